@@ -1,0 +1,5 @@
+declare namespace Cloudflare {
+  interface Env {
+    MIGRATIONS: import('cloudflare:test').D1Migration[];
+  }
+}

@@ -1,0 +1,44 @@
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
+import { defineConfig } from 'vitest/config';
+
+const root = new URL('..', import.meta.url).pathname;
+
+/** `worker` runs inside workerd, with real D1, KV and Queues; `node` drives what people run. */
+export default defineConfig({
+  root,
+  test: {
+    reporters: ['default', `${root}test/support/tally.ts`],
+    projects: [
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: `${root}wrangler.toml` },
+            miniflare: {
+              bindings: {
+                OPERATOR_KEY: 'an operator key for tests, 32+ characters',
+                ALLOW_LOOPBACK_RECEIVERS: 'true',
+                MIGRATIONS: await readD1Migrations(`${root}migrations`),
+              },
+            },
+          })),
+        ],
+        test: {
+          name: 'worker',
+          root,
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/{cli,journey,browser,node}/**'],
+          setupFiles: ['test/support/set-up.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'node',
+          root,
+          include: ['test/{cli,journey,browser,node}/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});

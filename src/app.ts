@@ -1,0 +1,31 @@
+import { Hono } from 'hono';
+import { newId } from './db/ids.ts';
+import { Refusal } from './errors.ts';
+import type { App } from './http/context.ts';
+import { renderFailure } from './http/failures.ts';
+import { allowedMethods } from './http/methods.ts';
+import { ingestRoutes } from './ingest/routes.ts';
+import { operatorRoutes } from './operator/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+
+/** The map of the service. */
+export const app = new Hono<App>();
+
+app.use(async (c, next) => {
+  c.set('requestId', newId());
+  c.header('X-Request-Id', c.get('requestId'));
+  c.header('Cache-Control', 'no-store');
+  await next();
+});
+
+app.route('/', webhookRoutes);
+app.route('/', ingestRoutes);
+app.route('/operator', operatorRoutes);
+
+app.notFound((c) => {
+  const allow = allowedMethods(app, c.req.path);
+  if (allow.length > 0) return renderFailure(new Refusal({ kind: 'method not allowed', allow }), c);
+  return renderFailure(new Refusal({ kind: 'not found' }), c);
+});
+
+app.onError(renderFailure);

@@ -1,0 +1,71 @@
+import { createMiddleware } from 'hono/factory';
+import * as v from 'valibot';
+import { asCaller, type Caller, openDatabase } from '../db/database.ts';
+import { Refusal } from '../errors.ts';
+import { hashToken, isWellFormed, type Scope } from '../tokens/format.ts';
+import { findToken, KnownToken, noteUse } from '../tokens/service.ts';
+import type { App, Context } from './context.ts';
+
+/** The rate limit, as `wrangler.toml` sets it: calls in so many seconds, per credential. */
+const limit = { calls: 600, seconds: 60 };
+
+/**
+ * Lets pass who holds a credential of `scope` (spec 5, design 4). KV says who calls; that the credential is
+ * still good is checked by the first batch of `asCaller`, before anything of the account is read.
+ *
+ * @throws Refusal: unauthenticated, forbidden, rate limited
+ */
+export const authenticate = (scope: Scope) =>
+  createMiddleware<App>(async (c, next) => {
+    const value = c.req.header('x-api-key')?.trim() ?? '';
+    if (!isWellFormed(value)) throw new Refusal({ kind: 'unauthenticated' });
+    const hash = await hashToken(value);
+    c.header('RateLimit-Policy', `"token";q=${limit.calls};w=${limit.seconds}`);
+    const [atTheEdge, allowed] = await Promise.all([
+      knownAtTheEdge(c.env.TOKENS, hash),
+      c.env.TOKEN_LIMIT.limit({ key: hash }),
+    ]);
+    if (!allowed.success) throw rateLimited();
+    const token = atTheEdge ?? (await lookUp(c, hash));
+    if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
+    const caller: Caller = { tokenId: token.id, accountId: token.accountId };
+    const db = openDatabase(c.env.DB);
+    if (token.scope !== scope) {
+      await asCaller(db, caller, []); // a revoked one is 401 here too
+      throw new Refusal({ kind: 'forbidden' });
+    }
+    c.set('token', token);
+    c.set('caller', caller);
+    await next();
+    // A body refused before D1 was asked: whether the token is good comes before what was wrong with it.
+    if (caller.lastUsedAt === undefined) await asCaller(db, caller, []);
+    c.executionCtx.waitUntil(noteUse(db, caller));
+  });
+
+/** Counts one more try by this client's address. @throws Refusal: rate limited */
+export async function limitUnknown(c: Context): Promise<void> {
+  const { success } = await c.env.UNKNOWN_LIMIT.limit({ key: c.req.header('cf-connecting-ip') ?? 'unknown' });
+  if (!success) throw rateLimited();
+}
+
+/** What KV knows of a credential. KV is a cache: whatever goes wrong with it, D1 is asked instead. */
+async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
+  try {
+    const entry = v.safeParse(KnownToken, await kv.get(hash, { type: 'json', cacheTtl: 60 }));
+    return entry.success ? entry.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function lookUp(c: Context, hash: string): Promise<KnownToken> {
+  await limitUnknown(c);
+  const token = await findToken(openDatabase(c.env.DB), c.env.TOKENS, hash);
+  if (!token) throw new Refusal({ kind: 'unauthenticated' });
+  return token;
+}
+
+const rateLimited = () => {
+  const elapsed = (Date.now() / 1000) % limit.seconds;
+  return new Refusal({ kind: 'rate limited', retryAfter: Math.ceil(limit.seconds - elapsed) });
+};

@@ -1,0 +1,15 @@
+import type { Context as HonoContext } from 'hono';
+import type { Caller } from '../db/database.ts';
+import type { KnownToken } from '../tokens/service.ts';
+
+/** What middleware hands down to the routes. */
+export type App = {
+  Bindings: Env;
+  Variables: {
+    requestId: string;
+    caller: Caller;
+    token: KnownToken;
+  };
+};
+
+export type Context = HonoContext<App>;

@@ -1,0 +1,142 @@
+import { env, exports } from 'cloudflare:workers';
+
+/** A reply as every client sees it. */
+export type Reply<T = unknown> = {
+  status: number;
+  headers: Headers;
+  message: string;
+  data: T;
+  next?: string;
+  errors?: { field: string; message: string }[];
+  requestId?: string;
+  retryAfter?: number;
+};
+
+const base = 'https://api.example.com';
+
+/** Sends one request to the Worker. A `body` that is no string, stream or bytes is sent as JSON. */
+export async function call<T = unknown>(
+  method: string,
+  path: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body?: unknown } = {},
+): Promise<Reply<T>> {
+  const raw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await exports.default.fetch(
+    new Request(base + path, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
+    }),
+  );
+  const text = await response.text();
+  const reply = text ? JSON.parse(text) : {};
+  return { ...reply, status: response.status, headers: response.headers };
+}
+
+/** Speaks as the holder of a credential. */
+export const as = (token: string, more: Record<string, string> = {}) => {
+  const headers = { 'x-api-key': token, ...more };
+  return {
+    get: <T = unknown>(path: string) => call<T>('GET', path, { headers }),
+    post: <T = unknown>(path: string, body: unknown) => call<T>('POST', path, { headers, body }),
+    put: <T = unknown>(path: string, body: unknown) => call<T>('PUT', path, { headers, body }),
+    delete: <T = unknown>(path: string) => call<T>('DELETE', path, { headers }),
+    send: (...records: unknown[]) => call<IngestOutcome>('POST', '/ingest', { headers, body: { records } }),
+  };
+};
+
+/** Speaks as the operators. */
+export const operator = {
+  get: <T = unknown>(path: string) => call<T>('GET', path, { headers: operatorHeaders() }),
+  post: <T = unknown>(path: string, body: unknown) =>
+    call<T>('POST', path, { headers: operatorHeaders(), body }),
+  patch: <T = unknown>(path: string, body: unknown) =>
+    call<T>('PATCH', path, { headers: operatorHeaders(), body }),
+  delete: <T = unknown>(path: string) => call<T>('DELETE', path, { headers: operatorHeaders() }),
+};
+const operatorHeaders = () => ({ authorization: `Bearer ${env.OPERATOR_KEY}` });
+
+export type IngestOutcome = {
+  accepted: number;
+  unchanged: number;
+  rejected: { index: number; sourceId: string | null; message: string }[];
+};
+export type IssuedToken = { id: string; value: string; lastFour: string };
+export type WebhookOut = {
+  id: string;
+  connectionIds: string[];
+  url: string;
+  httpVerb: string;
+  headers: Record<string, string>;
+  notificationTypes: number[];
+  createdAt: string;
+};
+
+/** An account with its connections, an API token, and an ingest key for each connection. */
+export type World = {
+  accountId: string;
+  apiToken: string;
+  tokenId: string;
+  connections: { id: string; ingestKey: string }[];
+  /** The first of the connections. */
+  connection: { id: string; ingestKey: string };
+};
+
+/** Opens an account through the operators' routes, as they would. */
+export async function world({ providers = ['motive'] }: { providers?: string[] } = {}): Promise<World> {
+  const account = await operator.post<{ id: string }>('/operator/accounts', { name: 'Acme Insurance' });
+  const accountId = account.data.id;
+  const token = await operator.post<IssuedToken>(`/operator/accounts/${accountId}/tokens`, { name: 'main' });
+  const connections = [];
+  for (const provider of providers) {
+    const path = `/operator/accounts/${accountId}/connections`;
+    const { data } = await operator.post<{ id: string }>(path, { provider });
+    const key = await operator.post<IssuedToken>(`/operator/connections/${data.id}/ingest-keys`, {
+      name: 'connector',
+    });
+    connections.push({ id: data.id, ingestKey: key.data.value });
+  }
+  const [connection] = connections;
+  if (!connection) throw new Error('a world has at least one connection');
+  return { accountId, apiToken: token.data.value, tokenId: token.data.id, connections, connection };
+}
+
+let made = 0;
+
+/** The body of a webhook that is valid as it stands. */
+export const webhookBody = (world: World, changes: object = {}) => ({
+  connectionIds: world.connections.map(({ id }) => id),
+  url: `https://receiver.example.com/hook/${made++}`,
+  httpVerb: 'POST',
+  headers: {},
+  notificationTypes: [1, 2],
+  ...changes,
+});
+
+/** Records that are valid as they stand. */
+export const vehicle = (changes: object = {}) => ({
+  kind: 'vehicle',
+  sourceId: 'truck-1',
+  name: 'Truck 1',
+  vin: '1FUJGLDR5CLBP8834',
+  groups: ['North'],
+  ...changes,
+});
+export const safetyEvent = (changes: object = {}) => ({
+  kind: 'safetyEvent',
+  sourceId: 'event-1',
+  vehicle: 'truck-1',
+  incidentTypes: ['hard_brake'],
+  startedAt: '2026-11-20T20:00:00Z',
+  recipients: ['safety@example.com'],
+  ...changes,
+});
+export const accident = (changes: object = {}) => ({
+  kind: 'accident',
+  sourceId: 'crash-1',
+  vin: '1FUJGLDR5CLBP8834',
+  eventTime: '2026-11-20T20:00:00Z',
+  location: { latitude: 39.7392, longitude: -104.9903 },
+  notificationLevel: 1,
+  ...changes,
+});

@@ -1,0 +1,153 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { hashToken } from '../../src/tokens/format.ts';
+import { as, call, type IssuedToken, operator, vehicle, type World, world } from '../support/world.ts';
+
+let us: World;
+beforeEach(async () => {
+  us = await world();
+});
+const revoke = (id: string) => operator.delete(`/operator/tokens/${id}`);
+const unauthenticated = { status: 401, message: 'Invalid or expired token' };
+const forbidden = { status: 403, message: 'Insufficient permissions' };
+
+describe('an API token', () => {
+  it('opens the API, under any spelling of the header', async () => {
+    for (const name of ['x-api-key', 'X-API-KEY'])
+      expect((await call('GET', '/webhooks', { headers: { [name]: us.apiToken } })).status).toBe(200);
+  });
+
+  it('is kept as a hash alone', async () => {
+    const dump = await env.DB.prepare('select * from tokens').all();
+    expect(JSON.stringify(dump.results)).not.toContain(us.apiToken.slice(4, 40));
+    const keys = await env.TOKENS.list();
+    expect(keys.keys.map(({ name }) => name)).toContain(await hashToken(us.apiToken));
+  });
+
+  it('is refused on the very next call once revoked', async () => {
+    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+    await revoke(us.tokenId);
+    expect(await as(us.apiToken).get('/webhooks')).toMatchObject(unauthenticated);
+  });
+
+  it('is refused once revoked although KV still says that it is good', async () => {
+    const hash = await hashToken(us.apiToken);
+    const entry = await env.TOKENS.get(hash);
+    await revoke(us.tokenId);
+    await env.TOKENS.put(hash, entry ?? '');
+    for (const reply of [
+      await as(us.apiToken).get('/webhooks'),
+      await as(us.apiToken).post('/webhook', { not: 'valid' }),
+      await as(us.apiToken).delete('/webhook/none'),
+      await as(us.apiToken).send(vehicle()),
+    ]) {
+      expect(reply).toMatchObject(unauthenticated);
+      expect(reply.headers.get('www-authenticate')).toContain('ApiKey');
+    }
+  });
+
+  it('works when KV does not know it, and KV learns it', async () => {
+    const hash = await hashToken(us.apiToken);
+    await env.TOKENS.delete(hash);
+    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+    expect(await env.TOKENS.get(hash)).toContain(us.accountId);
+  });
+
+  it('works when what KV holds is no entry at all', async () => {
+    await env.TOKENS.put(await hashToken(us.apiToken), 'rubbish');
+    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+  });
+
+  it('expires', async () => {
+    const { data } = await operator.post<IssuedToken>(`/operator/accounts/${us.accountId}/tokens`, {
+      name: 'short',
+      expiresAt: new Date(Date.now() + 400).toISOString(),
+    });
+    expect((await as(data.value).get('/webhooks')).status).toBe(200);
+    await vi.waitFor(
+      async () => expect(await as(data.value).get('/webhooks')).toMatchObject(unauthenticated),
+      { timeout: 2000 },
+    );
+  });
+
+  it('notes when it was used, once', async () => {
+    const lastUsed = async () => {
+      const row = await env.DB.prepare('select last_used_at as at from tokens where id = ?1')
+        .bind(us.tokenId)
+        .first<{ at: number | null }>();
+      return row?.at ?? null;
+    };
+    expect(await lastUsed()).toBeNull();
+    await as(us.apiToken).get('/webhooks');
+    const first = await vi.waitFor(async () => {
+      const at = await lastUsed();
+      expect(at).not.toBeNull();
+      return at;
+    });
+    await as(us.apiToken).get('/webhooks');
+    expect(await lastUsed()).toBe(first);
+  });
+
+  it('of a suspended account is 403 until the account is active again', async () => {
+    await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
+    expect(await as(us.apiToken).get('/webhooks')).toMatchObject(forbidden);
+    expect(await as(us.connection.ingestKey).send(vehicle())).toMatchObject(forbidden);
+    await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
+    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+  });
+
+  it('may not send in records, nor an ingest key use the API', async () => {
+    expect(await as(us.apiToken).send(vehicle())).toMatchObject(forbidden);
+    expect(await as(us.connection.ingestKey).get('/webhooks')).toMatchObject(forbidden);
+  });
+
+  it('is limited to 600 calls a minute, and says so', async () => {
+    const reply = await as(us.apiToken).get('/webhooks');
+    expect(reply.headers.get('ratelimit-policy')).toBe('"token";q=600;w=60');
+    const limited = await vi.waitFor(async () => {
+      const replies = await Promise.all(Array.from({ length: 300 }, () => as(us.apiToken).get('/webhooks')));
+      const found = replies.find(({ status }) => status === 429);
+      expect(found).toBeDefined();
+      return found;
+    }, 20_000);
+    expect(limited).toMatchObject({ message: 'Rate limit exceeded', retryAfter: expect.any(Number) });
+    expect(Number(limited?.headers.get('retry-after'))).toBe(limited?.retryAfter);
+    expect(limited?.retryAfter).toBeLessThanOrEqual(60);
+  }, 30_000);
+});
+
+describe('without a good credential', () => {
+  it.each([
+    ['none', ''],
+    ['rubbish', 'rubbish'],
+    ['a wrong checksum', `fds_${'A'.repeat(49)}`],
+    ['a wrong prefix', `xyz_${'A'.repeat(49)}`],
+  ])('%s is 401 with no I/O', async (_, token) => {
+    const kv = vi.spyOn(env.TOKENS, 'get');
+    const db = vi.spyOn(env.DB, 'prepare');
+    expect(await as(token).get('/webhooks')).toMatchObject(unauthenticated);
+    expect(kv).not.toHaveBeenCalled();
+    expect(db).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
+  it('a well-formed one that nobody issued is 401, and guessing is limited by address', async () => {
+    const { generateToken } = await import('../../src/tokens/format.ts');
+    const guess = () =>
+      call('GET', '/webhooks', {
+        headers: { 'x-api-key': generateToken('api'), 'cf-connecting-ip': '203.0.113.7' },
+      });
+    expect(await guess()).toMatchObject(unauthenticated);
+    const replies = await Promise.all(Array.from({ length: 210 }, guess));
+    expect(replies.some(({ status }) => status === 429)).toBe(true);
+    expect(replies.every(({ status }) => status === 401 || status === 429)).toBe(true);
+  });
+
+  it('the operators’ routes are closed', async () => {
+    for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${env.OPERATOR_KEY}`])
+      expect(await call('GET', '/operator/accounts', { headers: { authorization } })).toMatchObject({
+        status: 401,
+      });
+    expect((await as(us.apiToken).get('/operator/accounts')).status).toBe(401);
+  });
+});

@@ -1,0 +1,35 @@
+import ipaddr from 'ipaddr.js';
+
+/** Why a url may not receive deliveries: it is no absolute https URL, or not an address to call. */
+export type ReceiverProblem = 'not https' | 'not public' | 'has credentials';
+
+/** Who judges: the service's own host name, and whether this machine may be called. */
+export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
+
+const internalSuffixes = ['.local', '.internal', '.localhost', '.home.arpa'];
+
+/**
+ * What keeps `url` from receiving deliveries, or undefined when nothing does: one policy for saving and for
+ * sending (design 6). Names are judged as names; what they resolve to cannot be pinned on Workers.
+ */
+export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
+  const parsed = URL.parse(url);
+  if (parsed?.protocol !== 'https:') return 'not https';
+  if (parsed.username || parsed.password) return 'has credentials';
+  // The URL parser has already turned every notation of IPv4 into dotted decimals, and lowered the case.
+  const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+  if (policy.allowLoopback && isLoopback(host)) return undefined;
+  if (host === policy.ownHost) return 'not public';
+  if (ipaddr.isValid(host)) return isGlobalUnicast(host) ? undefined : 'not public';
+  const internal = !host.includes('.') || internalSuffixes.some((suffix) => host.endsWith(suffix));
+  return internal ? 'not public' : undefined;
+}
+
+function isGlobalUnicast(literal: string): boolean {
+  const address = ipaddr.parse(literal);
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || address.match(ipaddr.parse('2000::'), 3);
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || (ipaddr.isValid(host) && ipaddr.parse(host).range() === 'loopback');

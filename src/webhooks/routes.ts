@@ -1,0 +1,67 @@
+import { Hono } from 'hono';
+import { validate as isUuid } from 'uuid';
+import { config } from '../config.ts';
+import { openDatabase } from '../db/database.ts';
+import { invalid } from '../errors.ts';
+import { authenticate } from '../http/authenticate.ts';
+import type { App, Context } from '../http/context.ts';
+import { ok, timestamp } from '../http/envelope.ts';
+import { readJson } from '../http/validation.ts';
+import { parseWebhook } from './schema.ts';
+import { createWebhook, deleteWebhook, listWebhooks, updateWebhook, type Webhook } from './service.ts';
+
+/** The webhook resource (spec 4.1–4.4). */
+export const webhookRoutes = new Hono<App>()
+  .get('/webhooks', authenticate('api'), list)
+  .post('/webhook', authenticate('api'), create)
+  .put('/webhook/:id', authenticate('api'), update)
+  .delete('/webhook/:id', authenticate('api'), remove);
+
+const largestBody = 64 * 1024;
+
+async function list(c: Context) {
+  const webhooks = await listWebhooks(openDatabase(c.env.DB), c.get('caller'));
+  return ok(c, 'Webhooks', webhooks.map(present));
+}
+
+async function create(c: Context) {
+  const input = await readWebhook(c);
+  const webhook = await createWebhook(openDatabase(c.env.DB), c.get('caller'), input);
+  return ok(c, 'Webhook created', present(webhook));
+}
+
+async function update(c: Context) {
+  const id = webhookId(c);
+  const input = await readWebhook(c);
+  const webhook = await updateWebhook(openDatabase(c.env.DB), c.get('caller'), id, input);
+  return ok(c, 'Webhook updated', present(webhook));
+}
+
+async function remove(c: Context) {
+  await deleteWebhook(openDatabase(c.env.DB), c.get('caller'), webhookId(c));
+  return ok(c, 'Webhook deleted', true);
+}
+
+async function readWebhook(c: Context) {
+  const policy = {
+    ownHost: new URL(c.req.url).hostname,
+    allowLoopback: config(c.env).allowLoopbackReceivers,
+  };
+  return parseWebhook(await readJson(c, largestBody), policy);
+}
+
+function webhookId(c: Context): string {
+  const id = c.req.param('id') ?? '';
+  if (!isUuid(id)) throw invalid('Invalid webhook id');
+  return id.toLowerCase();
+}
+
+const present = ({ id, connectionIds, url, httpVerb, headers, notificationTypes, createdAt }: Webhook) => ({
+  id,
+  connectionIds,
+  url,
+  httpVerb,
+  headers,
+  notificationTypes,
+  createdAt: timestamp(createdAt),
+});

@@ -1,0 +1,100 @@
+import * as v from 'valibot';
+import { invalid } from '../errors.ts';
+import { fieldError, sentence } from '../http/validation.ts';
+import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from './receiver.ts';
+
+/** The notification types of spec 2.3, which are also the bits by which D1 keeps a set of them. */
+export const ACCIDENT = 1;
+export const EVENT = 2;
+
+const unique = <T>(values: T[]): T[] => [...new Set(values)];
+
+const refusedHeaders =
+  /^(?:host|content-length|content-type|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cf-.*|x-forwarded-.*|delivery-.*)$/i;
+
+const isStringMap = (input: unknown): input is Record<string, string> =>
+  typeof input === 'object' &&
+  input !== null &&
+  !Array.isArray(input) &&
+  Object.values(input).every((value) => typeof value === 'string');
+
+const Headers = v.pipe(
+  v.custom<Record<string, string>>(isStringMap, 'must be an object of strings'),
+  v.check((map) => Object.keys(map).length <= 50, 'can be at most 50'),
+  v.check((map) => JSON.stringify(map).length <= 8192, 'can be at most 8 KiB in all'),
+  v.check(
+    (map) => Object.keys(map).every((name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)),
+    'names must be RFC 9110 field names of at most 128 characters',
+  ),
+  v.check(
+    (map) => Object.values(map).every((value) => /^(?:[!-~]([\t -~]*[!-~])?)?$/.test(value)),
+    'values must be visible ASCII characters, with spaces only between them',
+  ),
+  v.check(
+    (map) => !Object.keys(map).some((name) => refusedHeaders.test(name)),
+    'must not name a header that the delivery itself sets (Host, Content-*, Connection, CF-*, X-Forwarded-*, Delivery-* and the like)',
+  ),
+  v.check(
+    (map) => unique(Object.keys(map).map((name) => name.toLowerCase())).length === Object.keys(map).length,
+    'must not name a header twice',
+  ),
+);
+
+/** What a client sends to create or replace a webhook (spec 2.2, design 6). */
+const WebhookInput = v.object({
+  connectionIds: v.pipe(
+    v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+    v.maxLength(10_000, 'can be at most 10,000'),
+    v.transform(unique),
+  ),
+  url: v.pipe(v.string(), v.maxLength(2048, 'can be at most 2,048 characters')),
+  httpVerb: v.picklist(['POST', 'PUT'], 'must be POST or PUT'),
+  headers: v.optional(Headers, {}),
+  notificationTypes: v.pipe(
+    v.array(v.picklist([ACCIDENT, EVENT], 'must be 1 (accident) or 2 (event)')),
+    v.minLength(1, 'must have at least one value'),
+    v.transform((types) => unique(types).sort()),
+  ),
+});
+export type WebhookInput = v.InferOutput<typeof WebhookInput>;
+
+const urlProblems = {
+  'not https': { message: "Invalid URL, must use 'https'", field: 'must be an absolute https URL' },
+  'not public': {
+    message: 'Invalid URL, must be a public address',
+    field: 'must not be a private, local or reserved address, nor this service itself',
+  },
+  'has credentials': {
+    message: 'Invalid URL, must not contain credentials',
+    field: 'must not contain a user name or password',
+  },
+} satisfies Record<ReceiverProblem, { message: string; field: string }>;
+
+/**
+ * Checks the body of a create or update. The messages of spec 4.2 come first where they apply; `errors`
+ * names every wrong field.
+ *
+ * @throws Refusal: invalid
+ */
+export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInput {
+  const result = v.safeParse(WebhookInput, body);
+  const errors = result.success ? [] : result.issues.slice(0, 20).map(fieldError);
+  if (errors[0]?.field === '') throw invalid(sentence(errors[0]), errors);
+
+  const url = typeof body === 'object' && body && 'url' in body ? body.url : undefined;
+  const tooLong = typeof url === 'string' && url.length > 2048;
+  const problem = typeof url === 'string' ? receiverProblem(url, policy) : 'not https';
+  if (problem && !tooLong) {
+    const others = errors.filter((error) => error.field !== 'url');
+    throw invalid(urlProblems[problem].message, [
+      { field: 'url', message: url === undefined ? 'is required' : urlProblems[problem].field },
+      ...others,
+    ]);
+  }
+  if (!result.success) {
+    const first = errors[0] ?? { field: '', message: 'is not valid' };
+    const ids = first.field.startsWith('connectionIds.');
+    throw invalid(ids ? 'Invalid connection ids' : sentence(first), errors);
+  }
+  return result.output;
+}

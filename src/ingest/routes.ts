@@ -1,0 +1,26 @@
+import { Hono } from 'hono';
+import { openDatabase } from '../db/database.ts';
+import { wake } from '../deliveries/queue.ts';
+import { Refusal } from '../errors.ts';
+import { authenticate } from '../http/authenticate.ts';
+import type { App, Context } from '../http/context.ts';
+import { ok } from '../http/envelope.ts';
+import { parse, readJson } from '../http/validation.ts';
+import { IngestBody } from './schema.ts';
+import { ingest } from './service.ts';
+
+/** Where connectors send in records (design 8). */
+export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest'), takeIn);
+
+const largestBody = 1024 * 1024;
+
+async function takeIn(c: Context) {
+  const token = c.get('token');
+  if (token.scope !== 'ingest') throw new Refusal({ kind: 'forbidden' });
+  const body = parse(IngestBody, await readJson(c, largestBody));
+  const source = { ...token, now: Date.now() };
+  const { outcome, deliveries } = await ingest(openDatabase(c.env.DB), c.get('caller'), source, body);
+  // The rows are the truth: a send that fails is made up for by the sweep, and is no failure of this call.
+  c.executionCtx.waitUntil(wake(c.env.DELIVERIES, deliveries));
+  return ok(c, 'Records taken in', outcome);
+}

@@ -1,0 +1,118 @@
+import * as v from 'valibot';
+
+/** RFC 3339 with any offset, as milliseconds since 1970. */
+export const Timestamp = v.pipe(
+  v.string(),
+  v.regex(
+    /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/,
+    'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
+  ),
+  v.transform((text) => Date.parse(text.toUpperCase())),
+  v.check((ms) => Number.isFinite(ms) && ms >= 0, 'must be a time that exists, since 1970'),
+);
+
+const text = (most: number) =>
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(most, `can be at most ${most} characters`),
+    v.check((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode text'),
+  );
+const texts = (most: number, each: number) =>
+  v.pipe(v.array(text(each)), v.maxLength(most, `can be at most ${most}`));
+const number = (least: number, most: number) =>
+  v.pipe(
+    v.number(),
+    v.check((value) => value >= least && value <= most, `must be from ${least} to ${most}`),
+  );
+const integer = (least: number, most: number) =>
+  v.pipe(
+    v.number(),
+    v.check(
+      (value) => Number.isInteger(value) && value >= least && value <= most,
+      `must be a whole number from ${least} to ${most}`,
+    ),
+  );
+
+const SourceId = text(200);
+const Location = v.object({ latitude: number(-90, 90), longitude: number(-180, 180) });
+const VehicleLocation = v.object({
+  ...Location.entries,
+  altitudeMeters: v.nullish(number(-1000, 20_000), null),
+  speedKph: v.nullish(number(0, 1000), null),
+  timestamp: v.pipe(
+    Timestamp,
+    v.transform((ms) => new Date(ms).toISOString()),
+  ),
+});
+const common = { sourceId: SourceId, sourceUpdatedAt: v.nullish(Timestamp) };
+
+const Vehicle = v.object({
+  kind: v.literal('vehicle'),
+  ...common,
+  name: text(200),
+  vin: v.nullish(text(40)),
+  groups: v.nullish(texts(100, 200)),
+  status: v.nullish(v.picklist(['active', 'inactive'], 'must be active or inactive')),
+  make: v.nullish(text(100)),
+  model: v.nullish(text(100)),
+  year: v.nullish(integer(1900, 2100)),
+  fuelType: v.nullish(text(50)),
+  licensePlate: v.nullish(text(40)),
+  odometerKm: v.nullish(number(0, 100_000_000)),
+  lastLocation: v.nullish(VehicleLocation),
+});
+
+const SafetyEvent = v.object({
+  kind: v.literal('safetyEvent'),
+  ...common,
+  vehicle: SourceId,
+  driver: v.nullish(SourceId),
+  trip: v.nullish(SourceId),
+  incidentTypes: v.pipe(texts(50, 100), v.minLength(1, 'must have at least one value')),
+  eventRisk: v.nullish(integer(1, 5)),
+  startedAt: Timestamp,
+  issuedOn: v.nullish(Timestamp),
+  endedAt: v.nullish(Timestamp),
+  location: v.nullish(Location),
+  maxSpeedKph: v.nullish(number(0, 1000)),
+  speedLimitKph: v.nullish(number(0, 1000)),
+  recipients: v.nullish(
+    v.pipe(
+      v.array(v.pipe(text(320), v.email('must be an e-mail address'))),
+      v.maxLength(100, 'can be at most 100'),
+    ),
+  ),
+});
+
+const Accident = v.object({
+  kind: v.literal('accident'),
+  ...common,
+  vin: text(40),
+  eventTime: Timestamp,
+  location: Location,
+  notificationLevel: integer(1, 3),
+  reportReady: v.nullish(v.boolean()),
+  isAccurate: v.nullish(v.boolean()),
+});
+
+/** One thing that a connector sends in (design 8). */
+export const Record = v.variant(
+  'kind',
+  [Vehicle, SafetyEvent, Accident],
+  'must be vehicle, safetyEvent or accident',
+);
+export type Record = v.InferOutput<typeof Record>;
+export type Kind = Record['kind'];
+export type RecordOf<K extends Kind> = Extract<Record, { kind: K }>;
+
+/** The body of `POST /ingest`; its records are checked one by one, so that good ones land. */
+export const IngestBody = v.object({
+  records: v.pipe(
+    v.array(v.unknown()),
+    v.minLength(1, 'must have at least one record'),
+    v.maxLength(500, 'can be at most 500 records'),
+  ),
+  notify: v.optional(v.boolean(), true),
+});

@@ -1,0 +1,122 @@
+import * as v from 'valibot';
+import { asCaller, type Caller, type Database } from '../db/database.ts';
+import type { DeliveryKey } from '../deliveries/queue.ts';
+import { fieldError, sentence } from '../http/validation.ts';
+import { accidentNotice, eventNotice, eventRow, type Source, vehicleRow } from './rows.ts';
+import { Record, type RecordOf } from './schema.ts';
+import {
+  insertDeliveries,
+  insertNotifications,
+  knownVehicles,
+  upsertEvents,
+  upsertVehicles,
+} from './statements.ts';
+
+/** A record that was refused: its place in the call, its sourceId where it has one, and why. */
+export type Rejection = { index: number; sourceId: string | null; message: string };
+
+/** What became of a call: `accepted` changed something, `unchanged` was known, or older than what is. */
+export type Outcome = { accepted: number; unchanged: number; rejected: Rejection[] };
+
+/**
+ * Takes in up to 500 records of one connection as one transaction, with the notifications and deliveries
+ * that follow from them (design 8). Records are refused one by one; the others land. `notify: false` tells
+ * nobody, now or later. Answers what became of them, and the new deliveries, to be woken.
+ *
+ * @throws Refusal: unauthenticated, forbidden, unavailable
+ */
+export async function ingest(
+  db: Database,
+  caller: Caller,
+  source: Source,
+  body: { records: unknown[]; notify: boolean },
+): Promise<{ outcome: Outcome; deliveries: DeliveryKey[] }> {
+  const { records, rejected } = validate(body.records);
+  const current = newest(records);
+
+  const vehicles = of(current, 'vehicle').map(({ record }) => vehicleRow(source, record));
+  const events = of(current, 'safetyEvent').map(({ index, record }) => ({
+    index,
+    record,
+    row: eventRow(source, record),
+  }));
+  const accidents = of(current, 'accident').map(({ record }) => accidentNotice(source, record));
+  const told = body.notify ? events.map(({ row, record }) => eventNotice(row, record.recipients ?? [])) : [];
+  const notices = [...told, ...accidents];
+
+  const [changedVehicles, known, deliveries, newNotifications, changedEvents] = await asCaller(db, caller, [
+    upsertVehicles(db, vehicles),
+    knownVehicles(db, [...new Set(events.map(({ row }) => row.vehicleId))]),
+    insertDeliveries(db, source, body.notify ? notices : []),
+    insertNotifications(db, source, notices),
+    upsertEvents(
+      db,
+      events.map(({ row }) => row),
+    ),
+  ]);
+
+  const vehicleIds = new Set(known.map(({ id }) => id));
+  for (const { index, record, row } of events)
+    if (!vehicleIds.has(row.vehicleId))
+      rejected.push({
+        index,
+        sourceId: record.sourceId,
+        message: 'vehicle is neither known nor in the same call',
+      });
+  const newLevels = newNotifications.filter(({ level }) => level > 0);
+  const accepted = changedVehicles.length + changedEvents.length + newLevels.length;
+  return {
+    outcome: {
+      accepted,
+      unchanged: body.records.length - accepted - rejected.length,
+      rejected: rejected.sort((a, b) => a.index - b.index),
+    },
+    deliveries,
+  };
+}
+
+type Indexed<R = Record> = { index: number; record: R };
+
+function validate(inputs: unknown[]): { records: Indexed[]; rejected: Rejection[] } {
+  const records: Indexed[] = [];
+  const rejected: Rejection[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const result = v.safeParse(Record, input);
+    if (result.success) records.push({ index, record: result.output });
+    else rejected.push({ index, sourceId: sourceIdOf(input), message: problemsOf(result.issues) });
+  }
+  return { records, rejected };
+}
+
+const problemsOf = (issues: v.BaseIssue<unknown>[]): string =>
+  issues
+    .slice(0, 5)
+    .map((issue) => {
+      const error = fieldError(issue);
+      return error.field ? sentence(error) : `record ${error.message}`;
+    })
+    .join('; ');
+
+function sourceIdOf(input: unknown): string | null {
+  const id = typeof input === 'object' && input && 'sourceId' in input ? input.sourceId : null;
+  return typeof id === 'string' && id.length <= 200 ? id : null;
+}
+
+/** Of what a call names more than once, the newest version, or else the last. */
+function newest(records: Indexed[]): Indexed[] {
+  const byKey = new Map<string, Indexed>();
+  for (const next of records) {
+    const key = JSON.stringify([
+      next.record.kind,
+      next.record.sourceId,
+      next.record.kind === 'accident' && next.record.notificationLevel,
+    ]);
+    const before = byKey.get(key);
+    const older = (next.record.sourceUpdatedAt ?? Infinity) < (before?.record.sourceUpdatedAt ?? 0);
+    if (!older) byKey.set(key, next);
+  }
+  return [...byKey.values()];
+}
+
+const of = <K extends Record['kind']>(records: Indexed[], kind: K) =>
+  records.filter((item): item is Indexed<RecordOf<K>> => item.record.kind === kind);

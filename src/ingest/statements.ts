@@ -1,0 +1,85 @@
+import { sql } from 'drizzle-orm';
+import { among, type Database, statement } from '../db/database.ts';
+import { safetyEvents, vehicles } from '../db/tables.ts';
+import { upsert } from '../db/upsert.ts';
+import type { EventRow, Notice, Source } from './rows.ts';
+
+/** Which of these vehicles D1 knows, those of the same call included. */
+export const knownVehicles = (db: Database, ids: string[]) =>
+  statement<{ id: string }>(db, sql`select id from vehicles where id in ${among(ids)}`);
+
+/**
+ * Writes safety events, each with its vehicle's name, VIN and groups as they are now; those of an unknown
+ * vehicle are passed over.
+ */
+export const upsertEvents = (db: Database, rows: EventRow[]) =>
+  upsert(db, safetyEvents, rows, {
+    join: "join vehicles v on v.id = r.value->>'vehicleId'",
+    from: { vehicle_name: 'v.name', vehicle_vin: 'v.vin', vehicle_groups: 'v.groups' },
+    fixed: ['vehicle_name', 'vehicle_vin', 'vehicle_groups'],
+  });
+
+/** Writes vehicles. */
+export const upsertVehicles = (db: Database, rows: (typeof vehicles.$inferInsert)[]) =>
+  upsert(db, vehicles, rows);
+
+/**
+ * A notice is news when nothing of the kind has been told: an event that is not there yet, of a known
+ * vehicle, or a level of an accident that has no notification yet. Both statements below ask this before
+ * either the events or the notifications are written, so that repeating the batch tells nobody twice.
+ */
+const isNews = sql`
+  case when n.value->>'level' = 0
+    then not exists (select 1 from safety_events where id = n.value->>'eventId')
+      and exists (select 1 from vehicles where id = n.value->>'vehicleId')
+    else not exists (select 1 from notifications
+      where event_id = n.value->>'eventId' and level = n.value->>'level')
+  end`;
+
+/** One pending delivery for each notice that is news and each webhook that asked for it (spec 6.1). */
+export const insertDeliveries = (db: Database, source: Source, notices: Notice[]) =>
+  statement<{ webhookId: string; id: string }>(
+    db,
+    sql`
+    insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+    select w.id, ${uuidV7(source.now)}, ${source.accountId}, n.value->>'eventId', n.value->>'level',
+      'pending', ${source.now}
+    from json_each(${JSON.stringify(notices.map(({ data, ...key }) => key))}) n
+    cross join webhook_connections wc on wc.connection_id = ${source.connectionId}
+    cross join webhooks w on w.id = wc.webhook_id and w.notification_types & (n.value->>'type')
+    where ${isNews}
+    returning webhook_id as webhookId, id`,
+  );
+
+/**
+ * The notifications of the notices that are news. Nobody needs an event's when no webhook asks for events;
+ * an accident's levels are always kept, for they are all that is known of it.
+ */
+export const insertNotifications = (db: Database, source: Source, notices: Notice[]) =>
+  statement<{ eventId: string; level: number }>(
+    db,
+    sql`
+    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
+      ${source.connectionId},
+      case when v.id is null then n.value->>'data' else json_set(n.value->>'data',
+        '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups)) end,
+      ${source.now}
+    from json_each(${JSON.stringify(notices)}) n
+    left join vehicles v on v.id = n.value->>'vehicleId'
+    where (n.value->>'level' > 0 or exists (
+        select 1 from webhook_connections wc join webhooks w on w.id = wc.webhook_id
+        where wc.connection_id = ${source.connectionId} and w.notification_types & 2))
+      and ${isNews}
+    on conflict do nothing
+    returning event_id as eventId, level`,
+  );
+
+/** SQL for a new UUIDv7 of the time `now`, random from row to row. */
+function uuidV7(now: number) {
+  const time = now.toString(16).padStart(12, '0');
+  const prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+  return sql`${prefix} || substr(lower(hex(randomblob(2))), 2) || '-' ||
+    substr('89ab', 1 + (random() & 3), 1) || substr(lower(hex(randomblob(2))), 2) || '-' ||
+    lower(hex(randomblob(6)))`;
+}

@@ -1,0 +1,238 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { recordId } from '../../src/db/ids.ts';
+import { deliveriesOf, settled } from '../support/deliveries.ts';
+import { receiver } from '../support/receiver.ts';
+import {
+  accident,
+  as,
+  call,
+  safetyEvent,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../support/world.ts';
+
+let us: World;
+let hook: WebhookOut;
+let heard: ReturnType<typeof receiver>;
+beforeEach(async () => {
+  heard = receiver();
+  us = await world();
+  hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+  return () => vi.restoreAllMocks();
+});
+const connector = () => as(us.connection.ingestKey);
+
+describe('a safety event', () => {
+  it('reaches the webhook with exactly the envelope and payload of the spec', async () => {
+    const reply = await connector().send(vehicle(), safetyEvent());
+    expect(reply).toMatchObject({ status: 200, data: { accepted: 2, unchanged: 0, rejected: [] } });
+    const [delivery] = await settled(hook.id);
+    const [got] = heard.got;
+    expect(got).toMatchObject({ url: hook.url, method: 'POST' });
+    expect(got?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'delivery-id': delivery?.id,
+      'delivery-attempt': '1',
+      'user-agent': expect.stringMatching(/^FleetDataService\/\d/),
+    });
+    expect(got?.body).toEqual({
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      type: 2,
+      data: {
+        eventId: recordId(us.connection.id, 'safetyEvent', 'event-1'),
+        issuedOn: '2026-11-20T20:00:00.000Z',
+        translatedIncidentTypes: ['Harsh Braking'],
+        eventRisk: 3,
+        vehicleId: recordId(us.connection.id, 'vehicle', 'truck-1'),
+        vehicleName: 'Truck 1',
+        vehicleVin: '1FUJGLDR5CLBP8834',
+        vehicleGroups: ['North'],
+        recipients: ['safety@example.com'],
+      },
+    });
+  });
+
+  it('is told once, however often and however many at a time it is sent', async () => {
+    await connector().send(vehicle());
+    const replies = await Promise.all([1, 2, 3].map(() => connector().send(safetyEvent(), safetyEvent())));
+    expect(replies.reduce((sum, { data }) => sum + data.accepted, 0)).toBe(1);
+    expect(replies.reduce((sum, { data }) => sum + data.unchanged, 0)).toBe(5);
+    await settled(hook.id);
+    expect(await deliveriesOf(hook.id)).toHaveLength(1);
+  });
+
+  it('is not told when it was loaded as history, also when it comes again', async () => {
+    const body = { records: [vehicle(), safetyEvent()], notify: false };
+    await as(us.connection.ingestKey).post('/ingest', body);
+    await connector().send(safetyEvent());
+    expect(await deliveriesOf(hook.id)).toEqual([]);
+  });
+
+  it('keeps the risk that its provider gives, and counts as issued when it started', async () => {
+    await connector().send(vehicle(), safetyEvent({ eventRisk: 5, issuedOn: '2026-11-20T22:00:01+01:00' }));
+    await settled(hook.id);
+    expect(heard.got[0]?.body.data).toMatchObject({ eventRisk: 5, issuedOn: '2026-11-20T21:00:01.000Z' });
+  });
+
+  it('of a vehicle without VIN, groups or recipients has them empty', async () => {
+    await connector().send(
+      vehicle({ vin: undefined, groups: undefined }),
+      safetyEvent({ recipients: undefined }),
+    );
+    await settled(hook.id);
+    expect(heard.got[0]?.body.data).toMatchObject({ vehicleVin: '', vehicleGroups: [], recipients: [] });
+  });
+
+  it('of a vehicle that nobody knows is refused, and the rest of the call lands', async () => {
+    const reply = await connector().send(
+      safetyEvent(),
+      vehicle({ sourceId: 'other' }),
+      safetyEvent({ sourceId: 'e2', vehicle: 'other' }),
+    );
+    expect(reply.data).toEqual({
+      accepted: 2,
+      unchanged: 0,
+      rejected: [{ index: 0, sourceId: 'event-1', message: 'vehicle is neither known nor in the same call' }],
+    });
+    expect(await settled(hook.id)).toHaveLength(1);
+    const again = await connector().send(vehicle(), safetyEvent());
+    expect(again.data).toMatchObject({ accepted: 2, rejected: [] });
+    expect(await settled(hook.id, 2)).toHaveLength(2);
+  });
+
+  it('goes to those webhooks alone that asked for events of its connection', async () => {
+    const make = async (changes: object) =>
+      (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, changes))).data.id;
+    const accidentsOnly = await make({ notificationTypes: [1] });
+    const noConnection = await make({ connectionIds: [] });
+    const eventsOnly = await make({ notificationTypes: [2] });
+    await connector().send(vehicle(), safetyEvent());
+    await settled(eventsOnly);
+    expect(await deliveriesOf(accidentsOnly)).toEqual([]);
+    expect(await deliveriesOf(noConnection)).toEqual([]);
+  });
+});
+
+describe('an accident', () => {
+  it('is told once for each of its levels, with exactly the payload of the spec', async () => {
+    for (const notificationLevel of [1, 2, 2, 3, 1, 3])
+      await connector().send(accident({ notificationLevel }));
+    await settled(hook.id, 3);
+    const eventId = recordId(us.connection.id, 'accident', 'crash-1');
+    const data = heard.got
+      .map(({ body }) => body.data)
+      .sort((a, b) => Number(a.notificationLevel) - Number(b.notificationLevel));
+    expect(data).toEqual(
+      [1, 2, 3].map((level) => ({
+        eventId,
+        eventTime: '2026-11-20T20:00:00.000Z',
+        vin: '1FUJGLDR5CLBP8834',
+        connection: us.connection.id,
+        tSP: 'Motive',
+        location: { latitude: 39.7392, longitude: -104.9903 },
+        notificationLevel: level,
+        reportReady: level === 3,
+        isAccurate: level >= 2,
+      })),
+    );
+    expect(heard.got.every(({ body }) => body.type === 1)).toBe(true);
+    expect(await deliveriesOf(hook.id)).toHaveLength(3);
+  });
+
+  it('says what its connector says of report and accuracy', async () => {
+    await connector().send(accident({ reportReady: true, isAccurate: false, notificationLevel: 2 }));
+    await settled(hook.id);
+    expect(heard.got[0]?.body.data).toMatchObject({ reportReady: true, isAccurate: false });
+  });
+
+  it('loaded as history is known, and told to nobody', async () => {
+    const reply = await connector().post('/ingest', { records: [accident()], notify: false });
+    expect(reply.data).toMatchObject({ accepted: 1 });
+    expect((await connector().send(accident())).data).toMatchObject({ accepted: 0, unchanged: 1 });
+    expect(await deliveriesOf(hook.id)).toEqual([]);
+  });
+});
+
+describe('a vehicle', () => {
+  it('is unchanged when sent again, accepted when anything differs', async () => {
+    expect((await connector().send(vehicle())).data.accepted).toBe(1);
+    expect((await connector().send(vehicle())).data).toMatchObject({ accepted: 0, unchanged: 1 });
+    expect((await connector().send(vehicle({ odometerKm: 10.5 }))).data.accepted).toBe(1);
+  });
+
+  it('is never overwritten by an older version', async () => {
+    const at = (hour: number, name: string) =>
+      vehicle({ name, sourceUpdatedAt: `2026-11-20T${hour}:00:00Z` });
+    await connector().send(at(20, 'newer'));
+    expect((await connector().send(at(10, 'older'))).data).toMatchObject({ accepted: 0, unchanged: 1 });
+    await connector().send(at(22, 'newest'), at(21, 'between'));
+    await connector().send(safetyEvent());
+    await settled(hook.id);
+    expect(heard.got[0]?.body.data).toMatchObject({ vehicleName: 'newest' });
+  });
+});
+
+describe('a record is refused', () => {
+  it.each<[string, unknown, string]>([
+    ['no object', 5, 'record must be vehicle, safetyEvent or accident'],
+    ['null', null, 'record must be'],
+    ['no kind', { sourceId: 'x' }, 'kind must be vehicle, safetyEvent or accident'],
+    ['an unknown kind', { kind: 'boat', sourceId: 'x' }, 'kind must be'],
+    ['no sourceId', vehicle({ sourceId: undefined }), 'sourceId is required'],
+    ['an empty sourceId', vehicle({ sourceId: ' ' }), 'sourceId must not be empty'],
+    ['a name that is a number', vehicle({ name: 5 }), 'name must be a string'],
+    ['half a character', vehicle({ name: '\ud800' }), 'name must be valid Unicode text'],
+    ['an unknown status', vehicle({ status: 'parked' }), 'status must be active or inactive'],
+    ['half a year', vehicle({ year: 2020.5 }), 'year must be a whole number from 1900 to 2100'],
+    ['groups that are a string', vehicle({ groups: 'North' }), 'groups must be an array'],
+    [
+      'a latitude of 91',
+      accident({ location: { latitude: 91, longitude: 0 } }),
+      'location.latitude must be from -90',
+    ],
+    ['no longitude', accident({ location: { latitude: 1 } }), 'location.longitude is required'],
+    ['level 4', accident({ notificationLevel: 4 }), 'notificationLevel must be a whole number from 1 to 3'],
+    ['a level as text', accident({ notificationLevel: '1' }), 'notificationLevel must be a number'],
+    [
+      'a time without offset',
+      accident({ eventTime: '2026-11-20T20:00:00' }),
+      'eventTime must be an RFC 3339 time',
+    ],
+    [
+      'the 30th of February',
+      safetyEvent({ startedAt: '2026-02-30T25:00:00Z' }),
+      'startedAt must be a time that exists',
+    ],
+    ['no incident types', safetyEvent({ incidentTypes: [] }), 'incidentTypes must have at least one value'],
+    ['risk 6', safetyEvent({ eventRisk: 6 }), 'eventRisk must be a whole number from 1 to 5'],
+    [
+      'a recipient that is no address',
+      safetyEvent({ recipients: ['x'] }),
+      'recipients.0 must be an e-mail address',
+    ],
+  ])('with %s, saying which field and why', async (_, record, message) => {
+    const reply = await connector().send(record);
+    expect(reply).toMatchObject({ status: 200, data: { accepted: 0, unchanged: 0 } });
+    expect(reply.data.rejected).toMatchObject([{ index: 0, message: expect.stringContaining(message) }]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no records', { records: [] }, 'records must have at least one record'],
+    ['records missing', {}, 'records is required'],
+    ['501 records', { records: Array(501).fill(vehicle()) }, 'records can be at most 500 records'],
+    ['notify as text', { records: [vehicle()], notify: 'yes' }, 'notify must be true or false'],
+  ])('with its whole call, for %s', async (_, body, message) => {
+    expect(await connector().post('/ingest', body)).toMatchObject({ status: 400, message });
+  });
+
+  it('with its whole call, over 1 MiB', async () => {
+    const reply = await call('POST', '/ingest', {
+      headers: { 'x-api-key': us.connection.ingestKey },
+      body: `{"records":["${'x'.repeat(1_050_000)}"]}`,
+    });
+    expect(reply).toMatchObject({ status: 413, message: 'Request body is larger than 1024 KiB' });
+  });
+});

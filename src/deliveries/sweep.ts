@@ -1,0 +1,28 @@
+import { and, eq, lte } from 'drizzle-orm';
+import { openDatabase } from '../db/database.ts';
+import { deliveries } from '../db/tables.ts';
+import { wake } from './queue.ts';
+
+/** With more than this waiting in the queue, the sweep would only add to it. */
+const enoughWaiting = 1000;
+const mostAtOnce = 5000;
+
+/** Wakes deliveries that are due and that nobody holds, oldest first (design 9). Answers how many. */
+export async function sweep(env: Env): Promise<number> {
+  const { backlogCount } = await env.DELIVERIES.metrics();
+  if (backlogCount > enoughWaiting) return 0;
+  const now = Date.now();
+  const due = await openDatabase(env.DB)
+    .select({ webhookId: deliveries.webhookId, id: deliveries.id })
+    .from(deliveries)
+    .where(
+      and(
+        eq(deliveries.status, 'pending'),
+        lte(deliveries.nextAttemptAt, now),
+        lte(deliveries.claimedUntil, now),
+      ),
+    )
+    .orderBy(deliveries.nextAttemptAt)
+    .limit(mostAtOnce);
+  return wake(env.DELIVERIES, due);
+}

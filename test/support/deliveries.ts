@@ -1,0 +1,64 @@
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { vi } from 'vitest';
+import worker from '../../src/index.ts';
+
+export type DeliveryRow = {
+  webhookId: string;
+  id: string;
+  status: string;
+  attempts: number;
+  nextAttemptAt: number;
+  claimedUntil: number;
+  log: { result: string; status?: number; answer?: string; at: number; durationMs: number }[];
+};
+
+/** The deliveries for a webhook, oldest first. */
+export async function deliveriesOf(webhookId: string): Promise<DeliveryRow[]> {
+  const { results } = await env.DB.prepare(
+    `select webhook_id as webhookId, id, status, attempts, next_attempt_at as nextAttemptAt,
+       claimed_until as claimedUntil, log
+     from deliveries where webhook_id = ?1 order by id`,
+  )
+    .bind(webhookId)
+    .all<DeliveryRow & { log: string }>();
+  return results.map((row) => ({ ...row, log: JSON.parse(row.log) }));
+}
+
+/** Waits until as many deliveries of the webhook have come to one of the statuses, through the real queue. */
+export function settled(webhookId: string, count = 1, statuses = ['delivered', 'failed', 'cancelled']) {
+  return vi.waitFor(
+    async () => {
+      const rows = (await deliveriesOf(webhookId)).filter(({ status }) => statuses.includes(status));
+      if (rows.length < count) throw new Error(`${rows.length} of ${count} deliveries are settled`);
+      return rows;
+    },
+    { timeout: 5000, interval: 20 },
+  );
+}
+
+/** Waits until a delivery of the webhook has been attempted so often. */
+export function attempted(webhookId: string, attempts = 1) {
+  return vi.waitFor(
+    async () => {
+      const [row] = await deliveriesOf(webhookId);
+      if (!row || row.attempts < attempts)
+        throw new Error(`${row?.attempts ?? 'no'} of ${attempts} attempts`);
+      return row;
+    },
+    { timeout: 5000, interval: 20 },
+  );
+}
+
+/** Makes the webhook's pending deliveries due now, as if the time of their next attempt had come. */
+export const makeDue = (webhookId: string) =>
+  env.DB.prepare(`update deliveries set next_attempt_at = 0 where status = 'pending' and webhook_id = ?1`)
+    .bind(webhookId)
+    .run();
+
+/** Runs the minute's cron. */
+export async function minute() {
+  const context = createExecutionContext();
+  await worker.scheduled(createScheduledController({ cron: '* * * * *' }), env, context);
+  await waitOnExecutionContext(context);
+}

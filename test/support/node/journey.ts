@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { startStack } from '../../../src/cli/stack.ts';
+
+const fleetProgram = resolve(import.meta.dirname, '../../../src/cli/fleet.ts');
+
+/** A folder of its own for a stack, and how to start one there, and another after it. */
+export function stackFolder() {
+  const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
+  return {
+    start: () => startStack({ directory, port: 0 }),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+/** Waits until `condition` holds. @throws Error saying what was awaited, after `seconds` */
+export async function until(what: string, condition: () => boolean | Promise<boolean>, seconds = 20) {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
+    if (await condition()) return;
+    await new Promise((on) => setTimeout(on, 50));
+  }
+  throw new Error(`waited ${seconds} s in vain until ${what}`);
+}
+
+/** Runs the operator's tool as a person would, against `stack`. */
+export async function fleet(stack: { baseUrl: string; operatorKey: string }, ...args: string[]) {
+  const env = { ...process.env, FLEET_OPERATOR_KEY: stack.operatorKey, FLEET_URL: stack.baseUrl };
+  try {
+    const done = await promisify(execFile)(process.execPath, [fleetProgram, ...args], { env });
+    return { code: 0, out: done.stdout, err: done.stderr };
+  } catch (error) {
+    const failed = error as { code: number; stdout: string; stderr: string }; // what execFile rejects with
+    return { code: failed.code, out: failed.stdout, err: failed.stderr };
+  }
+}
+
+/** The tool's answer as a program reads it. */
+export async function fleetJson<T>(
+  stack: { baseUrl: string; operatorKey: string },
+  ...args: string[]
+): Promise<T> {
+  const { code, out, err } = await fleet(stack, '--json', ...args);
+  if (code !== 0) throw new Error(`fleet ${args.join(' ')}: ${err}`);
+  return JSON.parse(out);
+}
+
+/** Calls the API with a credential, and answers status and envelope. */
+export async function api<T = unknown>(
+  stack: { baseUrl: string },
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+) {
+  const response = await fetch(stack.baseUrl + path, {
+    method,
+    headers: { 'x-api-key': token, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as { status: number; message: string; data: T; next?: string }; // the envelope
+}
+
+/** An account of its own on `stack`, made with the operator's tool. */
+export async function journeyAccount(stack: { baseUrl: string; operatorKey: string }) {
+  const account = await fleetJson<{ id: string }>(stack, 'account', 'create', 'Journey');
+  const token = await fleetJson<{ id: string; value: string }>(
+    stack,
+    ...['token', 'issue', '--account', account.id, '--name', 'journey'],
+  );
+  const connection = await fleetJson<{ id: string }>(
+    stack,
+    ...['connection', 'create', '--account', account.id, '--provider', 'samsara', '--name', 'Vans'],
+  );
+  const key = await fleetJson<{ value: string }>(
+    stack,
+    ...['ingest-key', 'issue', '--connection', connection.id, '--name', 'connector'],
+  );
+  return {
+    accountId: account.id,
+    token: token.value,
+    tokenId: token.id,
+    connectionId: connection.id,
+    ingestKey: key.value,
+  };
+}

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { type Certificates, certificates } from './certificates.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js');
+const quietly = {
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_SEND_ERROR_REPORTS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  DO_NOT_TRACK: '1',
+  NO_COLOR: '1',
+};
+
+/** The service running on this machine, with its data under one folder. */
+export type Stack = {
+  baseUrl: string;
+  operatorKey: string;
+  certificates: Certificates;
+  /** Does what Cloudflare's clock does every minute. */
+  minute: () => Promise<void>;
+  stop: () => Promise<void>;
+  /** Ends all of it at once, as a power cut would. */
+  kill: () => void;
+};
+
+/**
+ * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs
+ * `wrangler dev`. What it keeps lives in `directory`; a stack left over there by a process that was killed
+ * is ended first. Port 0 takes any free one.
+ *
+ * @throws Error when it is not up within a minute; its log is `wrangler.log` in `directory`
+ */
+export async function startStack({ directory, port }: { directory: string; port: number }): Promise<Stack> {
+  mkdirSync(directory, { recursive: true });
+  endLeftOver(directory);
+  const ready = await certificates(directory);
+  const { secretsFile, operatorKey } = secrets(directory);
+  const env = { ...process.env, ...quietly, CI: 'true', NODE_EXTRA_CA_CERTS: ready.caFile };
+  const state = join(directory, 'state');
+  migrate(state, env);
+
+  const chosen = port || (await freePort());
+  const log = openSync(join(directory, 'wrangler.log'), 'a');
+  const args = ['dev', '--port', String(chosen), '--ip', '127.0.0.1', '--inspector-port', '0'];
+  args.push('--persist-to', state, '--env-file', secretsFile, '--var', 'ALLOW_LOOPBACK_RECEIVERS:true');
+  args.push('--show-interactive-dev-session=false');
+  const child = spawn(process.execPath, [wrangler, ...args], {
+    cwd: root,
+    env,
+    stdio: ['ignore', log, log],
+    detached: true, // a process group of its own, so that all of it can be ended
+  });
+  writeFileSync(pidFile(directory), String(child.pid));
+  const baseUrl = `http://localhost:${chosen}`;
+  await untilReady(baseUrl, child, directory);
+  return {
+    baseUrl,
+    operatorKey,
+    certificates: ready,
+    minute: async () => void (await fetch(`${baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`)),
+    stop: () => end(child, directory),
+    kill: () => signal(child.pid, 'SIGKILL'),
+  };
+}
+
+/** A TCP port that nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.on('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+const pidFile = (directory: string) => join(directory, 'wrangler.pid');
+
+function secrets(directory: string): { secretsFile: string; operatorKey: string } {
+  const secretsFile = join(directory, 'secrets.env');
+  if (!existsSync(secretsFile)) {
+    const content = `OPERATOR_KEY=${randomBytes(32).toString('base64url')}\n`;
+    writeFileSync(secretsFile, content, { mode: 0o600 });
+  }
+  const operatorKey = /^OPERATOR_KEY=(.+)$/m.exec(readFileSync(secretsFile, 'utf8'))?.[1];
+  if (!operatorKey) throw new Error(`${secretsFile} holds no OPERATOR_KEY; delete it to make a new one`);
+  return { secretsFile, operatorKey };
+}
+
+function migrate(state: string, env: NodeJS.ProcessEnv): void {
+  const args = [wrangler, 'd1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state];
+  const done = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`Migrations failed:\n${done.stdout}${done.stderr}`);
+}
+
+async function untilReady(baseUrl: string, child: ChildProcess, directory: string): Promise<void> {
+  const log = join(directory, 'wrangler.log');
+  for (
+    const until = Date.now() + 60_000;
+    Date.now() < until;
+    await new Promise((on) => setTimeout(on, 100))
+  ) {
+    if (child.exitCode !== null) throw new Error(`The service did not start; see ${log}`);
+    const up = await fetch(`${baseUrl}/`).catch(() => undefined);
+    if (up?.headers.has('x-request-id')) return;
+  }
+  signal(child.pid, 'SIGKILL');
+  throw new Error(`The service was not up within a minute; see ${log}`);
+}
+
+function signal(pid: number | undefined, name: NodeJS.Signals): void {
+  try {
+    if (pid) process.kill(-pid, name);
+  } catch {
+    // it has ended already
+  }
+}
+
+async function end(child: ChildProcess, directory: string): Promise<void> {
+  const ended = new Promise((done) => child.once('exit', done));
+  if (child.exitCode === null && child.signalCode === null) {
+    signal(child.pid, 'SIGTERM');
+    await Promise.race([ended, new Promise((done) => setTimeout(done, 5000))]);
+  }
+  signal(child.pid, 'SIGKILL');
+  rmSync(pidFile(directory), { force: true });
+}
+
+/** Ends what a start that was killed has left running here, if that is still what the process id names. */
+function endLeftOver(directory: string): void {
+  if (!existsSync(pidFile(directory))) return;
+  const pid = Number(readFileSync(pidFile(directory), 'utf8'));
+  const command = spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout ?? '';
+  if (command.includes('wrangler') && command.includes(directory)) signal(pid, 'SIGKILL');
+  rmSync(pidFile(directory), { force: true });
+}

@@ -1,0 +1,123 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { openDatabase } from '../db/database.ts';
+import type { App, Context } from '../http/context.ts';
+import { ok, timestamp, timestampOrNull } from '../http/envelope.ts';
+import { parse, readJson } from '../http/validation.ts';
+import { Timestamp } from '../ingest/schema.ts';
+import { issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
+import { authenticateOperator } from './authenticate.ts';
+import {
+  type Account,
+  type Connection,
+  createAccount,
+  createConnection,
+  listAccounts,
+  listConnections,
+  setAccountStatus,
+} from './service.ts';
+
+/** What the operators' tool asks for; nothing here is for customers. */
+export const operatorRoutes = new Hono<App>()
+  .use(authenticateOperator)
+  .get('/accounts', async (c) => ok(c, 'Accounts', (await listAccounts(db(c))).map(presentAccount)))
+  .post('/accounts', newAccount)
+  .patch('/accounts/:id', changeAccount)
+  .get('/accounts/:id/connections', async (c) =>
+    ok(c, 'Connections', (await listConnections(db(c), id(c))).map(presentConnection)),
+  )
+  .post('/accounts/:id/connections', newConnection)
+  .get('/accounts/:id/tokens', async (c) =>
+    ok(c, 'Tokens', (await listTokens(db(c), id(c))).map(presentToken)),
+  )
+  .post('/accounts/:id/tokens', newApiToken)
+  .post('/connections/:id/ingest-keys', newIngestKey)
+  .delete('/tokens/:id', async (c) =>
+    ok(c, 'Token revoked', presentToken(await revokeToken(db(c), c.env.TOKENS, id(c)))),
+  );
+
+const db = (c: Context) => openDatabase(c.env.DB);
+const id = (c: Context): string => c.req.param('id') ?? '';
+const body = (c: Context) => readJson(c, 64 * 1024);
+
+const Name = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(200, 'can be at most 200 characters'),
+);
+
+const NewAccount = v.object({ name: Name });
+
+async function newAccount(c: Context) {
+  const { name } = parse(NewAccount, await body(c));
+  return ok(c, 'Account created', presentAccount(await createAccount(db(c), name)));
+}
+
+const AccountChange = v.object({
+  status: v.picklist(['active', 'suspended'], 'must be active or suspended'),
+});
+
+async function changeAccount(c: Context) {
+  const { status } = parse(AccountChange, await body(c));
+  return ok(c, `Account ${status}`, presentAccount(await setAccountStatus(db(c), id(c), status)));
+}
+
+const NewConnection = v.object({
+  provider: v.pipe(
+    v.string(),
+    v.toLowerCase(),
+    v.regex(/^[a-z0-9-]{1,40}$/, 'must be letters, digits and hyphens, at most 40'),
+  ),
+  name: v.optional(Name),
+  tSP: v.optional(Name),
+  incidentTypeMap: v.optional(v.record(v.string(), v.array(v.string()), 'must map words to lists of types')),
+});
+
+async function newConnection(c: Context) {
+  const input = parse(NewConnection, await body(c));
+  return ok(c, 'Connection created', presentConnection(await createConnection(db(c), id(c), input)));
+}
+
+const NewToken = v.object({
+  name: Name,
+  expiresAt: v.optional(
+    v.pipe(
+      Timestamp,
+      v.check((ms) => ms > Date.now(), 'must be in the future'),
+    ),
+  ),
+});
+
+async function newApiToken(c: Context) {
+  return issue(c, { accountId: id(c), ...parse(NewToken, await body(c)) });
+}
+
+async function newIngestKey(c: Context) {
+  return issue(c, { connectionId: id(c), ...parse(NewToken, await body(c)) });
+}
+
+async function issue(c: Context, wanted: Parameters<typeof issueToken>[2]) {
+  const { value, ...token } = await issueToken(db(c), c.env.TOKENS, wanted);
+  return ok(c, 'Token issued', { ...presentToken(token), value });
+}
+
+const presentAccount = ({ createdAt, ...account }: Account) => ({
+  ...account,
+  createdAt: timestamp(createdAt),
+});
+
+const presentConnection = ({ tsp, createdAt, updatedAt, ...connection }: Connection) => ({
+  ...connection,
+  tSP: tsp,
+  createdAt: timestamp(createdAt),
+  updatedAt: timestamp(updatedAt),
+});
+
+const presentToken = ({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: Token) => ({
+  ...token,
+  createdAt: timestamp(createdAt),
+  expiresAt: timestampOrNull(expiresAt),
+  lastUsedAt: timestampOrNull(lastUsedAt),
+  revokedAt: timestampOrNull(revokedAt),
+});

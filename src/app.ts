@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { newId } from './db/ids.ts';
 import { Refusal } from './errors.ts';
+import { fleetRoutes } from './fleet/routes.ts';
 import type { App } from './http/context.ts';
 import { renderFailure } from './http/failures.ts';
 import { allowedMethods } from './http/methods.ts';
@@ -19,6 +20,7 @@ app.use(async (c, next) => {
 });
 
 app.route('/', webhookRoutes);
+app.route('/', fleetRoutes);
 app.route('/', ingestRoutes);
 app.route('/operator', operatorRoutes);
 

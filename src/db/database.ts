@@ -28,11 +28,12 @@ export const openDatabase = (d1: D1Database): Database => drizzle(d1);
 
 /**
  * A statement in plain SQL, to be run in a batch; `T` is what its rows are. Drizzle 0.45 leaves raw statements
- * unprepared, and its D1 batch then fails over their parameters.
+ * unprepared, so that its D1 batch fails over their parameters, and would build their SQL three times.
  */
 export function statement<T>(db: Database, query: SQL) {
   const raw = db.all<T>(query);
-  return Object.assign(raw, { stmt: db.$client.prepare(raw.getQuery().sql) });
+  const built = raw.getQuery();
+  return Object.assign(raw, { stmt: db.$client.prepare(built.sql), getQuery: () => built });
 }
 
 /**
@@ -48,14 +49,16 @@ export const among = (values: readonly string[]): SQL =>
 
 /**
  * Runs `statements` as one transaction for `caller`, whose token must be active, unexpired and of an active
- * account, or nothing is read or changed (design 4). Answers the statements' results.
+ * account, or nothing is read or changed (design 4). A `connectionId` that the request names must be the
+ * account's. Answers the statements' results.
  *
- * @throws Refusal: unauthenticated, forbidden, or what an `only` among the statements says
+ * @throws Refusal: unauthenticated, forbidden, invalid, or what an `only` among the statements says
  */
 export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
   db: Database,
   caller: Caller,
   statements: T,
+  connectionId?: string,
 ) {
   const check = statement<{ lastUsedAt: number }>(
     db,
@@ -65,6 +68,7 @@ export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
         then json_extract('{}', 'inactive token')
       when a.status <> 'active'
         then json_extract('{}', 'suspended account')
+      ${connectionId === undefined ? sql.empty() : sql`when not ${ownConnection(caller, connectionId)} then json_extract('{}', 'unknown connection')`}
       else coalesce(t.last_used_at, 0) end as lastUsedAt
     from (select 1)
     left join tokens t on t.id = ${caller.tokenId} and t.account_id = ${caller.accountId}
@@ -74,6 +78,9 @@ export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
   if (found) caller.lastUsedAt = found.lastUsedAt;
   return results;
 }
+
+const ownConnection = (caller: Caller, id: string): SQL =>
+  sql`exists (select 1 from connections where id = ${id} and account_id = ${caller.accountId})`;
 
 /**
  * Runs `statements` as one transaction of the service itself.

@@ -88,6 +88,23 @@ const record = {
   updatedAt: integer('updated_at').notNull(),
 };
 
+export const drivers = sqliteTable(
+  'drivers',
+  {
+    ...record,
+    name: text().notNull(),
+    email: text(),
+    phone: text(),
+    licenseState: text('license_state'),
+    licenseNumber: text('license_number'),
+    status: integer().notNull(),
+  },
+  (t) => [
+    index('drivers_by_account').on(t.accountId, t.createdAt, t.id),
+    index('drivers_by_connection').on(t.connectionId, t.createdAt, t.id),
+  ],
+);
+
 export const vehicles = sqliteTable(
   'vehicles',
   {
@@ -104,13 +121,38 @@ export const vehicles = sqliteTable(
     odometerKm: real('odometer_km'),
     lastLocation: text('last_location', { mode: 'json' }).$type<VehicleLocation>(),
   },
-  (t) => [index('vehicles_by_connection').on(t.connectionId, t.createdAt, t.id)],
+  (t) => [
+    index('vehicles_by_connection').on(t.connectionId, t.createdAt, t.id),
+    index('vehicles_by_vin').on(t.vin, t.createdAt, t.id),
+  ],
+);
+
+export const trips = sqliteTable(
+  'trips',
+  {
+    ...record,
+    vehicleId: text('vehicle_id').notNull(),
+    driverId: text('driver_id'),
+    startedAt: integer('started_at').notNull(),
+    endedAt: integer('ended_at'),
+    startLocation: text('start_location', { mode: 'json' }).$type<Location>(),
+    endLocation: text('end_location', { mode: 'json' }).$type<Location>(),
+    distanceKm: real('distance_km'),
+    durationSeconds: real('duration_seconds'),
+  },
+  (t) => [
+    index('trips_by_account').on(t.accountId, t.startedAt, t.id),
+    index('trips_by_connection').on(t.connectionId, t.startedAt, t.id),
+    index('trips_by_vehicle').on(t.vehicleId, t.startedAt, t.id),
+    index('trips_by_driver').on(t.driverId, t.startedAt, t.id),
+  ],
 );
 
 export const safetyEvents = sqliteTable(
   'safety_events',
   {
     ...record,
+    tsp: text().notNull(),
     incidentTypes: text('incident_types', { mode: 'json' }).$type<string[]>().notNull(),
     translatedIncidentTypes: text('translated_incident_types', { mode: 'json' }).$type<string[]>().notNull(),
     eventRisk: integer('event_risk').notNull(),
@@ -127,7 +169,11 @@ export const safetyEvents = sqliteTable(
     maxSpeedKph: real('max_speed_kph'),
     speedLimitKph: real('speed_limit_kph'),
   },
-  (t) => [index('safety_events_by_connection').on(t.connectionId, t.startedAt, t.id)],
+  (t) => [
+    index('safety_events_by_connection').on(t.connectionId, t.startedAt, t.id),
+    index('safety_events_by_vehicle').on(t.vehicleId, t.startedAt, t.id),
+    index('safety_events_by_driver').on(t.driverId, t.startedAt, t.id),
+  ],
 );
 
 export const notifications = sqliteTable(

@@ -48,11 +48,23 @@ export async function limitUnknown(c: Context): Promise<void> {
   if (!success) throw rateLimited();
 }
 
-/** What KV knows of a credential. KV is a cache: whatever goes wrong with it, D1 is asked instead. */
+const rememberedMs = 60_000;
+const mostRemembered = 1000;
+const remembered = new Map<string, { token: KnownToken; until: number }>();
+
+/**
+ * What this isolate or KV knows of a credential. Both only say who calls, which never changes; whether the
+ * credential is still good is D1's to say. Whatever goes wrong with KV, D1 is asked instead.
+ */
 async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
+  const known = remembered.get(hash);
+  if (known && known.until > Date.now()) return known.token;
   try {
     const entry = v.safeParse(KnownToken, await kv.get(hash, { type: 'json', cacheTtl: 60 }));
-    return entry.success ? entry.output : undefined;
+    if (!entry.success) return undefined;
+    if (remembered.size >= mostRemembered) remembered.clear();
+    remembered.set(hash, { token: entry.output, until: Date.now() + rememberedMs });
+    return entry.output;
   } catch {
     return undefined;
   }

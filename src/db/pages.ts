@@ -1,0 +1,122 @@
+import { and, getTableColumns, type InferSelectModel, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { Position } from './cursor.ts';
+import { asCaller, type Caller, type Database, statement } from './database.ts';
+
+/** A table whose rows belong to an account. */
+export type ListTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteColumn };
+
+/** Which rows a page is cut from. */
+export type PageQuery<T extends ListTable> = {
+  table: T;
+  /** The first part of the order; the id is the second. */
+  sort: SQLiteColumn;
+  /** What the leading column of the best index must equal: for several values, each is read on its own. */
+  lead: { column: SQLiteColumn; values: string[] };
+  /** Half-open bounds of `sort`. */
+  from?: number | undefined;
+  to?: number | undefined;
+  /** What holds for all rows of the lead anyway, and is asked to be safe: no index should serve it. */
+  scope: SQL[];
+  /** What rows must pass one by one: reading them is bounded. */
+  filters: SQL[];
+  /** A connection that must be the caller's. */
+  connectionId?: string | undefined;
+  after?: Position | undefined;
+  limit: number;
+};
+
+/** One page, and where the next one starts; no position: there is no more. */
+export type Page<T extends ListTable> = { rows: InferSelectModel<T>[]; next?: Position };
+
+/** How many rows a page reads at most to find those that pass its filters. */
+export const mostScanned = 1000;
+
+/**
+ * Cuts one keyset page (spec 8.1, design 7): one statement over one index range for each value of the lead,
+ * in the batch of the caller's token check. A page is short, with a next one, when its filters have let
+ * too few of `mostScanned` rows pass.
+ *
+ * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
+ */
+export async function readPage<T extends ListTable>(
+  db: Database,
+  caller: Caller,
+  query: PageQuery<T>,
+): Promise<Page<T>> {
+  const streams = query.lead.values.map((value) => select(db, query, value));
+  return merge(query, await asCaller(db, caller, streams, query.connectionId));
+}
+
+/** A row as it was read: its columns by their keys, and whether it passes the filters. */
+type Scanned = Record<string, unknown> & { id: string; hit: number; place: number };
+
+/** Rows for one value of the lead, in order: one more than a page, or as far as may be scanned. */
+function select<T extends ListTable>(db: Database, query: PageQuery<T>, value: string) {
+  const { table, sort, lead, after, from, to, limit, scope, filters } = query;
+  const { id } = table;
+  const range = and(
+    sql`${lead.column} = ${value}`,
+    after && sql`(${sort}, ${id}) > (${after.sort}, ${after.id})`,
+    from === undefined || after ? undefined : sql`${sort} >= ${from}`,
+    to === undefined ? undefined : sql`${sort} < ${to}`,
+    ...scope,
+  );
+  const columns = sql.raw(selection(table));
+  if (filters.length === 0)
+    return statement<Scanned>(
+      db,
+      sql`select ${columns}, 1 as hit, 0 as place from ${table} where ${range} order by ${sort}, ${id}
+        limit ${limit + 1}`,
+    );
+  return statement<Scanned>(
+    db,
+    sql`select * from (
+          select ${columns}, ${and(...filters)} as hit, row_number() over (order by ${sort}, ${id}) as place
+          from ${table} where ${range} order by ${sort}, ${id} limit ${mostScanned})
+        where hit or place = ${mostScanned} limit ${limit + 1}`,
+  );
+}
+
+/** Puts the streams together, as far as all of them are known. */
+function merge<T extends ListTable>(query: PageQuery<T>, streams: Scanned[][]): Page<T> {
+  const { limit, filters } = query;
+  const key = keyOf(query.table, query.sort);
+  const position = (row: Scanned): Position => ({ sort: Number(row[key]), id: row.id });
+  const ends = streams.flatMap((rows) => {
+    const last = rows.at(-1);
+    const cut = last && (rows.length > limit || (filters.length > 0 && last.place === mostScanned));
+    return cut ? [position(last)] : [];
+  });
+  const horizon = ends.sort(compare)[0];
+  const hits = streams
+    .flat()
+    .filter((row) => row.hit && (!horizon || compare(position(row), horizon) <= 0))
+    .sort((a, b) => compare(position(a), position(b)));
+  const page = hits.slice(0, limit);
+  const last = hits.length > limit ? page.at(-1) : undefined;
+  const next = last ? position(last) : horizon;
+  return { rows: page.map((row) => decode(query.table, row)), ...(next && { next }) };
+}
+
+const compare = (a: Position, b: Position): number =>
+  a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+const keyOf = (table: SQLiteTable, column: SQLiteColumn): string =>
+  Object.entries(getTableColumns(table)).find(([, other]) => other === column)?.[0] ?? '';
+
+/** A table's columns for `select`, under their keys. */
+const selection = (table: SQLiteTable): string =>
+  Object.entries(getTableColumns(table))
+    .map(([key, column]) => `${column.name} as "${key}"`)
+    .join(', ');
+
+/** A row as drizzle would give it: JSON columns parsed. */
+function decode<T extends ListTable>(table: T, row: Scanned): InferSelectModel<T> {
+  const decoded: Record<string, unknown> = {};
+  for (const [key, column] of Object.entries(getTableColumns(table))) {
+    const value = row[key];
+    decoded[key] = value === null ? null : column.mapFromDriverValue(value);
+  }
+  return decoded as InferSelectModel<T>; // the columns of this very table, each mapped by its own type
+}

@@ -1,0 +1,209 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { decodeCursor, encodeCursor } from '../../src/db/cursor.ts';
+import { type Caller, openDatabase } from '../../src/db/database.ts';
+import { newId } from '../../src/db/ids.ts';
+import { mostScanned } from '../../src/db/pages.ts';
+import { safetyEventList, tripList } from '../../src/fleet/lists.ts';
+import { readList } from '../../src/fleet/service.ts';
+import { as, type World, world } from '../support/world.ts';
+
+let us: World;
+let caller: Caller;
+const db = openDatabase(env.DB);
+beforeAll(async () => {
+  us = await world();
+  caller = { tokenId: us.tokenId, accountId: us.accountId };
+});
+
+type TripSeed = { startedAt: number; vehicle: number; driver: number };
+const vehicles = Array.from({ length: 14 }, newId);
+const drivers = [null, newId(), newId()];
+
+/** Puts trips into the database as they are, at times that often coincide. */
+async function insert(trips: TripSeed[]): Promise<string[]> {
+  const rows = trips.map((trip) => ({
+    id: crypto.randomUUID(),
+    at: trip.startedAt,
+    vehicle: vehicles[trip.vehicle],
+    driver: drivers[trip.driver],
+  }));
+  await env.DB.prepare(
+    `insert into trips (id, account_id, connection_id, source_id, vehicle_id, driver_id, started_at, created_at, updated_at)
+     select value->>'id', ?2, ?3, value->>'id', value->>'vehicle', value->>'driver', value->>'at', 0, 0 from json_each(?1)`,
+  )
+    .bind(JSON.stringify(rows), us.accountId, us.connection.id)
+    .run();
+  return rows.map(({ id }) => id);
+}
+
+const seed = fc.record({
+  startedAt: fc.integer({ min: 1, max: 12 }),
+  vehicle: fc.nat(vehicles.length - 1),
+  driver: fc.nat(drivers.length - 1),
+});
+const filter = fc.record({
+  vehicles: fc.option(fc.uniqueArray(fc.nat(vehicles.length - 1), { minLength: 1, maxLength: 13 })),
+  driver: fc.option(fc.integer({ min: 1, max: 2 })),
+  from: fc.option(fc.integer({ min: 1, max: 6 })),
+  to: fc.option(fc.integer({ min: 7, max: 13 })),
+  connection: fc.boolean(),
+});
+
+describe('walking a list to its end', () => {
+  it('yields each item that was there at the start once, in order, whatever is inserted meanwhile', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(seed, { maxLength: 60 }),
+        fc.array(fc.array(seed, { maxLength: 4 }), { maxLength: 8 }),
+        fc.integer({ min: 1, max: 20 }),
+        filter,
+        async (atStart, inserts, limit, chosen) => {
+          await env.DB.prepare('delete from trips').run();
+          const ids = await insert(atStart);
+          const matching = atStart
+            .map((trip, i) => ({ ...trip, id: ids[i] ?? '' }))
+            .filter(
+              (trip) =>
+                (!chosen.vehicles || chosen.vehicles.includes(trip.vehicle)) &&
+                (!chosen.driver || chosen.driver === trip.driver) &&
+                (!chosen.from || trip.startedAt >= chosen.from) &&
+                (!chosen.to || trip.startedAt < chosen.to),
+            )
+            .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
+            .map(({ id }) => id);
+          const time = (ms: number) => [new Date(ms).toISOString()];
+          const query = {
+            limit: [String(limit)],
+            ...(chosen.vehicles && { vehicleIds: chosen.vehicles.map((at) => vehicles[at] ?? '') }),
+            ...(chosen.driver && { driverIds: [drivers[chosen.driver] ?? ''] }),
+            ...(chosen.from && { from: time(chosen.from) }),
+            ...(chosen.to && { to: time(chosen.to) }),
+          };
+          const connectionId = chosen.connection ? us.connection.id : undefined;
+
+          const walked: string[] = [];
+          let cursor: string | undefined;
+          do {
+            const page = await readList(db, caller, tripList, {
+              connectionId,
+              query: { ...query, ...(cursor && { cursor: [cursor] }) },
+            });
+            expect(page.items.length).toBeLessThanOrEqual(limit);
+            walked.push(...page.items.map((item) => (item as { id: string }).id));
+            cursor = page.next;
+            const more = inserts.shift();
+            if (more) await insert(more);
+          } while (cursor);
+          expect(walked.filter((id) => ids.includes(id))).toEqual(matching);
+          expect(new Set(walked).size).toBe(walked.length);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+
+  it('also when the filters let so few rows pass that a page comes out short', async () => {
+    const rows = Array.from({ length: 2 * mostScanned + 500 }, (_, i) => ({ id: newId(), at: i }));
+    await env.DB.prepare(
+      `insert into safety_events (id, account_id, connection_id, source_id, tsp, incident_types,
+         translated_incident_types, event_risk, issued_on, started_at, vehicle_id, vehicle_name, vehicle_groups,
+         created_at, updated_at)
+       select value->>'id', ?2, ?3, value->>'id', 'Motive', '[]', '["Speeding"]',
+         iif(value->>'at' in (1500, 2499), 5, 1), 0, value->>'at', 'v', 'v', '[]', 0, 0 from json_each(?1)`,
+    )
+      .bind(JSON.stringify(rows), us.accountId, us.connection.id)
+      .run();
+    const query = { from: ['1970-01-01'], to: ['1970-01-02'], minEventRisk: ['5'] };
+    const request = { connectionId: us.connection.id, query };
+    const counts = [];
+    const found = [];
+    let cursor: string | undefined;
+    do {
+      const page = await readList(db, caller, safetyEventList, {
+        ...request,
+        query: { ...query, ...(cursor && { cursor: [cursor] }) },
+      });
+      counts.push(page.items.length);
+      found.push(...page.items.map((item) => (item as { id: string }).id));
+      cursor = page.next;
+    } while (cursor);
+    expect(counts).toEqual([0, 1, 1]);
+    expect(found).toEqual([rows[1500]?.id, rows[2499]?.id]);
+  });
+});
+
+describe('a page of 50', () => {
+  it('costs one round trip and at most 60 rows, first or deep, and writes nothing', async () => {
+    const batches: D1Result[][] = [];
+    const real = env.DB.batch.bind(env.DB);
+    const batch = async (statements: D1PreparedStatement[]) => {
+      const results = await real(statements);
+      batches.push(results);
+      return results;
+    };
+    const counting = openDatabase({ prepare: env.DB.prepare.bind(env.DB), batch } as D1Database);
+    await env.DB.prepare('delete from trips').run();
+    await insert(Array.from({ length: 600 }, (_, i) => ({ startedAt: i + 1, vehicle: i % 2, driver: 1 })));
+    let cursor: string | undefined;
+    for (const filter of [{}, { vehicleIds: [vehicles[0] ?? ''] }, { driverIds: [drivers[1] ?? ''] }])
+      for (let page = 0; page < 5; page++) {
+        const query = { ...filter, ...(cursor && { cursor: [cursor] }) };
+        const { items, next } = await readList(counting, caller, tripList, {
+          connectionId: us.connection.id,
+          query,
+        });
+        expect(items).toHaveLength(50);
+        cursor = page < 4 ? next : undefined;
+      }
+    expect(batches).toHaveLength(15);
+    for (const results of batches) {
+      expect(results.reduce((sum, { meta }) => sum + meta.rows_read, 0)).toBeLessThanOrEqual(60);
+      expect(results.reduce((sum, { meta }) => sum + meta.rows_written, 0)).toBe(0);
+    }
+  });
+});
+
+describe('a cursor', () => {
+  const position = fc.record({ sort: fc.integer({ min: 0, max: 2e12 }), id: fc.uuid() });
+
+  it('reads back for the list it was written for, and for no other', () => {
+    fc.assert(
+      fc.property(position, fc.string(), fc.string(), (at, list, other) => {
+        expect(decodeCursor(encodeCursor(at, list), list)).toEqual(at);
+        if (list !== other) expect(decodeCursor(encodeCursor(at, list), other)).toBeUndefined();
+      }),
+    );
+  });
+
+  it('that is altered, truncated or extended is none', () => {
+    const change = fc.tuple(fc.nat(), fc.constantFrom('', ...'ABCXYZabcxyz0189-_=+/ ', 'AA'));
+    fc.assert(
+      fc.property(position, change, (at, [where, what]) => {
+        const cursor = encodeCursor(at, 'list');
+        const i = where % (cursor.length + 1);
+        const altered = cursor.slice(0, i) + what + cursor.slice(i + 1);
+        if (altered !== cursor) expect(decodeCursor(altered, 'list')).toBeUndefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('of another list, filter or account is 400', async () => {
+    await env.DB.prepare('delete from trips').run();
+    await insert([1, 2, 3].map((startedAt) => ({ startedAt, vehicle: 0, driver: 1 })));
+    const them = await world();
+    const get = (path: string, token = us.apiToken, connection?: string) =>
+      as(token, connection ? { 'connection-id': connection } : {}).get<unknown[]>(path);
+    const { next } = await get('/trips?limit=1');
+    expect((await get(`/trips?limit=2&cursor=${next}`)).data).toHaveLength(2);
+    for (const reply of [
+      await get(`/drivers?cursor=${next}`),
+      await get(`/trips?from=1970-01-01&cursor=${next}`),
+      await get(`/trips?cursor=${next}`, us.apiToken, us.connection.id),
+      await get(`/trips?cursor=${next}`, them.apiToken),
+    ])
+      expect(reply).toMatchObject({ status: 400, message: 'Invalid cursor' });
+  });
+});

@@ -80,12 +80,13 @@ create table vehicles (
 ) strict, without rowid;
 create index vehicles_by_connection on vehicles (connection_id, created_at, id);
 
--- The vehicle's name, VIN and groups are kept as they were when the event came in.
+-- The provider's name, and the vehicle's name, VIN and groups, are kept as they were when the event came in.
 create table safety_events (
   id                        text primary key,
   account_id                text not null,
   connection_id             text not null references connections (id),
   source_id                 text not null,
+  tsp                       text not null,
   incident_types            text not null check (json_valid(incident_types)),
   translated_incident_types text not null check (json_valid(translated_incident_types)),
   event_risk                integer not null check (event_risk between 1 and 5),

@@ -137,13 +137,16 @@ const providers: Record<string, Record<string, Meaning>> = {
 };
 
 /** Upper and lower case, spaces, `_` and `-` make no difference between words. */
-const plain = (word: string): string => word.toLowerCase().replace(/[\s_-]/g, '');
+export const plain = (word: string): string => word.toLowerCase().replace(/[\s_-]/g, '');
 
 const byPlainWord = (table: Record<string, Meaning>): Map<string, Meaning> =>
   new Map(Object.entries(table).map(([word, meaning]) => [plain(word), meaning]));
 
 const generic = byPlainWord(Object.fromEntries(incidentTypes.map((type) => [type, means(type)])));
 const tables = new Map(Object.entries(providers).map(([name, table]) => [name, byPlainWord(table)]));
+
+/** True for a normalised incident type in any spelling. */
+export const isIncidentType = (name: string): boolean => generic.has(plain(name));
 
 /** A connection's feed: whose words it speaks, and the connection's own map, which wins (design 8). */
 export type Feed = { provider: string; incidentTypeMap?: Record<string, string[]> | undefined };

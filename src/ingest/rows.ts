@@ -1,5 +1,5 @@
 import { recordId } from '../db/ids.ts';
-import type { safetyEvents, vehicles } from '../db/tables.ts';
+import type { drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
 import { timestamp } from '../http/envelope.ts';
 import { ACCIDENT, EVENT } from '../webhooks/schema.ts';
 import { type Feed, normaliseIncidents } from './incidents.ts';
@@ -8,7 +8,13 @@ import type { RecordOf } from './schema.ts';
 /** The feed that records come in by, and when they came (milliseconds since 1970). */
 export type Source = Feed & { accountId: string; connectionId: string; tSP: string; now: number };
 
-/** What a record becomes before it is written: rows of `tables`, with ids derived from their sourceIds. */
+/** A driver's row. Here as below, ids are derived from sourceIds, also those that a record refers to. */
+export const driverRow = (source: Source, driver: RecordOf<'driver'>): typeof drivers.$inferInsert => {
+  const { kind, ...fields } = driver;
+  return { ...origin(source, driver), ...fields, status: driver.status ?? 1 };
+};
+
+/** A vehicle's row. */
 export const vehicleRow = (source: Source, vehicle: RecordOf<'vehicle'>): typeof vehicles.$inferInsert => {
   const { kind, ...fields } = vehicle;
   return {
@@ -19,6 +25,17 @@ export const vehicleRow = (source: Source, vehicle: RecordOf<'vehicle'>): typeof
   };
 };
 
+/** A trip's row. */
+export const tripRow = (source: Source, trip: RecordOf<'trip'>): typeof trips.$inferInsert => {
+  const { kind, vehicle, driver, ...fields } = trip;
+  return {
+    ...origin(source, trip),
+    ...fields,
+    vehicleId: recordId(source.connectionId, 'vehicle', vehicle),
+    driverId: referredTo(source, 'driver', driver),
+  };
+};
+
 /** A safety event without what its vehicle adds. */
 export type EventRow = Omit<typeof safetyEvents.$inferInsert, 'vehicleName' | 'vehicleVin' | 'vehicleGroups'>;
 
@@ -26,17 +43,16 @@ export type EventRow = Omit<typeof safetyEvents.$inferInsert, 'vehicleName' | 'v
 export function eventRow(source: Source, event: RecordOf<'safetyEvent'>): EventRow {
   const { kind, recipients, vehicle, driver, trip, ...fields } = event;
   const { types, risk } = normaliseIncidents(source, event.incidentTypes);
-  const reference = (kind: string, sourceId: string | null | undefined) =>
-    sourceId ? recordId(source.connectionId, kind, sourceId) : null;
   return {
     ...origin(source, event),
     ...fields,
+    tsp: source.tSP,
     translatedIncidentTypes: types,
     eventRisk: event.eventRisk ?? risk,
     issuedOn: event.issuedOn ?? event.startedAt,
     vehicleId: recordId(source.connectionId, 'vehicle', vehicle),
-    driverId: reference('driver', driver),
-    tripId: reference('trip', trip),
+    driverId: referredTo(source, 'driver', driver),
+    tripId: referredTo(source, 'trip', trip),
   };
 }
 
@@ -86,6 +102,9 @@ export const accidentNotice = (source: Source, accident: RecordOf<'accident'>): 
     },
   };
 };
+
+const referredTo = (source: Source, kind: string, sourceId: string | null | undefined): string | null =>
+  sourceId ? recordId(source.connectionId, kind, sourceId) : null;
 
 const origin = (source: Source, record: { kind: string; sourceId: string }) => ({
   id: recordId(source.connectionId, record.kind, record.sourceId),

@@ -7,9 +7,17 @@ export const Timestamp = v.pipe(
     /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/,
     'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
   ),
+  v.check(isCalendarDay, 'must be a time that exists, since 1970'),
   v.transform((text) => Date.parse(text.toUpperCase())),
   v.check((ms) => Number.isFinite(ms) && ms >= 0, 'must be a time that exists, since 1970'),
 );
+
+/** Date.parse takes the 31st of February for the 3rd of March. */
+function isCalendarDay(text: string): boolean {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
 
 const text = (most: number) =>
   v.pipe(
@@ -48,6 +56,17 @@ const VehicleLocation = v.object({
 });
 const common = { sourceId: SourceId, sourceUpdatedAt: v.nullish(Timestamp) };
 
+const Driver = v.object({
+  kind: v.literal('driver'),
+  ...common,
+  name: text(200),
+  email: v.nullish(v.pipe(text(320), v.email('must be an e-mail address'))),
+  phone: v.nullish(text(50)),
+  licenseState: v.nullish(text(50)),
+  licenseNumber: v.nullish(text(50)),
+  status: v.nullish(v.picklist([0, 1], 'must be 1 (active) or 0 (inactive)')),
+});
+
 const Vehicle = v.object({
   kind: v.literal('vehicle'),
   ...common,
@@ -62,6 +81,19 @@ const Vehicle = v.object({
   licensePlate: v.nullish(text(40)),
   odometerKm: v.nullish(number(0, 100_000_000)),
   lastLocation: v.nullish(VehicleLocation),
+});
+
+const Trip = v.object({
+  kind: v.literal('trip'),
+  ...common,
+  vehicle: SourceId,
+  driver: v.nullish(SourceId),
+  startedAt: Timestamp,
+  endedAt: v.nullish(Timestamp),
+  startLocation: v.nullish(Location),
+  endLocation: v.nullish(Location),
+  distanceKm: v.nullish(number(0, 100_000)),
+  durationSeconds: v.nullish(number(0, 100_000_000)),
 });
 
 const SafetyEvent = v.object({
@@ -100,8 +132,8 @@ const Accident = v.object({
 /** One thing that a connector sends in (design 8). */
 export const Record = v.variant(
   'kind',
-  [Vehicle, SafetyEvent, Accident],
-  'must be vehicle, safetyEvent or accident',
+  [Driver, Vehicle, Trip, SafetyEvent, Accident],
+  'must be driver, vehicle, trip, safetyEvent or accident',
 );
 export type Record = v.InferOutput<typeof Record>;
 export type Kind = Record['kind'];

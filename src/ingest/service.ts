@@ -2,13 +2,23 @@ import * as v from 'valibot';
 import { asCaller, type Caller, type Database } from '../db/database.ts';
 import type { DeliveryKey } from '../deliveries/queue.ts';
 import { fieldError, sentence } from '../http/validation.ts';
-import { accidentNotice, eventNotice, eventRow, type Source, vehicleRow } from './rows.ts';
+import {
+  accidentNotice,
+  driverRow,
+  eventNotice,
+  eventRow,
+  type Source,
+  tripRow,
+  vehicleRow,
+} from './rows.ts';
 import { Record, type RecordOf } from './schema.ts';
 import {
   insertDeliveries,
   insertNotifications,
   knownVehicles,
+  upsertDrivers,
   upsertEvents,
+  upsertTrips,
   upsertVehicles,
 } from './statements.ts';
 
@@ -34,37 +44,48 @@ export async function ingest(
   const { records, rejected } = validate(body.records);
   const current = newest(records);
 
+  const drivers = of(current, 'driver').map(({ record }) => driverRow(source, record));
   const vehicles = of(current, 'vehicle').map(({ record }) => vehicleRow(source, record));
-  const events = of(current, 'safetyEvent').map(({ index, record }) => ({
-    index,
-    record,
-    row: eventRow(source, record),
-  }));
+  const trips = of(current, 'trip').map((item) => ({ ...item, row: tripRow(source, item.record) }));
+  const events = of(current, 'safetyEvent').map((item) => ({ ...item, row: eventRow(source, item.record) }));
   const accidents = of(current, 'accident').map(({ record }) => accidentNotice(source, record));
   const told = body.notify ? events.map(({ row, record }) => eventNotice(row, record.recipients ?? [])) : [];
   const notices = [...told, ...accidents];
+  const ofVehicles = [...trips, ...events];
 
-  const [changedVehicles, known, deliveries, newNotifications, changedEvents] = await asCaller(db, caller, [
-    upsertVehicles(db, vehicles),
-    knownVehicles(db, [...new Set(events.map(({ row }) => row.vehicleId))]),
-    insertDeliveries(db, source, body.notify ? notices : []),
-    insertNotifications(db, source, notices),
-    upsertEvents(
-      db,
-      events.map(({ row }) => row),
-    ),
-  ]);
+  const [newDrivers, newVehicles, known, newTrips, deliveries, newNotices, newEvents] = await asCaller(
+    db,
+    caller,
+    [
+      upsertDrivers(db, drivers),
+      upsertVehicles(db, vehicles),
+      knownVehicles(db, [...new Set(ofVehicles.map(({ row }) => row.vehicleId))]),
+      upsertTrips(
+        db,
+        trips.map(({ row }) => row),
+      ),
+      insertDeliveries(db, source, body.notify ? notices : []),
+      insertNotifications(db, source, notices),
+      upsertEvents(
+        db,
+        events.map(({ row }) => row),
+      ),
+    ],
+  );
 
   const vehicleIds = new Set(known.map(({ id }) => id));
-  for (const { index, record, row } of events)
+  for (const { index, record, row } of ofVehicles)
     if (!vehicleIds.has(row.vehicleId))
       rejected.push({
         index,
         sourceId: record.sourceId,
         message: 'vehicle is neither known nor in the same call',
       });
-  const newLevels = newNotifications.filter(({ level }) => level > 0);
-  const accepted = changedVehicles.length + changedEvents.length + newLevels.length;
+  const newLevels = newNotices.filter(({ level }) => level > 0);
+  const accepted = [newDrivers, newVehicles, newTrips, newEvents, newLevels].reduce(
+    (n, { length }) => n + length,
+    0,
+  );
   return {
     outcome: {
       accepted,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { among, type Database, statement } from '../db/database.ts';
-import { safetyEvents, vehicles } from '../db/tables.ts';
+import { drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
 import { upsert } from '../db/upsert.ts';
 import type { EventRow, Notice, Source } from './rows.ts';
 
@@ -14,14 +14,24 @@ export const knownVehicles = (db: Database, ids: string[]) =>
  */
 export const upsertEvents = (db: Database, rows: EventRow[]) =>
   upsert(db, safetyEvents, rows, {
-    join: "join vehicles v on v.id = r.value->>'vehicleId'",
+    join: ofKnownVehicle,
     from: { vehicle_name: 'v.name', vehicle_vin: 'v.vin', vehicle_groups: 'v.groups' },
-    fixed: ['vehicle_name', 'vehicle_vin', 'vehicle_groups'],
+    fixed: ['tsp', 'vehicle_name', 'vehicle_vin', 'vehicle_groups'],
   });
+
+/** Writes drivers. */
+export const upsertDrivers = (db: Database, rows: (typeof drivers.$inferInsert)[]) =>
+  upsert(db, drivers, rows);
 
 /** Writes vehicles. */
 export const upsertVehicles = (db: Database, rows: (typeof vehicles.$inferInsert)[]) =>
   upsert(db, vehicles, rows);
+
+/** Writes trips; those of an unknown vehicle are passed over. */
+export const upsertTrips = (db: Database, rows: (typeof trips.$inferInsert)[]) =>
+  upsert(db, trips, rows, { join: ofKnownVehicle });
+
+const ofKnownVehicle = "join vehicles v on v.id = r.value->>'vehicleId'";
 
 /**
  * A notice is news when nothing of the kind has been told: an event that is not there yet, of a known

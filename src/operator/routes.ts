@@ -4,6 +4,7 @@ import { openDatabase } from '../db/database.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok, timestamp, timestampOrNull } from '../http/envelope.ts';
 import { parse, readJson } from '../http/validation.ts';
+import { isIncidentType } from '../ingest/incidents.ts';
 import { Timestamp } from '../ingest/schema.ts';
 import { issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
 import { authenticateOperator } from './authenticate.ts';
@@ -15,6 +16,7 @@ import {
   listAccounts,
   listConnections,
   setAccountStatus,
+  updateConnection,
 } from './service.ts';
 
 /** What the operators' tool asks for; nothing here is for customers. */
@@ -31,6 +33,7 @@ export const operatorRoutes = new Hono<App>()
     ok(c, 'Tokens', (await listTokens(db(c), id(c))).map(presentToken)),
   )
   .post('/accounts/:id/tokens', newApiToken)
+  .patch('/connections/:id', changeConnection)
   .post('/connections/:id/ingest-keys', newIngestKey)
   .delete('/tokens/:id', async (c) =>
     ok(c, 'Token revoked', presentToken(await revokeToken(db(c), c.env.TOKENS, id(c)))),
@@ -63,6 +66,20 @@ async function changeAccount(c: Context) {
   return ok(c, `Account ${status}`, presentAccount(await setAccountStatus(db(c), id(c), status)));
 }
 
+const isTypeMap = (input: unknown): input is Record<string, string[]> =>
+  typeof input === 'object' &&
+  input !== null &&
+  Object.values(input).every(
+    (types) => Array.isArray(types) && types.every((type) => typeof type === 'string'),
+  );
+const IncidentTypeMap = v.pipe(
+  v.custom<Record<string, string[]>>(isTypeMap, "must map the provider's words to lists of types"),
+  v.check(
+    (map) => Object.values(map).flat().every(isIncidentType),
+    'must map to normalised incident types alone',
+  ),
+);
+
 const NewConnection = v.object({
   provider: v.pipe(
     v.string(),
@@ -71,8 +88,29 @@ const NewConnection = v.object({
   ),
   name: v.optional(Name),
   tSP: v.optional(Name),
-  incidentTypeMap: v.optional(v.record(v.string(), v.array(v.string()), 'must map words to lists of types')),
+  incidentTypeMap: v.optional(IncidentTypeMap),
 });
+
+const ConnectionChange = v.object({
+  name: v.optional(Name),
+  tSP: v.optional(Name),
+  healthStatus: v.optional(
+    v.picklist([1, 2, 3, 4], 'must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)'),
+  ),
+  incidentTypeMap: v.optional(IncidentTypeMap),
+});
+
+async function changeConnection(c: Context) {
+  const { tSP, name, healthStatus, incidentTypeMap } = parse(ConnectionChange, await body(c));
+  const change = {
+    ...(name !== undefined && { name }),
+    ...(tSP !== undefined && { tsp: tSP }),
+    ...(healthStatus !== undefined && { healthStatus }),
+    ...(incidentTypeMap !== undefined && { incidentTypeMap }),
+  };
+  const connection = await updateConnection(db(c), c.env.TOKENS, id(c), change);
+  return ok(c, 'Connection changed', presentConnection(connection));
+}
 
 async function newConnection(c: Context) {
   const input = parse(NewConnection, await body(c));

@@ -3,6 +3,7 @@ import { type Database, only, transaction } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 import { accounts, connections } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import { forgetIngestKeys } from '../tokens/service.ts';
 
 export type Account = typeof accounts.$inferSelect;
 export type Connection = typeof connections.$inferSelect;
@@ -76,6 +77,30 @@ export async function createConnection(
     only(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
     db.insert(connections).values(connection),
   ]);
+  return connection;
+}
+
+/** What may change of a connection. */
+export type ConnectionChange = Partial<Pick<Connection, 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap'>>;
+
+/**
+ * Changes a connection; its ingest keys are looked up afresh, so that a new map soon holds everywhere.
+ *
+ * @throws Refusal: invalid, when there is no such connection
+ */
+export async function updateConnection(
+  db: Database,
+  kv: KVNamespace,
+  id: string,
+  change: ConnectionChange,
+): Promise<Connection> {
+  const [connection] = await db
+    .update(connections)
+    .set({ ...change, updatedAt: Date.now() })
+    .where(eq(connections.id, id))
+    .returning();
+  if (!connection) throw invalid('Unknown connection');
+  await forgetIngestKeys(db, kv, id);
   return connection;
 }
 

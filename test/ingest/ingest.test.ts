@@ -6,6 +6,7 @@ import {
   accident,
   as,
   call,
+  operator,
   safetyEvent,
   vehicle,
   type WebhookOut,
@@ -175,11 +176,68 @@ describe('a vehicle', () => {
   });
 });
 
+describe('a trip', () => {
+  const trip = (changes: object = {}) => ({
+    kind: 'trip',
+    sourceId: 'trip-1',
+    vehicle: 'truck-1',
+    driver: 'nobody yet',
+    startedAt: '2026-11-20T20:00:00Z',
+    ...changes,
+  });
+  const listed = async () =>
+    (
+      await as(us.apiToken).get<{ driverId: string; endedAt: string | null; distanceKm: number | null }[]>(
+        '/trips',
+      )
+    ).data;
+
+  it('of a vehicle that nobody knows is refused; its driver may come later', async () => {
+    const reply = await connector().send(trip());
+    expect(reply.data.rejected).toMatchObject([
+      { index: 0, sourceId: 'trip-1', message: 'vehicle is neither known nor in the same call' },
+    ]);
+    expect((await connector().send(trip(), vehicle())).data).toMatchObject({ accepted: 2, rejected: [] });
+    const driver = await connector().send({ kind: 'driver', sourceId: 'nobody yet', name: 'Ann' });
+    expect(driver.data.accepted).toBe(1);
+    const [only] = (await as(us.apiToken).get<{ id: string }[]>('/drivers')).data;
+    expect((await listed())[0]?.driverId).toBe(only?.id);
+  });
+
+  it('that is still under way is completed by a later version, in whatever order they come', async () => {
+    const versions = [
+      trip({ sourceUpdatedAt: '2026-11-20T20:00:00Z' }),
+      trip({ sourceUpdatedAt: '2026-11-20T21:00:00Z', endedAt: '2026-11-20T20:55:00Z', distanceKm: 40 }),
+    ];
+    await connector().send(vehicle(), ...versions.toReversed());
+    expect(await listed()).toMatchObject([{ endedAt: '2026-11-20T20:55:00.000Z', distanceKm: 40 }]);
+    for (const version of versions.toReversed())
+      expect((await connector().send(version)).data).toMatchObject({ accepted: 0, unchanged: 1 });
+    expect(await listed()).toMatchObject([{ distanceKm: 40 }]);
+  });
+});
+
+describe('a connection with a map of its own', () => {
+  it('speaks its own words from soon after the map is set', async () => {
+    await connector().send(vehicle());
+    const map = { 'Rule 7': ['Speeding', 'Harsh Braking'] };
+    const path = `/operator/connections/${us.connection.id}`;
+    expect((await operator.patch(path, { incidentTypeMap: { x: ['No Type'] } })).message).toContain(
+      'incidentTypeMap must map to normalised incident types',
+    );
+    expect((await operator.patch(path, { incidentTypeMap: map })).status).toBe(200);
+    const key = await operator.post<{ value: string }>(`${path}/ingest-keys`, { name: 'fresh' });
+    await as(key.data.value).send(safetyEvent({ incidentTypes: ['Rule 7'] }));
+    await settled(hook.id);
+    expect(heard.got[0]?.body.data).toMatchObject({ translatedIncidentTypes: ['Speeding', 'Harsh Braking'] });
+  });
+});
+
 describe('a record is refused', () => {
   it.each<[string, unknown, string]>([
-    ['no object', 5, 'record must be vehicle, safetyEvent or accident'],
+    ['no object', 5, 'record must be driver, vehicle, trip, safetyEvent or accident'],
     ['null', null, 'record must be'],
-    ['no kind', { sourceId: 'x' }, 'kind must be vehicle, safetyEvent or accident'],
+    ['no kind', { sourceId: 'x' }, 'kind must be driver, vehicle, trip'],
     ['an unknown kind', { kind: 'boat', sourceId: 'x' }, 'kind must be'],
     ['no sourceId', vehicle({ sourceId: undefined }), 'sourceId is required'],
     ['an empty sourceId', vehicle({ sourceId: ' ' }), 'sourceId must not be empty'],

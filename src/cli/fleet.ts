@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { accountCommands } from './commands/accounts.ts';
 import { connectionCommands } from './commands/connections.ts';
+import { generateCommand } from './commands/generate.ts';
+import { importCommand } from './commands/import.ts';
 import { tokenCommands } from './commands/tokens.ts';
 import { ApiError } from './operator.ts';
 
@@ -15,7 +17,9 @@ const program = new Command('fleet')
   .addCommand(accountCommands())
   .addCommand(connectionCommands())
   .addCommand(tokenCommands('token'))
-  .addCommand(tokenCommands('ingest-key'));
+  .addCommand(tokenCommands('ingest-key'))
+  .addCommand(importCommand())
+  .addCommand(generateCommand());
 
 try {
   await program.parseAsync();

@@ -24,6 +24,21 @@ export function connectionCommands(): Command {
     });
 
   connection
+    .command('update')
+    .description('change a data source')
+    .argument('<id>', "the connection's id")
+    .option('--name <name>', 'what its people call it')
+    .option('--tsp <name>', "the provider's name as deliveries tell it")
+    .option('--health <status>', '1 healthy, 2 warning, 3 unavailable or 4 degraded', Number)
+    .option('--incident-types <file>', "a JSON file: the provider's words, each with its normalised types")
+    .action(async (id, { name, tsp, health, incidentTypes }, command) => {
+      const map = incidentTypes && readJson(incidentTypes);
+      const body = { name, tSP: tsp, healthStatus: health, incidentTypeMap: map };
+      const path = `/connections/${encodeURIComponent(id)}`;
+      show(command, await operatorFor(command).patch(path, body), columns);
+    });
+
+  connection
     .command('list')
     .description('list the data sources of an account')
     .requiredOption('--account <id>', 'whose')

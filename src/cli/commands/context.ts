@@ -3,15 +3,21 @@ import type { Command } from 'commander';
 import { readDemo } from '../local.ts';
 import { ApiError, type Operator, operatorOf } from '../operator.ts';
 
-/** The service that this call is about: the one named by --url or FLEET_URL, else the local one. */
+/** Speaks to the service that this call is about, as its operators. */
 export function operatorFor(command: Command): Operator {
+  const { baseUrl, operatorKey } = serviceOf(command);
+  return operatorOf(baseUrl, operatorKey);
+}
+
+/** The service that this call is about: the one named by --url or FLEET_URL, else the local one. */
+export function serviceOf(command: Command): { baseUrl: string; operatorKey: string } {
   const { url = process.env.FLEET_URL } = command.optsWithGlobals<{ url?: string }>();
   const local = readDemo();
   if (!url && !local) throw new ApiError('No local service is set up. Run npm start, or name one with --url');
   const key =
     process.env.FLEET_OPERATOR_KEY ?? (url && url !== local?.baseUrl ? undefined : local?.operatorKey);
   if (!key) throw new ApiError('Set FLEET_OPERATOR_KEY to the OPERATOR_KEY of the service');
-  return operatorOf((url ?? local?.baseUrl ?? '').replace(/\/$/, ''), key);
+  return { baseUrl: (url ?? local?.baseUrl ?? '').replace(/\/$/, ''), operatorKey: key };
 }
 
 /** One line of a table, by the names of its columns. */

@@ -1,0 +1,49 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Stack } from '../../src/cli/stack.ts';
+import { api, fleet, fleetJson, journeyAccount, stackFolder } from '../support/node/journey.ts';
+
+const folder = stackFolder();
+const files = mkdtempSync(join(tmpdir(), 'fleet-import-'));
+let stack: Stack;
+let us: Awaited<ReturnType<typeof journeyAccount>>;
+beforeAll(async () => {
+  stack = await folder.start();
+  us = await journeyAccount(stack);
+});
+afterAll(async () => {
+  await stack.stop();
+  folder.remove();
+  rmSync(files, { recursive: true });
+});
+
+it('a generated fleet is imported, found in the lists, and unchanged when imported again', async () => {
+  const generated = await fleet(stack, 'generate', '--vehicles', '4', '--days', '10');
+  const file = join(files, 'fleet.ndjson');
+  writeFileSync(file, `${generated.out}{"kind":"vehicle","sourceId":"broken"}\n`);
+  const records = generated.out.trim().split('\n').length;
+  const args = ['import', file, '--connection', us.connectionId];
+
+  const first = await fleetJson<Record<string, unknown>>(stack, ...args);
+  expect(first).toMatchObject({ accepted: records, unchanged: 0, refused: 1 });
+  expect(readFileSync(String(first.refusedFile), 'utf8')).toContain('"message":"name is required"');
+  const drivers = await api<unknown[]>(stack, us.token, 'GET', '/drivers');
+  expect(drivers.data).toHaveLength(4);
+
+  const again = await fleetJson<Record<string, unknown>>(stack, ...args);
+  expect(again).toMatchObject({ accepted: 0, unchanged: records, refused: 1 });
+  const keys = await fleetJson<{ name: string }[]>(stack, 'ingest-key', 'list', '--account', us.accountId);
+  expect(keys.map(({ name }) => name)).toEqual(['connector']);
+});
+
+it('an import says what is wrong with its arguments', async () => {
+  const missing = await fleet(stack, 'import', '/nowhere.csv', '--connection', us.connectionId);
+  expect(missing).toMatchObject({ code: 1, err: 'fleet: Cannot read /nowhere.csv\n' });
+  const file = join(files, 'a.ndjson');
+  writeFileSync(file, '{}\n');
+  const unknown = await fleet(stack, 'import', file, '--connection', 'x');
+  expect(unknown).toMatchObject({ code: 1, err: 'fleet: 400 Unknown connection\n' });
+  expect(existsSync(`${file}.refused.ndjson`)).toBe(false);
+});

@@ -32,9 +32,9 @@ export async function request<T>(url: string, init: RequestInit): Promise<T> {
   const response = await fetch(url, init).catch(() => {
     throw new ApiError(`Cannot reach ${new URL(url).origin}. Is the service running? (npm start)`);
   });
-  const reply: { message?: string; data: T } = await response.json().catch(() => {
+  const reply = (await response.json().catch(() => {
     throw new ApiError(`${new URL(url).origin} answered ${response.status} with something that is not JSON`);
-  });
+  })) as { message?: string; data: T }; // the envelope
   if (!response.ok) throw new ApiError(`${response.status} ${reply.message ?? response.statusText}`);
   return reply.data;
 }

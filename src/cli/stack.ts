@@ -28,25 +28,40 @@ export type Stack = {
   kill: () => void;
 };
 
+export type StackOptions = { directory: string; port: number; config?: (toml: string) => string };
+
 /**
  * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs
  * `wrangler dev`. What it keeps lives in `directory`; a stack left over there by a process that was killed
- * is ended first. Port 0 takes any free one.
+ * is ended first. Port 0 takes any free one; `config` may change the configuration's text.
  *
  * @throws Error when it is not up within a minute; its log is `wrangler.log` in `directory`
  */
-export async function startStack({ directory, port }: { directory: string; port: number }): Promise<Stack> {
+export async function startStack({ directory, port, config }: StackOptions): Promise<Stack> {
   mkdirSync(directory, { recursive: true });
   endLeftOver(directory);
   const ready = await certificates(directory);
   const { secretsFile, operatorKey } = secrets(directory);
   const env = { ...process.env, ...quietly, CI: 'true', NODE_EXTRA_CA_CERTS: ready.caFile };
   const state = join(directory, 'state');
-  migrate(state, env);
+  const toml = join(root, 'wrangler.toml');
+  const configFile = config ? join(directory, 'wrangler.toml') : toml;
+  if (config) writeFileSync(configFile, config(readFileSync(toml, 'utf8')));
+  migrate(state, env, configFile);
 
   const chosen = port || (await freePort());
   const log = openSync(join(directory, 'wrangler.log'), 'a');
-  const args = ['dev', '--port', String(chosen), '--ip', '127.0.0.1', '--inspector-port', '0'];
+  const args = [
+    'dev',
+    '--config',
+    configFile,
+    '--port',
+    String(chosen),
+    '--ip',
+    '127.0.0.1',
+    '--inspector-port',
+    '0',
+  ];
   args.push('--persist-to', state, '--env-file', secretsFile, '--var', 'ALLOW_LOOPBACK_RECEIVERS:true');
   args.push('--show-interactive-dev-session=false');
   const child = spawn(process.execPath, [wrangler, ...args], {
@@ -93,8 +108,19 @@ function secrets(directory: string): { secretsFile: string; operatorKey: string 
   return { secretsFile, operatorKey };
 }
 
-function migrate(state: string, env: NodeJS.ProcessEnv): void {
-  const args = [wrangler, 'd1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state];
+function migrate(state: string, env: NodeJS.ProcessEnv, config: string): void {
+  const args = [
+    wrangler,
+    '--config',
+    config,
+    'd1',
+    'migrations',
+    'apply',
+    'DB',
+    '--local',
+    '--persist-to',
+    state,
+  ];
   const done = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`Migrations failed:\n${done.stdout}${done.stderr}`);
 }

@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+import { machine } from './bench/bench.ts';
+import { benchLists } from './bench/lists.ts';
+
+const program = new Command('npm run bench --')
+  .description(
+    'Measures the service on this machine, side by side with the least that could do the same job.',
+  )
+  .option('--json', 'print JSON lines, for keeping')
+  .option('--small', 'a hundredth of the data, to see that all of it works');
+
+program
+  .command('lists')
+  .description('rows read by pages of big tables, requests a second, and the import')
+  .action(async (_, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    if (!json) console.log(machine());
+    await benchLists(
+      json,
+      small
+        ? { events: 20_000, trips: 4000, imported: 2000, rounds: 1, seconds: 1 }
+        : { events: 1_000_000, trips: 200_000, imported: 100_000, rounds: 5, seconds: 4 },
+    );
+  });
+
+await program.parseAsync();

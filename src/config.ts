@@ -2,12 +2,40 @@ import * as v from 'valibot';
 
 const Config = v.object({
   OPERATOR_KEY: v.pipe(v.string(), v.minLength(32)),
+  /** Keys for what is sealed in D1, newest first: `id:base64` of 32 bytes each, parted by commas. */
+  HEADER_KEYS: v.pipe(
+    v.string(),
+    v.transform((text) =>
+      text.split(',').map((entry) => {
+        const [id = '', key = ''] = entry.trim().split(':');
+        return { id, bytes: Uint8Array.fromBase64(key) };
+      }),
+    ),
+    v.minLength(1),
+    v.check(
+      (keys) => keys.every(({ id, bytes }) => id !== '' && bytes.length === 32),
+      'id:base64 of 32 bytes',
+    ),
+  ),
+  /** How many days the rows of finished deliveries are kept. */
+  DELIVERY_RETENTION_DAYS: v.optional(
+    v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(7)),
+    '30',
+  ),
   /** Set by local runs and tests alone: lets webhooks point to this machine. */
   ALLOW_LOOPBACK_RECEIVERS: v.optional(v.picklist(['true', 'false']), 'false'),
 });
 
 /** The Worker's vars and secrets, checked. */
-export type Config = { operatorKey: string; allowLoopbackReceivers: boolean };
+export type Config = {
+  operatorKey: string;
+  headerKeys: SealingKey[];
+  retentionMs: number;
+  allowLoopbackReceivers: boolean;
+};
+
+/** A key by the id under which rows name it. */
+export type SealingKey = { id: string; bytes: Uint8Array };
 
 const parsed = new WeakMap<Env, Config>();
 
@@ -18,6 +46,8 @@ export function config(env: Env): Config {
   const vars = v.parse(Config, env);
   const fresh = {
     operatorKey: vars.OPERATOR_KEY,
+    headerKeys: vars.HEADER_KEYS,
+    retentionMs: vars.DELIVERY_RETENTION_DAYS * 86_400_000,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',
   };
   parsed.set(env, fresh);

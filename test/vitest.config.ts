@@ -16,6 +16,7 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 OPERATOR_KEY: 'an operator key for tests, 32+ characters',
+                HEADER_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
                 ALLOW_LOOPBACK_RECEIVERS: 'true',
                 MIGRATIONS: await readD1Migrations(`${root}migrations`),
               },

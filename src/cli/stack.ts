@@ -100,8 +100,9 @@ const pidFile = (directory: string) => join(directory, 'wrangler.pid');
 function secrets(directory: string): { secretsFile: string; operatorKey: string } {
   const secretsFile = join(directory, 'secrets.env');
   if (!existsSync(secretsFile)) {
-    const content = `OPERATOR_KEY=${randomBytes(32).toString('base64url')}\n`;
-    writeFileSync(secretsFile, content, { mode: 0o600 });
+    const operatorKey = randomBytes(32).toString('base64url');
+    const headerKeys = `local:${randomBytes(32).toString('base64')}`;
+    writeFileSync(secretsFile, `OPERATOR_KEY=${operatorKey}\nHEADER_KEYS=${headerKeys}\n`, { mode: 0o600 });
   }
   const operatorKey = /^OPERATOR_KEY=(.+)$/m.exec(readFileSync(secretsFile, 'utf8'))?.[1];
   if (!operatorKey) throw new Error(`${secretsFile} holds no OPERATOR_KEY; delete it to make a new one`);

@@ -9,3 +9,9 @@ export const newId = (): string => uuidV7();
 /** The id of a connector's record: the same for the same connection, kind and sourceId, always. */
 export const recordId = (connectionId: string, kind: string, sourceId: string): string =>
   uuidV5(`${connectionId}/${kind}/${sourceId}`, RECORDS);
+
+/** The lowest id that can have been made at a time (milliseconds since 1970): bounds ids by when they began. */
+export const firstIdAt = (ms: number): string => {
+  const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+};

@@ -55,7 +55,7 @@ export const webhooks = sqliteTable(
     url: text().notNull(),
     normalisedUrl: text('normalised_url').notNull(),
     httpVerb: text('http_verb', { enum: ['POST', 'PUT'] }).notNull(),
-    headers: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+    headers: text({ mode: 'json' }).$type<Sealed>().notNull(),
     notificationTypes: integer('notification_types').notNull(),
     createdAt: integer('created_at').notNull(),
   },
@@ -64,6 +64,14 @@ export const webhooks = sqliteTable(
     index('webhooks_by_account').on(t.accountId, t.createdAt, t.id),
   ],
 );
+
+export const webhookHealth = sqliteTable('webhook_health', {
+  webhookId: text('webhook_id').primaryKey(),
+  failures: integer().notNull(),
+  openings: integer().notNull(),
+  openUntil: integer('open_until').notNull(),
+  probeId: text('probe_id'),
+});
 
 export const webhookConnections = sqliteTable(
   'webhook_connections',
@@ -203,10 +211,18 @@ export const deliveries = sqliteTable(
     nextAttemptAt: integer('next_attempt_at').notNull(),
     claimedUntil: integer('claimed_until').notNull().default(0),
     finishedAt: integer('finished_at'),
+    giveUpAt: integer('give_up_at').notNull().default(0),
     log: text({ mode: 'json' }).$type<unknown[]>().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.webhookId, t.id] }), index('deliveries_due').on(t.nextAttemptAt)],
+  (t) => [
+    primaryKey({ columns: [t.webhookId, t.id] }),
+    index('deliveries_due').on(t.nextAttemptAt),
+    index('deliveries_failed').on(t.webhookId, t.id),
+  ],
 );
+
+/** Text that only the key named can read: base64url of its nonce and of AES-256-GCM's output. */
+export type Sealed = { key: string; iv: string; data: string };
 
 /** A place on earth, in decimal degrees. */
 export type Location = { latitude: number; longitude: number };

@@ -20,20 +20,31 @@ export const webhookRoutes = new Hono<App>()
 const largestBody = 64 * 1024;
 
 async function list(c: Context) {
-  const webhooks = await listWebhooks(openDatabase(c.env.DB), c.get('caller'));
+  const webhooks = await listWebhooks(openDatabase(c.env.DB), config(c.env).headerKeys, c.get('caller'));
   return ok(c, 'Webhooks', webhooks.map(present));
 }
 
 async function create(c: Context) {
   const input = await readWebhook(c);
-  const webhook = await createWebhook(openDatabase(c.env.DB), c.get('caller'), input);
+  const webhook = await createWebhook(
+    openDatabase(c.env.DB),
+    config(c.env).headerKeys,
+    c.get('caller'),
+    input,
+  );
   return ok(c, 'Webhook created', present(webhook));
 }
 
 async function update(c: Context) {
   const id = webhookId(c);
   const input = await readWebhook(c);
-  const webhook = await updateWebhook(openDatabase(c.env.DB), c.get('caller'), id, input);
+  const webhook = await updateWebhook(
+    openDatabase(c.env.DB),
+    config(c.env).headerKeys,
+    c.get('caller'),
+    id,
+    input,
+  );
   return ok(c, 'Webhook updated', present(webhook));
 }
 

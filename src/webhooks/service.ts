@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import type { SealingKey } from '../config.ts';
 import {
   among,
   asCaller,
@@ -10,8 +11,10 @@ import {
 } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 import { webhookConnections, webhooks } from '../db/tables.ts';
+import { untilNoneStart } from '../deliveries/claims.ts';
 import { invalid } from '../errors.ts';
 import { ACCIDENT, EVENT, type WebhookInput } from './schema.ts';
+import { seal, unseal } from './seal.ts';
 
 /** A webhook as its account sees it (spec 2.2); `createdAt` in milliseconds since 1970. */
 export type Webhook = WebhookInput & { id: string; createdAt: number };
@@ -19,7 +22,7 @@ export type Webhook = WebhookInput & { id: string; createdAt: number };
 const most = 1000;
 
 /** All webhooks of the caller's account, oldest first (spec 4.1). */
-export async function listWebhooks(db: Database, caller: Caller): Promise<Webhook[]> {
+export async function listWebhooks(db: Database, keys: SealingKey[], caller: Caller): Promise<Webhook[]> {
   const [rows] = await asCaller(db, caller, [
     db
       .select({
@@ -36,11 +39,14 @@ export async function listWebhooks(db: Database, caller: Caller): Promise<Webhoo
       .where(eq(webhooks.accountId, caller.accountId))
       .orderBy(webhooks.createdAt, webhooks.id),
   ]);
-  return rows.map((row) => ({
-    ...row,
-    connectionIds: JSON.parse(row.connectionIds),
-    notificationTypes: fromBits(row.notificationTypes),
-  }));
+  return Promise.all(
+    rows.map(async (row) => ({
+      ...row,
+      connectionIds: JSON.parse(row.connectionIds),
+      headers: await unseal(keys, row.id, row.headers),
+      notificationTypes: fromBits(row.notificationTypes),
+    })),
+  );
 }
 
 /**
@@ -48,9 +54,15 @@ export async function listWebhooks(db: Database, caller: Caller): Promise<Webhoo
  *
  * @throws Refusal: invalid, for foreign connection ids, a url in use, or more than 1,000 webhooks
  */
-export async function createWebhook(db: Database, caller: Caller, input: WebhookInput): Promise<Webhook> {
+export async function createWebhook(
+  db: Database,
+  keys: SealingKey[],
+  caller: Caller,
+  input: WebhookInput,
+): Promise<Webhook> {
   const webhook: Webhook = { id: newId(), ...input, createdAt: Date.now() };
   const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${most}`;
+  const saved = await columns(keys, webhook.id, input);
   await savingUrl(() =>
     asCaller(db, caller, [
       ownsConnections(db, caller, input.connectionIds),
@@ -59,7 +71,7 @@ export async function createWebhook(db: Database, caller: Caller, input: Webhook
         id: webhook.id,
         accountId: caller.accountId,
         createdAt: webhook.createdAt,
-        ...columns(input),
+        ...saved,
       }),
       subscribe(db, webhook),
     ]),
@@ -74,16 +86,18 @@ export async function createWebhook(db: Database, caller: Caller, input: Webhook
  */
 export async function updateWebhook(
   db: Database,
+  keys: SealingKey[],
   caller: Caller,
   id: string,
   input: WebhookInput,
 ): Promise<Webhook> {
   const own = and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
+  const saved = await columns(keys, id, input);
   const [, , [updated]] = await savingUrl(() =>
     asCaller(db, caller, [
       only(db, sql`exists (select 1 from webhooks where ${own})`, 'unknown webhook'),
       ownsConnections(db, caller, input.connectionIds),
-      db.update(webhooks).set(columns(input)).where(own).returning({ createdAt: webhooks.createdAt }),
+      db.update(webhooks).set(saved).where(own).returning({ createdAt: webhooks.createdAt }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
       subscribe(db, { id, ...input }),
     ]),
@@ -93,7 +107,8 @@ export async function updateWebhook(
 }
 
 /**
- * Deletes a webhook: what waits for it ends as cancelled, nothing more is sent (spec 4.4).
+ * Deletes a webhook: what waits for it ends as cancelled, nothing more is sent (spec 4.4). A consumer that had
+ * claimed some of it before may still begin a call, for a few seconds: this returns when that is over.
  *
  * @throws Refusal: invalid, for an unknown id
  */
@@ -103,6 +118,7 @@ export async function deleteWebhook(db: Database, caller: Caller, id: string): P
     db.delete(webhooks).where(own).returning({ id: webhooks.id }),
   ]);
   if (deleted.length === 0) throw invalid('Invalid webhook id');
+  await untilNoneStart(db, id);
 }
 
 const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
@@ -121,12 +137,12 @@ const subscribe = (db: Database, webhook: { id: string; connectionIds: string[] 
     select value, ${webhook.id} from json_each(${JSON.stringify(webhook.connectionIds)})`,
   );
 
-const columns = ({ url, httpVerb, headers, notificationTypes }: WebhookInput) => ({
-  url,
-  normalisedUrl: new URL(url).href,
-  httpVerb,
-  headers,
-  notificationTypes: toBits(notificationTypes),
+const columns = async (keys: SealingKey[], id: string, input: WebhookInput) => ({
+  url: input.url,
+  normalisedUrl: new URL(input.url).href,
+  httpVerb: input.httpVerb,
+  headers: await seal(keys, id, input.headers),
+  notificationTypes: toBits(input.notificationTypes),
 });
 
 async function savingUrl<T>(save: () => Promise<T>): Promise<T> {

@@ -1,0 +1,30 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { config } from '../config.ts';
+import { openDatabase } from '../db/database.ts';
+import { webhooks } from '../db/tables.ts';
+import { seal, unseal } from './seal.ts';
+
+const perHour = 500;
+
+/**
+ * Seals headers anew that an older key than the newest has sealed, some each hour, so that an old key can
+ * be dropped from HEADER_KEYS in the end. Answers how many.
+ */
+export async function resealHeaders(env: Env): Promise<number> {
+  const db = openDatabase(env.DB);
+  const { headerKeys } = config(env);
+  const old = await db
+    .select({ id: webhooks.id, headers: webhooks.headers })
+    .from(webhooks)
+    .where(sql`${webhooks.headers}->>'key' <> ${headerKeys[0]?.id}`)
+    .limit(perHour);
+  for (const { id, headers } of old) {
+    const fresh = await seal(headerKeys, id, await unseal(headerKeys, id, headers));
+    // Only if nobody has changed it meanwhile.
+    await db
+      .update(webhooks)
+      .set({ headers: fresh })
+      .where(and(eq(webhooks.id, id), sql`${webhooks.headers}->>'iv' = ${headers.iv}`));
+  }
+  return old.length;
+}

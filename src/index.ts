@@ -1,16 +1,18 @@
 import { app } from './app.ts';
 import { deliver } from './deliveries/consumer.ts';
+import { tellDead } from './deliveries/dead.ts';
+import { prune } from './deliveries/prune.ts';
 import type { DeliveryKey } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
+import { resealHeaders } from './webhooks/rotation.ts';
 
 export default {
   fetch: app.fetch,
 
-  async queue(batch, env) {
-    const soon = await deliver(
-      env,
-      batch.messages.map((message) => message.body),
-    );
+  async queue(batch: MessageBatch<DeliveryKey>, env: Env) {
+    const keys = batch.messages.map((message) => message.body);
+    if (batch.queue.endsWith('-dead')) return tellDead(keys);
+    const soon = await deliver(env, keys);
     const delays = new Map(soon.map(({ key, delaySeconds }) => [key.id, delaySeconds]));
     for (const message of batch.messages) {
       const delaySeconds = delays.get(message.body.id);
@@ -19,7 +21,10 @@ export default {
     }
   },
 
-  async scheduled(_controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
+  async scheduled(controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
     await sweep(env);
+    if (new Date(controller.scheduledTime).getUTCMinutes() !== 0) return;
+    await prune(env);
+    await resealHeaders(env);
   },
 } satisfies ExportedHandler<Env, DeliveryKey>;

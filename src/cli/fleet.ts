@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { accountCommands } from './commands/accounts.ts';
 import { connectionCommands } from './commands/connections.ts';
+import { deliveryCommands, webhookCommands } from './commands/deliveries.ts';
 import { generateCommand } from './commands/generate.ts';
 import { importCommand } from './commands/import.ts';
 import { tokenCommands } from './commands/tokens.ts';
@@ -18,6 +19,8 @@ const program = new Command('fleet')
   .addCommand(connectionCommands())
   .addCommand(tokenCommands('token'))
   .addCommand(tokenCommands('ingest-key'))
+  .addCommand(webhookCommands())
+  .addCommand(deliveryCommands())
   .addCommand(importCommand())
   .addCommand(generateCommand());
 

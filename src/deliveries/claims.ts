@@ -1,9 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { type Database, statement, transaction } from '../db/database.ts';
-import type { Outcome } from './policy.ts';
+import type { Sealed } from '../db/tables.ts';
+import { circuitAfter, circuitFirstMs, circuitLongestMs, type Outcome } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 
-/** How long a claim holds: well over the time in which an attempt can start and end. */
+/** A claimed delivery may be called for so long after the claim; what has not begun by then is put back. */
+export const startWindowMs = 5_000;
+
+/** How long a claim holds: well over the window, the time of a call (10 s) and that of its record. */
 export const leaseMs = 30_000;
 
 /** A claimed delivery with its notification and its webhook as they are now; no webhook: cancel it. */
@@ -12,16 +16,57 @@ export type Claimed = DeliveryKey & {
   attempts: number;
   type: number;
   data: string;
-  webhook: { url: string; httpVerb: string; headers: Record<string, string> } | null;
+  webhook: { url: string; httpVerb: string; headers: Sealed } | null;
+  /** Failures in a row that the webhook's receiver had until now. */
+  failures: number;
+  /** True for the one delivery that tries whether a receiver is back. */
+  probe: boolean;
 };
+
+/** What a claim found: deliveries to attempt, and those that wait for a circuit, until when. */
+export type Claims = { claimed: Claimed[]; deferred: { key: DeliveryKey; at: number }[] };
 
 /**
  * Claims those of `keys` that are due and that nobody holds, and loads what is to be sent. A claim is what
  * makes repeated wake-ups harmless. The webhook is null when it is gone or no longer subscribed to the
- * notification's type and connection (spec 4.4).
+ * notification's type and connection (spec 4.4). While a webhook's circuit is open its deliveries are put off
+ * unattempted; when it has been open long enough, exactly one is let through as the probe.
  */
-export async function claim(db: Database, keys: DeliveryKey[], now: number): Promise<Claimed[]> {
-  const [rows] = await transaction(db, [
+export async function claim(db: Database, keys: DeliveryKey[], now: number): Promise<Claims> {
+  const webhookIds = JSON.stringify([...new Set(keys.map(({ webhookId }) => webhookId))]);
+  const wanted = sql`(webhook_id, id) in (
+      select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))
+    and status = 'pending' and next_attempt_at <= ${now} and claimed_until <= ${now}`;
+  const [probes, deferred, rows] = await transaction(db, [
+    statement<{ id: string }>(
+      db,
+      sql`
+      update webhook_health set open_until = ${now + leaseMs},
+        probe_id = (select min(id) from deliveries
+          where deliveries.webhook_id = webhook_health.webhook_id and ${wanted})
+      where webhook_id in (select value from json_each(${webhookIds}))
+        and failures >= ${circuitAfter} and open_until <= ${now}
+        and exists (select 1 from deliveries
+          where deliveries.webhook_id = webhook_health.webhook_id and ${wanted})
+      returning probe_id as id`,
+    ),
+    statement<DeliveryKey & { at: number; status: string }>(
+      db,
+      sql`
+      update deliveries set
+        status = iif(give_up_at <= ${now}, 'failed', 'pending'),
+        finished_at = iif(give_up_at <= ${now}, ${now}, null),
+        next_attempt_at = (select open_until + abs(random() % 5000) from webhook_health h
+          where h.webhook_id = deliveries.webhook_id)
+      where webhook_id in (
+          select webhook_id from webhook_health
+          where webhook_id in (select value from json_each(${webhookIds})) and open_until > ${now})
+        and id not in (
+          select probe_id from webhook_health
+          where webhook_id in (select value from json_each(${webhookIds})) and probe_id is not null)
+        and ${wanted}
+      returning webhook_id as webhookId, id, next_attempt_at as at, status`,
+    ),
     statement<{
       webhookId: string;
       id: string;
@@ -33,13 +78,12 @@ export async function claim(db: Database, keys: DeliveryKey[], now: number): Pro
       db,
       sql`
       update deliveries set claimed_until = ${now + leaseMs}
-      where (webhook_id, id) in (
-          select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))
-        and status = 'pending' and next_attempt_at <= ${now} and claimed_until <= ${now}
+      where ${wanted}
       returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts,
         (select json_object('type', n.type, 'data', n.data) from notifications n
           where n.event_id = deliveries.event_id and n.level = deliveries.level) as notification,
-        (select json_object('url', w.url, 'httpVerb', w.http_verb, 'headers', json(w.headers))
+        (select json_object('url', w.url, 'httpVerb', w.http_verb, 'headers', json(w.headers),
+            'failures', (select failures from webhook_health h where h.webhook_id = w.id))
           from notifications n
           join webhooks w on w.id = deliveries.webhook_id and w.notification_types & n.type
           join webhook_connections wc
@@ -47,11 +91,22 @@ export async function claim(db: Database, keys: DeliveryKey[], now: number): Pro
           where n.event_id = deliveries.event_id and n.level = deliveries.level) as webhook`,
     ),
   ]);
-  return rows.map(({ notification, webhook, ...row }) => ({
-    ...row,
-    ...(notification ? JSON.parse(notification) : { type: 0, data: '{}' }),
-    webhook: webhook && JSON.parse(webhook),
-  }));
+  const probing = new Set(probes.map(({ id }) => id));
+  return {
+    claimed: rows.map(({ notification, webhook, ...row }) => {
+      const { failures = 0, ...receiver } = webhook ? JSON.parse(webhook) : {};
+      return {
+        ...row,
+        ...(notification ? JSON.parse(notification) : { type: 0, data: '{}' }),
+        webhook: webhook ? receiver : null,
+        failures: failures ?? 0,
+        probe: probing.has(row.id),
+      };
+    }),
+    deferred: deferred
+      .filter(({ status }) => status === 'pending')
+      .map(({ webhookId, id, at }) => ({ key: { webhookId, id }, at })),
+  };
 }
 
 /** One line of a delivery's log. Times are milliseconds; nothing of the request is kept. */
@@ -65,8 +120,20 @@ export type Recorded = {
   entry?: LogEntry;
 };
 
-/** Records outcomes and lets the claims go, where they still hold: what another has claimed since is its. */
-export async function record(db: Database, outcomes: Recorded[], now: number): Promise<void> {
+/** What a webhook's attempts say of its receiver: failures in a row at the end, and any success before them. */
+export type HealthNote = { webhookId: string; failures: number; succeeded: boolean; probe: boolean };
+
+/**
+ * Records outcomes and lets the claims go, where they still hold: what another has claimed since is its. Also
+ * notes how receivers have been doing: five failures in a row open a circuit, for 30 seconds first, twice as
+ * long each time after that, up to 15 minutes; a success closes it.
+ */
+export async function record(
+  db: Database,
+  outcomes: Recorded[],
+  health: HealthNote[],
+  now: number,
+): Promise<void> {
   const rows = outcomes.map(({ key, status, nextAttemptAt, entry }) => ({
     w: key.webhookId,
     i: key.id,
@@ -76,10 +143,9 @@ export async function record(db: Database, outcomes: Recorded[], now: number): P
     a: entry ? 1 : 0,
     e: entry,
   }));
-  await transaction(db, [
-    statement(
-      db,
-      sql`
+  const outcomesRecorded = statement(
+    db,
+    sql`
       update deliveries set
         status = r.value->>'s',
         attempts = attempts + (r.value->>'a'),
@@ -90,6 +156,47 @@ export async function record(db: Database, outcomes: Recorded[], now: number): P
       from json_each(${JSON.stringify(rows)}) r
       where webhook_id = r.value->>'w' and deliveries.id = r.value->>'i'
         and status = 'pending' and claimed_until = r.value->>'c'`,
-    ),
-  ]);
+  );
+  await transaction(
+    db,
+    health.length === 0 ? [outcomesRecorded] : [outcomesRecorded, noteHealth(db, health, now)],
+  );
+}
+
+const noteHealth = (db: Database, health: HealthNote[], now: number) => {
+  const closing = sql`(h.value->>'succeeded')`;
+  const failures = sql`(iif(${closing}, 0, coalesce(webhook_health.failures, 0)) + (h.value->>'failures'))`;
+  const opens = sql`(${failures} >= ${circuitAfter} and (h.value->>'probe' or coalesce(webhook_health.open_until, 0) <= ${now}))`;
+  return statement(
+    db,
+    sql`
+    insert into webhook_health (webhook_id, failures, openings, open_until)
+    select n.webhook_id, n.failures, n.openings, n.open_until from (
+      select w.id as webhook_id, f.failures,
+        case when f.opens then f.openings + 1 when f.closes then 0 else f.openings end as openings,
+        case when f.opens then ${now} + min(${circuitLongestMs}, ${circuitFirstMs} << min(f.openings, 10))
+          when f.closes then 0 else f.open_until end as open_until
+      from (
+        select h.value->>'webhookId' as webhook_id, ${failures} as failures, ${opens} as opens,
+          ${closing} as closes,
+          iif(${closing}, 0, coalesce(webhook_health.openings, 0)) as openings,
+          coalesce(webhook_health.open_until, 0) as open_until
+        from json_each(${JSON.stringify(health)}) h
+        left join webhook_health on webhook_health.webhook_id = h.value->>'webhookId') f
+      join webhooks w on w.id = f.webhook_id) n
+    where true
+    on conflict (webhook_id) do update set failures = excluded.failures, openings = excluded.openings,
+      open_until = excluded.open_until, probe_id = null`,
+  );
+};
+
+/** Waits until no call can begin any more of what was claimed for a webhook that is now deleted. */
+export async function untilNoneStart(db: Database, webhookId: string): Promise<void> {
+  const mayStart = async () => {
+    const [row] = await db.all<{ until: number | null }>(sql`
+      select max(claimed_until) as until from deliveries indexed by deliveries_due
+      where status = 'pending' and next_attempt_at <= ${Date.now()} and webhook_id = ${webhookId}`);
+    return (row?.until ?? 0) - leaseMs + startWindowMs > Date.now();
+  };
+  while (await mayStart()) await scheduler.wait(50);
 }

@@ -1,15 +1,24 @@
 import { config } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
+import { described } from '../http/failures.ts';
+import { unseal } from '../webhooks/seal.ts';
 import { attempt } from './attempt.ts';
-import { type Claimed, claim, type Recorded, record } from './claims.ts';
+import { type Claimed, claim, type HealthNote, type Recorded, record, startWindowMs } from './claims.ts';
 import { nextAfter } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 
 /** Waits shorter than this ride on the queue; longer ones are woken by the minute's sweep. */
 const onQueueMs = 60_000;
 
-/** How many calls an invocation makes at a time: Workers lets six wait for their reply's headers. */
+/** Calls in flight at a time: Workers lets six an invocation wait for their reply's headers. */
 const inFlight = 6;
+const inFlightPerWebhook = 2;
+
+/** After a time-out, the webhook's other deliveries of the batch wait so long, unattempted. */
+const afterTimeoutMs = 10_000;
+
+/** When headers cannot be read the fault is ours, and takes somebody to mend it. */
+const afterFaultMs = 5 * 60_000;
 
 /** Where a delivery is due again soon: how long from now, in whole seconds. */
 export type Soon = { key: DeliveryKey; delaySeconds: number };
@@ -18,44 +27,122 @@ export type Soon = { key: DeliveryKey; delaySeconds: number };
  * Takes one batch of wake-ups: claims what is due, attempts it, records how it came out (design 9). Answers
  * those whose next attempt rides on the queue; everything else is settled, or is the sweep's.
  *
- * @throws whatever D1 throws: then the wake-ups should come again
+ * @throws whatever D1 throws: then the wake-ups should come again, and no attempt is spent
  */
 export async function deliver(env: Env, keys: DeliveryKey[]): Promise<Soon[]> {
   const db = openDatabase(env.DB);
-  const claimed = await claim(db, keys, Date.now());
-  if (claimed.length === 0) return [];
-  const policy = { allowLoopback: config(env).allowLoopbackReceivers };
-  const recorded = await inParallel(claimed, inFlight, (delivery) => settle(delivery, policy));
-  await record(db, recorded, Date.now());
-  return recorded.flatMap(({ key, status, nextAttemptAt = 0 }) => {
-    const delayMs = nextAttemptAt - Date.now();
-    const soon = status === 'pending' && delayMs < onQueueMs;
-    return soon ? [{ key, delaySeconds: Math.max(0, Math.ceil(delayMs / 1000)) }] : [];
+  const began = Date.now();
+  const { claimed, deferred } = await claim(db, keys, began);
+  const again = deferred.map(({ key, at }) => ({ key, at }));
+  if (claimed.length > 0) {
+    const recorded = await attemptAll(env, claimed, began + startWindowMs);
+    await recordSurely(() => record(db, recorded, healthNotes(recorded), Date.now()));
+    for (const { key, status, nextAttemptAt = 0 } of recorded)
+      if (status === 'pending') again.push({ key, at: nextAttemptAt });
+  }
+  return again.flatMap(({ key, at }) => {
+    const delayMs = at - Date.now();
+    return delayMs < onQueueMs ? [{ key, delaySeconds: Math.max(0, Math.ceil(delayMs / 1000)) }] : [];
   });
 }
 
-async function settle(delivery: Claimed, policy: { allowLoopback: boolean }): Promise<Recorded> {
-  const { webhook, ...key } = delivery;
-  if (!webhook) return { key: delivery, status: 'cancelled' };
-  const at = Date.now();
-  const call = { ...webhook, id: key.id, attempt: key.attempts + 1, type: key.type, data: key.data };
-  const outcome = await attempt(call, policy);
-  const now = Date.now();
-  const next = nextAfter(outcome, call.attempt, now, Math.random());
-  return {
-    key: delivery,
-    status: next.status,
-    ...(next.status === 'pending' && { nextAttemptAt: next.at }),
-    entry: { at, durationMs: now - at, ...outcome },
+/**
+ * Attempts deliveries side by side, few at a time and fewer for each webhook, so that one bad receiver does
+ * not slow the others. What has not begun by `until`, or comes after a time-out of its webhook, is put back.
+ * Answers the outcomes in the order in which they came.
+ */
+async function attemptAll(env: Env, claimed: Claimed[], until: number): Promise<Recorded[]> {
+  const outcomes: Recorded[] = [];
+  const waiting = [...claimed];
+  const busy = new Map<string, number>();
+  const timedOut = new Set<string>();
+  const headers = new Map<string, Promise<Record<string, string>>>();
+  const policy = { allowLoopback: config(env).allowLoopbackReceivers };
+
+  const settle = async (delivery: Claimed): Promise<Recorded> => {
+    const { webhook, webhookId, attempts, type, data } = delivery;
+    if (!webhook) return { key: delivery, status: 'cancelled' };
+    if (timedOut.has(webhookId)) return putBack(delivery, afterTimeoutMs);
+    if (Date.now() > until) return putBack(delivery, 0);
+    const opened = headers.get(webhookId) ?? unseal(config(env).headerKeys, webhookId, webhook.headers);
+    headers.set(webhookId, opened);
+    const custom = await opened.catch((error: unknown) => {
+      console.error(
+        JSON.stringify({ level: 'error', message: 'Cannot read headers', webhookId, ...described(error) }),
+      );
+    });
+    if (!custom) return putBack(delivery, afterFaultMs);
+    const at = Date.now();
+    const call = { ...webhook, headers: custom, id: delivery.id, attempt: attempts + 1, type, data };
+    const outcome = await attempt(call, policy);
+    const now = Date.now();
+    if (outcome.result === 'timeout') timedOut.add(webhookId);
+    const next = nextAfter(outcome, call.attempt, now, Math.random());
+    const entry = { at, durationMs: now - at, ...outcome };
+    return next.status === 'pending'
+      ? { key: delivery, status: 'pending', nextAttemptAt: next.at, entry }
+      : { key: delivery, status: next.status, entry };
   };
+  const takeNext = (): Claimed | undefined => {
+    const free = waiting.findIndex(({ webhookId }) => (busy.get(webhookId) ?? 0) < inFlightPerWebhook);
+    return free < 0 ? undefined : waiting.splice(free, 1)[0];
+  };
+  await new Promise<void>((done, fail) => {
+    let running = 0;
+    const startSome = () => {
+      if (waiting.length === 0 && running === 0) return done();
+      while (running < inFlight) {
+        const delivery = takeNext();
+        if (!delivery) return;
+        running++;
+        busy.set(delivery.webhookId, (busy.get(delivery.webhookId) ?? 0) + 1);
+        settle(delivery).then((outcome) => {
+          outcomes.push(outcome);
+          running--;
+          busy.set(delivery.webhookId, (busy.get(delivery.webhookId) ?? 1) - 1);
+          startSome();
+        }, fail);
+      }
+    };
+    startSome();
+  });
+  return outcomes;
 }
 
-async function inParallel<T, R>(items: T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const rest = items.values();
-  const worker = async () => {
-    for (const item of rest) results.push(await work(item));
-  };
-  await Promise.all(Array.from({ length: most }, worker));
-  return results;
+const putBack = (key: Claimed, afterMs: number): Recorded => ({
+  key,
+  status: 'pending',
+  nextAttemptAt: Date.now() + afterMs,
+});
+
+/** What the attempts say of each receiver, where it says anything new. */
+function healthNotes(recorded: Recorded[]): HealthNote[] {
+  const notes = new Map<string, HealthNote & { before: number }>();
+  for (const { key, entry } of recorded) {
+    if (!entry) continue;
+    const { webhookId, failures: before, probe } = key;
+    const note = notes.get(webhookId) ?? { webhookId, failures: 0, succeeded: false, probe: false, before };
+    const success = entry.result === 'success';
+    notes.set(webhookId, {
+      ...note,
+      failures: success ? 0 : note.failures + 1,
+      succeeded: note.succeeded || success,
+      probe: note.probe || probe,
+    });
+  }
+  return [...notes.values()]
+    .filter(({ failures, before, probe }) => failures > 0 || before > 0 || probe)
+    .map(({ before: _, ...note }) => note);
+}
+
+/** Calls have been made: recording them is tried again, for a repeat of the record is harmless. */
+async function recordSurely(write: () => Promise<void>): Promise<void> {
+  for (const waitMs of [100, 1000]) {
+    try {
+      return await write();
+    } catch {
+      await scheduler.wait(waitMs);
+    }
+  }
+  await write();
 }

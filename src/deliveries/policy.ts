@@ -24,6 +24,14 @@ export const schedule = [
   24 * hour,
 ] as const;
 
+/** A circuit opens after so many failures in a row, first for the one time, at last for the other. */
+export const circuitAfter = 5;
+export const circuitFirstMs = 30 * second;
+export const circuitLongestMs = 15 * minute;
+
+/** When a delivery is given up that could not even be attempted: longer than all of the schedule. */
+export const giveUpAfterMs = 5 * 24 * hour;
+
 /**
  * Decides what follows an attempt. `attempts` counts this one; `now` is in milliseconds; `random` from 0 to
  * 1 spreads the waits by ±20 %, so that receivers that fail together are not called together again.

@@ -9,8 +9,11 @@ const mostAtOnce = 5000;
 
 /** Wakes deliveries that are due and that nobody holds, oldest first (design 9). Answers how many. */
 export async function sweep(env: Env): Promise<number> {
-  const { backlogCount } = await env.DELIVERIES.metrics();
-  if (backlogCount > enoughWaiting) return 0;
+  const backlog = await env.DELIVERIES.metrics().then(
+    ({ backlogCount }) => backlogCount,
+    () => 0, // not knowing is no reason to leave deliveries waiting
+  );
+  if (backlog > enoughWaiting) return 0;
   const now = Date.now();
   const due = await openDatabase(env.DB)
     .select({ webhookId: deliveries.webhookId, id: deliveries.id })

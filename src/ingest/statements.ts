@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { among, type Database, statement } from '../db/database.ts';
 import { drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
 import { upsert } from '../db/upsert.ts';
+import { giveUpAfterMs } from '../deliveries/policy.ts';
 import type { EventRow, Notice, Source } from './rows.ts';
 
 /** Which of these vehicles D1 knows, those of the same call included. */
@@ -51,9 +52,10 @@ export const insertDeliveries = (db: Database, source: Source, notices: Notice[]
   statement<{ webhookId: string; id: string }>(
     db,
     sql`
-    insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+    insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at,
+      give_up_at)
     select w.id, ${uuidV7(source.now)}, ${source.accountId}, n.value->>'eventId', n.value->>'level',
-      'pending', ${source.now}
+      'pending', ${source.now}, ${source.now + giveUpAfterMs}
     from json_each(${JSON.stringify(notices.map(({ data, ...key }) => key))}) n
     cross join webhook_connections wc on wc.connection_id = ${source.connectionId}
     cross join webhooks w on w.id = wc.webhook_id and w.notification_types & (n.value->>'type')

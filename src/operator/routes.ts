@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { openDatabase } from '../db/database.ts';
+import { type Delivery, findDelivery, listDeliveries, listHealth, statuses } from '../deliveries/log.ts';
+import { replay } from '../deliveries/replay.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok, timestamp, timestampOrNull } from '../http/envelope.ts';
 import { parse, readJson } from '../http/validation.ts';
@@ -35,6 +37,16 @@ export const operatorRoutes = new Hono<App>()
   .post('/accounts/:id/tokens', newApiToken)
   .patch('/connections/:id', changeConnection)
   .post('/connections/:id/ingest-keys', newIngestKey)
+  .get('/accounts/:id/webhooks', async (c) => ok(c, 'Webhooks', await listHealth(db(c), id(c))))
+  .get('/deliveries', deliveries)
+  .get('/deliveries/:id', async (c) => ok(c, 'Delivery', presentDelivery(await findDelivery(db(c), id(c)))))
+  .post('/deliveries/:id/replay', async (c) => {
+    const { webhookId } = await findDelivery(db(c), id(c));
+    return ok(c, 'Replayed', await replay(c.env, webhookId, { id: id(c) }));
+  })
+  .post('/webhooks/:id/replay', async (c) =>
+    ok(c, 'Replayed', await replay(c.env, id(c), parse(ReplayRange, await body(c)))),
+  )
   .delete('/tokens/:id', async (c) =>
     ok(c, 'Token revoked', presentToken(await revokeToken(db(c), c.env.TOKENS, id(c)))),
   );
@@ -139,6 +151,36 @@ async function issue(c: Context, wanted: Parameters<typeof issueToken>[2]) {
   const { value, ...token } = await issueToken(db(c), c.env.TOKENS, wanted);
   return ok(c, 'Token issued', { ...presentToken(token), value });
 }
+
+const ReplayRange = v.object({ since: v.optional(Timestamp), until: v.optional(Timestamp) });
+
+const DeliveryQuery = v.object({
+  webhookId: v.pipe(v.string(), v.uuid('must be a UUID')),
+  status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
+  since: v.optional(Timestamp),
+  before: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  limit: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform(Number),
+      v.integer('must be a whole number'),
+      v.minValue(1, 'must be at least 1'),
+    ),
+    '50',
+  ),
+});
+
+async function deliveries(c: Context) {
+  const query = parse(DeliveryQuery, c.req.query());
+  return ok(c, 'Deliveries', (await listDeliveries(db(c), query)).map(presentDelivery));
+}
+
+const presentDelivery = ({ nextAttemptAt, finishedAt, log, ...delivery }: Delivery) => ({
+  ...delivery,
+  nextAttemptAt: delivery.status === 'pending' ? timestamp(nextAttemptAt) : null,
+  finishedAt: timestampOrNull(finishedAt),
+  log: log.map(({ at, ...entry }) => ({ at: timestamp(at), ...entry })),
+});
 
 const presentAccount = ({ createdAt, ...account }: Account) => ({
   ...account,

@@ -50,11 +50,14 @@ export function attempted(webhookId: string, attempts = 1) {
   );
 }
 
-/** Makes the webhook's pending deliveries due now, as if the time of their next attempt had come. */
+/** Makes the webhook's pending deliveries due now, as if their time and that of its circuit had come. */
 export const makeDue = (webhookId: string) =>
-  env.DB.prepare(`update deliveries set next_attempt_at = 0 where status = 'pending' and webhook_id = ?1`)
-    .bind(webhookId)
-    .run();
+  env.DB.batch([
+    env.DB.prepare(
+      `update deliveries set next_attempt_at = 0 where status = 'pending' and webhook_id = ?1`,
+    ).bind(webhookId),
+    env.DB.prepare(`update webhook_health set open_until = 0 where webhook_id = ?1`).bind(webhookId),
+  ]);
 
 /** Runs the minute's cron. */
 export async function minute() {

@@ -48,6 +48,9 @@ async function judge(response: Response): Promise<Outcome> {
   const answer = await firstKiB(response);
   if (status >= 200 && status < 300) return { result: 'success', status, answer };
   if (status >= 300 && status < 400) return { result: 'redirect', status, answer };
+  // How Cloudflare's network tells of a receiver it could not reach at all.
+  if (status === 525 || status === 526) return { result: 'tls', status };
+  if (status === 530) return { result: 'dns', status };
   return {
     result: 'status',
     status,
@@ -74,7 +77,7 @@ async function firstKiB(response: Response): Promise<string> {
   return text.slice(0, mostKept).replaceAll('\0', '');
 }
 
-/** Sorts an exception by its words, which are all that the runtime gives. */
+/** Sorts an exception by its words: all that the runtime gives, and where it gives none it is the connection. */
 function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection' {
   if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
   const words = error instanceof Error ? error.message : '';

@@ -2,7 +2,7 @@
 export type Outcome =
   | { result: 'success'; status: number; answer: string }
   | { result: 'status' | 'redirect'; status: number; answer: string; retryAfter?: number | undefined }
-  | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address' };
+  | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number };
 
 /** Where a delivery stands after an attempt: done, given up, or due again at a time (milliseconds). */
 export type Next = { status: 'delivered' } | { status: 'failed' } | { status: 'pending'; at: number };

@@ -88,6 +88,8 @@ describe('a delivery', () => {
       () => new Response(null, { status: 302, headers: { location: 'https://10.0.0.1/' } }),
       'redirect',
     ],
+    ['a status of 526', () => new Response(null, { status: 526 }), 'tls'],
+    ['a status of 530', () => new Response('error code: 1016', { status: 530 }), 'dns'],
     ['an exception', () => Promise.reject(new Error('connection refused')), 'connection'],
   ])('counts %s as a failure', async (_, answer, result) => {
     heard.answers(answer);

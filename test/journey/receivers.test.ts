@@ -1,0 +1,186 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { certificates } from '../../src/cli/certificates.ts';
+import { freePort, type Stack } from '../../src/cli/stack.ts';
+import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+
+type Shown = {
+  id: string;
+  status: string;
+  attempts: number;
+  nextAttemptAt: string;
+  log: { at: string; result: string; status?: number; durationMs: number; answer?: string }[];
+};
+
+/** How a receiver behaves, and what its deliveries come to. */
+const script: Record<
+  string,
+  {
+    does: (request: IncomingMessage, response: ServerResponse) => void;
+    leads: { status: string; log: object[] };
+  }
+> = {
+  'answers 200': {
+    does: (_, response) => response.end('thanks'),
+    leads: { status: 'delivered', log: [{ result: 'success', status: 200, answer: 'thanks' }] },
+  },
+  'answers 500': {
+    does: (_, response) => response.writeHead(500).end('x'.repeat(3000)),
+    leads: { status: 'pending', log: [{ result: 'status', status: 500, answer: 'x'.repeat(1024) }] },
+  },
+  'redirects to a private address': {
+    does: (_, response) => response.writeHead(301, { location: 'https://10.0.0.1/' }).end(),
+    leads: { status: 'pending', log: [{ result: 'redirect', status: 301 }] },
+  },
+  'answers 410': {
+    does: (_, response) => response.writeHead(410).end(),
+    leads: { status: 'failed', log: [{ result: 'status', status: 410 }] },
+  },
+  'answers 429 with Retry-After': {
+    does: (_, response) => response.writeHead(429, { 'retry-after': '3600' }).end(),
+    leads: { status: 'pending', log: [{ result: 'status', status: 429, retryAfter: 3_600_000 }] },
+  },
+  'hangs before its headers': { does: () => {}, leads: { status: 'pending', log: [{ result: 'timeout' }] } },
+  'hangs in its body': {
+    does: (_, response) => response.writeHead(200).write('never en'),
+    leads: { status: 'pending', log: [{ result: 'timeout' }] },
+  },
+  'sends 1 GB': {
+    does: (_, response) => {
+      const block = Buffer.alloc(2 ** 20, 'a');
+      let left = 1024;
+      const more = () => {
+        while (left-- > 0) if (!response.write(block)) return response.once('drain', more);
+        return response.end();
+      };
+      more();
+    },
+    leads: { status: 'delivered', log: [{ result: 'success', status: 200, answer: 'a'.repeat(1024) }] },
+  },
+  'resets the connection': {
+    does: (request) => request.socket.destroy(),
+    leads: { status: 'pending', log: [{ result: 'connection' }] },
+  },
+};
+
+const folder = stackFolder();
+const strangers = mkdtempSync(join(tmpdir(), 'fleet-stranger-'));
+const servers: ReturnType<typeof createServer>[] = [];
+let stack: Stack;
+let us: Awaited<ReturnType<typeof journeyAccount>>;
+const hooks: Record<string, string> = {};
+
+const listen = (files: { certFile: string; keyFile: string }): Promise<string> => {
+  const options = { cert: readFileSync(files.certFile), key: readFileSync(files.keyFile) };
+  const server = createServer(options, (request, response) => {
+    request.resume();
+    const name = decodeURIComponent((request.url ?? '').slice(1));
+    script[name]?.does(request, response);
+  });
+  servers.push(server);
+  return new Promise((done) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      done(`https://localhost:${typeof address === 'object' ? address?.port : ''}`);
+    }),
+  );
+};
+
+beforeAll(async () => {
+  stack = await folder.start();
+  us = await journeyAccount(stack);
+  const scripted = await listen(stack.certificates);
+  const urls: Record<string, string> = {
+    ...Object.fromEntries(
+      Object.keys(script).map((name) => [name, `${scripted}/${encodeURIComponent(name)}`]),
+    ),
+    'has a certificate that nobody vouches for': await listen(await certificates(strangers)),
+    'is not there': `https://localhost:${await freePort()}/`,
+    'has no address': 'https://no-such-host.example/',
+  };
+  for (const [name, url] of Object.entries(urls)) {
+    const created = await api<{ id: string }>(stack, us.token, 'POST', '/webhook', {
+      connectionIds: [us.connectionId],
+      url,
+      httpVerb: 'POST',
+      notificationTypes: [2],
+    });
+    expect(created.status).toBe(200);
+    hooks[name] = created.data.id;
+  }
+  const event = { kind: 'safetyEvent', sourceId: 'e', vehicle: 'v', incidentTypes: ['Crash'] };
+  const records = [
+    { kind: 'vehicle', sourceId: 'v', name: 'V' },
+    { ...event, startedAt: '2026-11-20T20:00:00Z' },
+  ];
+  await api(stack, us.ingestKey, 'POST', '/ingest', { records });
+});
+afterAll(async () => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await stack.stop();
+  folder.remove();
+  rmSync(strangers, { recursive: true });
+});
+
+const shown = async (name: string): Promise<Shown | undefined> => {
+  const list = await fleetJson<Shown[]>(stack, 'deliveries', 'list', '--webhook', hooks[name] ?? '');
+  return list[0];
+};
+const attemptedOnce = async (name: string): Promise<Shown> => {
+  let found: Shown | undefined;
+  await until(`a first attempt at the receiver that ${name}`, async () => {
+    found = await shown(name);
+    return (found?.log.length ?? 0) > 0;
+  });
+  return { ...(found as Shown), log: found?.log.slice(0, 1) ?? [] }; // there by now
+};
+
+it.each(Object.keys(script))('a receiver that %s', async (name) => {
+  const delivery = await attemptedOnce(name);
+  const { log, ...leads } = script[name]?.leads ?? { log: [] };
+  expect(delivery.log).toMatchObject(log);
+  if (delivery.attempts === 1) expect(delivery).toMatchObject(leads);
+  const { durationMs = 0, result } = delivery.log[0] ?? {};
+  if (result === 'timeout') expect(Math.round(durationMs / 1000)).toBe(10);
+  else expect(durationMs).toBeLessThan(9000);
+});
+
+// The local runtime has the same words for all of these; Cloudflare's network tells them apart by status.
+it.each(['has a certificate that nobody vouches for', 'is not there', 'has no address'])(
+  'a receiver that %s fails as a connection',
+  async (name) => {
+    const { log } = await attemptedOnce(name);
+    expect(log).toMatchObject([{ result: 'connection' }]);
+    expect(log[0]).not.toHaveProperty('status');
+  },
+);
+
+it('Retry-After has stretched the wait to double, and no further', async () => {
+  const { log, nextAttemptAt, attempts } = (await shown('answers 429 with Retry-After')) ?? {};
+  if (attempts !== 1) return; // the retry came first
+  expect(Date.parse(nextAttemptAt ?? '') - Date.parse(log?.[0]?.at ?? '')).toBeLessThan(11_000);
+});
+
+it('the tool shows a delivery with its attempts, and replays what failed', async () => {
+  const { id } = await attemptedOnce('answers 410');
+  const { out } = await fleet(stack, 'deliveries', 'show', id);
+  expect(out).toMatch(/failed .*status 410/);
+  expect(out).toMatch(/│ at .*│ result │ status │ durationMs │ answer/);
+  expect(await fleetJson(stack, 'deliveries', 'replay', id)).toEqual({ replayed: 1, more: false });
+  await until('the replay has failed too', async () => (await shown('answers 410'))?.log.length === 2);
+  const webhook = hooks['answers 410'] ?? '';
+  expect(await fleetJson(stack, 'deliveries', 'replay', '--webhook', webhook)).toMatchObject({ replayed: 1 });
+  const health = await fleet(stack, 'webhook', 'list', '--account', us.accountId);
+  expect(health.out).toContain(webhook);
+  expect(await fleet(stack, 'deliveries', 'replay')).toMatchObject({
+    code: 1,
+    err: 'error: name either a delivery or --webhook\n',
+  });
+});

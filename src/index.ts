@@ -9,10 +9,10 @@ import { resealHeaders } from './webhooks/rotation.ts';
 export default {
   fetch: app.fetch,
 
-  async queue(batch: MessageBatch<DeliveryKey>, env: Env) {
+  async queue(batch: MessageBatch<DeliveryKey>, env: Env, ctx: ExecutionContext) {
     const keys = batch.messages.map((message) => message.body);
     if (batch.queue.endsWith('-dead')) return tellDead(keys);
-    const soon = await deliver(env, keys);
+    const soon = await deliver(env, keys, (work) => ctx.waitUntil(work));
     const delays = new Map(soon.map(({ key, delaySeconds }) => [key.id, delaySeconds]));
     for (const message of batch.messages) {
       const delaySeconds = delays.get(message.body.id);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { machine } from './bench/bench.ts';
+import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
 
 const program = new Command('npm run bench --')
@@ -20,6 +21,18 @@ program
       small
         ? { events: 20_000, trips: 4000, imported: 2000, rounds: 1, seconds: 1 }
         : { events: 1_000_000, trips: 200_000, imported: 100_000, rounds: 5, seconds: 4 },
+    );
+  });
+
+program
+  .command('isolation')
+  .description('what hung receivers do to the delivery times of the others')
+  .action(async (_, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    if (!json) console.log(machine());
+    await benchIsolation(
+      json,
+      small ? { healthy: 10, rounds: 5, everyMs: 200 } : { healthy: 50, rounds: 60, everyMs: 250 },
     );
   });
 

@@ -20,27 +20,56 @@ const afterTimeoutMs = 10_000;
 /** When headers cannot be read the fault is ours, and takes somebody to mend it. */
 const afterFaultMs = 5 * 60_000;
 
+/** How long a batch waits for its slower calls before they go on without it. */
+const patienceMs = 1000;
+
 /** Where a delivery is due again soon: how long from now, in whole seconds. */
 export type Soon = { key: DeliveryKey; delaySeconds: number };
 
 /**
  * Takes one batch of wake-ups: claims what is due, attempts it, records how it came out (design 9). Answers
- * those whose next attempt rides on the queue; everything else is settled, or is the sweep's.
+ * those whose next attempt rides on the queue; everything else is settled, or is the sweep's. Slow calls, and
+ * those to receivers that have just failed, do not hold the batch: they go on in the `background`.
  *
  * @throws whatever D1 throws: then the wake-ups should come again, and no attempt is spent
  */
-export async function deliver(env: Env, keys: DeliveryKey[]): Promise<Soon[]> {
+export async function deliver(
+  env: Env,
+  keys: DeliveryKey[],
+  background: (work: Promise<unknown>) => void,
+): Promise<Soon[]> {
   const db = openDatabase(env.DB);
   const began = Date.now();
   const { claimed, deferred } = await claim(db, keys, began);
-  const again = deferred.map(({ key, at }) => ({ key, at }));
-  if (claimed.length > 0) {
-    const recorded = await attemptAll(env, claimed, began + startWindowMs);
+  const outcomes: Recorded[] = [];
+  const { all, trusted } = attemptAll(env, claimed, began + startWindowMs, outcomes);
+  await Promise.race([trusted, all, scheduler.wait(patienceMs)]);
+
+  const settle = async (): Promise<Soon[]> => {
+    const recorded = outcomes.splice(0);
+    if (recorded.length === 0) return [];
     await recordSurely(() => record(db, recorded, healthNotes(recorded), Date.now()));
-    for (const { key, status, nextAttemptAt = 0 } of recorded)
-      if (status === 'pending') again.push({ key, at: nextAttemptAt });
-  }
-  return again.flatMap(({ key, at }) => {
+    const pending = recorded.filter(({ status }) => status === 'pending');
+    return dueSoon(pending.map(({ key, nextAttemptAt = 0 }) => ({ key, at: nextAttemptAt })));
+  };
+  const late = claimed.length - outcomes.length;
+  const soon = await settle();
+  if (late > 0)
+    background(
+      all.then(settle).then((again) =>
+        Promise.all(
+          again.map(
+            ({ key: { webhookId, id }, delaySeconds }) =>
+              env.DELIVERIES.send({ webhookId, id }, { delaySeconds }).catch(() => {}), // the sweep wakes it
+          ),
+        ),
+      ),
+    );
+  return [...dueSoon(deferred), ...soon];
+}
+
+function dueSoon(due: { key: DeliveryKey; at: number }[]): Soon[] {
+  return due.flatMap(({ key, at }) => {
     const delayMs = at - Date.now();
     return delayMs < onQueueMs ? [{ key, delaySeconds: Math.max(0, Math.ceil(delayMs / 1000)) }] : [];
   });
@@ -49,10 +78,14 @@ export async function deliver(env: Env, keys: DeliveryKey[]): Promise<Soon[]> {
 /**
  * Attempts deliveries side by side, few at a time and fewer for each webhook, so that one bad receiver does
  * not slow the others. What has not begun by `until`, or comes after a time-out of its webhook, is put back.
- * Answers the outcomes in the order in which they came.
+ * Outcomes go to `outcomes` as they come; `trusted` ends with those of receivers that have not just failed.
  */
-async function attemptAll(env: Env, claimed: Claimed[], until: number): Promise<Recorded[]> {
-  const outcomes: Recorded[] = [];
+function attemptAll(
+  env: Env,
+  claimed: Claimed[],
+  until: number,
+  outcomes: Recorded[],
+): { all: Promise<void>; trusted: Promise<void> } {
   const waiting = [...claimed];
   const busy = new Map<string, number>();
   const timedOut = new Set<string>();
@@ -87,26 +120,30 @@ async function attemptAll(env: Env, claimed: Claimed[], until: number): Promise<
     const free = waiting.findIndex(({ webhookId }) => (busy.get(webhookId) ?? 0) < inFlightPerWebhook);
     return free < 0 ? undefined : waiting.splice(free, 1)[0];
   };
-  await new Promise<void>((done, fail) => {
-    let running = 0;
-    const startSome = () => {
-      if (waiting.length === 0 && running === 0) return done();
-      while (running < inFlight) {
-        const delivery = takeNext();
-        if (!delivery) return;
-        running++;
-        busy.set(delivery.webhookId, (busy.get(delivery.webhookId) ?? 0) + 1);
-        settle(delivery).then((outcome) => {
-          outcomes.push(outcome);
-          running--;
-          busy.set(delivery.webhookId, (busy.get(delivery.webhookId) ?? 1) - 1);
-          startSome();
-        }, fail);
-      }
-    };
-    startSome();
-  });
-  return outcomes;
+  const trusted = Promise.withResolvers<void>();
+  const all = Promise.withResolvers<void>();
+  let trustedLeft = claimed.filter(({ failures }) => failures === 0).length;
+  let running = 0;
+  const startSome = () => {
+    if (trustedLeft === 0) trusted.resolve();
+    if (waiting.length === 0 && running === 0) all.resolve();
+    while (running < inFlight) {
+      const delivery = takeNext();
+      if (!delivery) return;
+      const { webhookId, failures } = delivery;
+      running++;
+      busy.set(webhookId, (busy.get(webhookId) ?? 0) + 1);
+      settle(delivery).then((outcome) => {
+        outcomes.push(outcome);
+        running--;
+        busy.set(webhookId, (busy.get(webhookId) ?? 1) - 1);
+        if (failures === 0) trustedLeft--;
+        startSome();
+      }, all.reject);
+    }
+  };
+  startSome();
+  return { all: all.promise, trusted: trusted.promise };
 }
 
 const putBack = (key: Claimed, afterMs: number): Recorded => ({

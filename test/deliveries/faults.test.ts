@@ -53,6 +53,7 @@ function faulty(n: number, when: 'before' | 'after') {
       delete: (key: string) => risk('KV delete', () => env.TOKENS.delete(key)),
     },
     DELIVERIES: {
+      send: (body: DeliveryKey) => risk('queue send', async () => void queued.push(body)),
       sendBatch: (messages: { body: DeliveryKey }[]) =>
         risk('queue send', async () => void queued.push(...messages.map(({ body }) => body))),
       metrics: () => risk('queue metrics', async () => ({ backlogCount: 0 })),
@@ -84,7 +85,9 @@ async function mainJob(
         queue: 'fleet-deliveries',
         messages: [message],
       } as unknown as MessageBatch<DeliveryKey>;
-      await worker.queue(batch, bindings).catch(() => queued.push(body));
+      const context = createExecutionContext();
+      await worker.queue(batch, bindings, context).catch(() => queued.push(body));
+      await waitOnExecutionContext(context).catch(() => {});
     }
   };
   const cron = { scheduledTime: 0, cron: '', noRetry() {} };
@@ -110,7 +113,6 @@ beforeAll(async () => {
   receiver();
   vi.spyOn(console, 'error').mockImplementation(() => {});
   vi.spyOn(console, 'warn').mockImplementation(() => {});
-  vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
   return () => vi.restoreAllMocks();
 });
 

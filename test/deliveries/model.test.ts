@@ -15,6 +15,7 @@ import { safetyEvent, vehicle, type World, webhookBody, world } from '../support
 /** A queue whose messages the test hands out itself: late, twice, or never. */
 const queued: DeliveryKey[] = [];
 const DELIVERIES = {
+  send: async (body: DeliveryKey) => void queued.push(body),
   async sendBatch(messages: { body: DeliveryKey }[]) {
     queued.push(...messages.map(({ body }) => body));
   },
@@ -45,7 +46,10 @@ const api = async <T>(method: string, path: string, token: string, body?: unknow
 
 const consume = async (keys: DeliveryKey[]) => {
   const messages = keys.map((body) => ({ body, ack() {}, retry: () => void queued.push(body) }));
-  await worker.queue({ queue: 'fleet-deliveries', messages } as unknown as MessageBatch<DeliveryKey>, ours);
+  const context = createExecutionContext();
+  const batch = { queue: 'fleet-deliveries', messages } as unknown as MessageBatch<DeliveryKey>; // what is used of one
+  await worker.queue(batch, ours, context);
+  await waitOnExecutionContext(context);
 };
 const sweep = () =>
   worker.scheduled({ scheduledTime: 60_000, cron: '', noRetry() {} }, ours, createExecutionContext());
@@ -168,9 +172,9 @@ it('whatever happens in whatever order, each notification comes to an end for ea
             };
             const messages = batch.map((body) => ({ body, ack() {}, retry() {} }));
             const dying = { queue: 'fleet-deliveries', messages } as unknown as MessageBatch<DeliveryKey>;
-            const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
-            await worker.queue(dying, { ...ours, DB } as unknown as Env).catch(() => {});
-            wait.mockRestore();
+            const context = createExecutionContext();
+            await worker.queue(dying, { ...ours, DB } as unknown as Env, context).catch(() => {});
+            await waitOnExecutionContext(context).catch(() => {});
             break;
           }
           case 'lose':

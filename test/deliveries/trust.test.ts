@@ -1,3 +1,4 @@
+import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
@@ -275,7 +276,7 @@ describe('custom headers', () => {
     const body = { webhookId: hook.id, id: delivery?.id ?? '' };
     const message = { id: '1', timestamp: new Date(), attempts: 1, body, ack() {}, retry() {} };
     const batch = { queue: 'fleet-deliveries', messages: [message], ackAll() {}, retryAll() {} };
-    await worker.queue(batch as unknown as MessageBatch<typeof body>, rotated); // a batch of our own making
+    await worker.queue(batch as unknown as MessageBatch<typeof body>, rotated, createExecutionContext()); // our own batch
     expect(heard.got.at(-1)?.headers['x-secret']).toBe(secret);
   });
 
@@ -331,7 +332,7 @@ describe('a wake-up that failed ten times', () => {
     const [row] = await deliveriesOf(hook.id);
     const body = { webhookId: hook.id, id: row?.id ?? '' };
     const batch = { queue: 'fleet-deliveries-dead', messages: [{ body }] };
-    await worker.queue(batch as unknown as MessageBatch<typeof body>, env); // what matters of a batch here
+    await worker.queue(batch as unknown as MessageBatch<typeof body>, env, createExecutionContext()); // what is used of one
     expect(told.mock.calls.map(([line]) => JSON.parse(line))).toEqual([
       { level: 'error', message: 'Wake-up failed ten times', webhookId: hook.id, deliveryId: row?.id },
     ]);

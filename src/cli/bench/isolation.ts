@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Certificates } from '../certificates.ts';
+import { operatorOf, request } from '../operator.ts';
+import type { Stack } from '../stack.ts';
+import { benchStack, report } from './bench.ts';
+
+type Size = { healthy: number; rounds: number; everyMs: number };
+type Arrival = { phase: string; ms: number };
+
+/**
+ * Measures what hung receivers do to the others: the time from the ingest call to each healthy receiver, with
+ * none, one and five receivers that never answer, before their circuits open and after.
+ */
+export async function benchIsolation(json: boolean, { healthy, rounds, everyMs }: Size): Promise<void> {
+  const rows: (string | number)[][] = [];
+  for (const hung of [0, 1, 5]) {
+    const { stack } = await benchStack('isolation');
+    try {
+      const arrivals = await run(stack, healthy, hung, rounds, everyMs);
+      for (const phase of hung === 0 ? ['after'] : ['before', 'after']) {
+        const times = arrivals.filter((arrival) => arrival.phase === phase).map(({ ms }) => ms);
+        const name = hung === 0 ? 'none hung' : `${hung} hung, ${phase} the circuits open`;
+        rows.push([name, times.length, percentile(times, 0.5), percentile(times, 0.99)]);
+      }
+    } finally {
+      await stack.stop();
+    }
+  }
+  const base = Number(rows[0]?.[3]);
+  report(
+    `Delivery to ${healthy} healthy receivers, one event each ${everyMs} ms, ms from the ingest call`,
+    ['', 'deliveries', 'p50', 'p99', 'p99 / none hung'],
+    rows.map((row) => [...row, (Number(row[3]) / base).toFixed(2)]),
+    json,
+  );
+}
+
+async function run(stack: Stack, healthy: number, hung: number, rounds: number, everyMs: number) {
+  const operator = operatorOf(stack.baseUrl, stack.operatorKey);
+  const account = await operator.post<{ id: string }>('/accounts', { name: 'Bench' });
+  const path = `/accounts/${account.id}`;
+  const connection = await operator.post<{ id: string }>(`${path}/connections`, { provider: 'motive' });
+  const token = await operator.post<{ value: string }>(`${path}/tokens`, { name: 'bench' });
+  const key = await operator.post<{ value: string }>(`/connections/${connection.id}/ingest-keys`, {
+    name: 'bench',
+  });
+  const api = (credential: string, route: string, body: object) =>
+    request(stack.baseUrl + route, {
+      method: 'POST',
+      headers: { 'x-api-key': credential, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  const arrivals: Arrival[] = [];
+  let phase = hung > 0 ? 'before' : 'after';
+  const server = await listen(stack.certificates, (url, body) => {
+    if (url.startsWith('/hung')) return false;
+    const sent = Number(body.data.vehicleGroups[0]); // when the event was sent, as the vehicle's group says
+    arrivals.push({ phase, ms: Date.now() - sent });
+    return true;
+  });
+  const names = [
+    ...Array.from({ length: healthy }, (_, i) => `fine/${i}`),
+    ...Array.from({ length: hung }, (_, i) => `hung/${i}`),
+  ];
+  for (const name of names)
+    await api(token.value, '/webhook', {
+      connectionIds: [connection.id],
+      url: `${server.url}/${name}`,
+      httpVerb: 'POST',
+      notificationTypes: [2],
+    });
+
+  let events = 0;
+  const event = () => {
+    const now = Date.now();
+    return api(key.value, '/ingest', {
+      records: [
+        { kind: 'vehicle', sourceId: `v${events}`, name: 'V', groups: [String(now)] },
+        {
+          kind: 'safetyEvent',
+          sourceId: `e${events}`,
+          vehicle: `v${events++}`,
+          incidentTypes: ['crash'],
+          startedAt: new Date(now).toISOString(),
+        },
+      ],
+    });
+  };
+  const load = async () => {
+    for (let round = 0; round < rounds; round++) {
+      await event();
+      await wait(everyMs);
+    }
+  };
+  await event(); // warm
+  await wait(1000);
+  arrivals.length = 0;
+  if (hung > 0) {
+    await load();
+    const allOpen = async () => {
+      const hooks = await operator.get<{ url: string; openUntil: string | null }[]>(`${path}/webhooks`);
+      return hooks.filter(({ url }) => url.includes('/hung')).every(({ openUntil }) => openUntil);
+    };
+    while (!(await allOpen())) {
+      await event();
+      await stack.minute();
+      await wait(2000);
+    }
+    await wait(1000);
+    phase = 'after';
+  }
+  await load();
+  await wait(3000);
+  server.stop();
+  return arrivals;
+}
+
+type Body = { data: { vehicleGroups: string[] } };
+
+/** Listens for deliveries; where `got` answers false, the call is left hanging. */
+function listen(
+  { certFile, keyFile }: Certificates,
+  got: (url: string, body: Body) => boolean,
+): Promise<{ url: string; stop: () => void }> {
+  const options = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+  const server = createServer(options, async (incoming, response) => {
+    let text = '';
+    for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
+    if (got(incoming.url ?? '', JSON.parse(text))) response.writeHead(204).end();
+  });
+  return new Promise((done) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const stop = () => {
+        server.closeAllConnections();
+        server.close();
+      };
+      done({ url: `https://localhost:${typeof address === 'object' ? address?.port : ''}`, stop });
+    }),
+  );
+}
+
+const percentile = (values: number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
+  Number.NaN;

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startReceiver } from '../../src/cli/receiver.ts';
+import type { Stack } from '../../src/cli/stack.ts';
+import { api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+
+/** `npm run proof` runs it at full size. */
+const full = process.env.FULL_PROOF === '1';
+const kills = full ? 10 : 2;
+const notifications = full ? 2000 : 300;
+const perCall = 20;
+
+const folder = stackFolder();
+let stack: Stack;
+beforeAll(async () => {
+  stack = await folder.start();
+});
+afterAll(async () => {
+  await stack.stop();
+  folder.remove();
+});
+
+it(`${kills} times SIGKILL in a run of ${notifications} notifications loses none`, async () => {
+  const us = await journeyAccount(stack);
+  const got = new Map<string, number>();
+  const receiver = await startReceiver(stack.certificates, 0, async ({ body }) => {
+    const id = String(body.data.eventId);
+    got.set(id, (got.get(id) ?? 0) + 1);
+    await new Promise((on) => setTimeout(on, Math.random() * 30));
+  });
+  const created = await api(stack, us.token, 'POST', '/webhook', {
+    connectionIds: [us.connectionId],
+    url: receiver.url,
+    httpVerb: 'POST',
+    notificationTypes: [2],
+  });
+  expect(created.status).toBe(200);
+  const vehicle = { kind: 'vehicle', sourceId: 'v', name: 'V' };
+  const calls = Array.from({ length: notifications / perCall }, (_, call) =>
+    Array.from({ length: perCall }, (_, i) => ({
+      kind: 'safetyEvent',
+      sourceId: `e${call * perCall + i}`,
+      vehicle: 'v',
+      incidentTypes: ['Braking'],
+      startedAt: '2026-11-20T20:00:00Z',
+    })),
+  );
+
+  // A connector sends each call until it is taken in; meanwhile the power fails, again and again.
+  const untaken = new Set(calls);
+  let takenInTime = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const share = Math.ceil(calls.length / kills);
+    const now = [...untaken].slice(0, share);
+    const sending = (async () => {
+      for (const records of now) {
+        const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle, ...records] });
+        if (reply.status !== 200) break;
+        untaken.delete(records);
+        takenInTime++;
+      }
+    })().catch(() => {});
+    await new Promise((on) => setTimeout(on, 20 + Math.random() * 600));
+    stack.kill();
+    await sending;
+    stack = await folder.start();
+  }
+  for (const records of untaken) {
+    const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle, ...records] });
+    expect(reply.status).toBe(200);
+  }
+  await until(
+    'all have arrived',
+    async () => {
+      await stack.minute();
+      await new Promise((on) => setTimeout(on, 1000));
+      return got.size >= notifications;
+    },
+    110,
+  );
+  receiver.stop();
+  const total = [...got.values()].reduce((sum, count) => sum + count, 0);
+  console.log(
+    `SIGKILL × ${kills}: ${notifications} notifications (${takenInTime * perCall} taken in between kills), ` +
+      `${got.size} arrived, ${notifications - got.size} lost, ${total - got.size} repeats`,
+  );
+  expect(got.size).toBe(notifications);
+}, 400_000);

@@ -21,7 +21,7 @@ const afterTimeoutMs = 10_000;
 const afterFaultMs = 5 * 60_000;
 
 /** How long a batch waits for its slower calls before they go on without it. */
-const patienceMs = 1000;
+const patienceMs = 250;
 
 /** Where a delivery is due again soon: how long from now, in whole seconds. */
 export type Soon = { key: DeliveryKey; delaySeconds: number };

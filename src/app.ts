@@ -7,6 +7,7 @@ import { renderFailure } from './http/failures.ts';
 import { allowedMethods } from './http/methods.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { operatorRoutes } from './operator/routes.ts';
+import { portalRoutes } from './portal/routes.tsx';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** The map of the service. */
@@ -23,6 +24,7 @@ app.route('/', webhookRoutes);
 app.route('/', fleetRoutes);
 app.route('/', ingestRoutes);
 app.route('/operator', operatorRoutes);
+app.route('/portal', portalRoutes);
 
 app.notFound((c) => {
   const allow = allowedMethods(app, c.req.path);

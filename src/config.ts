@@ -17,6 +17,7 @@ const Config = v.object({
       'id:base64 of 32 bytes',
     ),
   ),
+  EMAIL_FROM: v.pipe(v.string(), v.email()),
   /** How many days the rows of finished deliveries are kept. */
   DELIVERY_RETENTION_DAYS: v.optional(
     v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(7)),
@@ -30,6 +31,7 @@ const Config = v.object({
 export type Config = {
   operatorKey: string;
   headerKeys: SealingKey[];
+  emailFrom: string;
   retentionMs: number;
   allowLoopbackReceivers: boolean;
 };
@@ -47,6 +49,7 @@ export function config(env: Env): Config {
   const fresh = {
     operatorKey: vars.OPERATOR_KEY,
     headerKeys: vars.HEADER_KEYS,
+    emailFrom: vars.EMAIL_FROM,
     retentionMs: vars.DELIVERY_RETENTION_DAYS * 86_400_000,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',
   };

@@ -23,6 +23,15 @@ export async function demoAccount(operator: Operator, before: Demo | undefined):
   return { accountId, apiToken: token.value, connections };
 }
 
+/** Makes a link that signs in to the portal as a person of the demo's account. */
+export async function demoSignIn(operator: Operator, { accountId }: DemoAccount): Promise<string> {
+  const email = 'demo@fleet.example';
+  const users = await operator.get<{ email: string }[]>(`/accounts/${accountId}/users`);
+  if (!users.some((user) => user.email === email))
+    await operator.post(`/accounts/${accountId}/users`, { email });
+  return (await operator.post<{ url: string }>('/sign-in-links', { email })).url;
+}
+
 /** Registers `url` for everything of the demo's account; a webhook of an earlier start is moved to it. */
 export async function demoWebhook(baseUrl: string, demo: DemoAccount, url: string): Promise<void> {
   const headers = { 'x-api-key': demo.apiToken, 'content-type': 'application/json' };

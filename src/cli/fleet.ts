@@ -5,6 +5,7 @@ import { deliveryCommands, webhookCommands } from './commands/deliveries.ts';
 import { generateCommand } from './commands/generate.ts';
 import { importCommand } from './commands/import.ts';
 import { tokenCommands } from './commands/tokens.ts';
+import { signInLinkCommand, userCommands } from './commands/users.ts';
 import { ApiError } from './operator.ts';
 
 const program = new Command('fleet')
@@ -19,6 +20,8 @@ const program = new Command('fleet')
   .addCommand(connectionCommands())
   .addCommand(tokenCommands('token'))
   .addCommand(tokenCommands('ingest-key'))
+  .addCommand(userCommands())
+  .addCommand(signInLinkCommand())
   .addCommand(webhookCommands())
   .addCommand(deliveryCommands())
   .addCommand(importCommand())

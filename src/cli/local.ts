@@ -13,6 +13,7 @@ export type Demo = {
   apiToken: string;
   operatorKey: string;
   connections: { id: string; name: string; ingestKey: string }[];
+  portalSignInUrl: string;
   receiver: { url: string } & Certificates;
 };
 

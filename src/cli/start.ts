@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { demoAccount, demoPath, demoWebhook, trickle } from './demo.ts';
+import { demoAccount, demoPath, demoSignIn, demoWebhook, trickle } from './demo.ts';
 import { type Demo, localDirectory, readDemo, writeDemo } from './local.ts';
 import { operatorOf } from './operator.ts';
 import { type Received, startReceiver } from './receiver.ts';
@@ -49,12 +49,14 @@ async function run(): Promise<void> {
     const account = await demoAccount(operatorOf(stack.baseUrl, stack.operatorKey), before);
     const url = receiver.url + demoPath;
     await demoWebhook(stack.baseUrl, account, url);
+    const portalSignInUrl = await demoSignIn(operatorOf(stack.baseUrl, stack.operatorKey), account);
     const demo: Demo = {
       baseUrl: stack.baseUrl,
       accountId: account.accountId,
       apiToken: account.apiToken,
       operatorKey: stack.operatorKey,
       connections: account.connections,
+      portalSignInUrl,
       receiver: { url, ...stack.certificates },
     };
     writeDemo(demo);
@@ -76,6 +78,7 @@ function welcome(demo: Demo): string {
   API token             ${demo.apiToken}
   Connections           ${first?.id}  ${first?.name} (motive)
                         ${second?.id}  ${second?.name} (samsara)
+  Portal                ${demo.portalSignInUrl}
   Receiver              ${demo.receiver.url}
   Everything else       ${relative(process.cwd(), localDirectory)}/demo.json: ingest keys, operator key, certificate
 

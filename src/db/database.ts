@@ -9,7 +9,9 @@ export type Database = DrizzleD1Database & { $client: D1Database };
  * Who asks, as their credential says: trusted only together with the check that `asCaller` makes.
  * `lastUsedAt` is known once that check has passed (0: never used).
  */
-export type Caller = { tokenId: string; accountId: string; lastUsedAt?: number };
+export type Caller = ({ tokenId: string; lastUsedAt?: number } | { sessionHash: string }) & {
+  accountId: string;
+};
 
 /** What a statement can refuse in the middle of a batch, and what becomes of it. */
 const refusals = {
@@ -48,8 +50,8 @@ export const among = (values: readonly string[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(values)}))`;
 
 /**
- * Runs `statements` as one transaction for `caller`, whose token must be active, unexpired and of an active
- * account, or nothing is read or changed (design 4). A `connectionId` that the request names must be the
+ * Runs `statements` as one transaction for `caller`, whose token or session must be active, unexpired and of
+ * an active account, or nothing is read or changed (design 4). A `connectionId` that the request names must be the
  * account's. Answers the statements' results.
  *
  * @throws Refusal: unauthenticated, forbidden, invalid, or what an `only` among the statements says
@@ -60,22 +62,27 @@ export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
   statements: T,
   connectionId?: string,
 ) {
+  const credential =
+    'tokenId' in caller
+      ? sql`select account_id, revoked_at, expires_at, last_used_at from tokens where id = ${caller.tokenId}`
+      : sql`select u.account_id, null as revoked_at, s.expires_at, null as last_used_at
+          from sessions s join portal_users u on u.id = s.user_id where s.hash = ${caller.sessionHash}`;
   const check = statement<{ lastUsedAt: number }>(
     db,
     sql`
     select case
-      when t.id is null or t.revoked_at is not null or t.expires_at <= ${Date.now()}
+      when c.account_id is null or c.revoked_at is not null or c.expires_at <= ${Date.now()}
         then json_extract('{}', 'inactive token')
       when a.status <> 'active'
         then json_extract('{}', 'suspended account')
       ${connectionId === undefined ? sql.empty() : sql`when not ${ownConnection(caller, connectionId)} then json_extract('{}', 'unknown connection')`}
-      else coalesce(t.last_used_at, 0) end as lastUsedAt
+      else coalesce(c.last_used_at, 0) end as lastUsedAt
     from (select 1)
-    left join tokens t on t.id = ${caller.tokenId} and t.account_id = ${caller.accountId}
-    left join accounts a on a.id = t.account_id`,
+    left join (${credential}) c on c.account_id = ${caller.accountId}
+    left join accounts a on a.id = c.account_id`,
   );
   const [[found], ...results] = await transaction(db, [check, ...statements] as const);
-  if (found) caller.lastUsedAt = found.lastUsedAt;
+  if (found && 'tokenId' in caller) caller.lastUsedAt = found.lastUsedAt;
   return results;
 }
 

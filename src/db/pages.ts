@@ -23,6 +23,8 @@ export type PageQuery<T extends ListTable> = {
   /** A connection that must be the caller's. */
   connectionId?: string | undefined;
   after?: Position | undefined;
+  /** Newest first: the API's lists are not, the portal's pages are. */
+  descending?: boolean;
   limit: number;
 };
 
@@ -53,27 +55,28 @@ type Scanned = Record<string, unknown> & { id: string; hit: number; place: numbe
 
 /** Rows for one value of the lead, in order: one more than a page, or as far as may be scanned. */
 function select<T extends ListTable>(db: Database, query: PageQuery<T>, value: string) {
-  const { table, sort, lead, after, from, to, limit, scope, filters } = query;
+  const { table, sort, lead, after, from, to, limit, scope, filters, descending } = query;
+  const direction = sql.raw(descending ? 'desc' : 'asc');
   const { id } = table;
   const range = and(
     sql`${lead.column} = ${value}`,
-    after && sql`(${sort}, ${id}) > (${after.sort}, ${after.id})`,
-    from === undefined || after ? undefined : sql`${sort} >= ${from}`,
-    to === undefined ? undefined : sql`${sort} < ${to}`,
+    after && sql`(${sort}, ${id}) ${sql.raw(descending ? '<' : '>')} (${after.sort}, ${after.id})`,
+    from === undefined || (after && !descending) ? undefined : sql`${sort} >= ${from}`,
+    to === undefined || (after && descending) ? undefined : sql`${sort} < ${to}`,
     ...scope,
   );
   const columns = sql.raw(selection(table));
   if (filters.length === 0)
     return statement<Scanned>(
       db,
-      sql`select ${columns}, 1 as hit, 0 as place from ${table} where ${range} order by ${sort}, ${id}
+      sql`select ${columns}, 1 as hit, 0 as place from ${table} where ${range} order by ${sort} ${direction}, ${id} ${direction}
         limit ${limit + 1}`,
     );
   return statement<Scanned>(
     db,
     sql`select * from (
-          select ${columns}, ${and(...filters)} as hit, row_number() over (order by ${sort}, ${id}) as place
-          from ${table} where ${range} order by ${sort}, ${id} limit ${mostScanned})
+          select ${columns}, ${and(...filters)} as hit, row_number() over (order by ${sort} ${direction}, ${id} ${direction}) as place
+          from ${table} where ${range} order by ${sort} ${direction}, ${id} ${direction} limit ${mostScanned})
         where hit or place = ${mostScanned} limit ${limit + 1}`,
   );
 }
@@ -88,11 +91,13 @@ function merge<T extends ListTable>(query: PageQuery<T>, streams: Scanned[][]): 
     const cut = last && (rows.length > limit || (filters.length > 0 && last.place === mostScanned));
     return cut ? [position(last)] : [];
   });
-  const horizon = ends.sort(compare)[0];
+  const sign = query.descending ? -1 : 1;
+  const inOrder = (a: Position, b: Position) => sign * compare(a, b);
+  const horizon = ends.sort(inOrder)[0];
   const hits = streams
     .flat()
-    .filter((row) => row.hit && (!horizon || compare(position(row), horizon) <= 0))
-    .sort((a, b) => compare(position(a), position(b)));
+    .filter((row) => row.hit && (!horizon || inOrder(position(row), horizon) <= 0))
+    .sort((a, b) => inOrder(position(a), position(b)));
   const page = hits.slice(0, limit);
   const last = hits.length > limit ? page.at(-1) : undefined;
   const next = last ? position(last) : horizon;

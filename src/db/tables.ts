@@ -85,6 +85,37 @@ export const webhookConnections = sqliteTable(
   ],
 );
 
+export const portalUsers = sqliteTable(
+  'portal_users',
+  {
+    id: text().primaryKey(),
+    accountId: text('account_id').notNull(),
+    email: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    lastSignInAt: integer('last_sign_in_at'),
+  },
+  (t) => [
+    uniqueIndex('portal_users_by_email').on(t.email),
+    index('portal_users_by_account').on(t.accountId, t.createdAt, t.id),
+  ],
+);
+
+export const signInLinks = sqliteTable('sign_in_links', {
+  hash: text().primaryKey(),
+  userId: text('user_id').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+});
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    hash: text().primaryKey(),
+    userId: text('user_id').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [index('sessions_by_user').on(t.userId)],
+);
+
 /** What every record of a connector has. */
 const record = {
   id: text().primaryKey(),

@@ -9,7 +9,12 @@ import type { List } from './lists.ts';
 import { Limit, Text, Time } from './query.ts';
 
 /** What a client asks a list for: the Connection-Id header, and the query with each parameter's values. */
-export type ListRequest = { connectionId: string | undefined; query: Record<string, string[]> };
+export type ListRequest = {
+  connectionId: string | undefined;
+  query: Record<string, string[]>;
+  /** Newest first, as the portal shows them. */
+  descending?: boolean;
+};
 
 /** More ids than this in a filter are looked for in the list's own order, not one by one. */
 const mostStreams = 10;
@@ -23,7 +28,7 @@ export async function readList<T extends ListTable>(
   db: Database,
   caller: Caller,
   list: List<T>,
-  { connectionId, query }: ListRequest,
+  { connectionId, query, descending = false }: ListRequest,
 ): Promise<{ items: object[]; next?: string }> {
   const schemas = Object.fromEntries(
     Object.entries(list.filters).map(([name, { schema }]) => [name, schema]),
@@ -33,7 +38,7 @@ export async function readList<T extends ListTable>(
     query,
   );
   const range = asRange(from, to);
-  const identity = JSON.stringify([list.path, caller.accountId, connectionId, range, values]);
+  const identity = JSON.stringify([list.path, caller.accountId, connectionId, range, values, descending]);
   const after = cursor === undefined ? undefined : decodeCursor(cursor, identity);
   if (cursor !== undefined && !after)
     throw invalid('Invalid cursor', [{ field: 'cursor', message: 'must be the next of this very list' }]);
@@ -42,6 +47,7 @@ export async function readList<T extends ListTable>(
     table: list.table,
     sort: list.sort,
     limit,
+    descending,
     ...range,
     ...(after && { after }),
     ...(connectionId && { connectionId }),

@@ -1,9 +1,9 @@
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
-import { asCaller, type Caller, openDatabase } from '../db/database.ts';
+import { asCaller, openDatabase } from '../db/database.ts';
 import { Refusal } from '../errors.ts';
 import { hashToken, isWellFormed, type Scope } from '../tokens/format.ts';
-import { findToken, KnownToken, noteUse } from '../tokens/service.ts';
+import { findToken, KnownToken, noteUse, type TokenCaller } from '../tokens/service.ts';
 import type { App, Context } from './context.ts';
 
 /** The rate limit, as `wrangler.toml` sets it: calls in so many seconds, per credential. */
@@ -28,7 +28,7 @@ export const authenticate = (scope: Scope) =>
     if (!allowed) throw rateLimited();
     const token = atTheEdge ?? (await lookUp(c, hash));
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
-    const caller: Caller = { tokenId: token.id, accountId: token.accountId };
+    const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId };
     const db = openDatabase(c.env.DB);
     if (token.scope !== scope) {
       await asCaller(db, caller, []); // a revoked one is 401 here too
@@ -49,7 +49,7 @@ export async function limitUnknown(c: Context): Promise<void> {
 }
 
 /** A limiter that fails lets everybody pass: it protects the service, and must not be what stops it. */
-const withinLimit = (limiter: RateLimit, key: string): Promise<boolean> =>
+export const withinLimit = (limiter: RateLimit, key: string): Promise<boolean> =>
   limiter.limit({ key }).then(
     ({ success }) => success,
     () => true,

@@ -1,5 +1,6 @@
 import type { Context as HonoContext } from 'hono';
 import type { Caller } from '../db/database.ts';
+import type { Session } from '../portal/sessions.ts';
 import type { KnownToken } from '../tokens/service.ts';
 
 /** What middleware hands down to the routes. */
@@ -9,6 +10,8 @@ export type App = {
     requestId: string;
     caller: Caller;
     token: KnownToken;
+    /** In the portal: who is signed in. */
+    session: Session;
   };
 };
 

@@ -3,11 +3,20 @@ import * as v from 'valibot';
 import { openDatabase } from '../db/database.ts';
 import { type Delivery, findDelivery, listDeliveries, listHealth, statuses } from '../deliveries/log.ts';
 import { replay } from '../deliveries/replay.ts';
+import { invalid } from '../errors.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok, timestamp, timestampOrNull } from '../http/envelope.ts';
 import { parse, readJson } from '../http/validation.ts';
 import { isIncidentType } from '../ingest/incidents.ts';
 import { Timestamp } from '../ingest/schema.ts';
+import {
+  addUser,
+  Email,
+  listUsers,
+  makeSignInLink,
+  type PortalUser,
+  removeUser,
+} from '../portal/sessions.ts';
 import { issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
 import { authenticateOperator } from './authenticate.ts';
 import {
@@ -47,6 +56,15 @@ export const operatorRoutes = new Hono<App>()
   .post('/webhooks/:id/replay', async (c) =>
     ok(c, 'Replayed', await replay(c.env, id(c), parse(ReplayRange, await body(c)))),
   )
+  .get('/accounts/:id/users', async (c) => ok(c, 'Users', (await listUsers(db(c), id(c))).map(presentUser)))
+  .post('/accounts/:id/users', async (c) => {
+    const { email } = parse(v.object({ email: Email }), await body(c));
+    return ok(c, 'User added', presentUser(await addUser(db(c), id(c), email)));
+  })
+  .delete('/accounts/:id/users/:userId', async (c) =>
+    ok(c, 'User removed', presentUser(await removeUser(db(c), id(c), c.req.param('userId')))),
+  )
+  .post('/sign-in-links', signInLink)
   .delete('/tokens/:id', async (c) =>
     ok(c, 'Token revoked', presentToken(await revokeToken(db(c), c.env.TOKENS, id(c)))),
   );
@@ -180,6 +198,19 @@ const presentDelivery = ({ nextAttemptAt, finishedAt, log, ...delivery }: Delive
   nextAttemptAt: delivery.status === 'pending' ? timestamp(nextAttemptAt) : null,
   finishedAt: timestampOrNull(finishedAt),
   log: log.map(({ at, ...entry }) => ({ at: timestamp(at), ...entry })),
+});
+
+async function signInLink(c: Context) {
+  const { email } = parse(v.object({ email: Email }), await body(c));
+  const link = await makeSignInLink(db(c), email);
+  if (!link) throw invalid('Unknown address');
+  return ok(c, 'Sign-in link', { url: `${new URL(c.req.url).origin}/portal/sign-in/${link}` });
+}
+
+const presentUser = ({ createdAt, lastSignInAt, ...user }: PortalUser) => ({
+  ...user,
+  createdAt: timestamp(createdAt),
+  lastSignInAt: timestampOrNull(lastSignInAt),
 });
 
 const presentAccount = ({ createdAt, ...account }: Account) => ({

@@ -76,15 +76,20 @@ export async function listTokens(db: Database, accountId: string): Promise<Token
 
 /**
  * Revokes a credential with immediate effect: D1 refuses it from now on, whatever KV still says.
- * Revoking one twice is fine.
+ * Revoking one twice is fine. With `accountId`, only a credential of that account is known.
  *
  * @throws Refusal: invalid, when there is no such credential
  */
-export async function revokeToken(db: Database, kv: KVNamespace, id: string): Promise<Token> {
+export async function revokeToken(
+  db: Database,
+  kv: KVNamespace,
+  id: string,
+  accountId?: string,
+): Promise<Token> {
   const [row] = await db
     .update(tokens)
     .set({ revokedAt: sql`coalesce(revoked_at, ${Date.now()})` })
-    .where(eq(tokens.id, id))
+    .where(and(eq(tokens.id, id), accountId === undefined ? undefined : eq(tokens.accountId, accountId)))
     .returning();
   if (!row) throw invalid('Unknown token');
   await asCache(() => kv.delete(row.hash));
@@ -125,10 +130,13 @@ export async function forgetIngestKeys(db: Database, kv: KVNamespace, connection
   await Promise.all(rows.map((row) => asCache(() => kv.delete(row.hash))));
 }
 
+/** Someone who calls with a credential. */
+export type TokenCaller = Extract<Caller, { tokenId: string }>;
+
 const hour = 3_600_000;
 
 /** Notes that a credential was used, at most once an hour. Call it off the request's path. */
-export async function noteUse(db: Database, caller: Caller): Promise<void> {
+export async function noteUse(db: Database, caller: TokenCaller): Promise<void> {
   const now = Date.now();
   if (caller.lastUsedAt === undefined || caller.lastUsedAt > now - hour) return;
   await db

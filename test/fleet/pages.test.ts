@@ -59,7 +59,8 @@ describe('walking a list to its end', () => {
         fc.array(fc.array(seed, { maxLength: 4 }), { maxLength: 8 }),
         fc.integer({ min: 1, max: 20 }),
         filter,
-        async (atStart, inserts, limit, chosen) => {
+        fc.boolean(),
+        async (atStart, inserts, limit, chosen, descending) => {
           await env.DB.prepare('delete from trips').run();
           const ids = await insert(atStart);
           const matching = atStart
@@ -73,6 +74,7 @@ describe('walking a list to its end', () => {
             )
             .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
             .map(({ id }) => id);
+          if (descending) matching.reverse();
           const time = (ms: number) => [new Date(ms).toISOString()];
           const query = {
             limit: [String(limit)],
@@ -88,6 +90,7 @@ describe('walking a list to its end', () => {
           do {
             const page = await readList(db, caller, tripList, {
               connectionId,
+              descending,
               query: { ...query, ...(cursor && { cursor: [cursor] }) },
             });
             expect(page.items.length).toBeLessThanOrEqual(limit);

@@ -21,6 +21,7 @@ const benchConfig = (toml: string): string =>
   toml
     .replace('main = "src/index.ts"', `main = "${join(root, 'src/cli/bench/worker.ts')}"`)
     .replace('migrations_dir = "migrations"', `migrations_dir = "${join(root, 'migrations')}"`)
+    .replace('directory = "dist"', `directory = "${join(root, 'dist')}"`)
     .replaceAll(/limit = \d+/g, 'limit = 1000000000');
 
 /** Prints a table, with the machine it was measured on. */

@@ -1,0 +1,266 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Received, startReceiver } from '../../src/cli/receiver.ts';
+import type { Stack } from '../../src/cli/stack.ts';
+import { launchBrowser } from '../support/node/browser.ts';
+import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const folder = stackFolder();
+let stack: Stack;
+let us: Awaited<ReturnType<typeof journeyAccount>>;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let receiver: { url: string; stop: () => void };
+const got: Received[] = [];
+let works = true;
+const outside: string[] = [];
+
+beforeAll(async () => {
+  [stack, browser] = await Promise.all([folder.start(), launchBrowser()]);
+  us = await journeyAccount(stack);
+  await fleetJson(stack, 'user', 'add', 'Ann@Example.com', '--account', us.accountId);
+  receiver = await startReceiver(stack.certificates, 0, (received, response) => {
+    got.push(received);
+    if (!works) response.writeHead(410).end('out of order');
+  });
+  context = await browser.newContext();
+  context.on('request', (request) => {
+    if (!request.url().startsWith(stack.baseUrl) && !request.url().startsWith('data:'))
+      outside.push(request.url());
+  });
+  page = await context.newPage();
+});
+afterAll(async () => {
+  await browser?.close();
+  receiver?.stop();
+  await stack?.stop();
+  folder.remove();
+});
+
+/** The link of the mail that the local e-mail service has kept; its log says where. */
+async function mailedLink(): Promise<string> {
+  const log = join(dirname(stack.certificates.caFile), 'wrangler.log');
+  const kept = () => /^To: ann@example\.com$[\s\S]*?^Text: (.+)$/m.exec(readFileSync(log, 'utf8'))?.[1];
+  await until('the mail is there', () => kept() !== undefined);
+  return /https?:\S+/.exec(readFileSync(kept() ?? '', 'utf8'))?.[0] ?? '';
+}
+
+const open = (path: string) => page.goto(`${stack.baseUrl}${path}`);
+const heading = () => page.locator('h1').innerText();
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+it('somebody who is not signed in is led to the sign-in page, and answered the same for any address', async () => {
+  await open('/portal/settings/tokens');
+  expect(page.url()).toBe(`${stack.baseUrl}/portal/sign-in`);
+  const answers = [];
+  for (const email of ['ann@example.com', 'nobody@example.com']) {
+    await open('/portal/sign-in');
+    await page.getByLabel('E-mail address').fill(email);
+    await press('Send link');
+    answers.push(await page.locator('main').innerText());
+  }
+  expect(answers[0]).toContain('a link is on its way');
+  expect(answers[0]).toBe(answers[1]);
+});
+
+it('a mailed link signs in once, by its button, and by keyboard alone', async () => {
+  const link = await mailedLink();
+  await page.goto(link);
+  await page.goto(link); // opening it, as scanners do, uses nothing up
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${stack.baseUrl}/portal`);
+  expect(await page.locator('header').innerText()).toContain('Journey');
+  const [cookie] = await context.cookies();
+  expect(cookie).toMatchObject({ name: 'session', httpOnly: true, sameSite: 'Lax' });
+
+  const other = await browser.newContext();
+  const again = await other.newPage();
+  await again.goto(link);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  expect(await again.locator('main').innerText()).toContain('This link is used up or too old');
+  await other.close();
+});
+
+it('a token is generated, shown once, works, and is refused once revoked', async () => {
+  await open('/portal/settings/tokens');
+  await page.getByLabel('Token name').fill('Claims <b>system</b>');
+  await press('Generate Token');
+  const token = await page.locator('#token').innerText();
+  expect(token).toMatch(/^fds_/);
+  expect(await page.locator('#curl').innerText()).toContain(`x-api-key: ${token}`);
+  expect((await api(stack, token, 'GET', '/webhooks')).status).toBe(200);
+  await open('/portal/settings/tokens');
+  expect(await page.content()).not.toContain(token);
+  const row = page.getByRole('row', { name: 'Claims <b>system</b>' });
+  expect(await row.innerText()).toContain(`…${token.slice(-4)}`);
+  await row.getByRole('link').click();
+  expect(await heading()).toBe('Revoke Claims <b>system</b>?');
+  await press('Revoke');
+  expect((await api(stack, token, 'GET', '/webhooks')).status).toBe(401);
+  expect(await page.locator('main').innerText()).not.toContain('Claims');
+});
+
+it('a webhook is created, with the messages of the API for what is wrong', async () => {
+  await open('/portal/webhooks');
+  await page.getByRole('link', { name: 'Add a webhook' }).click();
+  await page.getByLabel('Address').fill('http://example.com/');
+  await page.getByLabel('Header 1: name').fill('X-Secret');
+  await page.getByLabel('Header 1: value').fill('s3cret');
+  await press('Save');
+  expect(await page.getByRole('alert').first().innerText()).toBe("Invalid URL, must use 'https'");
+  expect(await page.getByLabel('Header 1: value').inputValue()).toBe('s3cret');
+  await page.getByLabel('Address').fill(`${receiver.url}/portal`);
+  await page.getByLabel('Verb').selectOption('PUT');
+  await press('Save');
+  expect(await heading()).toBe('Webhook');
+  const [created] = (
+    await api<{ id: string; url: string; headers: object }[]>(stack, us.token, 'GET', '/webhooks')
+  ).data;
+  expect(created).toMatchObject({
+    url: `${receiver.url}/portal`,
+    httpVerb: 'PUT',
+    headers: { 'X-Secret': 's3cret' },
+  });
+  expect(await page.content()).not.toContain('s3cret');
+});
+
+it('a simulated accident arrives by its three levels, and the page shows it without a reload', async () => {
+  await press('Simulate an accident');
+  await until('three levels arrive', () => got.length === 3);
+  expect(got.map(({ body }) => body.data.notificationLevel).sort()).toEqual([1, 2, 3]);
+  expect(got[0]).toMatchObject({ method: 'PUT', headers: { 'x-secret': 's3cret' } });
+  expect(got[0]?.body.data).toMatchObject({ tSP: 'TEST', vin: expect.stringContaining('TEST') });
+  await page.locator('tbody .good').nth(2).waitFor();
+  expect(await page.locator('tbody').innerText()).toMatch(/accident, level 3/);
+  await page.getByRole('link', { name: 'events', exact: true }).click();
+  expect(await page.locator('main').innerText()).toContain('None.');
+  await page.getByRole('link', { name: 'accidents', exact: true }).click();
+  expect(await page.locator('tbody tr').count()).toBe(3);
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  expect(await page.locator('figcaption').innerText()).toContain('3 deliveries arrived and 0 failed');
+  await page.getByRole('rowheader').getByRole('link').click();
+});
+
+it('a failing receiver’s attempts are shown, and replayed once it works again', async () => {
+  works = false;
+  await press('Send a test event');
+  await page.locator('tbody .bad').first().waitFor();
+  await page.getByRole('link', { name: 'event', exact: true }).first().click();
+  await page.getByText('out of order').waitFor();
+  expect(await page.locator('.timeline').innerText()).toMatch(/status 410 in \d+ ms/);
+  expect(await page.locator('main').innerText()).toContain('TEST vehicle (made up)');
+  works = true;
+  await press('Replay');
+  await page.locator('main .tag.good').waitFor();
+  expect(await page.locator('.timeline li').count()).toBe(2);
+});
+
+it('connections and safety events are shown, with risks of 4 and 5 standing out', async () => {
+  const event = { kind: 'safetyEvent', vehicle: 'v', startedAt: new Date().toISOString() };
+  await api(stack, us.ingestKey, 'POST', '/ingest', {
+    records: [
+      { kind: 'vehicle', sourceId: 'v', name: '<script>alert(1)</script>' },
+      { ...event, sourceId: 'a', incidentTypes: ['Braking'] },
+      { ...event, sourceId: 'b', incidentTypes: ['Crash'] },
+    ],
+  });
+  await open('/portal');
+  expect(await page.locator('tbody').innerText()).toContain('Vans');
+  await page.getByRole('link', { name: 'Events of Vans' }).click();
+  expect(await page.locator('tbody tr').count()).toBe(2);
+  expect(await page.locator('tbody').innerText()).toContain('<script>alert(1)</script>');
+  await page.getByLabel('Risk').selectOption('4');
+  await press('Show');
+  expect(await page.locator('tbody tr').count()).toBe(1);
+  expect(await page.locator('tbody strong').innerText()).toBe('risk 5');
+});
+
+it('people are invited and removed', async () => {
+  await open('/portal/settings/people');
+  await page.getByLabel('E-mail address').fill('bob@example.com');
+  await press('Invite');
+  await page.getByRole('link', { name: 'Remove bob@example.com' }).click();
+  await press('Remove');
+  expect(await page.locator('tbody').innerText()).not.toContain('bob@example.com');
+});
+
+it('no page breaks a rule of accessibility, is wider than a phone, heavy, or asks another host', async () => {
+  const webhook = (await api<{ id: string }[]>(stack, us.token, 'GET', '/webhooks')).data[0]?.id;
+  const [delivery] = await fleetJson<{ id: string }[]>(
+    stack,
+    'deliveries',
+    'list',
+    '--webhook',
+    webhook ?? '',
+  );
+  const token = await fleetJson<{ id: string }[]>(stack, 'token', 'list', '--account', us.accountId);
+  const paths = [
+    ...[
+      '/portal',
+      '/portal/events',
+      '/portal/webhooks',
+      '/portal/webhooks/new',
+      `/portal/webhooks/${webhook}`,
+    ],
+    ...[`/portal/webhooks/${webhook}/edit`, `/portal/webhooks/${webhook}/delete`, '/portal/settings/tokens'],
+    ...[
+      `/portal/webhooks/${webhook}/deliveries/${delivery?.id}`,
+      '/portal/settings/people',
+      '/portal/sign-in',
+    ],
+    ...[`/portal/settings/tokens/${token[0]?.id}/revoke`, '/portal/nowhere'],
+  ];
+  await page.setViewportSize({ width: 375, height: 700 });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const path of paths) {
+      const reply = await open(path);
+      expect(gzipSync((await reply?.body()) ?? '').length, path).toBeLessThan(30_000);
+      expect(
+        await page.evaluate('document.documentElement.scrollWidth'),
+        `${path} on a phone`,
+      ).toBeLessThanOrEqual(375);
+      await page.evaluate(axe); // by the debugger, for the page itself allows no such script
+      const { violations } = (await page.evaluate('axe.run()')) as {
+        violations: { id: string; nodes: { html: string }[] }[];
+      };
+      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      expect(found, `${path}, ${colorScheme}`).toEqual([]);
+    }
+  }
+  expect(outside).toEqual([]);
+});
+
+it('without script everything still works', async () => {
+  const plain = await browser.newContext({ javaScriptEnabled: false });
+  await plain.addCookies(await context.cookies());
+  const plainPage = await plain.newPage();
+  await plainPage.goto(`${stack.baseUrl}/portal/webhooks`);
+  await plainPage.getByRole('rowheader').getByRole('link').first().click();
+  await plainPage.getByRole('link', { name: 'Delete' }).click();
+  await plainPage.getByRole('button', { name: 'Delete' }).click();
+  expect(await plainPage.locator('main').innerText()).toContain('None yet');
+  await plain.close();
+});
+
+it('signing out everywhere ends all sessions', async () => {
+  const link = (await fleet(stack, 'sign-in-link', 'ann@example.com')).out.trim();
+  const other = await browser.newContext();
+  const otherPage = await other.newPage();
+  await otherPage.goto(link);
+  await otherPage.getByRole('button', { name: 'Sign in' }).click();
+  expect(await otherPage.locator('h1').innerText()).toBe('Connections');
+  await open('/portal');
+  await press('Sign out everywhere');
+  expect(await heading()).toBe('Sign in');
+  await otherPage.reload();
+  expect(await otherPage.locator('h1').innerText()).toBe('Sign in');
+  await other.close();
+});

@@ -1,0 +1,227 @@
+import { env, exports } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { app } from '../../src/app.ts';
+import { deliveriesOf, settled } from '../support/deliveries.ts';
+import { receiver } from '../support/receiver.ts';
+import {
+  as,
+  operator,
+  safetyEvent,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../support/world.ts';
+
+const base = 'https://portal.example.com';
+const routes = [
+  ...new Set(
+    app.routes
+      .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/portal'))
+      .map(({ method, path }) => `${method} ${path}`),
+  ),
+];
+const anonymous = routes.filter((route) => route.includes('/sign-in'));
+const personal = routes.filter((route) => !anonymous.includes(route));
+
+type Asked = { cookie?: string; body?: Record<string, string>; origin?: string };
+
+const ask = (method: string, path: string, { cookie = '', body = {}, origin = base }: Asked = {}) =>
+  exports.default.fetch(
+    new Request(base + path, {
+      method,
+      redirect: 'manual',
+      headers: { cookie, origin, 'cf-connecting-ip': crypto.randomUUID() },
+      ...(method === 'POST' && { body: new URLSearchParams(body) }),
+    }),
+  );
+
+let people = 0;
+
+/** Signs somebody of the account in, by a link as the operators make one. Answers the cookie. */
+async function signIn(
+  us: World,
+): Promise<{ cookie: string; link: string; email: string; setCookie: string }> {
+  const email = `person-${people++}@example.com`;
+  await operator.post(`/operator/accounts/${us.accountId}/users`, { email });
+  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+  const link = new URL(data.url).pathname;
+  const reply = await ask('POST', link);
+  const setCookie = reply.headers.get('set-cookie') ?? '';
+  return { cookie: setCookie.split(';')[0] ?? '', link, email, setCookie };
+}
+
+let us: World;
+let them: World;
+let ours: Awaited<ReturnType<typeof signIn>>;
+let theirs: { webhook: WebhookOut; delivery: string; person: string };
+beforeAll(async () => {
+  receiver();
+  [us, them] = [await world(), await world()];
+  ours = await signIn(us);
+  const webhook = (await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them))).data;
+  await as(them.connection.ingestKey).send(vehicle({ name: 'their secret truck' }), safetyEvent());
+  await settled(webhook.id);
+  const [delivery] = await deliveriesOf(webhook.id);
+  await signIn(them);
+  const users = await operator.get<{ id: string }[]>(`/operator/accounts/${them.accountId}/users`);
+  theirs = { webhook, delivery: delivery?.id ?? '', person: users.data[0]?.id ?? '' };
+  return () => vi.restoreAllMocks();
+});
+
+/** A route's path with ids of the other account. */
+const aimedAtThem = (route: string) => {
+  const [method = '', pattern = ''] = route.split(' ');
+  const id = pattern.includes('/tokens/')
+    ? them.tokenId
+    : pattern.includes('/people/')
+      ? theirs.person
+      : theirs.webhook.id;
+  return { method, path: pattern.replace(':id', id).replace(':deliveryId', theirs.delivery) };
+};
+
+describe('the portal', () => {
+  it('has routes to walk', () => {
+    expect(personal.length).toBeGreaterThan(20);
+    expect(anonymous).toHaveLength(4);
+  });
+
+  it.each(personal)('%s leads whoever is not signed in to the sign-in page', async (route) => {
+    const { method, path } = aimedAtThem(route);
+    for (const cookie of ['', '__Host-session=x', 'session=x', `__Host-session=${us.apiToken}`]) {
+      const reply = await ask(method, path, { cookie });
+      expect(reply.status).toBe(303);
+      expect(reply.headers.get('location')).toBe('/portal/sign-in');
+    }
+  });
+
+  it.each(personal.filter((route) => !route.includes('sign-out')))(
+    '%s shows nothing of another account',
+    async (route) => {
+      const { method, path } = aimedAtThem(route);
+      const reply = await ask(method, path, { cookie: ours.cookie });
+      if (path !== route.split(' ')[1]) expect(reply.status).toBe(404);
+      const text = await reply.text();
+      for (const secret of [theirs.webhook.url, 'their secret truck', them.connection.id])
+        expect(text).not.toContain(secret);
+      const { data } = await as(them.apiToken).get<WebhookOut[]>('/webhooks');
+      expect(data).toEqual([{ ...theirs.webhook, connectionIds: expect.anything() }]);
+    },
+  );
+
+  it.each(personal.filter((route) => route.startsWith('POST')))(
+    '%s refuses a form of another site',
+    async (route) => {
+      const { method, path } = aimedAtThem(route);
+      const reply = await ask(method, path, { cookie: ours.cookie, origin: 'https://evil.example' });
+      expect(reply.status).toBe(403);
+    },
+  );
+
+  it.each(routes.filter((route) => route.startsWith('GET')))(
+    '%s is sent with strict headers, and not to be kept',
+    async (route) => {
+      const { method, path } = aimedAtThem(route);
+      const { headers } = await ask(method, path, { cookie: ours.cookie });
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('cache-control')).toBe('no-store');
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self'");
+      expect(policy).not.toContain('unsafe');
+    },
+  );
+});
+
+it.each(personal.filter((route) => route.startsWith('GET') && !route.includes(':')))(
+  '%s works for an account that has nothing yet',
+  async (route) => {
+    const [method = '', path = ''] = route.split(' ');
+    const fresh = await signIn(await world());
+    expect([200, 303]).toContain((await ask(method, path, { cookie: fresh.cookie })).status);
+  },
+);
+
+describe('a session', () => {
+  it('is a __Host- cookie of which only the hash is kept', async () => {
+    expect(ours.setCookie).toMatch(
+      /^__Host-session=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    const { results } = await env.DB.prepare('select * from sessions').all();
+    expect(JSON.stringify(results)).not.toContain(ours.cookie.split('=')[1]);
+  });
+
+  it('ends with its 14 days, with its person, and with the suspension of its account', async () => {
+    const other = await world();
+    const { cookie, email } = await signIn(other);
+    const status = async () => (await ask('GET', '/portal', { cookie })).status;
+    expect(await status()).toBe(200);
+    await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'suspended' });
+    expect(await status()).toBe(303);
+    await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'active' });
+    expect(await status()).toBe(200);
+    const { data } = await operator.get<{ id: string; email: string }[]>(
+      `/operator/accounts/${other.accountId}/users`,
+    );
+    await operator.delete(
+      `/operator/accounts/${other.accountId}/users/${data.find((user) => user.email === email)?.id}`,
+    );
+    expect(await status()).toBe(303);
+    const late = await signIn(other);
+    await env.DB.prepare('update sessions set expires_at = 1').run();
+    expect((await ask('GET', '/portal', { cookie: late.cookie })).status).toBe(303);
+    ours = await signIn(us);
+  });
+});
+
+describe('a sign-in link', () => {
+  it('is used up by its button alone, once', async () => {
+    const fresh = await signIn(us);
+    expect((await ask('GET', fresh.link)).status).toBe(200);
+    expect((await ask('POST', fresh.link)).status).toBe(400);
+  });
+
+  it('is good for 15 minutes', async () => {
+    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
+    const left = await env.DB.prepare('select max(expires_at) as at from sign_in_links').first<number>('at');
+    expect(Math.round(((left ?? 0) - Date.now()) / 60_000)).toBe(15);
+    await env.DB.prepare('update sign_in_links set expires_at = ?1').bind(Date.now()).run();
+    expect((await ask('POST', new URL(data.url).pathname)).status).toBe(400);
+  });
+
+  it('is mailed to who has the address, and to nobody else', async () => {
+    const send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
+    const answers = [];
+    for (const email of [ours.email.toUpperCase(), 'stranger@example.com']) {
+      const reply = await ask('POST', '/portal/sign-in', { body: { email } });
+      answers.push([reply.status, await reply.text()]);
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1));
+    expect(send.mock.calls[0]?.[0]).toMatchObject({
+      to: ours.email,
+      text: expect.stringMatching(/https:\/\/portal\.example\.com\/portal\/sign-in\/[\w-]{43}/),
+    });
+    for (let i = 0; i < 10; i++) await ask('POST', '/portal/sign-in', { body: { email: ours.email } });
+    expect(send.mock.calls.length).toBeLessThanOrEqual(10);
+    expect((await ask('POST', '/portal/sign-in', { body: { email: 'no address' } })).status).toBe(400);
+  });
+});
+
+describe('people', () => {
+  it('have an address in one account alone', async () => {
+    const path = `/operator/accounts/${them.accountId}/users`;
+    expect(await operator.post(path, { email: ours.email })).toMatchObject({
+      status: 400,
+      errors: [{ field: 'email', message: 'is in use already' }],
+    });
+    expect(await operator.post(path, { email: 'x' })).toMatchObject({
+      message: 'email must be an e-mail address',
+    });
+    expect(await operator.post('/operator/sign-in-links', { email: 'nobody@example.com' })).toMatchObject({
+      status: 400,
+      message: 'Unknown address',
+    });
+  });
+});

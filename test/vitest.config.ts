@@ -7,6 +7,8 @@ const root = new URL('..', import.meta.url).pathname;
 export default defineConfig({
   root,
   test: {
+    // Journeys mostly wait: for claims to lapse, for retries, for a browser.
+    maxWorkers: 4,
     reporters: ['default', `${root}test/support/tally.ts`],
     projects: [
       {

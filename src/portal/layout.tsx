@@ -89,6 +89,23 @@ export const Post = ({
   </form>
 );
 
+/** The question before something that cannot be taken back, and the way out. */
+export const Confirm = (props: {
+  to: string;
+  does: string;
+  back: string;
+  keeps: string;
+  children: Child;
+}) => (
+  <>
+    <p>{props.children}</p>
+    <div class="actions">
+      <Post to={props.to} name={props.does} />
+      <a href={props.back}>{props.keeps}</a>
+    </div>
+  </>
+);
+
 /** A labelled input with what is wrong with it. */
 export const Field = (props: {
   name: string;

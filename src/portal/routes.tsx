@@ -11,6 +11,7 @@ import { fleetPages } from './fleet.tsx';
 import { page } from './layout.tsx';
 import { settingsRoutes } from './settings.tsx';
 import { signInRoutes } from './sign-in.tsx';
+import { webhookForms } from './webhook-form.tsx';
 import { webhookPages } from './webhooks.tsx';
 
 /** The portal: where an account's people work. All but signing in is for those who are signed in. */
@@ -35,6 +36,7 @@ export const portalRoutes = new Hono<App>()
   .route('/', signInRoutes)
   .use(signedIn)
   .route('/', fleetPages)
+  .route('/', webhookForms)
   .route('/', webhookPages)
   .route('/', deliveryPages)
   .route('/', settingsRoutes)

@@ -6,7 +6,7 @@ import type { App, Context } from '../http/context.ts';
 import { parse } from '../http/validation.ts';
 import { issueToken, listTokens, revokeToken } from '../tokens/service.ts';
 import { formOf } from './context.ts';
-import { Field, Post, Problem, page, Table, Time } from './layout.tsx';
+import { Confirm, Field, Problem, page, Table, Time } from './layout.tsx';
 import { addUser, Email, listUsers, makeSignInLink, removeUser } from './sessions.ts';
 import { sendLink } from './sign-in.tsx';
 
@@ -150,13 +150,9 @@ async function confirmRevoke(c: Context) {
   return page(
     c,
     `Revoke ${name}?`,
-    <>
-      <p>Whoever uses this token is refused from this moment on. It cannot be taken back.</p>
-      <div class="actions">
-        <Post to={c.req.path} name="Revoke" />
-        <a href="/portal/settings/tokens">Keep it</a>
-      </div>
-    </>,
+    <Confirm to={c.req.path} does="Revoke" back="/portal/settings/tokens" keeps="Keep it">
+      Whoever uses this token is refused from this moment on. It cannot be taken back.
+    </Confirm>,
   );
 }
 
@@ -238,15 +234,9 @@ async function confirmRemove(c: Context) {
   return page(
     c,
     `Remove ${email}?`,
-    <>
-      <p>
-        They are signed out everywhere and can no longer sign in. Tokens they have generated go on working.
-      </p>
-      <div class="actions">
-        <Post to={c.req.path} name="Remove" />
-        <a href="/portal/settings/people">Keep them</a>
-      </div>
-    </>,
+    <Confirm to={c.req.path} does="Remove" back="/portal/settings/people" keeps="Keep them">
+      They are signed out everywhere and can no longer sign in. Tokens they have generated go on working.
+    </Confirm>,
   );
 }
 

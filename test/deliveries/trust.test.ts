@@ -1,181 +1,26 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { firstIdAt } from '../../src/db/ids.ts';
 import { claim } from '../../src/deliveries/claims.ts';
-import { circuitFirstMs, circuitLongestMs } from '../../src/deliveries/policy.ts';
 import { prune } from '../../src/deliveries/prune.ts';
 import worker from '../../src/index.ts';
 import { resealHeaders } from '../../src/webhooks/rotation.ts';
-import { attempted, deliveriesOf, makeDue, minute, settled } from '../support/deliveries.ts';
-import { receiver } from '../support/receiver.ts';
-import {
-  accident,
-  as,
-  operator,
-  safetyEvent,
-  vehicle,
-  type WebhookOut,
-  type World,
-  webhookBody,
-  world,
-} from '../support/world.ts';
+import { attempted, deliveriesOf, minute, settled } from '../support/deliveries.ts';
+import { story } from '../support/story.ts';
+import { accident, as, operator, safetyEvent, type WebhookOut } from '../support/world.ts';
 
-let us: World;
-let heard: ReturnType<typeof receiver>;
-beforeEach(async () => {
-  heard = receiver();
-  us = await world();
-  return () => vi.restoreAllMocks();
-});
-const register = async (changes: object = {}) =>
-  (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, changes))).data;
-const happen = (count: number, prefix = 'e') =>
-  as(us.connection.ingestKey).send(
-    vehicle(),
-    ...Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${prefix}${i}` })),
-  );
-const health = (webhookId: string) =>
-  env.DB.prepare(
-    'select failures, openings, open_until as openUntil from webhook_health where webhook_id = ?1',
-  )
-    .bind(webhookId)
-    .first<{ failures: number; openings: number; openUntil: number }>();
+const tale = story();
 const fail = () => new Response('no', { status: 500 });
-const count = (url: string) => heard.got.filter((got) => got.url === url).length;
-
-describe('isolation', () => {
-  it('holds at most six calls in flight, and two of a webhook', async () => {
-    const hooks = [await register(), await register(), await register(), await register()];
-    let inFlight = 0;
-    let most = 0;
-    const perHook = new Map<string, number>();
-    let mostPerHook = 0;
-    heard.answers(async ({ url }) => {
-      most = Math.max(most, ++inFlight);
-      perHook.set(url, (perHook.get(url) ?? 0) + 1);
-      mostPerHook = Math.max(mostPerHook, perHook.get(url) ?? 0);
-      await scheduler.wait(15);
-      inFlight--;
-      perHook.set(url, (perHook.get(url) ?? 0) - 1);
-      return new Response('ok');
-    });
-    await happen(10);
-    for (const { id } of hooks) await settled(id, 10);
-    expect(most).toBe(6);
-    expect(mostPerHook).toBe(2);
-  });
-
-  it('puts the rest of a webhook back after a time-out, unattempted, and goes on with the others', async () => {
-    const [hung, fine] = [await register(), await register()];
-    heard.answers(({ url }) => {
-      if (url === fine.url) return new Response('ok');
-      throw new DOMException('The operation timed out', 'TimeoutError');
-    });
-    await happen(6);
-    await settled(fine.id, 6);
-    await attempted(hung.id);
-    await vi.waitFor(async () =>
-      expect((await deliveriesOf(hung.id)).every((row) => row.claimedUntil === 0)).toBe(true),
-    );
-    const rows = await deliveriesOf(hung.id);
-    expect(rows.filter(({ attempts }) => attempts === 0)).toHaveLength(4);
-    expect(rows.filter(({ attempts }) => attempts === 1)).toHaveLength(2);
-    expect(rows.find(({ attempts }) => attempts === 1)?.log).toMatchObject([{ result: 'timeout' }]);
-    expect(count(hung.url)).toBe(2);
-  });
-
-  it('opens a circuit after five failures in a row, and then nothing is sent nor spent', async () => {
-    heard.answers(fail);
-    const hook = await register();
-    await happen(5);
-    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ failures: 5, openings: 1 }));
-    const openUntil = (await health(hook.id))?.openUntil ?? 0;
-    expect(openUntil - Date.now()).toBeGreaterThan(circuitFirstMs - 5000);
-    expect(openUntil - Date.now()).toBeLessThanOrEqual(circuitFirstMs);
-    await happen(3, 'later');
-    await vi.waitFor(async () => {
-      const waiting = (await deliveriesOf(hook.id)).filter(({ attempts }) => attempts === 0);
-      expect(waiting).toHaveLength(3);
-      for (const row of waiting) expect(row.nextAttemptAt).toBeGreaterThanOrEqual(openUntil);
-    });
-    expect(heard.got).toHaveLength(5);
-    const [shown] = (await operator.get<object[]>(`/operator/accounts/${us.accountId}/webhooks`)).data;
-    expect(shown).toMatchObject({ id: hook.id, failures: 5, openUntil: new Date(openUntil).toISOString() });
-    expect(JSON.stringify((await as(us.apiToken).get('/webhooks')).data)).not.toContain('failures');
-  });
-
-  it('lets one probe through, which closes the circuit or doubles it, up to 15 minutes', async () => {
-    heard.answers(fail);
-    const hook = await register();
-    await happen(5);
-    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings: 1 }));
-    let waited = circuitFirstMs;
-    for (let openings = 2; openings <= 8; openings++) {
-      await makeDue(hook.id);
-      await minute();
-      await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings }));
-      waited = Math.min(2 * waited, circuitLongestMs);
-      const open = ((await health(hook.id))?.openUntil ?? 0) - Date.now();
-      expect(open).toBeGreaterThan(waited - 5000);
-      expect(open).toBeLessThanOrEqual(waited);
-      expect(heard.got).toHaveLength(4 + openings);
-    }
-    heard.answers(() => new Response('ok'));
-    await makeDue(hook.id);
-    await minute();
-    await vi.waitFor(async () =>
-      expect(await health(hook.id)).toMatchObject({ failures: 0, openings: 0, openUntil: 0 }),
-    );
-    expect(await settled(hook.id, 1, ['delivered'])).toHaveLength(1);
-    await makeDue(hook.id);
-    await minute();
-    await settled(hook.id, 5, ['delivered']);
-  });
-
-  it('gives a delivery up that waited five days for a circuit', async () => {
-    heard.answers(fail);
-    const hook = await register();
-    await happen(5);
-    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings: 1 }));
-    await env.DB.prepare('update deliveries set next_attempt_at = 0, give_up_at = 1 where webhook_id = ?1')
-      .bind(hook.id)
-      .run();
-    await minute();
-    expect(await settled(hook.id, 5, ['failed'])).toHaveLength(5);
-    expect(heard.got).toHaveLength(5);
-  });
-
-  it('does not begin a call of a claim that is old, and none once a deletion has returned', async () => {
-    const hook = await register();
-    let release = false;
-    heard.answers(async () => {
-      while (!release) await scheduler.wait(5);
-      return new Response('ok');
-    });
-    await happen(20);
-    await vi.waitFor(() => expect(heard.got.length).toBeGreaterThan(0));
-    const deleting = as(us.apiToken).delete(`/webhook/${hook.id}`);
-    await scheduler.wait(300);
-    release = true;
-    expect((await deleting).status).toBe(200);
-    const atReturn = heard.got.length;
-    await scheduler.wait(300);
-    await makeDue(hook.id);
-    await minute();
-    await settled(hook.id, 20);
-    expect(heard.got).toHaveLength(atReturn);
-  }, 20_000);
-});
 
 describe('a replay', () => {
   const failAll = async () => {
-    heard.answers(() => new Response('gone', { status: 410 }));
-    const hook = await register();
-    await happen(4);
+    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    const hook = await tale.register();
+    await tale.happen(4);
     await settled(hook.id, 4, ['failed']);
-    heard.answers(() => new Response('ok'));
+    tale.heard.answers(() => new Response('ok'));
     return hook;
   };
   const show = async (id: string) =>
@@ -191,7 +36,7 @@ describe('a replay', () => {
       more: false,
     });
     await settled(hook.id, 1, ['delivered']);
-    expect(heard.got.at(-1)?.headers['delivery-id']).toBe(id);
+    expect(tale.heard.got.at(-1)?.headers['delivery-id']).toBe(id);
     expect(await show(id)).toMatchObject({
       status: 'delivered',
       attempts: 1,
@@ -239,12 +84,12 @@ describe('custom headers', () => {
 
   it('are in no table, log or error, and still in the API and the deliveries', async () => {
     const lines = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn'), vi.spyOn(console, 'log')];
-    heard.answers(fail);
-    const hook = await register({ headers: { 'X-Secret': secret } });
-    await happen(1);
+    tale.heard.answers(fail);
+    const hook = await tale.register({ headers: { 'X-Secret': secret } });
+    await tale.happen(1);
     await attempted(hook.id);
-    expect(heard.got[0]?.headers['x-secret']).toBe(secret);
-    const list = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
+    expect(tale.heard.got[0]?.headers['x-secret']).toBe(secret);
+    const list = await as(tale.us.apiToken).get<WebhookOut[]>('/webhooks');
     expect(list.data[0]?.headers).toEqual({ 'X-Secret': secret });
     const { results: tables } = await env.DB.prepare(
       `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'`,
@@ -258,7 +103,7 @@ describe('custom headers', () => {
   });
 
   it('sealed with an older key are read, and sealed anew with the newest', async () => {
-    const hook = await register({ headers: { 'X-Secret': secret } });
+    const hook = await tale.register({ headers: { 'X-Secret': secret } });
     const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
     const keyOf = () =>
       env.DB.prepare(`select headers->>'key' as key from webhooks where id = ?1`).bind(hook.id).first('key');
@@ -266,7 +111,7 @@ describe('custom headers', () => {
     expect(await resealHeaders(rotated)).toBeGreaterThan(0);
     expect(await keyOf()).toBe('new');
     expect(await resealHeaders(rotated)).toBe(0);
-    await happen(1);
+    await tale.happen(1);
     const [delivery] = await vi.waitFor(() => deliveriesOf(hook.id));
     await env.DB.prepare(
       'update deliveries set next_attempt_at = 0, claimed_until = 0, status = ?2 where id = ?1',
@@ -277,35 +122,35 @@ describe('custom headers', () => {
     const message = { id: '1', timestamp: new Date(), attempts: 1, body, ack() {}, retry() {} };
     const batch = { queue: 'fleet-deliveries', messages: [message], ackAll() {}, retryAll() {} };
     await worker.queue(batch as unknown as MessageBatch<typeof body>, rotated, createExecutionContext()); // our own batch
-    expect(heard.got.at(-1)?.headers['x-secret']).toBe(secret);
+    expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
   });
 
   it('that cannot be read cost no attempt', async () => {
-    const hook = await register();
+    const hook = await tale.register();
     await env.DB.prepare(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`)
       .bind(hook.id)
       .run();
     vi.spyOn(console, 'error').mockImplementation(() => {});
-    await happen(1);
+    await tale.happen(1);
     await vi.waitFor(async () => {
       const [row] = await deliveriesOf(hook.id);
       expect(row).toMatchObject({ status: 'pending', attempts: 0, claimedUntil: 0 });
       expect(row?.nextAttemptAt).toBeGreaterThan(Date.now() + 60_000);
     });
-    expect(heard.got).toEqual([]);
+    expect(tale.heard.got).toEqual([]);
   });
 });
 
 describe('pruning', () => {
   it('deletes what ended before retention, also of deleted webhooks, and never what is pending', async () => {
-    const [kept, deleted, waiting] = [await register(), await register(), await register()];
-    heard.answers(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
-    await happen(3);
-    await as(us.connection.ingestKey).send(accident());
+    const [kept, deleted, waiting] = [await tale.register(), await tale.register(), await tale.register()];
+    tale.heard.answers(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
+    await tale.happen(3);
+    await as(tale.us.connection.ingestKey).send(accident());
     await settled(kept.id, 4);
     await settled(deleted.id, 4);
     await attempted(waiting.id);
-    await as(us.apiToken).delete(`/webhook/${deleted.id}`);
+    await as(tale.us.apiToken).delete(`/webhook/${deleted.id}`);
     const later = Date.now() + 30 * 86_400_000;
     expect(await prune(env, later - 3_600_000)).toBe(0);
     expect(await prune(env, later + 60_000)).toBeGreaterThanOrEqual(8);
@@ -314,7 +159,7 @@ describe('pruning', () => {
     expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
     // The accident is still known: its level is not told again.
     expect(
-      (await as(us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }))).data,
+      (await as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }))).data,
     ).toMatchObject({
       accepted: 0,
       unchanged: 2,
@@ -326,9 +171,9 @@ describe('pruning', () => {
 describe('a wake-up that failed ten times', () => {
   it('is told in one structured line, and its delivery left to the sweep', async () => {
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const hook = await register();
+    const hook = await tale.register();
     vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValueOnce(new Error('Queue is overloaded'));
-    await happen(1);
+    await tale.happen(1);
     const [row] = await deliveriesOf(hook.id);
     const body = { webhookId: hook.id, id: row?.id ?? '' };
     const batch = { queue: 'fleet-deliveries-dead', messages: [{ body }] };
@@ -343,8 +188,8 @@ describe('a wake-up that failed ten times', () => {
 
 it('two consumers that claim at once never both get a delivery', async () => {
   vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValueOnce(new Error('Queue is overloaded'));
-  const hook = await register();
-  await happen(30);
+  const hook = await tale.register();
+  await tale.happen(30);
   const keys = (await deliveriesOf(hook.id)).map(({ id }) => ({ webhookId: hook.id, id }));
   const db = openDatabase(env.DB);
   const claims = await Promise.all([1, 2, 3, 4].map(() => claim(db, keys, Date.now())));

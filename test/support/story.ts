@@ -1,0 +1,24 @@
+import { beforeEach, vi } from 'vitest';
+import { receiver } from './receiver.ts';
+import { as, safetyEvent, vehicle, type WebhookOut, type World, webhookBody, world } from './world.ts';
+
+/** Fresh for each test: an account, receivers that are listened to, and what tests of deliveries do most. */
+export function story() {
+  const tale = {} as { us: World; heard: ReturnType<typeof receiver> }; // filled in before each test
+  beforeEach(async () => {
+    tale.heard = receiver();
+    tale.us = await world();
+    return () => vi.restoreAllMocks();
+  });
+  return Object.assign(tale, {
+    /** Registers a webhook. */
+    register: async (changes: object = {}) =>
+      (await as(tale.us.apiToken).post<WebhookOut>('/webhook', webhookBody(tale.us, changes))).data,
+    /** Has so many safety events come in. */
+    happen: (count = 1, prefix = 'e') =>
+      as(tale.us.connection.ingestKey).send(
+        vehicle(),
+        ...Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${prefix}${i}` })),
+      ),
+  });
+}

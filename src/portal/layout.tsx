@@ -12,7 +12,12 @@ const menu = [
 ] as const;
 
 /** Answers a whole page. Who is not signed in gets it without the menu. */
-export function page(c: Context, title: string, content: Child, status: 200 | 400 | 403 | 404 | 500 = 200) {
+export function page(
+  c: Context,
+  title: string,
+  content: Child,
+  status: 200 | 400 | 403 | 404 | 429 | 500 = 200,
+) {
   const session = c.get('session');
   const path = new URL(c.req.url).pathname;
   const current = menu.filter(

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { secureHeaders } from 'hono/secure-headers';
@@ -13,6 +14,8 @@ import { settingsRoutes } from './settings.tsx';
 import { signInRoutes } from './sign-in.tsx';
 import { webhookForms } from './webhook-form.tsx';
 import { webhookPages } from './webhooks.tsx';
+
+const largestForm = 64 * 1024;
 
 /** The portal: where an account's people work. All but signing in is for those who are signed in. */
 export const portalRoutes = new Hono<App>()
@@ -30,6 +33,14 @@ export const portalRoutes = new Hono<App>()
       },
       xFrameOptions: 'DENY',
       referrerPolicy: 'same-origin',
+    }),
+  )
+  .use(
+    bodyLimit({
+      maxSize: largestForm,
+      onError: () => {
+        throw new Refusal({ kind: 'too large', limitBytes: largestForm });
+      },
     }),
   )
   .use(csrf())
@@ -64,6 +75,8 @@ portalRoutes.onError((error, c) => {
       return page(c, 'Not found', <p>There is no such page, or it is not yours.</p>, 404);
     case 'invalid':
       return page(c, 'That did not work', <p role="alert">{error.failure.message}</p>, 400);
+    case 'rate limited':
+      return page(c, 'Too many tries', <p>Wait for a minute, and try again.</p>, 429);
     default:
       return renderFailure(error, c);
   }

@@ -209,6 +209,27 @@ describe('a sign-in link', () => {
   });
 });
 
+describe('a form', () => {
+  it('of more than 64 KiB is 413', async () => {
+    const reply = await ask('POST', '/portal/sign-in', { body: { email: 'x'.repeat(70_000) } });
+    expect(reply.status).toBe(413);
+  });
+
+  it('for signing in is limited by client, and says so on a page', async () => {
+    const send = () =>
+      exports.default.fetch(
+        new Request(`${base}/portal/sign-in`, {
+          method: 'POST',
+          headers: { origin: base, 'cf-connecting-ip': '198.51.100.9' },
+          body: new URLSearchParams({ email: 'nobody@example.com' }),
+        }),
+      );
+    const replies = await Promise.all(Array.from({ length: 210 }, send));
+    const limited = replies.find(({ status }) => status === 429);
+    expect(await limited?.text()).toContain('Too many tries');
+  });
+});
+
 describe('people', () => {
   it('have an address in one account alone', async () => {
     const path = `/operator/accounts/${them.accountId}/users`;

@@ -65,7 +65,7 @@ function select<T extends ListTable>(db: Database, query: PageQuery<T>, value: s
     to === undefined || (after && descending) ? undefined : sql`${sort} < ${to}`,
     ...scope,
   );
-  const columns = sql.raw(selection(table));
+  const columns = sql.raw(shapeOf(table).selection);
   if (filters.length === 0)
     return statement<Scanned>(
       db,
@@ -84,7 +84,8 @@ function select<T extends ListTable>(db: Database, query: PageQuery<T>, value: s
 /** Puts the streams together, as far as all of them are known. */
 function merge<T extends ListTable>(query: PageQuery<T>, streams: Scanned[][]): Page<T> {
   const { limit, filters } = query;
-  const key = keyOf(query.table, query.sort);
+  const shape = shapeOf(query.table);
+  const key = shape.keys.get(query.sort) ?? '';
   const position = (row: Scanned): Position => ({ sort: Number(row[key]), id: row.id });
   const ends = streams.flatMap((rows) => {
     const last = rows.at(-1);
@@ -101,27 +102,34 @@ function merge<T extends ListTable>(query: PageQuery<T>, streams: Scanned[][]): 
   const page = hits.slice(0, limit);
   const last = hits.length > limit ? page.at(-1) : undefined;
   const next = last ? position(last) : horizon;
-  return { rows: page.map((row) => decode(query.table, row)), ...(next && { next }) };
+  return { rows: page.map((row) => decode<T>(shape, row)), ...(next && { next }) };
 }
 
 const compare = (a: Position, b: Position): number =>
   a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-const keyOf = (table: SQLiteTable, column: SQLiteColumn): string =>
-  Object.entries(getTableColumns(table)).find(([, other]) => other === column)?.[0] ?? '';
+/** What reading a table's rows takes, worked out once: it is on the path of every list. */
+type Shape = { selection: string; keys: Map<SQLiteColumn, string>; json: string[] };
+const shapes = new WeakMap<SQLiteTable, Shape>();
 
-/** A table's columns for `select`, under their keys. */
-const selection = (table: SQLiteTable): string =>
-  Object.entries(getTableColumns(table))
-    .map(([key, column]) => `${column.name} as "${key}"`)
-    .join(', ');
+function shapeOf(table: SQLiteTable): Shape {
+  const known = shapes.get(table);
+  if (known) return known;
+  const columns = Object.entries(getTableColumns(table));
+  const shape = {
+    selection: columns.map(([key, column]) => `${column.name} as "${key}"`).join(', '),
+    keys: new Map(columns.map(([key, column]) => [column, key])),
+    json: columns.filter(([, column]) => column.dataType === 'json').map(([key]) => key),
+  };
+  shapes.set(table, shape);
+  return shape;
+}
 
 /** A row as drizzle would give it: JSON columns parsed. */
-function decode<T extends ListTable>(table: T, row: Scanned): InferSelectModel<T> {
-  const decoded: Record<string, unknown> = {};
-  for (const [key, column] of Object.entries(getTableColumns(table))) {
-    const value = row[key];
-    decoded[key] = value === null ? null : column.mapFromDriverValue(value);
+function decode<T extends ListTable>({ json }: Shape, row: Scanned): InferSelectModel<T> {
+  for (const key of json) {
+    const text = row[key];
+    if (typeof text === 'string') row[key] = JSON.parse(text);
   }
-  return decoded as InferSelectModel<T>; // the columns of this very table, each mapped by its own type
+  return row as InferSelectModel<T>; // the columns of this very table, and two more
 }

@@ -25,8 +25,16 @@ const refusals = {
 } satisfies Record<string, Failure>;
 type RefusalWord = keyof typeof refusals;
 
-/** Opens the database. */
-export const openDatabase = (d1: D1Database): Database => drizzle(d1);
+const opened = new WeakMap<D1Database, Database>();
+
+/** Opens the database, once for each isolate: it holds nothing of a request. */
+export function openDatabase(d1: D1Database): Database {
+  const known = opened.get(d1);
+  if (known) return known;
+  const fresh = drizzle(d1);
+  opened.set(d1, fresh);
+  return fresh;
+}
 
 /**
  * A statement in plain SQL, to be run in a batch; `T` is what its rows are. Drizzle 0.45 leaves raw statements

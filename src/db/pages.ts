@@ -28,8 +28,12 @@ export type PageQuery<T extends ListTable> = {
   limit: number;
 };
 
+/** A row without what no list shows: every column costs on the way from the database. */
+export type ListRow<T extends ListTable> = Omit<InferSelectModel<T>, 'accountId' | 'sourceUpdatedAt'>;
+const unseen = ['accountId', 'sourceUpdatedAt'];
+
 /** One page, and where the next one starts; no position: there is no more. */
-export type Page<T extends ListTable> = { rows: InferSelectModel<T>[]; next?: Position };
+export type Page<T extends ListTable> = { rows: ListRow<T>[]; next?: Position };
 
 /** How many rows a page reads at most to find those that pass its filters. */
 export const mostScanned = 1000;
@@ -50,8 +54,8 @@ export async function readPage<T extends ListTable>(
   return merge(query, await asCaller(db, caller, streams, query.connectionId));
 }
 
-/** A row as it was read: its columns by their keys, and whether it passes the filters. */
-type Scanned = Record<string, unknown> & { id: string; hit: number; place: number };
+/** A row as it was read: its columns by their keys, and with filters whether it passes them. */
+type Scanned = Record<string, unknown> & { id: string; hit?: number; place?: number };
 
 /** Rows for one value of the lead, in order: one more than a page, or as far as may be scanned. */
 function select<T extends ListTable>(db: Database, query: PageQuery<T>, value: string) {
@@ -69,7 +73,7 @@ function select<T extends ListTable>(db: Database, query: PageQuery<T>, value: s
   if (filters.length === 0)
     return statement<Scanned>(
       db,
-      sql`select ${columns}, 1 as hit, 0 as place from ${table} where ${range} order by ${sort} ${direction}, ${id} ${direction}
+      sql`select ${columns} from ${table} where ${range} order by ${sort} ${direction}, ${id} ${direction}
         limit ${limit + 1}`,
     );
   return statement<Scanned>(
@@ -97,7 +101,7 @@ function merge<T extends ListTable>(query: PageQuery<T>, streams: Scanned[][]): 
   const horizon = ends.sort(inOrder)[0];
   const hits = streams
     .flat()
-    .filter((row) => row.hit && (!horizon || inOrder(position(row), horizon) <= 0))
+    .filter((row) => row.hit !== 0 && (!horizon || inOrder(position(row), horizon) <= 0))
     .sort((a, b) => inOrder(position(a), position(b)));
   const page = hits.slice(0, limit);
   const last = hits.length > limit ? page.at(-1) : undefined;
@@ -115,7 +119,7 @@ const shapes = new WeakMap<SQLiteTable, Shape>();
 function shapeOf(table: SQLiteTable): Shape {
   const known = shapes.get(table);
   if (known) return known;
-  const columns = Object.entries(getTableColumns(table));
+  const columns = Object.entries(getTableColumns(table)).filter(([key]) => !unseen.includes(key));
   const shape = {
     selection: columns.map(([key, column]) => `${column.name} as "${key}"`).join(', '),
     keys: new Map(columns.map(([key, column]) => [column, key])),
@@ -126,10 +130,10 @@ function shapeOf(table: SQLiteTable): Shape {
 }
 
 /** A row as drizzle would give it: JSON columns parsed. */
-function decode<T extends ListTable>({ json }: Shape, row: Scanned): InferSelectModel<T> {
+function decode<T extends ListTable>({ json }: Shape, row: Scanned): ListRow<T> {
   for (const key of json) {
     const text = row[key];
     if (typeof text === 'string') row[key] = JSON.parse(text);
   }
-  return row as InferSelectModel<T>; // the columns of this very table, and two more
+  return row as ListRow<T>; // the columns of this very table
 }

@@ -1,7 +1,7 @@
-import { eq, gte, type InferSelectModel, or, type SQL, sql } from 'drizzle-orm';
+import { eq, gte, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
-import type { ListTable } from '../db/pages.ts';
+import type { ListRow, ListTable } from '../db/pages.ts';
 import { connections, drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
 import { presentConnection, presentDriver, presentEvent, presentTrip, presentVehicle } from './present.ts';
 import { DriverStatus, EventTypes, Ids, Risk, Text, VehicleStatus } from './query.ts';
@@ -22,7 +22,7 @@ export type List<T extends ListTable = ListTable> = {
   connectionRequired: boolean;
   range: 'none' | 'optional' | 'required';
   filters: Record<string, Filter>;
-  present: (row: InferSelectModel<T>) => object;
+  present: (row: ListRow<T>) => object;
 };
 
 const filter = <S extends v.GenericSchema<string[], unknown>>(

@@ -1,8 +1,9 @@
+import type { ListRow } from '../db/pages.ts';
 import type { connections, drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
 import { timestamp, timestampOrNull } from '../http/envelope.ts';
 
 /** Items as the API shows them (design 7): each key is always there. */
-export const presentConnection = (row: typeof connections.$inferSelect) => ({
+export const presentConnection = (row: ListRow<typeof connections>) => ({
   id: row.id,
   name: row.name,
   provider: row.provider,
@@ -12,7 +13,7 @@ export const presentConnection = (row: typeof connections.$inferSelect) => ({
   updatedAt: timestamp(row.updatedAt),
 });
 
-export const presentDriver = (row: typeof drivers.$inferSelect) => ({
+export const presentDriver = (row: ListRow<typeof drivers>) => ({
   id: row.id,
   connectionId: row.connectionId,
   sourceId: row.sourceId,
@@ -26,7 +27,7 @@ export const presentDriver = (row: typeof drivers.$inferSelect) => ({
   updatedAt: timestamp(row.updatedAt),
 });
 
-export const presentVehicle = (row: typeof vehicles.$inferSelect) => ({
+export const presentVehicle = (row: ListRow<typeof vehicles>) => ({
   id: row.id,
   connectionId: row.connectionId,
   sourceId: row.sourceId,
@@ -45,7 +46,7 @@ export const presentVehicle = (row: typeof vehicles.$inferSelect) => ({
   updatedAt: timestamp(row.updatedAt),
 });
 
-export const presentTrip = (row: typeof trips.$inferSelect) => ({
+export const presentTrip = (row: ListRow<typeof trips>) => ({
   id: row.id,
   connectionId: row.connectionId,
   sourceId: row.sourceId,
@@ -61,7 +62,7 @@ export const presentTrip = (row: typeof trips.$inferSelect) => ({
   updatedAt: timestamp(row.updatedAt),
 });
 
-export const presentEvent = (row: typeof safetyEvents.$inferSelect) => ({
+export const presentEvent = (row: ListRow<typeof safetyEvents>) => ({
   id: row.id,
   connectionId: row.connectionId,
   tSP: row.tsp,

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { asCaller, openDatabase } from '../db/database.ts';
 import { Refusal } from '../errors.ts';
 import { hashToken, isWellFormed, type Scope } from '../tokens/format.ts';
-import { findToken, KnownToken, noteUse, type TokenCaller } from '../tokens/service.ts';
+import { findToken, isUseNews, KnownToken, noteUse, type TokenCaller } from '../tokens/service.ts';
 import type { App, Context } from './context.ts';
 
 /** The rate limit, as `wrangler.toml` sets it: calls in so many seconds, per credential. */
@@ -39,7 +39,7 @@ export const authenticate = (scope: Scope) =>
     await next();
     // A body refused before D1 was asked: whether the token is good comes before what was wrong with it.
     if (caller.lastUsedAt === undefined) await asCaller(db, caller, []);
-    c.executionCtx.waitUntil(noteUse(db, caller).catch(() => {})); // the next use notes it
+    if (isUseNews(caller)) c.executionCtx.waitUntil(noteUse(db, caller).catch(() => {})); // the next use notes it
   });
 
 /** Counts one more try by this client's address. @throws Refusal: rate limited */

@@ -135,10 +135,13 @@ export type TokenCaller = Extract<Caller, { tokenId: string }>;
 
 const hour = 3_600_000;
 
+/** True when that a credential is used has not been noted for an hour. */
+export const isUseNews = ({ lastUsedAt }: TokenCaller): boolean =>
+  lastUsedAt !== undefined && lastUsedAt <= Date.now() - hour;
+
 /** Notes that a credential was used, at most once an hour. Call it off the request's path. */
 export async function noteUse(db: Database, caller: TokenCaller): Promise<void> {
   const now = Date.now();
-  if (caller.lastUsedAt === undefined || caller.lastUsedAt > now - hour) return;
   await db
     .update(tokens)
     .set({ lastUsedAt: now })

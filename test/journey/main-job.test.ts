@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/receiver.ts';
 import type { Stack } from '../../src/cli/stack.ts';
@@ -40,7 +42,7 @@ it('an event and an accident reach a receiver over HTTPS, with its verb and head
     connectionIds: [us.connectionId],
     url: `${receiver.url}/main`,
     httpVerb: 'PUT',
-    headers: { 'X-Secret': 'one', 'X-Tenant': 'two', Authorization: 'Bearer three' },
+    headers: { 'X-Secret': 'one', 'X-Tenant': 'two', Authorization: 'Bearer three-is-secret' },
     notificationTypes: [1, 2],
   });
   expect(created).toMatchObject({ status: 200, message: 'Webhook created' });
@@ -53,7 +55,7 @@ it('an event and an accident reach a receiver over HTTPS, with its verb and head
     headers: {
       'x-secret': 'one',
       'x-tenant': 'two',
-      authorization: 'Bearer three',
+      authorization: 'Bearer three-is-secret',
       'content-type': 'application/json',
       'delivery-id': expect.stringMatching(
         /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -90,9 +92,22 @@ it('an event and an accident reach a receiver over HTTPS, with its verb and head
   expect(levels.map((data) => data.notificationLevel).sort()).toEqual([1, 2, 3]);
   expect(new Set(levels.map((data) => data.eventId)).size).toBe(1);
   expect(levels.every((data) => data.tSP === 'Samsara' && data.connection === us.connectionId)).toBe(true);
+
+  // What is on disk: the database with its journal, KV, and the log.
+  expect(filesHolding('Van 1').length).toBeGreaterThan(0);
+  expect(filesHolding('three-is-secret')).toEqual([]);
   await api(stack, us.token, 'DELETE', `/webhook/${created.data.id}`);
   receiver.stop();
 });
+
+/** The files of the stack, its database among them, in which a text stands. */
+function filesHolding(text: string): string[] {
+  const directory = dirname(stack.certificates.caFile);
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).includes(text));
+}
 
 it('a webhook that is deleted while its delivery waits for a retry hears nothing more', async () => {
   const got: Received[] = [];

@@ -1,0 +1,85 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { listPage, seededFleet } from '../support/fleet.ts';
+import { as, vehicle, type World, world } from '../support/world.ts';
+
+let us: World;
+let them: World;
+let trucks: string;
+beforeAll(async () => {
+  ({ us, them, trucks } = await seededFleet());
+});
+const list = (path: string, connection?: string, token = us.apiToken) => listPage(token, path, connection);
+const day = 'from=2026-11-20&to=2026-11-21';
+
+describe('a list refuses', () => {
+  it.each([
+    ['/vehicles', undefined, 'Connection-Id header is required'],
+    [`/safety-events?${day}`, undefined, 'Connection-Id header is required'],
+    ['/trips', 'abc', 'Invalid connection id'],
+    ['/vehicles', '00000000-0000-7000-8000-000000000000', 'Invalid connection id'],
+    ['/connections', '00000000-0000-7000-8000-000000000000', 'Invalid connection id'],
+  ])('%s with Connection-Id %s', async (path, connection, message) => {
+    expect(await list(path, connection)).toMatchObject({ status: 400, message });
+  });
+
+  it("every list, another account's connection", async () => {
+    for (const path of ['/connections', '/drivers', '/vehicles', '/trips', `/safety-events?${day}`])
+      expect(await list(path, trucks, them.apiToken)).toMatchObject({
+        status: 400,
+        message: 'Invalid connection id',
+      });
+  });
+
+  it.each([
+    ['limit=0', 'limit must be a whole number of at least 1'],
+    ['limit=-1', 'limit must be a whole number of at least 1'],
+    ['limit=1.5', 'limit must be'],
+    ['limit=', 'limit must be'],
+    ['limit=ten', 'limit must be'],
+    ['cursor=', 'Invalid cursor'],
+    ['cursor=abc', 'Invalid cursor'],
+    ['from=yesterday', 'from must be an RFC 3339 time'],
+    ['from=2026-02-31', 'from must be a time that exists'],
+    ['from=2026-11-21&to=2026-11-21', 'from must be before to'],
+    ['vehicleIds=truck-1', 'vehicleIds must be UUIDs'],
+    ['driverIds=', 'driverIds must be UUIDs'],
+  ])('/trips?%s', async (query, message) => {
+    const reply = await list(`/trips?${query}`);
+    expect(reply).toMatchObject({ status: 400, message: expect.stringContaining(message) });
+    expect(reply.errors?.[0]?.field).toBe(query.split('=')[0]);
+  });
+
+  it.each([
+    ['', 'from is required'],
+    ['from=2026-11-20', 'to is required'],
+    [`${day}&eventTypes=Teleport`, 'eventTypes must be normalised incident types'],
+    [`${day}&minEventRisk=6`, 'minEventRisk must be from 1 to 5'],
+  ])('/safety-events?%s', async (query, message) => {
+    expect(await list(`/safety-events?${query}`, trucks)).toMatchObject({ status: 400, message });
+  });
+
+  it.each([
+    ['/drivers?status=2', 'status must be 1 (active) or 0 (inactive)'],
+    ['/drivers?status=active', 'status must be 1'],
+  ])('%s', async (path, message) => {
+    expect(await list(path)).toMatchObject({ status: 400, message: expect.stringContaining(message) });
+  });
+});
+
+describe('limit', () => {
+  it('is 50 unless given, and 500 at most', async () => {
+    const other = await world();
+    const records = (n: number, from: number) =>
+      Array.from({ length: n }, (_, i) => vehicle({ sourceId: `v${from + i}` }));
+    await as(other.connection.ingestKey).send(...records(500, 0));
+    await as(other.connection.ingestKey).send(...records(10, 500));
+    const page = (query: string) => list(`/vehicles${query}`, other.connection.id, other.apiToken);
+    expect((await page('')).data).toHaveLength(50);
+    const first = await page('?limit=9999');
+    expect(first.data).toHaveLength(500);
+    const second = await page(`?limit=9999&cursor=${first.next}`);
+    expect(second.data).toHaveLength(10);
+    expect(second).not.toHaveProperty('next');
+    expect(new Set([...first.data, ...second.data].map(({ id }) => id)).size).toBe(510);
+  });
+});

@@ -53,7 +53,8 @@ export async function deliver(
     return dueSoon(pending.map(({ key, nextAttemptAt = 0 }) => ({ key, at: nextAttemptAt })));
   };
   const late = claimed.length - outcomes.length;
-  const soon = await settle();
+  const settled = settle();
+  // Before the record is waited for: should it fail, the calls under way are recorded all the same.
   if (late > 0)
     background(
       all.then(settle).then((again) =>
@@ -65,7 +66,7 @@ export async function deliver(
         ),
       ),
     );
-  return [...dueSoon(deferred), ...soon];
+  return [...dueSoon(deferred), ...(await settled)];
 }
 
 function dueSoon(due: { key: DeliveryKey; at: number }[]): Soon[] {

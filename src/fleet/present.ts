@@ -1,9 +1,10 @@
 import type { ListRow } from '../db/pages.ts';
 import type { connections, drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
 import { timestamp, timestampOrNull } from '../http/envelope.ts';
+import type { Connection, Driver, SafetyEvent, Trip, Vehicle } from './schema.ts';
 
 /** Items as the API shows them (design 7): each key is always there. */
-export const presentConnection = (row: ListRow<typeof connections>) => ({
+export const presentConnection = (row: ListRow<typeof connections>): Connection => ({
   id: row.id,
   name: row.name,
   provider: row.provider,
@@ -13,7 +14,7 @@ export const presentConnection = (row: ListRow<typeof connections>) => ({
   updatedAt: timestamp(row.updatedAt),
 });
 
-export const presentDriver = (row: ListRow<typeof drivers>) => ({
+export const presentDriver = (row: ListRow<typeof drivers>): Driver => ({
   id: row.id,
   connectionId: row.connectionId,
   sourceId: row.sourceId,
@@ -27,7 +28,7 @@ export const presentDriver = (row: ListRow<typeof drivers>) => ({
   updatedAt: timestamp(row.updatedAt),
 });
 
-export const presentVehicle = (row: ListRow<typeof vehicles>) => ({
+export const presentVehicle = (row: ListRow<typeof vehicles>): Vehicle => ({
   id: row.id,
   connectionId: row.connectionId,
   sourceId: row.sourceId,
@@ -46,7 +47,7 @@ export const presentVehicle = (row: ListRow<typeof vehicles>) => ({
   updatedAt: timestamp(row.updatedAt),
 });
 
-export const presentTrip = (row: ListRow<typeof trips>) => ({
+export const presentTrip = (row: ListRow<typeof trips>): Trip => ({
   id: row.id,
   connectionId: row.connectionId,
   sourceId: row.sourceId,
@@ -62,7 +63,7 @@ export const presentTrip = (row: ListRow<typeof trips>) => ({
   updatedAt: timestamp(row.updatedAt),
 });
 
-export const presentEvent = (row: ListRow<typeof safetyEvents>) => ({
+export const presentEvent = (row: ListRow<typeof safetyEvents>): SafetyEvent => ({
   id: row.id,
   connectionId: row.connectionId,
   tSP: row.tsp,

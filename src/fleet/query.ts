@@ -2,7 +2,10 @@ import * as v from 'valibot';
 import { incidentTypes, plain } from '../ingest/incidents.ts';
 import { Timestamp } from '../ingest/schema.ts';
 
-/** What lists understand in their query, as schemas of a parameter's values (spec 8.1, design 7). */
+/**
+ * What lists understand in their query, as schemas of a parameter's values (spec 8.1, design 7). Metadata says what a
+ * client writes, as JSON Schema for the API's document.
+ */
 const last = v.pipe(
   v.array(v.string()),
   v.transform((values) => values.at(-1) ?? ''),
@@ -14,17 +17,28 @@ export const Limit = v.optional(
     v.regex(/^\d{1,15}$/, 'must be a whole number of at least 1'),
     v.transform((text) => Math.min(Number(text), 500)),
     v.minValue(1, 'must be a whole number of at least 1'),
+    v.metadata({ type: 'integer', minimum: 1, default: 50 }),
   ),
   ['50'],
 );
 
-export const Text = v.pipe(last, v.maxLength(1000, 'can be at most 1000 characters'));
+export const Text = v.pipe(
+  last,
+  v.maxLength(1000, 'can be at most 1000 characters'),
+  v.metadata({ type: 'string', maxLength: 1000 }),
+);
 
 /** RFC 3339, or a date, which stands for its midnight UTC; in milliseconds. */
 export const Time = v.pipe(
   last,
   v.transform((text) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text.replace(/ /g, '+'))),
   Timestamp,
+  v.metadata({
+    anyOf: [
+      { type: 'string', format: 'date-time' },
+      { type: 'string', format: 'date' },
+    ],
+  }),
 );
 
 /** A list that repeats the parameter or takes commas. */
@@ -40,6 +54,7 @@ export const Ids = v.pipe(
   list,
   v.check((ids) => ids.every((id) => v.is(v.pipe(v.string(), v.uuid()), id)), 'must be UUIDs'),
   v.transform((ids) => ids.map((id) => id.toLowerCase())),
+  v.metadata({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 100 }),
 );
 
 const typesByPlainName = new Map(incidentTypes.map((type) => [plain(type), type]));
@@ -51,18 +66,25 @@ export const EventTypes = v.pipe(
     'must be normalised incident types',
   ),
   v.transform((names) => names.flatMap((name) => typesByPlainName.get(plain(name)) ?? [])),
+  v.metadata({ type: 'array', items: { type: 'string', enum: incidentTypes }, maxItems: 100 }),
 );
 
 export const Risk = v.pipe(
   last,
   v.picklist(['1', '2', '3', '4', '5'], 'must be from 1 to 5'),
   v.transform(Number),
+  v.metadata({ type: 'integer', minimum: 1, maximum: 5 }),
 );
 
-export const VehicleStatus = v.pipe(last, v.picklist(['active', 'inactive'], 'must be active or inactive'));
+export const VehicleStatus = v.pipe(
+  last,
+  v.picklist(['active', 'inactive'], 'must be active or inactive'),
+  v.metadata({ type: 'string', enum: ['active', 'inactive'] }),
+);
 
 export const DriverStatus = v.pipe(
   last,
   v.picklist(['1', '0'], 'must be 1 (active) or 0 (inactive)'),
   v.transform(Number),
+  v.metadata({ type: 'integer', enum: [1, 0] }),
 );

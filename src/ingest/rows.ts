@@ -1,5 +1,6 @@
 import { recordId } from '../db/ids.ts';
 import type { drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
+import type { AccidentNotification, EventNotification } from '../deliveries/schema.ts';
 import { timestamp } from '../http/envelope.ts';
 import { ACCIDENT, EVENT } from '../webhooks/schema.ts';
 import { type Feed, normaliseIncidents } from './incidents.ts';
@@ -60,7 +61,13 @@ export function eventRow(source: Source, event: RecordOf<'safetyEvent'>): EventR
  * One notification: its key, and its payload. That of an event lacks what its vehicle adds, which is filled
  * in from the row of `vehicleId` as it is written.
  */
-export type Notice = { eventId: string; level: number; type: number; vehicleId?: string; data: object };
+export type Notice = {
+  eventId: string;
+  level: number;
+  type: number;
+  vehicleId?: string;
+  data: EventNotification | AccidentNotification;
+};
 
 /** A safety event's notification (spec 2.5). */
 export const eventNotice = (row: EventRow, recipients: string[]): Notice => ({

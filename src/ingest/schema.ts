@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 
+// What a check knows and JSON Schema can say stands beside it as metadata, for the API's document.
+
 /** RFC 3339 with any offset, as milliseconds since 1970. */
 export const Timestamp = v.pipe(
   v.string(),
@@ -8,6 +10,7 @@ export const Timestamp = v.pipe(
     'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
   ),
   v.check(isCalendarDay, 'must be a time that exists, since 1970'),
+  v.metadata({ format: 'date-time' }),
   v.transform((text) => Date.parse(text.toUpperCase())),
   v.check((ms) => Number.isFinite(ms) && ms >= 0, 'must be a time that exists, since 1970'),
 );
@@ -33,6 +36,7 @@ const number = (least: number, most: number) =>
   v.pipe(
     v.number(),
     v.check((value) => value >= least && value <= most, `must be from ${least} to ${most}`),
+    v.metadata({ minimum: least, maximum: most }),
   );
 const integer = (least: number, most: number) =>
   v.pipe(
@@ -41,11 +45,12 @@ const integer = (least: number, most: number) =>
       (value) => Number.isInteger(value) && value >= least && value <= most,
       `must be a whole number from ${least} to ${most}`,
     ),
+    v.metadata({ type: 'integer', minimum: least, maximum: most }),
   );
 
 const SourceId = text(200);
-const Location = v.object({ latitude: number(-90, 90), longitude: number(-180, 180) });
-const VehicleLocation = v.object({
+export const Location = v.object({ latitude: number(-90, 90), longitude: number(-180, 180) });
+export const VehicleLocation = v.object({
   ...Location.entries,
   altitudeMeters: v.nullish(number(-1000, 20_000), null),
   speedKph: v.nullish(number(0, 1000), null),
@@ -56,7 +61,7 @@ const VehicleLocation = v.object({
 });
 const common = { sourceId: SourceId, sourceUpdatedAt: v.nullish(Timestamp) };
 
-const Driver = v.object({
+export const Driver = v.object({
   kind: v.literal('driver'),
   ...common,
   name: text(200),
@@ -64,10 +69,12 @@ const Driver = v.object({
   phone: v.nullish(text(50)),
   licenseState: v.nullish(text(50)),
   licenseNumber: v.nullish(text(50)),
-  status: v.nullish(v.picklist([0, 1], 'must be 1 (active) or 0 (inactive)')),
+  status: v.nullish(
+    v.pipe(v.picklist([0, 1], 'must be 1 (active) or 0 (inactive)'), v.metadata({ type: 'integer' })),
+  ),
 });
 
-const Vehicle = v.object({
+export const Vehicle = v.object({
   kind: v.literal('vehicle'),
   ...common,
   name: text(200),
@@ -83,7 +90,7 @@ const Vehicle = v.object({
   lastLocation: v.nullish(VehicleLocation),
 });
 
-const Trip = v.object({
+export const Trip = v.object({
   kind: v.literal('trip'),
   ...common,
   vehicle: SourceId,
@@ -96,7 +103,7 @@ const Trip = v.object({
   durationSeconds: v.nullish(number(0, 100_000_000)),
 });
 
-const SafetyEvent = v.object({
+export const SafetyEvent = v.object({
   kind: v.literal('safetyEvent'),
   ...common,
   vehicle: SourceId,
@@ -118,7 +125,7 @@ const SafetyEvent = v.object({
   ),
 });
 
-const Accident = v.object({
+export const Accident = v.object({
   kind: v.literal('accident'),
   ...common,
   vin: text(40),

@@ -1,14 +1,12 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { openDatabase } from '../db/database.ts';
-import { type Delivery, findDelivery, listDeliveries, listHealth, statuses } from '../deliveries/log.ts';
+import { type Delivery, findDelivery, listDeliveries, listHealth } from '../deliveries/log.ts';
 import { replay } from '../deliveries/replay.ts';
 import { invalid } from '../errors.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok, timestamp, timestampOrNull } from '../http/envelope.ts';
 import { parse, readJson } from '../http/validation.ts';
-import { isIncidentType } from '../ingest/incidents.ts';
-import { Timestamp } from '../ingest/schema.ts';
 import {
   addUser,
   Email,
@@ -19,6 +17,20 @@ import {
 } from '../portal/sessions.ts';
 import { issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
 import { authenticateOperator } from './authenticate.ts';
+import {
+  AccountChange,
+  type AccountOutput,
+  ConnectionChange,
+  type ConnectionOutput,
+  type DeliveryOutput,
+  DeliveryQuery,
+  NewAccount,
+  NewConnection,
+  NewToken,
+  ReplayRange,
+  type TokenOutput,
+  type UserOutput,
+} from './schema.ts';
 import {
   type Account,
   type Connection,
@@ -73,62 +85,15 @@ const db = (c: Context) => openDatabase(c.env.DB);
 const id = (c: Context): string => c.req.param('id') ?? '';
 const body = (c: Context) => readJson(c, 64 * 1024);
 
-const Name = v.pipe(
-  v.string(),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(200, 'can be at most 200 characters'),
-);
-
-const NewAccount = v.object({ name: Name });
-
 async function newAccount(c: Context) {
   const { name } = parse(NewAccount, await body(c));
   return ok(c, 'Account created', presentAccount(await createAccount(db(c), name)));
 }
 
-const AccountChange = v.object({
-  status: v.picklist(['active', 'suspended'], 'must be active or suspended'),
-});
-
 async function changeAccount(c: Context) {
   const { status } = parse(AccountChange, await body(c));
   return ok(c, `Account ${status}`, presentAccount(await setAccountStatus(db(c), id(c), status)));
 }
-
-const isTypeMap = (input: unknown): input is Record<string, string[]> =>
-  typeof input === 'object' &&
-  input !== null &&
-  Object.values(input).every(
-    (types) => Array.isArray(types) && types.every((type) => typeof type === 'string'),
-  );
-const IncidentTypeMap = v.pipe(
-  v.custom<Record<string, string[]>>(isTypeMap, "must map the provider's words to lists of types"),
-  v.check(
-    (map) => Object.values(map).flat().every(isIncidentType),
-    'must map to normalised incident types alone',
-  ),
-);
-
-const NewConnection = v.object({
-  provider: v.pipe(
-    v.string(),
-    v.toLowerCase(),
-    v.regex(/^[a-z0-9-]{1,40}$/, 'must be letters, digits and hyphens, at most 40'),
-  ),
-  name: v.optional(Name),
-  tSP: v.optional(Name),
-  incidentTypeMap: v.optional(IncidentTypeMap),
-});
-
-const ConnectionChange = v.object({
-  name: v.optional(Name),
-  tSP: v.optional(Name),
-  healthStatus: v.optional(
-    v.picklist([1, 2, 3, 4], 'must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)'),
-  ),
-  incidentTypeMap: v.optional(IncidentTypeMap),
-});
 
 async function changeConnection(c: Context) {
   const { tSP, name, healthStatus, incidentTypeMap } = parse(ConnectionChange, await body(c));
@@ -147,16 +112,6 @@ async function newConnection(c: Context) {
   return ok(c, 'Connection created', presentConnection(await createConnection(db(c), id(c), input)));
 }
 
-const NewToken = v.object({
-  name: Name,
-  expiresAt: v.optional(
-    v.pipe(
-      Timestamp,
-      v.check((ms) => ms > Date.now(), 'must be in the future'),
-    ),
-  ),
-});
-
 async function newApiToken(c: Context) {
   return issue(c, { accountId: id(c), ...parse(NewToken, await body(c)) });
 }
@@ -170,30 +125,12 @@ async function issue(c: Context, wanted: Parameters<typeof issueToken>[2]) {
   return ok(c, 'Token issued', { ...presentToken(token), value });
 }
 
-const ReplayRange = v.object({ since: v.optional(Timestamp), until: v.optional(Timestamp) });
-
-const DeliveryQuery = v.object({
-  webhookId: v.pipe(v.string(), v.uuid('must be a UUID')),
-  status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
-  since: v.optional(Timestamp),
-  before: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'))),
-  limit: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform(Number),
-      v.integer('must be a whole number'),
-      v.minValue(1, 'must be at least 1'),
-    ),
-    '50',
-  ),
-});
-
 async function deliveries(c: Context) {
   const query = parse(DeliveryQuery, c.req.query());
   return ok(c, 'Deliveries', (await listDeliveries(db(c), query)).map(presentDelivery));
 }
 
-const presentDelivery = ({ nextAttemptAt, finishedAt, log, ...delivery }: Delivery) => ({
+const presentDelivery = ({ nextAttemptAt, finishedAt, log, ...delivery }: Delivery): DeliveryOutput => ({
   ...delivery,
   nextAttemptAt: delivery.status === 'pending' ? timestamp(nextAttemptAt) : null,
   finishedAt: timestampOrNull(finishedAt),
@@ -207,25 +144,25 @@ async function signInLink(c: Context) {
   return ok(c, 'Sign-in link', { url: `${new URL(c.req.url).origin}/portal/sign-in/${link}` });
 }
 
-const presentUser = ({ createdAt, lastSignInAt, ...user }: PortalUser) => ({
+const presentUser = ({ createdAt, lastSignInAt, ...user }: PortalUser): UserOutput => ({
   ...user,
   createdAt: timestamp(createdAt),
   lastSignInAt: timestampOrNull(lastSignInAt),
 });
 
-const presentAccount = ({ createdAt, ...account }: Account) => ({
+const presentAccount = ({ createdAt, ...account }: Account): AccountOutput => ({
   ...account,
   createdAt: timestamp(createdAt),
 });
 
-const presentConnection = ({ tsp, createdAt, updatedAt, ...connection }: Connection) => ({
+const presentConnection = ({ tsp, createdAt, updatedAt, ...connection }: Connection): ConnectionOutput => ({
   ...connection,
   tSP: tsp,
   createdAt: timestamp(createdAt),
   updatedAt: timestamp(updatedAt),
 });
 
-const presentToken = ({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: Token) => ({
+const presentToken = ({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: Token): TokenOutput => ({
   ...token,
   createdAt: timestamp(createdAt),
   expiresAt: timestampOrNull(expiresAt),

@@ -7,7 +7,7 @@ import { authenticate } from '../http/authenticate.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok, timestamp } from '../http/envelope.ts';
 import { readJson } from '../http/validation.ts';
-import { parseWebhook } from './schema.ts';
+import { parseWebhook, type WebhookOutput } from './schema.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook, type Webhook } from './service.ts';
 
 /** The webhook resource (spec 4.1–4.4). */
@@ -67,7 +67,15 @@ function webhookId(c: Context): string {
   return id.toLowerCase();
 }
 
-const present = ({ id, connectionIds, url, httpVerb, headers, notificationTypes, createdAt }: Webhook) => ({
+const present = ({
+  id,
+  connectionIds,
+  url,
+  httpVerb,
+  headers,
+  notificationTypes,
+  createdAt,
+}: Webhook): WebhookOutput => ({
   id,
   connectionIds,
   url,

@@ -38,25 +38,47 @@ const Headers = v.pipe(
     (map) => unique(Object.keys(map).map((name) => name.toLowerCase())).length === Object.keys(map).length,
     'must not name a header twice',
   ),
+  v.metadata({ type: 'object', maxProperties: 50, additionalProperties: { type: 'string' } }),
 );
 
 /** What a client sends to create or replace a webhook (spec 2.2, design 6). */
-const WebhookInput = v.object({
+export const WebhookInput = v.object({
   connectionIds: v.pipe(
     v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
     v.maxLength(10_000, 'can be at most 10,000'),
     v.transform(unique),
   ),
-  url: v.pipe(v.string(), v.maxLength(2048, 'can be at most 2,048 characters')),
+  url: v.pipe(
+    v.string(),
+    v.maxLength(2048, 'can be at most 2,048 characters'),
+    v.metadata({ format: 'uri' }),
+  ),
   httpVerb: v.picklist(['POST', 'PUT'], 'must be POST or PUT'),
   headers: v.optional(Headers, {}),
   notificationTypes: v.pipe(
-    v.array(v.picklist([ACCIDENT, EVENT], 'must be 1 (accident) or 2 (event)')),
+    v.array(
+      v.pipe(
+        v.picklist([ACCIDENT, EVENT], 'must be 1 (accident) or 2 (event)'),
+        v.metadata({ type: 'integer' }),
+      ),
+    ),
     v.minLength(1, 'must have at least one value'),
     v.transform((types) => unique(types).sort()),
   ),
 });
 export type WebhookInput = v.InferOutput<typeof WebhookInput>;
+
+/** A webhook as clients see it (spec 2.2). */
+export const WebhookOutput = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  connectionIds: v.array(v.pipe(v.string(), v.uuid())),
+  url: v.string(),
+  httpVerb: v.picklist(['POST', 'PUT']),
+  headers: v.record(v.string(), v.string()),
+  notificationTypes: v.array(v.pipe(v.number(), v.integer(), v.values([ACCIDENT, EVENT]))),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
 const urlProblems = {
   'not https': { message: "Invalid URL, must use 'https'", field: 'must be an absolute https URL' },

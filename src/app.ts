@@ -3,6 +3,7 @@ import { newId } from './db/ids.ts';
 import { Refusal } from './errors.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import type { App } from './http/context.ts';
+import { apiVersion } from './http/envelope.ts';
 import { renderFailure } from './http/failures.ts';
 import { allowedMethods } from './http/methods.ts';
 import { ingestRoutes } from './ingest/routes.ts';
@@ -16,6 +17,7 @@ export const app = new Hono<App>();
 app.use(async (c, next) => {
   c.set('requestId', newId());
   c.header('X-Request-Id', c.get('requestId'));
+  c.header('API-Version', apiVersion);
   c.header('Cache-Control', 'no-store');
   await next();
 });

@@ -1,4 +1,4 @@
-import { str as crc32 } from 'crc-32';
+import crc32 from 'crc-32';
 
 /** Where a page ends: the sort value of its last row, and that row's id. */
 export type Position = { sort: number; id: string };
@@ -27,4 +27,5 @@ export function decodeCursor(cursor: string, list: string): Position | undefined
   }
 }
 
-const checksum = ({ sort, id }: Position, list: string): number => crc32(JSON.stringify([sort, id, list]));
+const checksum = ({ sort, id }: Position, list: string): number =>
+  crc32.str(JSON.stringify([sort, id, list]));

@@ -1,5 +1,8 @@
 import type { Context } from './context.ts';
 
+/** The date of the API, in each reply's `API-Version`. It changes only with what would break a client. */
+export const apiVersion = '2026-11-21';
+
 /** Answers 200 with the envelope of spec 2.1; `next` appears only when there is more. */
 export const ok = (c: Context, message: string, data: unknown, next?: string) =>
   c.json({ status: 200, message, data, ...(next && { next }) });

@@ -155,3 +155,19 @@ export const IngestBody = v.object({
   ),
   notify: v.optional(v.boolean(), true),
 });
+
+/** A record that was refused: its place in the call, its sourceId where it has one, and why. */
+export const Rejection = v.object({
+  index: v.pipe(v.number(), v.integer()),
+  sourceId: v.nullable(v.string()),
+  message: v.string(),
+});
+export type Rejection = v.InferOutput<typeof Rejection>;
+
+/** What became of a call: `accepted` changed something, `unchanged` was known, or older than what is. */
+export const Outcome = v.object({
+  accepted: v.pipe(v.number(), v.integer()),
+  unchanged: v.pipe(v.number(), v.integer()),
+  rejected: v.array(Rejection),
+});
+export type Outcome = v.InferOutput<typeof Outcome>;

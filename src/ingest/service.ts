@@ -11,7 +11,7 @@ import {
   tripRow,
   vehicleRow,
 } from './rows.ts';
-import { Record, type RecordOf } from './schema.ts';
+import { type Outcome, Record, type RecordOf, type Rejection } from './schema.ts';
 import {
   insertDeliveries,
   insertNotifications,
@@ -21,12 +21,6 @@ import {
   upsertTrips,
   upsertVehicles,
 } from './statements.ts';
-
-/** A record that was refused: its place in the call, its sourceId where it has one, and why. */
-export type Rejection = { index: number; sourceId: string | null; message: string };
-
-/** What became of a call: `accepted` changed something, `unchanged` was known, or older than what is. */
-export type Outcome = { accepted: number; unchanged: number; rejected: Rejection[] };
 
 /**
  * Takes in up to 500 records of one connection as one transaction, with the notifications and deliveries

@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import * as v from 'valibot';
 import { openDatabase } from '../db/database.ts';
 import { type Delivery, findDelivery, listDeliveries, listHealth } from '../deliveries/log.ts';
 import { replay } from '../deliveries/replay.ts';
@@ -7,14 +6,7 @@ import { invalid } from '../errors.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok, timestamp, timestampOrNull } from '../http/envelope.ts';
 import { parse, readJson } from '../http/validation.ts';
-import {
-  addUser,
-  Email,
-  listUsers,
-  makeSignInLink,
-  type PortalUser,
-  removeUser,
-} from '../portal/sessions.ts';
+import { addUser, listUsers, makeSignInLink, type PortalUser, removeUser } from '../portal/sessions.ts';
 import { issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
 import { authenticateOperator } from './authenticate.ts';
 import {
@@ -27,6 +19,7 @@ import {
   NewAccount,
   NewConnection,
   NewToken,
+  NewUser,
   ReplayRange,
   type TokenOutput,
   type UserOutput,
@@ -70,7 +63,7 @@ export const operatorRoutes = new Hono<App>()
   )
   .get('/accounts/:id/users', async (c) => ok(c, 'Users', (await listUsers(db(c), id(c))).map(presentUser)))
   .post('/accounts/:id/users', async (c) => {
-    const { email } = parse(v.object({ email: Email }), await body(c));
+    const { email } = parse(NewUser, await body(c));
     return ok(c, 'User added', presentUser(await addUser(db(c), id(c), email)));
   })
   .delete('/accounts/:id/users/:userId', async (c) =>
@@ -138,7 +131,7 @@ const presentDelivery = ({ nextAttemptAt, finishedAt, log, ...delivery }: Delive
 });
 
 async function signInLink(c: Context) {
-  const { email } = parse(v.object({ email: Email }), await body(c));
+  const { email } = parse(NewUser, await body(c));
   const link = await makeSignInLink(db(c), email);
   if (!link) throw invalid('Unknown address');
   return ok(c, 'Sign-in link', { url: `${new URL(c.req.url).origin}/portal/sign-in/${link}` });

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { statuses } from '../deliveries/log.ts';
 import { isIncidentType } from '../ingest/incidents.ts';
 import { Timestamp } from '../ingest/schema.ts';
+import { Email } from '../portal/sessions.ts';
 
 /** What the operator's routes take, and what they answer. */
 const Name = v.pipe(
@@ -64,6 +65,8 @@ export const NewToken = v.object({
     ),
   ),
 });
+
+export const NewUser = v.object({ email: Email });
 
 export const ReplayRange = v.object({ since: v.optional(Timestamp), until: v.optional(Timestamp) });
 
@@ -131,6 +134,8 @@ export const UserOutput = v.object({
 });
 export type UserOutput = v.InferOutput<typeof UserOutput>;
 
+export const SignInLink = v.object({ url: v.string() });
+
 export const WebhookHealth = v.object({
   id,
   url: v.string(),
@@ -139,6 +144,15 @@ export const WebhookHealth = v.object({
 });
 
 export const Replayed = v.object({ replayed: v.pipe(v.number(), v.integer()), more: v.boolean() });
+
+export const AttemptEntry = v.object({
+  at: time,
+  durationMs: v.number(),
+  result: v.string(),
+  status: v.optional(v.pipe(v.number(), v.integer())),
+  answer: v.optional(v.string()),
+  retryAfter: v.optional(v.number()),
+});
 
 export const DeliveryOutput = v.object({
   id,
@@ -150,15 +164,6 @@ export const DeliveryOutput = v.object({
   attempts: v.pipe(v.number(), v.integer()),
   nextAttemptAt: v.nullable(time),
   finishedAt: v.nullable(time),
-  log: v.array(
-    v.object({
-      at: time,
-      durationMs: v.number(),
-      result: v.string(),
-      status: v.optional(v.pipe(v.number(), v.integer())),
-      answer: v.optional(v.string()),
-      retryAfter: v.optional(v.number()),
-    }),
-  ),
+  log: v.array(AttemptEntry),
 });
 export type DeliveryOutput = v.InferOutput<typeof DeliveryOutput>;

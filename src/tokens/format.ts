@@ -1,4 +1,4 @@
-import { buf as crc32 } from 'crc-32';
+import crc32 from 'crc-32';
 
 /** `api` tokens read and manage an account; `ingest` keys send in one connection's records. */
 export type Scope = 'api' | 'ingest';
@@ -23,7 +23,7 @@ export async function hashToken(value: string): Promise<string> {
 
 function checksum(text: string): string {
   const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setInt32(0, crc32(new TextEncoder().encode(text)));
+  new DataView(bytes.buffer).setInt32(0, crc32.buf(new TextEncoder().encode(text)));
   return base64url(bytes);
 }
 

@@ -1,0 +1,180 @@
+import * as v from 'valibot';
+import {
+  AccidentDelivery,
+  AccidentNotification,
+  EventDelivery,
+  EventNotification,
+} from '../../deliveries/schema.ts';
+import * as fleet from '../../fleet/schema.ts';
+import { WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
+import { type Json, ref } from './components.ts';
+import { deliveries } from './deliveries.ts';
+import { document } from './document.ts';
+import { examples } from './examples.ts';
+import { listOperations, listParameters } from './lists.ts';
+import type { Operation, Refused } from './operation.ts';
+
+/** The document of the client API, served at `/openapi.json` (spec 2–9). */
+export const clientDocument = (): Json =>
+  document({
+    title: 'Fleet Data Service',
+    description:
+      'Fleet data by cursor, and a call to your webhook within moments when a vehicle brakes hard or crashes. ' +
+      'Guides with complete programs are at [/docs](/docs). Within one API-Version changes only add: ignore ' +
+      'properties and headers that you do not know.',
+    tags: [
+      { name: 'Webhooks', description: 'Where notifications go. The only things that clients change.' },
+      { name: 'Fleet', description: 'What telematics providers report, page by page.' },
+      { name: 'Service', description: 'The service itself.' },
+      { name: 'Deliveries', description: 'The calls that your receiver gets.' },
+    ],
+    operations: [...webhookOperations, ...listOperations(), health],
+    schemas: {
+      WebhookInput,
+      Webhook: WebhookOutput,
+      Connection: fleet.Connection,
+      Driver: fleet.Driver,
+      Vehicle: fleet.Vehicle,
+      Trip: fleet.Trip,
+      SafetyEvent: fleet.SafetyEvent,
+      Location: fleet.Location,
+      VehicleLocation: fleet.VehicleLocation,
+      EventDelivery,
+      EventNotification,
+      AccidentDelivery,
+      AccidentNotification,
+      Health,
+    },
+    parameters: { WebhookId: webhookId, ...listParameters },
+    securitySchemes: {
+      ApiToken: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-api-key',
+        description: 'An API token, made in the portal: Settings, API Tokens.',
+      },
+    },
+    tooLarge: ['Request body is larger than 64 KiB'],
+    webhooks: deliveries(),
+  });
+
+const webhookId: Json = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: "The webhook's id.",
+  schema: { type: 'string', format: 'uuid' },
+  example: (examples.Webhook as { id: string }).id, // the component's example
+};
+
+const id = { $ref: '#/components/parameters/WebhookId' };
+
+const invalidId: Refused = { message: 'Invalid webhook id' };
+
+const invalidWebhook: Refused[] = [
+  { message: "Invalid URL, must use 'https'", field: 'url', must: 'must be an absolute https URL' },
+  {
+    message: 'Invalid URL, must be a public address',
+    field: 'url',
+    must: 'must not be a private, local or reserved address, nor this service itself',
+  },
+  {
+    message: 'Invalid URL, must not contain credentials',
+    field: 'url',
+    must: 'must not contain a user name or password',
+  },
+  { message: 'Webhook with this URL already exist' },
+  { message: 'Invalid connection ids' },
+  { message: 'httpVerb must be POST or PUT', field: 'httpVerb', must: 'must be POST or PUT' },
+  {
+    message: 'notificationTypes must have at least one value',
+    field: 'notificationTypes',
+    must: 'must have at least one value',
+  },
+  { message: 'Request body is not valid JSON' },
+];
+
+const one = (message: string) => ({
+  name: 'WebhookReply',
+  message,
+  data: ref('Webhook'),
+  example: examples.Webhook,
+});
+
+const webhookOperations: Operation[] = [
+  {
+    method: 'get',
+    path: '/webhooks',
+    id: 'listWebhooks',
+    tag: 'Webhooks',
+    summary: 'List webhooks',
+    description: 'All webhooks of the account, oldest first, on one page.',
+    security: 'ApiToken',
+    reply: {
+      name: 'WebhooksReply',
+      message: 'Webhooks',
+      data: { type: 'array', items: ref('Webhook') },
+      example: [examples.Webhook],
+    },
+    refusals: [],
+  },
+  {
+    method: 'post',
+    path: '/webhook',
+    id: 'createWebhook',
+    tag: 'Webhooks',
+    summary: 'Create a webhook',
+    description: 'It is active at once. An account can have 1,000.',
+    security: 'ApiToken',
+    body: 'WebhookInput',
+    reply: one('Webhook created'),
+    refusals: [...invalidWebhook, { message: 'An account can have at most 1000 webhooks' }],
+  },
+  {
+    method: 'put',
+    path: '/webhook/{id}',
+    id: 'updateWebhook',
+    tag: 'Webhooks',
+    summary: 'Replace a webhook',
+    description: 'Send the whole configuration. It also holds for deliveries that still wait.',
+    security: 'ApiToken',
+    parameters: [id],
+    body: 'WebhookInput',
+    reply: one('Webhook updated'),
+    refusals: [invalidId, ...invalidWebhook],
+  },
+  {
+    method: 'delete',
+    path: '/webhook/{id}',
+    id: 'deleteWebhook',
+    tag: 'Webhooks',
+    summary: 'Delete a webhook',
+    description:
+      'Takes effect at once: when this has answered no call begins any more. It may take five seconds.',
+    security: 'ApiToken',
+    parameters: [id],
+    reply: {
+      name: 'Deleted',
+      message: 'Webhook deleted',
+      data: { type: 'boolean', const: true },
+      example: true,
+    },
+    refusals: [invalidId],
+  },
+];
+
+const Health = v.object({
+  database: v.picklist(['ok', 'unavailable']),
+  queueBacklog: v.nullable(v.pipe(v.number(), v.integer())),
+  oldestDueSeconds: v.nullable(v.number()),
+});
+
+const health: Operation = {
+  method: 'get',
+  path: '/health',
+  id: 'health',
+  tag: 'Service',
+  summary: 'Ask how the service is doing',
+  description: 'For monitors; needs no token.',
+  reply: { name: 'HealthReply', message: 'Healthy', data: ref('Health'), example: examples.Health },
+};

@@ -1,0 +1,78 @@
+import { toJsonSchemaDefs } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import { examples } from './examples.ts';
+import { words } from './words.ts';
+
+/** A part of a JSON document. */
+export type Json = { [key: string]: unknown };
+
+/**
+ * Turns named valibot schemas into the named components of an OpenAPI document, each with the words for its
+ * properties and its example. Where one schema holds another of them it refers to it.
+ *
+ * @throws Error when a schema has something that JSON Schema cannot say and no metadata says instead
+ */
+export function components(schemas: Record<string, v.GenericSchema>): Record<string, Json> {
+  const converted = toJsonSchemaDefs(schemas, {
+    typeMode: 'input',
+    target: 'draft-2020-12',
+    ignoreActions: ['check', 'trim', 'to_lower_case', 'regex'],
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    overrideSchema: ({ valibotSchema, jsonSchema }) => completed(valibotSchema as Known, jsonSchema as Json),
+  }) as Record<string, Json>;
+  return Object.fromEntries(
+    Object.entries(converted).map(([name, schema]) => [name, described(name, schema)]),
+  );
+}
+
+/** The schemas that are written otherwise than the library does. */
+type Known =
+  | v.LiteralSchema<v.Literal, undefined>
+  | v.VariantSchema<
+      string,
+      v.ObjectSchema<Record<string, v.LiteralSchema<v.Literal, undefined>>, undefined>[],
+      undefined
+    >
+  | v.CustomSchema<unknown, undefined>;
+
+function completed(schema: Known, written: Json): Json | null {
+  switch (schema.type) {
+    case 'custom': // what it accepts, its metadata says
+      return written;
+    case 'literal':
+      return { type: typeof schema.literal === 'number' ? 'integer' : typeof schema.literal, ...written };
+    case 'variant': {
+      const refs = written.oneOf as { $ref: string }[]; // its options are all components
+      const mapping = schema.options.map(({ entries }, i) => [entries[schema.key]?.literal, refs[i]?.$ref]);
+      return {
+        ...written,
+        discriminator: { propertyName: schema.key, mapping: Object.fromEntries(mapping) },
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+/** A component by its name. */
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+function described(name: string, schema: Json): Json {
+  const properties = schema.properties as Record<string, Json> | undefined; // as JSON Schema has it
+  const example = examples[name];
+  return {
+    ...schema,
+    ...(words[name] && { description: words[name] }),
+    ...(properties && { properties: withWords(name, properties) }),
+    ...(example !== undefined && { examples: [example] }),
+  };
+}
+
+function withWords(name: string, properties: Record<string, Json>): Record<string, Json> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([property, schema]) => {
+      const description = words[`${name}.${property}`] ?? words[property];
+      return [property, { ...schema, ...(description && { description }) }];
+    }),
+  );
+}

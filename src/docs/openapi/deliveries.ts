@@ -1,0 +1,80 @@
+import { type Json, ref } from './components.ts';
+import { examples } from './examples.ts';
+
+/** What the service calls: the `webhooks` of the document (spec 2.4–2.6 and 6, design 9). */
+export const deliveries = (): Json => ({
+  event: delivery({
+    id: 'eventDelivery',
+    summary: 'A safety event',
+    description: 'Type 2: one of your vehicles braked hard, was in a near crash, or the like. Told once.',
+    body: 'EventDelivery',
+  }),
+  accident: delivery({
+    id: 'accidentDelivery',
+    summary: 'A level of an accident',
+    description:
+      'Type 1: 1 first detection, 2 verified, 3 report-ready. Each level is told once, in no promised order; ' +
+      'all levels of one accident share `eventId`.',
+    body: 'AccidentDelivery',
+  }),
+});
+
+const how =
+  'POST, or PUT where the webhook says so, with the custom headers of the webhook. Answer within 10 seconds. ' +
+  'Failed attempts come again after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.';
+
+function delivery({
+  id,
+  summary,
+  description,
+  body,
+}: Record<'id' | 'summary' | 'description' | 'body', string>): Json {
+  return {
+    post: {
+      operationId: id,
+      tags: ['Deliveries'],
+      summary,
+      description: `${description} ${how}`,
+      // Deliveries are not signed; a secret of your own among the custom headers tells that they are ours.
+      security: [],
+      parameters: [
+        header('Delivery-Id', 'The same on each attempt: drop repeats by it.', {
+          type: 'string',
+          format: 'uuid',
+        }),
+        header('Delivery-Attempt', 'Which attempt this is, from 1.', { type: 'integer', minimum: 1 }),
+        header(
+          'User-Agent',
+          'FleetDataService and its version, unless the webhook has a header of this name.',
+          {
+            type: 'string',
+            examples: ['FleetDataService/0.1.0'],
+          },
+        ),
+      ],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: ref(body), example: examples[body] } },
+      },
+      responses: {
+        '2XX': { description: 'Delivered. At most 4 KiB of the answer are read.' },
+        410: { description: 'Not wanted: this delivery ends as failed.' },
+        429: {
+          description: 'Comes again; Retry-After, in seconds or as a date, stretches the wait up to double.',
+        },
+        503: {
+          description: 'Comes again; Retry-After, in seconds or as a date, stretches the wait up to double.',
+        },
+        default: { description: 'Anything else, a redirect included, is a failure: it comes again.' },
+      },
+    },
+  };
+}
+
+const header = (name: string, description: string, schema: Json): Json => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema,
+});

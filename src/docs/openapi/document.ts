@@ -1,0 +1,49 @@
+import type * as v from 'valibot';
+import { apiVersion } from '../../http/envelope.ts';
+import { components, type Json } from './components.ts';
+import { envelope, type Operation, written } from './operation.ts';
+import { Failure, FieldError, headers, responses } from './shared.ts';
+
+/** What a document is made of. */
+export type Parts = {
+  title: string;
+  description: string;
+  tags: { name: string; description: string }[];
+  operations: Operation[];
+  schemas: Record<string, v.GenericSchema>;
+  securitySchemes: Record<string, Json>;
+  parameters?: Record<string, Json>;
+  /** Messages of 413. */
+  tooLarge: string[];
+  /** Deliveries that receivers get. */
+  webhooks?: Json;
+};
+
+/** Puts an OpenAPI 3.1 document together. */
+export function document(parts: Parts): Json {
+  const { title, description, tags, operations, securitySchemes, parameters, tooLarge, webhooks } = parts;
+  const paths: Record<string, Json> = {};
+  for (const operation of operations)
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: written(operation) };
+  const envelopes = Object.fromEntries(operations.map(({ reply }) => [reply.name, envelope(reply)]));
+  return {
+    openapi: '3.1.1',
+    info: {
+      title,
+      version: apiVersion,
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The service that this document came from.' }],
+    tags,
+    paths,
+    ...(webhooks && { webhooks }),
+    components: {
+      securitySchemes,
+      ...(parameters && { parameters }),
+      headers,
+      responses: responses(tooLarge),
+      schemas: { ...components({ ...parts.schemas, Failure, FieldError }), ...envelopes },
+    },
+  };
+}

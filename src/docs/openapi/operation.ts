@@ -1,0 +1,124 @@
+import { type Json, ref } from './components.ts';
+import { examples } from './examples.ts';
+import { always } from './shared.ts';
+
+/** One operation of a document, as its route is: what it takes, what it answers, and how it refuses. */
+export type Operation = {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With its parameters in braces. */
+  path: string;
+  id: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** Which credential; none for what is open to everybody. */
+  security?: 'ApiToken' | 'IngestKey' | 'OperatorKey';
+  parameters?: Json[];
+  /** The component that a body must be. */
+  body?: string;
+  reply: Reply;
+  /** Messages of its 400, each with the fields it names. */
+  refusals?: Refused[];
+  /** Replies of its own, beside those that all have. */
+  others?: Record<string, Json>;
+};
+
+/** A successful reply: its component's name, its message, and what `data` is. */
+export type Reply = { name: string; message: string; data: Json; example: unknown; paged?: boolean };
+
+/** A 400 by its message, and the field and words of its `errors`, if it has any. */
+export type Refused = { message: string; field?: string; must?: string };
+
+const { requestId } = examples.Failure as { requestId: string }; // the example of that component
+
+const limited = { ...always, 'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' } };
+
+/** The operation as OpenAPI writes it. */
+export function written(operation: Operation): Json {
+  const { id, tag, summary, description, security, parameters, body, reply } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description && { description }),
+    security: security ? [{ [security]: [] }] : [],
+    ...(parameters && parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: ref(body), example: examples[body] } },
+      },
+    }),
+    responses: {
+      200: {
+        description: reply.message,
+        headers: headersFor(security),
+        content: {
+          'application/json': {
+            schema: ref(reply.name),
+            example: {
+              status: 200,
+              message: reply.message,
+              data: reply.example,
+              ...(reply.paged && { next: 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd' }),
+            },
+          },
+        },
+      },
+      ...refusalsOf(operation),
+      ...operation.others,
+    },
+  };
+}
+
+/** The component of a reply's envelope (spec 2.1). */
+export const envelope = ({ data, paged }: Reply): Json => ({
+  type: 'object',
+  description: 'The envelope around what was asked for.',
+  properties: {
+    status: { type: 'integer', const: 200, description: 'Mirrors the HTTP status.' },
+    message: { type: 'string', description: 'What happened, for people.' },
+    data: { ...data, description: 'What was asked for.' },
+    ...(paged && {
+      next: { type: 'string', description: 'The cursor of the next page; absent when there is none.' },
+    }),
+  },
+  required: ['status', 'message', 'data'],
+});
+
+function refusalsOf({ security, body, refusals = [] }: Operation): Json {
+  const response = (name: string) => ({ $ref: `#/components/responses/${name}` });
+  return {
+    ...(refusals.length > 0 && { 400: badRequest(refusals, security) }),
+    ...(security && { 401: response('Unauthorized') }),
+    ...(security && security !== 'OperatorKey' && { 403: response('Forbidden') }),
+    ...(body && { 413: response('TooLarge'), 415: response('NotJson') }),
+    429: response('RateLimited'),
+    500: response('InternalError'),
+    503: response('Unavailable'),
+  };
+}
+
+function badRequest(refusals: Refused[], security: Operation['security']): Json {
+  const entries = refusals.map(({ message, field, must }) => [
+    message,
+    {
+      value: {
+        status: 400,
+        message,
+        ...(field && { errors: [{ field, message: must }] }),
+        requestId,
+      },
+    },
+  ]);
+  return {
+    description: refusals.map(({ message }) => `\`${message}\``).join(', '),
+    headers: headersFor(security),
+    content: {
+      'application/json': { schema: ref('Failure'), examples: Object.fromEntries(entries) },
+    },
+  };
+}
+
+const headersFor = (security: Operation['security']) =>
+  security && security !== 'OperatorKey' ? limited : always;

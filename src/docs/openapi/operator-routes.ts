@@ -1,0 +1,286 @@
+import { type Json, ref } from './components.ts';
+import { examples } from './examples.ts';
+import type { Operation, Refused, Reply } from './operation.ts';
+
+const inPath = (name: string, description: string): Json => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string' },
+});
+const accountId = inPath('id', "The account's id.");
+const connectionId = inPath('id', "The connection's id.");
+const deliveryId = inPath('id', 'The Delivery-Id.');
+const webhookId = inPath('id', "The webhook's id.");
+
+const one = (component: string, message: string, name = `${component}Reply`): Reply => ({
+  name,
+  message,
+  data: ref(component),
+  example: examples[component],
+});
+const many = (component: string, message: string): Reply => ({
+  name: `${component}List`,
+  message,
+  data: { type: 'array', items: ref(component) },
+  example: [examples[component]],
+});
+
+const notJson: Refused = { message: 'Request body is not valid JSON' };
+const noName: Refused = { message: 'name is required', field: 'name', must: 'is required' };
+const unknownAccount: Refused = { message: 'Unknown account' };
+const unknownConnection: Refused = { message: 'Unknown connection' };
+const noEmail: Refused = {
+  message: 'email must be an e-mail address',
+  field: 'email',
+  must: 'must be an e-mail address',
+};
+const noTime: Refused = {
+  message: 'since must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
+  field: 'since',
+  must: 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
+};
+
+const operated = (tag: string, operations: Omit<Operation, 'tag' | 'security'>[]): Operation[] =>
+  operations.map((operation) => ({ ...operation, tag, security: 'OperatorKey' }));
+
+/** Accounts, opened and suspended. */
+export const accounts = operated('Accounts', [
+  {
+    method: 'get',
+    path: '/operator/accounts',
+    id: 'listAccounts',
+    summary: 'List accounts',
+    description: 'Oldest first, at most 1,000.',
+    reply: many('Account', 'Accounts'),
+  },
+  {
+    method: 'post',
+    path: '/operator/accounts',
+    id: 'createAccount',
+    summary: 'Open an account',
+    body: 'NewAccount',
+    reply: one('Account', 'Account created'),
+    refusals: [noName, notJson],
+  },
+  {
+    method: 'patch',
+    path: '/operator/accounts/{id}',
+    id: 'changeAccount',
+    summary: 'Suspend an account, or make it active again',
+    parameters: [accountId],
+    body: 'AccountChange',
+    reply: one('Account', 'Account suspended'),
+    refusals: [
+      unknownAccount,
+      { message: 'status must be active or suspended', field: 'status', must: 'must be active or suspended' },
+      notJson,
+    ],
+  },
+  {
+    method: 'get',
+    path: '/operator/accounts/{id}/webhooks',
+    id: 'listWebhookHealth',
+    summary: "List an account's webhooks with the health of their receivers",
+    parameters: [accountId],
+    reply: many('WebhookHealth', 'Webhooks'),
+  },
+]);
+
+/** Connections, and what may change of them. */
+export const connections = operated('Connections', [
+  {
+    method: 'get',
+    path: '/operator/accounts/{id}/connections',
+    id: 'listAccountConnections',
+    summary: "List an account's connections",
+    parameters: [accountId],
+    reply: many('OperatorConnection', 'Connections'),
+  },
+  {
+    method: 'post',
+    path: '/operator/accounts/{id}/connections',
+    id: 'createConnection',
+    summary: 'Add a connection',
+    parameters: [accountId],
+    body: 'NewConnection',
+    reply: one('OperatorConnection', 'Connection created'),
+    refusals: [
+      unknownAccount,
+      {
+        message: 'provider must be letters, digits and hyphens, at most 40',
+        field: 'provider',
+        must: 'must be letters, digits and hyphens, at most 40',
+      },
+      notJson,
+    ],
+  },
+  {
+    method: 'patch',
+    path: '/operator/connections/{id}',
+    id: 'changeConnection',
+    summary: 'Change a connection',
+    parameters: [connectionId],
+    body: 'ConnectionChange',
+    reply: one('OperatorConnection', 'Connection changed'),
+    refusals: [
+      unknownConnection,
+      {
+        message: 'healthStatus must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)',
+        field: 'healthStatus',
+        must: 'must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)',
+      },
+      notJson,
+    ],
+  },
+]);
+
+/** API tokens and ingest keys. */
+export const tokens = operated('Tokens', [
+  {
+    method: 'get',
+    path: '/operator/accounts/{id}/tokens',
+    id: 'listTokens',
+    summary: "List an account's API tokens and ingest keys",
+    parameters: [accountId],
+    reply: many('Token', 'Tokens'),
+  },
+  {
+    method: 'post',
+    path: '/operator/accounts/{id}/tokens',
+    id: 'issueApiToken',
+    summary: 'Issue an API token',
+    parameters: [accountId],
+    body: 'NewToken',
+    reply: one('IssuedToken', 'Token issued'),
+    refusals: [unknownAccount, noName, notJson],
+  },
+  {
+    method: 'post',
+    path: '/operator/connections/{id}/ingest-keys',
+    id: 'issueIngestKey',
+    summary: 'Issue an ingest key for a connection',
+    parameters: [connectionId],
+    body: 'NewToken',
+    reply: one('IssuedToken', 'Token issued'),
+    refusals: [unknownConnection, noName, notJson],
+  },
+  {
+    method: 'delete',
+    path: '/operator/tokens/{id}',
+    id: 'revokeToken',
+    summary: 'Revoke an API token or ingest key, at once',
+    parameters: [inPath('id', "The token's id.")],
+    reply: one('Token', 'Token revoked'),
+    refusals: [{ message: 'Unknown token' }],
+  },
+]);
+
+const query = (name: string, description: string, schema: Json, required = false): Json => ({
+  name,
+  in: 'query',
+  ...(required && { required }),
+  description,
+  schema,
+});
+
+/** Deliveries, looked at and sent again. */
+export const deliveries = operated('Deliveries', [
+  {
+    method: 'get',
+    path: '/operator/deliveries',
+    id: 'listDeliveries',
+    summary: "List a webhook's deliveries",
+    description: 'Newest first, at most 500.',
+    parameters: [
+      query('webhookId', 'Whose.', { type: 'string', format: 'uuid' }, true),
+      query('status', 'Only those with this status.', {
+        type: 'string',
+        enum: ['pending', 'delivered', 'failed', 'cancelled'],
+      }),
+      query('since', 'Only those since this time.', { type: 'string', format: 'date-time' }),
+      query('before', 'Only those before this Delivery-Id.', { type: 'string', format: 'uuid' }),
+      query('limit', 'How many at most.', { type: 'integer', minimum: 1, default: 50 }),
+    ],
+    reply: many('Delivery', 'Deliveries'),
+    refusals: [
+      { message: 'webhookId is required', field: 'webhookId', must: 'is required' },
+      {
+        message: 'status must be one of pending, delivered, failed, cancelled',
+        field: 'status',
+        must: 'must be one of pending, delivered, failed, cancelled',
+      },
+      noTime,
+    ],
+  },
+  {
+    method: 'get',
+    path: '/operator/deliveries/{id}',
+    id: 'getDelivery',
+    summary: 'Show a delivery with each of its attempts',
+    parameters: [deliveryId],
+    reply: one('Delivery', 'Delivery'),
+    refusals: [{ message: 'Unknown delivery' }],
+  },
+  {
+    method: 'post',
+    path: '/operator/deliveries/{id}/replay',
+    id: 'replayDelivery',
+    summary: 'Send a failed delivery again',
+    parameters: [deliveryId],
+    reply: one('Replayed', 'Replayed'),
+    refusals: [{ message: 'Unknown delivery' }],
+  },
+  {
+    method: 'post',
+    path: '/operator/webhooks/{id}/replay',
+    id: 'replayWebhook',
+    summary: 'Send the failed deliveries of a webhook again',
+    description: 'At most 5,000 a call.',
+    parameters: [webhookId],
+    body: 'ReplayRange',
+    reply: one('Replayed', 'Replayed'),
+    refusals: [noTime, notJson],
+  },
+]);
+
+/** People of an account. */
+export const people = operated('People', [
+  {
+    method: 'get',
+    path: '/operator/accounts/{id}/users',
+    id: 'listUsers',
+    summary: "List an account's people",
+    parameters: [accountId],
+    reply: many('PortalUser', 'Users'),
+  },
+  {
+    method: 'post',
+    path: '/operator/accounts/{id}/users',
+    id: 'addUser',
+    summary: 'Let a person sign in',
+    parameters: [accountId],
+    body: 'NewUser',
+    reply: one('PortalUser', 'User added'),
+    refusals: [unknownAccount, noEmail, notJson],
+  },
+  {
+    method: 'delete',
+    path: '/operator/accounts/{id}/users/{userId}',
+    id: 'removeUser',
+    summary: 'Remove a person, and end their sessions',
+    parameters: [accountId, inPath('userId', "The person's id.")],
+    reply: one('PortalUser', 'User removed'),
+    refusals: [{ message: 'Unknown user' }],
+  },
+  {
+    method: 'post',
+    path: '/operator/sign-in-links',
+    id: 'makeSignInLink',
+    summary: 'Make a link that signs a person in',
+    body: 'NewUser',
+    reply: one('SignInLink', 'Sign-in link'),
+    refusals: [{ message: 'Unknown address' }, noEmail, notJson],
+  },
+]);

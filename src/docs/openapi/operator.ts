@@ -1,0 +1,98 @@
+import * as v from 'valibot';
+import * as records from '../../ingest/schema.ts';
+import * as operator from '../../operator/schema.ts';
+import { type Json, ref } from './components.ts';
+import { document } from './document.ts';
+import { examples } from './examples.ts';
+import type { Operation } from './operation.ts';
+import { accounts, connections, deliveries, people, tokens } from './operator-routes.ts';
+
+/** The document of what connectors and operators call, served at `/openapi.operator.json` (design 8 and 10). */
+export const operatorDocument = (): Json =>
+  document({
+    title: 'Fleet Data Service, for connectors and operators',
+    description: 'How records come in, and what the operators do. Nothing here is for customers.',
+    tags: [
+      { name: 'Ingest', description: 'For connectors.' },
+      { name: 'Accounts', description: 'Customers of the service.' },
+      { name: 'Connections', description: 'Their data sources.' },
+      { name: 'Tokens', description: 'API tokens and ingest keys.' },
+      { name: 'Deliveries', description: 'What became of notifications.' },
+      { name: 'People', description: 'Who signs in to the portal.' },
+    ],
+    operations: [ingest, ...accounts, ...connections, ...tokens, ...deliveries, ...people],
+    schemas: {
+      IngestInput: v.object({
+        ...records.IngestBody.entries,
+        records: v.pipe(Records, v.minLength(1), v.maxLength(500)),
+      }),
+      DriverRecord: records.Driver,
+      VehicleRecord: records.Vehicle,
+      TripRecord: records.Trip,
+      SafetyEventRecord: records.SafetyEvent,
+      AccidentRecord: records.Accident,
+      Location: records.Location,
+      VehicleLocation: records.VehicleLocation,
+      IngestOutcome: records.Outcome,
+      Rejection: records.Rejection,
+      NewAccount: operator.NewAccount,
+      AccountChange: operator.AccountChange,
+      Account: operator.AccountOutput,
+      NewConnection: operator.NewConnection,
+      ConnectionChange: operator.ConnectionChange,
+      OperatorConnection: operator.ConnectionOutput,
+      NewToken: operator.NewToken,
+      Token: operator.TokenOutput,
+      IssuedToken: operator.IssuedToken,
+      NewUser: operator.NewUser,
+      PortalUser: operator.UserOutput,
+      SignInLink: operator.SignInLink,
+      WebhookHealth: operator.WebhookHealth,
+      Delivery: operator.DeliveryOutput,
+      AttemptEntry: operator.AttemptEntry,
+      ReplayRange: operator.ReplayRange,
+      Replayed: operator.Replayed,
+    },
+    securitySchemes: {
+      IngestKey: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-api-key',
+        description: 'An ingest key: good for one connection, and for nothing else.',
+      },
+      OperatorKey: { type: 'http', scheme: 'bearer', description: "The service's OPERATOR_KEY." },
+    },
+    tooLarge: ['Request body is larger than 1024 KiB', 'Request body is larger than 64 KiB'],
+  });
+
+const Records = v.array(records.Record);
+
+const ingest: Operation = {
+  method: 'post',
+  path: '/ingest',
+  id: 'ingest',
+  tag: 'Ingest',
+  summary: 'Send in records',
+  description:
+    'Records replace what was known under their sourceId. They are checked one by one: good ones land although ' +
+    'others are refused. The same call again changes nothing and tells nobody twice.',
+  security: 'IngestKey',
+  body: 'IngestInput',
+  reply: {
+    name: 'IngestReply',
+    message: 'Records taken in',
+    data: ref('IngestOutcome'),
+    example: examples.IngestOutcome,
+  },
+  refusals: [
+    {
+      message: 'records must have at least one record',
+      field: 'records',
+      must: 'must have at least one record',
+    },
+    { message: 'records can be at most 500 records', field: 'records', must: 'can be at most 500 records' },
+    { message: 'notify must be true or false', field: 'notify', must: 'must be true or false' },
+    { message: 'Request body is not valid JSON' },
+    { message: 'Request body is not valid UTF-8' },
+  ],
+};

@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import { apiVersion } from '../../http/envelope.ts';
+import { type Json, ref } from './components.ts';
+import { examples } from './examples.ts';
+
+/** What both documents refer to. */
+export const FieldError = v.object({ field: v.string(), message: v.string() });
+
+export const Failure = v.object({
+  status: v.pipe(v.number(), v.integer()),
+  message: v.string(),
+  requestId: v.pipe(v.string(), v.uuid()),
+  errors: v.optional(v.array(FieldError)),
+  retryAfter: v.optional(v.pipe(v.number(), v.integer())),
+});
+
+export const headers: Record<string, Json> = {
+  RequestId: {
+    description: 'Names this request in the log of the service. Tell it when you ask for help.',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  },
+  ApiVersion: {
+    description: 'The date of the API that answered. It changes only when something breaks.',
+    required: true,
+    schema: { type: 'string', format: 'date', examples: [apiVersion] },
+  },
+  RateLimitPolicy: {
+    description: 'How many calls in how many seconds one credential has.',
+    schema: { type: 'string', examples: ['"token";q=600;w=60'] },
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before trying again.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+  WwwAuthenticate: {
+    description: 'How to authenticate.',
+    required: true,
+    schema: { type: 'string', examples: ['ApiKey realm="Fleet Data Service"'] },
+  },
+};
+
+/** The headers of every reply. */
+export const always = {
+  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+  'API-Version': { $ref: '#/components/headers/ApiVersion' },
+};
+const retry = { ...always, 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
+
+const failing = (
+  status: number,
+  description: string,
+  messages: string[],
+  headers: Json = always,
+  more: object = {},
+): Json => ({
+  description,
+  headers,
+  content: {
+    'application/json': {
+      schema: ref('Failure'),
+      examples: Object.fromEntries(
+        messages.map((message) => [
+          message,
+          { value: { ...(examples.Failure as object), status, message, ...more } }, // the component's example
+        ]),
+      ),
+    },
+  },
+});
+
+/** The failures that are the same everywhere, with the sizes of bodies that the document is about. */
+export const responses = (tooLarge: string[]): Record<string, Json> => ({
+  Unauthorized: failing(
+    401,
+    'No credential, or one that is malformed, unknown, revoked or expired.',
+    ['Invalid or expired token'],
+    { ...always, 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } },
+  ),
+  Forbidden: failing(403, 'A credential for something else, or a suspended account.', [
+    'Insufficient permissions',
+  ]),
+  TooLarge: failing(413, 'The body is too large.', tooLarge),
+  NotJson: failing(415, 'The body is something else than JSON.', ['Content-Type must be application/json']),
+  RateLimited: failing(
+    429,
+    'Too many calls; Retry-After says when to go on.',
+    ['Rate limit exceeded'],
+    retry,
+    {
+      retryAfter: 24,
+    },
+  ),
+  InternalError: failing(500, 'Our fault. Trying again is safe for everything but POST.', ['Internal error']),
+  Unavailable: failing(
+    503,
+    'The database is overloaded for a moment.',
+    ['Temporarily unavailable, try again'],
+    retry,
+    { retryAfter: 2 },
+  ),
+});

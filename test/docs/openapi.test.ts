@@ -1,0 +1,181 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { app } from '../../src/app.ts';
+import { clientDocument } from '../../src/docs/openapi/client.ts';
+import { operatorDocument } from '../../src/docs/openapi/operator.ts';
+import { as, call, operator, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+
+type Operation = {
+  operationId: string;
+  parameters?: object[];
+  responses: { [status: string]: { content?: { 'application/json': { examples: object } } } };
+};
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { description?: string; properties?: Record<string, object> }> };
+};
+const client = clientDocument() as Document; // as OpenAPI has it
+const operators = operatorDocument() as Document;
+
+/** `GET /path` of each operation of a document, with its 400's messages. */
+const operationsOf = (document: Document) =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      messages: Object.keys(operation.responses[400]?.content?.['application/json'].examples ?? {}),
+    })),
+  );
+
+describe('the documents', () => {
+  it('hold every route of the service but the portal, and no other', () => {
+    const routes = app.routes
+      .filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/portal'))
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+    const documented = [client, operators].flatMap(operationsOf).map(({ name }) => name);
+    expect(documented.toSorted()).toEqual([...new Set(routes)].toSorted());
+  });
+
+  it('tell connectors and operators nothing in the document for customers', () => {
+    const theirs = operationsOf(client).filter(({ name }) => /operator|ingest/.test(name));
+    expect(theirs).toEqual([]);
+  });
+
+  it.each([
+    ['customers', client],
+    ['operators', operators],
+  ])('say what each component and property means, for %s', (_, { components }) => {
+    const silent = Object.entries(components.schemas).flatMap(([name, { description, properties = {} }]) => [
+      ...(description ? [] : [name]),
+      ...Object.entries(properties)
+        .filter(([, schema]) => !('description' in schema))
+        .map(([property]) => `${name}.${property}`),
+    ]);
+    expect(silent).toEqual([]);
+  });
+});
+
+describe('every message that the documents give for a 400', () => {
+  let us: World;
+  let webhook: WebhookOut;
+  let taken: WebhookOut;
+  beforeAll(async () => {
+    us = await world();
+    webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+    taken = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+  });
+
+  type Wrong = { query?: string; headers?: Record<string, string>; id?: string; body?: unknown };
+
+  /** What to send so that the message comes. */
+  const wrongs: Record<string, () => Wrong> = {
+    'Connection-Id header is required': () => ({ headers: { 'connection-id': '' } }),
+    'Invalid connection id': () => ({ headers: { 'connection-id': 'van' } }),
+    'limit must be a whole number of at least 1': () => ({ query: 'limit=0' }),
+    'Invalid cursor': () => ({ query: 'cursor=abc' }),
+    'from is required': () => ({ query: 'from' }),
+    'from must be before to': () => ({ query: 'from=2026-11-21&to=2026-11-20' }),
+    'Invalid webhook id': () => ({ id: crypto.randomUUID() }),
+    "Invalid URL, must use 'https'": () => ({ body: webhookBody(us, { url: 'http://example.com' }) }),
+    'Invalid URL, must be a public address': () => ({ body: webhookBody(us, { url: 'https://10.0.0.1' }) }),
+    'Invalid URL, must not contain credentials': () => ({
+      body: webhookBody(us, { url: 'https://me@example.com' }),
+    }),
+    'Webhook with this URL already exist': () => ({ body: webhookBody(us, { url: taken.url }) }),
+    'Invalid connection ids': () => ({ body: webhookBody(us, { connectionIds: [crypto.randomUUID()] }) }),
+    'httpVerb must be POST or PUT': () => ({ body: webhookBody(us, { httpVerb: 'GET' }) }),
+    'notificationTypes must have at least one value': () => ({
+      body: webhookBody(us, { notificationTypes: [] }),
+    }),
+    'Request body is not valid JSON': () => ({ body: '{' }),
+    'Request body is not valid UTF-8': () => ({ body: new Uint8Array([0xff]) }),
+    'records must have at least one record': () => ({ body: { records: [] } }),
+    'records can be at most 500 records': () => ({ body: { records: Array(501).fill({}) } }),
+    'notify must be true or false': () => ({ body: { records: [{}], notify: 1 } }),
+    'name is required': () => ({ body: {} }),
+    'status must be active or suspended': () => ({ body: { status: 'asleep' } }),
+    'provider must be letters, digits and hyphens, at most 40': () => ({ body: { provider: '!' } }),
+    'healthStatus must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)': () => ({
+      body: { healthStatus: 5 },
+    }),
+    'Unknown account': () => ({ id: 'nobody' }),
+    'Unknown connection': () => ({ id: 'none' }),
+    'Unknown token': () => ({ id: 'none' }),
+    'Unknown delivery': () => ({ id: 'none' }),
+    'Unknown user': () => ({ id: 'none' }),
+    'Unknown address': () => ({ body: { email: 'nobody@example.com' } }),
+    'email must be an e-mail address': () => ({ body: { email: 'nobody' } }),
+    'webhookId is required': () => ({ query: 'webhookId' }),
+    'since must be an RFC 3339 time, such as 2026-11-20T20:00:00Z': () => ({
+      query: 'since=yesterday',
+      body: { since: 'yesterday' },
+    }),
+  };
+  /** A message that names a query parameter: `status must be …`. */
+  const parameterWrong = (message: string): Wrong => ({ query: `${message.split(' ')[0]}=?` });
+
+  const valid: Record<string, object> = {
+    'POST /operator/accounts': { name: 'New' },
+    'PATCH /operator/accounts/{id}': { status: 'active' },
+    'POST /operator/accounts/{id}/connections': { provider: 'motive' },
+    'PATCH /operator/connections/{id}': { name: 'New' },
+    'POST /operator/accounts/{id}/users': { email: 'ann@example.com' },
+  };
+
+  const provoke = (name: string, message: string) => {
+    const [method = '', pattern = ''] = name.split(' ');
+    const wrong = wrongs[message]?.() ?? parameterWrong(message);
+    const isOperator = pattern.startsWith('/operator');
+    const ids = isOperator
+      ? { id: pattern.includes('/accounts/') ? us.accountId : us.connection.id, userId: 'none' }
+      : { id: webhook.id };
+    const path = pattern.replace('{id}', wrong.id ?? ids.id).replace('{userId}', 'none');
+    const query = new URLSearchParams({
+      ...(pattern === '/safety-events' && { from: '2026-11-20', to: '2026-11-21' }),
+      ...(pattern === '/operator/deliveries' && { webhookId: webhook.id }),
+    });
+    for (const [key, value] of new URLSearchParams(wrong.query))
+      if (value) query.set(key, value);
+      else query.delete(key);
+    const key = pattern === '/ingest' ? us.connection.ingestKey : us.apiToken;
+    return call(method, `${path}?${query}`, {
+      headers: {
+        ...(isOperator ? { authorization: `Bearer ${env.OPERATOR_KEY}` } : { 'x-api-key': key }),
+        'connection-id': us.connection.id,
+        ...wrong.headers,
+      },
+      ...(!['GET', 'DELETE'].includes(method) && {
+        body: wrong.body ?? valid[name] ?? (isOperator ? { name: 'x' } : webhookBody(us)),
+      }),
+    });
+  };
+
+  const all = [client, operators]
+    .flatMap(operationsOf)
+    .flatMap(({ name, messages }) => messages.map((message) => [name, message] as const))
+    .filter(([, message]) => message !== 'An account can have at most 1000 webhooks');
+
+  it.each(all)('%s: %s', async (name, message) => {
+    const { status, ...reply } = await provoke(name, message);
+    expect([status, reply.message]).toEqual([400, message]);
+  });
+
+  it('POST /webhook: An account can have at most 1000 webhooks', async () => {
+    const full = await world();
+    await env.DB.prepare(
+      `insert into webhooks (id, account_id, url, normalised_url, http_verb, headers, notification_types, created_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000)
+       select 'full-' || i, ?1, i, i, 'POST', '{}', 1, i from n`,
+    )
+      .bind(full.accountId)
+      .run();
+    const { message } = await as(full.apiToken).post('/webhook', webhookBody(full));
+    expect(message).toBe('An account can have at most 1000 webhooks');
+  });
+});
+
+it('no reply is without the headers that the documents promise', async () => {
+  const { headers } = await call('GET', '/webhooks');
+  expect(headers.get('api-version')).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+  expect(headers.get('x-request-id')).toBeTruthy();
+  expect((await operator.get('/operator/accounts')).headers.get('api-version')).toBeTruthy();
+});

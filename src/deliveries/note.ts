@@ -14,7 +14,15 @@ export function noteAttempt(env: Env, delivery: Claimed, { ms, ...outcome }: Out
   log({
     level: 'info',
     kind: 'attempt',
-    ...{ requestId, deliveryId, webhookId, accountId, type, attempt, result, status, ms },
+    requestId,
+    deliveryId,
+    webhookId,
+    accountId,
+    type,
+    attempt,
+    result,
+    status,
+    ms,
   });
   try {
     env.ATTEMPTS.writeDataPoint({

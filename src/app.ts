@@ -2,10 +2,12 @@ import { Hono } from 'hono';
 import { newId } from './db/ids.ts';
 import { Refusal } from './errors.ts';
 import { fleetRoutes } from './fleet/routes.ts';
+import { healthRoutes } from './health/routes.ts';
 import type { App } from './http/context.ts';
 import { apiVersion } from './http/envelope.ts';
 import { renderFailure } from './http/failures.ts';
 import { allowedMethods } from './http/methods.ts';
+import { logRequest } from './http/request-log.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { operatorRoutes } from './operator/routes.ts';
 import { portalRoutes } from './portal/routes.tsx';
@@ -15,16 +17,19 @@ import { webhookRoutes } from './webhooks/routes.ts';
 export const app = new Hono<App>();
 
 app.use(async (c, next) => {
+  const began = Date.now();
   c.set('requestId', newId());
   c.header('X-Request-Id', c.get('requestId'));
   c.header('API-Version', apiVersion);
   c.header('Cache-Control', 'no-store');
   await next();
+  logRequest(c, began);
 });
 
 app.route('/', webhookRoutes);
 app.route('/', fleetRoutes);
 app.route('/', ingestRoutes);
+app.route('/', healthRoutes);
 app.route('/operator', operatorRoutes);
 app.route('/portal', portalRoutes);
 

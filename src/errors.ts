@@ -11,7 +11,8 @@ export type Failure =
   | { kind: 'too large'; limitBytes: number }
   | { kind: 'not json' }
   | { kind: 'rate limited'; retryAfter: number }
-  | { kind: 'unavailable'; retryAfter: number };
+  | { kind: 'unavailable'; retryAfter: number }
+  | { kind: 'unhealthy'; message: string; retryAfter: number; data: object };
 
 /** A refusal on its way to whoever asked. */
 export class Refusal extends Error {

@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     // Journeys mostly wait: for claims to lapse, for retries, for a browser.
     maxWorkers: 4,
+    // The Worker writes a line for each request and attempt; tests of the log read them themselves.
+    onConsoleLog: (text) => !text.startsWith('{"level":"info"'),
     reporters: ['default', `${root}test/support/tally.ts`],
     projects: [
       {

@@ -4,6 +4,7 @@ import { connectionCommands } from './commands/connections.ts';
 import { deliveryCommands, webhookCommands } from './commands/deliveries.ts';
 import { generateCommand } from './commands/generate.ts';
 import { importCommand } from './commands/import.ts';
+import { statusCommand } from './commands/status.ts';
 import { tokenCommands } from './commands/tokens.ts';
 import { signInLinkCommand, userCommands } from './commands/users.ts';
 import { ApiError } from './operator.ts';
@@ -24,6 +25,7 @@ const program = new Command('fleet')
   .addCommand(signInLinkCommand())
   .addCommand(webhookCommands())
   .addCommand(deliveryCommands())
+  .addCommand(statusCommand())
   .addCommand(importCommand())
   .addCommand(generateCommand());
 

@@ -15,3 +15,6 @@ export const firstIdAt = (ms: number): string => {
   const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 };
+
+/** When an id of ours was made (milliseconds since 1970). */
+export const madeAt = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -225,6 +225,7 @@ export const notifications = sqliteTable(
     connectionId: text('connection_id').notNull(),
     data: text().notNull(),
     createdAt: integer('created_at').notNull(),
+    requestId: text('request_id'),
   },
   (t) => [primaryKey({ columns: [t.eventId, t.level] })],
 );

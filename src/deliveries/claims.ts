@@ -14,8 +14,11 @@ export const leaseMs = 30_000;
 export type Claimed = DeliveryKey & {
   claimedUntil: number;
   attempts: number;
+  accountId: string;
   type: number;
   data: string;
+  /** The request that the notification came in by, where that is known. */
+  requestId: string | null;
   webhook: { url: string; httpVerb: string; headers: Sealed } | null;
   /** Failures in a row that the webhook's receiver had until now. */
   failures: number;
@@ -72,6 +75,7 @@ export async function claim(db: Database, keys: DeliveryKey[], now: number): Pro
       id: string;
       claimedUntil: number;
       attempts: number;
+      accountId: string;
       notification: string | null;
       webhook: string | null;
     }>(
@@ -80,7 +84,8 @@ export async function claim(db: Database, keys: DeliveryKey[], now: number): Pro
       update deliveries set claimed_until = ${now + leaseMs}
       where ${wanted}
       returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts,
-        (select json_object('type', n.type, 'data', n.data) from notifications n
+        account_id as accountId,
+        (select json_object('type', n.type, 'data', n.data, 'requestId', n.request_id) from notifications n
           where n.event_id = deliveries.event_id and n.level = deliveries.level) as notification,
         (select json_object('url', w.url, 'httpVerb', w.http_verb, 'headers', json(w.headers),
             'failures', (select failures from webhook_health h where h.webhook_id = w.id))
@@ -97,7 +102,7 @@ export async function claim(db: Database, keys: DeliveryKey[], now: number): Pro
       const { failures = 0, ...receiver } = webhook ? JSON.parse(webhook) : {};
       return {
         ...row,
-        ...(notification ? JSON.parse(notification) : { type: 0, data: '{}' }),
+        ...(notification ? JSON.parse(notification) : { type: 0, data: '{}', requestId: null }),
         webhook: webhook ? receiver : null,
         failures: failures ?? 0,
         probe: probing.has(row.id),

@@ -1,9 +1,10 @@
 import { config } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
-import { described } from '../http/failures.ts';
+import { described, fault } from '../log.ts';
 import { unseal } from '../webhooks/seal.ts';
 import { attempt } from './attempt.ts';
 import { type Claimed, claim, type HealthNote, type Recorded, record, startWindowMs } from './claims.ts';
+import { noteAttempt } from './note.ts';
 import { nextAfter } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 
@@ -101,15 +102,14 @@ function attemptAll(
     const opened = headers.get(webhookId) ?? unseal(config(env).headerKeys, webhookId, webhook.headers);
     headers.set(webhookId, opened);
     const custom = await opened.catch((error: unknown) => {
-      console.error(
-        JSON.stringify({ level: 'error', message: 'Cannot read headers', webhookId, ...described(error) }),
-      );
+      fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
     });
     if (!custom) return putBack(delivery, afterFaultMs);
     const at = Date.now();
     const call = { ...webhook, headers: custom, id: delivery.id, attempt: attempts + 1, type, data };
     const outcome = await attempt(call, policy);
     const now = Date.now();
+    noteAttempt(env, delivery, { ms: now - at, ...outcome });
     if (outcome.result === 'timeout') timedOut.add(webhookId);
     const next = nextAfter(outcome, call.attempt, now, Math.random());
     const entry = { at, durationMs: now - at, ...outcome };

@@ -18,6 +18,8 @@ export type Delivery = {
   attempts: number;
   nextAttemptAt: number;
   finishedAt: number | null;
+  /** The request that its notification came in by; null when that is past retention. */
+  requestId: string | null;
   log: LogEntry[];
 };
 
@@ -69,7 +71,9 @@ export async function findDelivery(db: Database, id: string): Promise<Delivery> 
 async function select(db: Database, which: SQL): Promise<Delivery[]> {
   const rows = await db.all<Omit<Delivery, 'log' | 'type'> & { log: string }>(sql`
     select id, webhook_id as webhookId, event_id as eventId, level, status, attempts,
-      next_attempt_at as nextAttemptAt, finished_at as finishedAt, log
+      next_attempt_at as nextAttemptAt, finished_at as finishedAt, log,
+      (select request_id from notifications n where n.event_id = deliveries.event_id
+        and n.level = deliveries.level) as requestId
     from deliveries where ${which}`);
   return rows.map((row) => ({ ...row, type: row.level === 0 ? 2 : 1, log: JSON.parse(row.log) }));
 }

@@ -1,3 +1,5 @@
+import { described, fault } from '../log.ts';
+
 /** The key of a delivery's row, and all that a queue message holds. */
 export type DeliveryKey = { webhookId: string; id: string };
 
@@ -16,10 +18,7 @@ export async function wake(queue: Queue, keys: DeliveryKey[]): Promise<number> {
       sent += batch.length;
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : '';
-    console.warn(
-      JSON.stringify({ level: 'warn', message: 'Queue refused wake-ups', left: keys.length - sent, reason }),
-    );
+    fault('warn', { message: 'Queue refused wake-ups', left: keys.length - sent, ...described(error) });
   }
   return sent;
 }

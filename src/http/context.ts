@@ -12,6 +12,8 @@ export type App = {
     token: KnownToken;
     /** In the portal: who is signed in. */
     session: Session;
+    /** On `/ingest`: what became of the records, for the log. */
+    records?: { accepted: number; unchanged: number; rejected: number };
   };
 };
 

@@ -1,5 +1,7 @@
+import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type Failure, Refusal } from '../errors.ts';
+import { described, fault } from '../log.ts';
 import type { Context } from './context.ts';
 
 const statuses = {
@@ -12,20 +14,15 @@ const statuses = {
   'not json': 415,
   'rate limited': 429,
   unavailable: 503,
+  unhealthy: 503,
 } satisfies Record<Failure['kind'], ContentfulStatusCode>;
 
 /** The one place where anything thrown becomes a reply (design 5). What is not a refusal is our fault. */
 export function renderFailure(error: unknown, c: Context): Response {
   if (error instanceof Refusal) return render(error.failure, c);
-  console.error(
-    JSON.stringify({
-      level: 'error',
-      requestId: c.get('requestId'),
-      path: c.req.routePath,
-      ...described(error),
-    }),
-  );
-  return c.json({ status: 500, message: 'Internal error', requestId: c.get('requestId') }, 500);
+  const requestId = c.get('requestId');
+  fault('error', { message: 'Internal error', requestId, route: routePath(c), ...described(error) });
+  return c.json({ status: 500, message: 'Internal error', requestId }, 500);
 }
 
 function render(failure: Failure, c: Context): Response {
@@ -43,6 +40,10 @@ function render(failure: Failure, c: Context): Response {
       return c.json({ ...body, retryAfter: failure.retryAfter }, status, {
         'Retry-After': String(failure.retryAfter),
       });
+    case 'unhealthy':
+      return c.json({ ...body, retryAfter: failure.retryAfter, data: failure.data }, status, {
+        'Retry-After': String(failure.retryAfter),
+      });
     default:
       return c.json(body, status);
   }
@@ -51,6 +52,7 @@ function render(failure: Failure, c: Context): Response {
 function messageOf(failure: Failure): string {
   switch (failure.kind) {
     case 'invalid':
+    case 'unhealthy':
       return failure.message;
     case 'unauthenticated':
       return 'Invalid or expired token';
@@ -69,12 +71,4 @@ function messageOf(failure: Failure): string {
     case 'unavailable':
       return 'Temporarily unavailable, try again';
   }
-}
-
-/** An error for the log. Drizzle's messages hold the statement's values, so only their cause is told. */
-export function described(error: unknown): { error: string; stack?: string } {
-  if (!(error instanceof Error)) return { error: typeof error };
-  if (error.cause instanceof Error) return described(error.cause);
-  if (error.message.startsWith('Failed query')) return { error: 'Failed query' };
-  return { error: `${error.name}: ${error.message}`, ...(error.stack && { stack: error.stack }) };
 }

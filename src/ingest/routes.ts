@@ -18,8 +18,9 @@ async function takeIn(c: Context) {
   const token = c.get('token');
   if (token.scope !== 'ingest') throw new Refusal({ kind: 'forbidden' });
   const body = parse(IngestBody, await readJson(c, largestBody));
-  const source = { ...token, now: Date.now() };
+  const source = { ...token, now: Date.now(), requestId: c.get('requestId') };
   const { outcome, deliveries } = await ingest(openDatabase(c.env.DB), c.get('caller'), source, body);
+  c.set('records', { ...outcome, rejected: outcome.rejected.length });
   // The rows are the truth: a send that fails is made up for by the sweep, and is no failure of this call.
   c.executionCtx.waitUntil(wake(c.env.DELIVERIES, deliveries));
   return ok(c, 'Records taken in', outcome);

@@ -6,8 +6,14 @@ import { ACCIDENT, EVENT } from '../webhooks/schema.ts';
 import { type Feed, normaliseIncidents } from './incidents.ts';
 import type { RecordOf } from './schema.ts';
 
-/** The feed that records come in by, and when they came (milliseconds since 1970). */
-export type Source = Feed & { accountId: string; connectionId: string; tSP: string; now: number };
+/** The feed that records come in by, when they came (milliseconds since 1970), and in which request. */
+export type Source = Feed & {
+  accountId: string;
+  connectionId: string;
+  tSP: string;
+  now: number;
+  requestId: string;
+};
 
 /** A driver's row. Here as below, ids are derived from sourceIds, also those that a record refers to. */
 export const driverRow = (source: Source, driver: RecordOf<'driver'>): typeof drivers.$inferInsert => {

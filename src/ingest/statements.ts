@@ -71,12 +71,13 @@ export const insertNotifications = (db: Database, source: Source, notices: Notic
   statement<{ eventId: string; level: number }>(
     db,
     sql`
-    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at,
+      request_id)
     select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
       ${source.connectionId},
       case when v.id is null then n.value->>'data' else json_set(n.value->>'data',
         '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups)) end,
-      ${source.now}
+      ${source.now}, ${source.requestId}
     from json_each(${JSON.stringify(notices)}) n
     left join vehicles v on v.id = n.value->>'vehicleId'
     where (n.value->>'level' > 0 or exists (

@@ -21,6 +21,7 @@ import {
   NewToken,
   NewUser,
   ReplayRange,
+  type StatusOutput,
   type TokenOutput,
   type UserOutput,
 } from './schema.ts';
@@ -34,10 +35,12 @@ import {
   setAccountStatus,
   updateConnection,
 } from './service.ts';
+import { type Status, status } from './status.ts';
 
 /** What the operators' tool asks for; nothing here is for customers. */
 export const operatorRoutes = new Hono<App>()
   .use(authenticateOperator)
+  .get('/status', async (c) => ok(c, 'Status', presentStatus(await status(c.env))))
   .get('/accounts', async (c) => ok(c, 'Accounts', (await listAccounts(db(c))).map(presentAccount)))
   .post('/accounts', newAccount)
   .patch('/accounts/:id', changeAccount)
@@ -128,6 +131,15 @@ const presentDelivery = ({ nextAttemptAt, finishedAt, log, ...delivery }: Delive
   nextAttemptAt: delivery.status === 'pending' ? timestamp(nextAttemptAt) : null,
   finishedAt: timestampOrNull(finishedAt),
   log: log.map(({ at, ...entry }) => ({ at: timestamp(at), ...entry })),
+});
+
+const presentStatus = ({ oldestPendingAt, failing, ...rest }: Status): StatusOutput => ({
+  ...rest,
+  oldestPendingAt: timestampOrNull(oldestPendingAt),
+  failing: failing.map(({ openUntil, ...webhook }) => ({
+    ...webhook,
+    openUntil: timestampOrNull(openUntil),
+  })),
 });
 
 async function signInLink(c: Context) {

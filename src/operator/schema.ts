@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { statuses } from '../deliveries/log.ts';
+import { HealthOutput } from '../health/schema.ts';
 import { isIncidentType } from '../ingest/incidents.ts';
 import { Timestamp } from '../ingest/schema.ts';
 import { Email } from '../portal/sessions.ts';
+import { mostFailed, mostPending } from './status.ts';
 
 /** What the operator's routes take, and what they answer. */
 const Name = v.pipe(
@@ -143,6 +145,28 @@ export const WebhookHealth = v.object({
   openUntil: v.nullable(time),
 });
 
+export const FailingWebhook = v.object({
+  webhookId: id,
+  accountId: id,
+  account: v.string(),
+  failed: v.pipe(v.number(), v.integer(), v.maxValue(mostFailed)),
+  failures: v.pipe(v.number(), v.integer()),
+  openUntil: v.nullable(time),
+});
+
+const count = v.pipe(v.number(), v.integer(), v.maxValue(mostPending));
+
+export const StatusOutput = v.object({
+  problem: v.nullable(v.string()),
+  health: HealthOutput,
+  pending: count,
+  due: count,
+  later: count,
+  oldestPendingAt: v.nullable(time),
+  failing: v.array(FailingWebhook),
+});
+export type StatusOutput = v.InferOutput<typeof StatusOutput>;
+
 export const Replayed = v.object({ replayed: v.pipe(v.number(), v.integer()), more: v.boolean() });
 
 export const AttemptEntry = v.object({
@@ -164,6 +188,7 @@ export const DeliveryOutput = v.object({
   attempts: v.pipe(v.number(), v.integer()),
   nextAttemptAt: v.nullable(time),
   finishedAt: v.nullable(time),
+  requestId: v.nullable(id),
   log: v.array(AttemptEntry),
 });
 export type DeliveryOutput = v.InferOutput<typeof DeliveryOutput>;

@@ -4,6 +4,7 @@ import { config } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
 import { limitUnknown, withinLimit } from '../http/authenticate.ts';
 import type { App, Context } from '../http/context.ts';
+import { fault } from '../log.ts';
 import { formOf, setSession, signedIn } from './context.ts';
 import { Field, Problem, page } from './layout.tsx';
 import { Email, makeSignInLink, signIn, signOut } from './sessions.ts';
@@ -47,7 +48,7 @@ async function ask(c: Context) {
   const origin = new URL(c.req.url).origin;
   c.executionCtx.waitUntil(
     send(c.env, email.output, origin).catch(() =>
-      console.error(JSON.stringify({ level: 'error', message: 'A sign-in link could not be sent' })),
+      fault('error', { message: 'A sign-in link could not be sent' }),
     ),
   );
   return page(

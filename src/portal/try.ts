@@ -7,6 +7,9 @@ import { timestamp } from '../http/envelope.ts';
 import { ACCIDENT, EVENT } from '../webhooks/schema.ts';
 import type { Webhook } from '../webhooks/service.ts';
 
+/** Whose webhook is tried, and in which request. */
+export type Trial = { accountId: string; requestId: string };
+
 type Made = { level: number; type: 1 | 2; data: object; delaySeconds: number };
 
 const madeUpVin = 'TEST0000000000000';
@@ -16,7 +19,7 @@ const madeUpVin = 'TEST0000000000000';
  *
  * @throws Refusal: invalid, when the webhook asks for no events, or has no connection
  */
-export async function sendTestEvent(env: Env, accountId: string, webhook: Webhook): Promise<void> {
+export async function sendTestEvent(env: Env, trial: Trial, webhook: Webhook): Promise<void> {
   const eventId = newId();
   const data = {
     eventId,
@@ -29,7 +32,7 @@ export async function sendTestEvent(env: Env, accountId: string, webhook: Webhoo
     vehicleGroups: ['TEST'],
     recipients: ['test@example.com'],
   };
-  await deliverTo(env, accountId, webhook, eventId, [{ level: 0, type: EVENT, data, delaySeconds: 0 }]);
+  await deliverTo(env, trial, webhook, eventId, [{ level: 0, type: EVENT, data, delaySeconds: 0 }]);
 }
 
 /**
@@ -37,7 +40,7 @@ export async function sendTestEvent(env: Env, accountId: string, webhook: Webhoo
  *
  * @throws Refusal: invalid, when the webhook asks for no accidents, or has no connection
  */
-export async function sendTestAccident(env: Env, accountId: string, webhook: Webhook): Promise<void> {
+export async function sendTestAccident(env: Env, trial: Trial, webhook: Webhook): Promise<void> {
   const eventId = newId();
   const eventTime = timestamp(Date.now());
   const levels = [1, 2, 3].map(
@@ -58,10 +61,16 @@ export async function sendTestAccident(env: Env, accountId: string, webhook: Web
       },
     }),
   );
-  await deliverTo(env, accountId, webhook, eventId, levels);
+  await deliverTo(env, trial, webhook, eventId, levels);
 }
 
-async function deliverTo(env: Env, accountId: string, webhook: Webhook, eventId: string, made: Made[]) {
+async function deliverTo(
+  env: Env,
+  { accountId, requestId }: Trial,
+  webhook: Webhook,
+  eventId: string,
+  made: Made[],
+) {
   const connectionId = webhook.connectionIds[0];
   if (!connectionId) throw invalid('This webhook has no connection, so that nothing is ever sent to it');
   if (!made.every(({ type }) => webhook.notificationTypes.includes(type)))
@@ -74,8 +83,10 @@ async function deliverTo(env: Env, accountId: string, webhook: Webhook, eventId:
     statement(
       db,
       sql`
-      insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
-      select ${eventId}, value->>'level', value->>'type', ${accountId}, ${connectionId}, value->>'data', ${now}
+      insert into notifications (event_id, level, type, account_id, connection_id, data, created_at,
+        request_id)
+      select ${eventId}, value->>'level', value->>'type', ${accountId}, ${connectionId}, value->>'data', ${now},
+        ${requestId}
       from json_each(${json})`,
     ),
     statement(

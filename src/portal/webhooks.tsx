@@ -234,8 +234,9 @@ async function replayAll(c: Context) {
   return c.redirect(`/portal/webhooks/${id}`, 303);
 }
 
-async function tryIt(c: Context, send: (env: Env, accountId: string, webhook: Webhook) => Promise<void>) {
+async function tryIt(c: Context, send: typeof sendTestEvent) {
   const webhook = await own(c);
-  await send(c.env, c.get('caller').accountId, webhook);
+  const { accountId } = c.get('caller');
+  await send(c.env, { accountId, requestId: c.get('requestId') }, webhook);
   return c.redirect(`/portal/webhooks/${webhook.id}`, 303);
 }

@@ -4,6 +4,7 @@ import type { Caller, Database } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 import { accounts, connections, tokens } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import { fault } from '../log.ts';
 import { generateToken, hashToken, type Scope } from './format.ts';
 
 /** What is told about a credential, never its value. Times are milliseconds since 1970. */
@@ -155,7 +156,7 @@ async function asCache(write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch {
-    console.warn(JSON.stringify({ level: 'warn', message: 'KV refused a write' }));
+    fault('warn', { message: 'KV refused a write' });
   }
 }
 

@@ -3,7 +3,15 @@ import { Command } from 'commander';
 import { operatorFor, show } from './context.ts';
 
 type Entry = { at: string; result: string; status?: number; durationMs: number; answer?: string };
-type Delivery = { id: string; status: string; attempts: number; type: number; level: number; log: Entry[] };
+type Delivery = {
+  id: string;
+  status: string;
+  attempts: number;
+  type: number;
+  level: number;
+  requestId: string | null;
+  log: Entry[];
+};
 
 const columns = ['id', 'type', 'level', 'status', 'attempts', 'nextAttemptAt', 'last'];
 
@@ -36,7 +44,7 @@ export function deliveryCommands(): Command {
     .action(async (id, _, command) => {
       const found = await operatorFor(command).get<Delivery>(`/deliveries/${encodeURIComponent(id)}`);
       if (command.optsWithGlobals().json) return show(command, found, []);
-      show(command, withLast(found), columns);
+      show(command, withLast(found), [...columns, 'requestId']);
       show(command, found.log, ['at', 'result', 'status', 'durationMs', 'answer']);
     });
 

@@ -6,6 +6,7 @@ import {
   EventNotification,
 } from '../../deliveries/schema.ts';
 import * as fleet from '../../fleet/schema.ts';
+import { HealthOutput } from '../../health/schema.ts';
 import { WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries } from './deliveries.ts';
@@ -13,6 +14,7 @@ import { document } from './document.ts';
 import { examples } from './examples.ts';
 import { listOperations, listParameters } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
+import { Failure, retry } from './shared.ts';
 
 /** The document of the client API, served at `/openapi.json` (spec 2–9). */
 export const clientDocument = (): Json =>
@@ -43,7 +45,8 @@ export const clientDocument = (): Json =>
       EventNotification,
       AccidentDelivery,
       AccidentNotification,
-      Health,
+      Health: HealthOutput,
+      UnhealthyReply,
     },
     parameters: { WebhookId: webhookId, ...listParameters },
     securitySchemes: {
@@ -163,10 +166,10 @@ const webhookOperations: Operation[] = [
   },
 ];
 
-const Health = v.object({
-  database: v.picklist(['ok', 'unavailable']),
-  queueBacklog: v.nullable(v.pipe(v.number(), v.integer())),
-  oldestDueSeconds: v.nullable(v.number()),
+const UnhealthyReply = v.object({
+  ...Failure.entries,
+  retryAfter: v.pipe(v.number(), v.integer()),
+  data: HealthOutput,
 });
 
 const health: Operation = {
@@ -177,4 +180,13 @@ const health: Operation = {
   summary: 'Ask how the service is doing',
   description: 'For monitors; needs no token.',
   reply: { name: 'HealthReply', message: 'Healthy', data: ref('Health'), example: examples.Health },
+  others: {
+    503: {
+      description: 'The database does not answer, or deliveries have been due for more than five minutes.',
+      headers: retry,
+      content: {
+        'application/json': { schema: ref('UnhealthyReply'), example: examples.UnhealthyReply },
+      },
+    },
+  },
 };

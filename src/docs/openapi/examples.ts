@@ -10,6 +10,15 @@ const requestId = '01a1fc72-8326-7f0c-b0f7-1f1c8d3c9a55';
 const written = { createdAt: '2026-11-20T19:58:00.000Z', updatedAt: '2026-11-20T20:00:02.114Z' };
 const denver = { latitude: 39.7392, longitude: -104.9903 };
 
+const failing = {
+  webhookId: webhook,
+  accountId: account,
+  account: 'Acme Insurance',
+  failed: 3,
+  failures: 7,
+  openUntil: '2026-11-20T20:15:00.000Z',
+};
+
 const eventPayload = {
   eventId: event,
   issuedOn: '2026-11-20T20:00:00.000Z',
@@ -134,6 +143,13 @@ export const examples: Record<string, unknown> = {
   EventDelivery: { timestamp: '2026-11-20T20:00:02.114Z', type: 2, data: eventPayload },
   AccidentDelivery: { timestamp: '2026-11-20T20:00:02.114Z', type: 1, data: accidentPayload },
   Failure: { status: 401, message: 'Invalid or expired token', requestId },
+  UnhealthyReply: {
+    status: 503,
+    message: 'Deliveries are late',
+    requestId,
+    retryAfter: 60,
+    data: { database: 'ok', queueBacklog: 1840, oldestDueSeconds: 412 },
+  },
   Health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null },
   IngestInput: {
     records: [
@@ -197,9 +213,20 @@ export const examples: Record<string, unknown> = {
     attempts: 1,
     nextAttemptAt: null,
     finishedAt: '2026-11-20T20:00:02.198Z',
+    requestId,
     log: [attempt],
   },
   AttemptEntry: attempt,
+  StatusReport: {
+    problem: null,
+    health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null },
+    pending: 12,
+    due: 0,
+    later: 12,
+    oldestPendingAt: '2026-11-20T20:00:02.114Z',
+    failing: [failing],
+  },
+  FailingWebhook: failing,
   ReplayRange: { since: '2026-11-20T00:00:00Z' },
   Replayed: { replayed: 12, more: false },
 };

@@ -245,6 +245,19 @@ export const deliveries = operated('Deliveries', [
   },
 ]);
 
+/** How the service is doing. */
+export const service = operated('Service', [
+  {
+    method: 'get',
+    path: '/operator/status',
+    id: 'status',
+    summary: 'Show how the service is doing, and whose deliveries fail',
+    description:
+      'Counts stop at 10,000, and failed deliveries of a webhook at 100: then there are that many or more.',
+    reply: one('StatusReport', 'Status'),
+  },
+]);
+
 /** People of an account. */
 export const people = operated('People', [
   {

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
+import { HealthOutput } from '../../health/schema.ts';
 import * as records from '../../ingest/schema.ts';
 import * as operator from '../../operator/schema.ts';
 import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
 import type { Operation } from './operation.ts';
-import { accounts, connections, deliveries, people, tokens } from './operator-routes.ts';
+import { accounts, connections, deliveries, people, service, tokens } from './operator-routes.ts';
 
 /** The document of what connectors and operators call, served at `/openapi.operator.json` (design 8 and 10). */
 export const operatorDocument = (): Json =>
@@ -19,8 +20,9 @@ export const operatorDocument = (): Json =>
       { name: 'Tokens', description: 'API tokens and ingest keys.' },
       { name: 'Deliveries', description: 'What became of notifications.' },
       { name: 'People', description: 'Who signs in to the portal.' },
+      { name: 'Service', description: 'The service itself.' },
     ],
-    operations: [ingest, ...accounts, ...connections, ...tokens, ...deliveries, ...people],
+    operations: [ingest, ...accounts, ...connections, ...tokens, ...deliveries, ...people, ...service],
     schemas: {
       IngestInput: v.object({
         ...records.IngestBody.entries,
@@ -52,6 +54,9 @@ export const operatorDocument = (): Json =>
       AttemptEntry: operator.AttemptEntry,
       ReplayRange: operator.ReplayRange,
       Replayed: operator.Replayed,
+      StatusReport: operator.StatusOutput,
+      Health: HealthOutput,
+      FailingWebhook: operator.FailingWebhook,
     },
     securitySchemes: {
       IngestKey: {

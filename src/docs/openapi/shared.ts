@@ -46,7 +46,8 @@ export const always = {
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
   'API-Version': { $ref: '#/components/headers/ApiVersion' },
 };
-const retry = { ...always, 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
+/** The headers of a reply that says when to try again. */
+export const retry = { ...always, 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
 
 const failing = (
   status: number,

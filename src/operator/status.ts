@@ -1,0 +1,86 @@
+import { sql } from 'drizzle-orm';
+import { openDatabase, statement, transaction } from '../db/database.ts';
+import { madeAt } from '../db/ids.ts';
+import type { Health } from '../health/schema.ts';
+import { lookAtHealth, problemOf } from '../health/service.ts';
+
+/** A webhook whose receiver has been failing. Times are milliseconds since 1970. */
+type Failing = {
+  webhookId: string;
+  accountId: string;
+  account: string;
+  /** Deliveries that failed for good within a day, counted up to `mostFailed`. */
+  failed: number;
+  /** Attempts that failed in a row, until now. */
+  failures: number;
+  openUntil: number | null;
+};
+
+/** What operators look at first. Counts go up to `mostPending`, and then mean that many or more. */
+export type Status = {
+  problem: string | null;
+  health: Health;
+  pending: number;
+  /** Of the pending ones, those whose time has come, and those whose attempt comes later. */
+  due: number;
+  later: number;
+  oldestPendingAt: number | null;
+  failing: Failing[];
+};
+
+export const mostPending = 10_000;
+export const mostFailed = 100;
+const mostFailing = 20;
+const day = 86_400_000;
+
+/**
+ * How the service is doing, and whose deliveries fail. Reads a bounded number of rows whatever has piled up:
+ * 10,000 entries of the index of what is pending, and of the 1,000 webhooks that failed most in a row the 100
+ * newest failed deliveries.
+ *
+ * @throws Refusal: unavailable
+ */
+export async function status(env: Env, now = Date.now()): Promise<Status> {
+  const db = openDatabase(env.DB);
+  const [health, [[pending], failing]] = await Promise.all([
+    lookAtHealth(env),
+    transaction(db, [
+      statement<{ pending: number; due: number; oldest: string | null }>(
+        db,
+        sql`
+        select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due, min(id) as oldest
+        from (select next_attempt_at, id from deliveries indexed by deliveries_due
+          where status = 'pending' order by next_attempt_at limit ${mostPending})`,
+      ),
+      statement<Failing>(
+        db,
+        sql`
+        with ailing as (
+          select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until
+          from (select * from webhook_health limit 10000) order by failures desc limit 1000),
+        counted as (
+          select *, (
+            select count(*) from (
+              select finished_at from deliveries indexed by deliveries_failed
+              where status = 'failed' and webhook_id = ailing.webhook_id
+              order by id desc limit ${mostFailed})
+            where finished_at >= ${now - day}) as failed
+          from ailing)
+        select w.id as webhookId, a.id as accountId, a.name as account, failed, failures,
+          c.open_until as openUntil
+        from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
+        where failed > 0 or failures > 0
+        order by failed desc, failures desc, w.id limit ${mostFailing}`,
+      ),
+    ]),
+  ]);
+  const { oldest = null, ...counts } = pending ?? { pending: 0, due: 0 };
+  return {
+    problem: problemOf(health) ?? null,
+    health,
+    ...counts,
+    later: counts.pending - counts.due,
+    oldestPendingAt: oldest === null ? null : madeAt(oldest),
+    failing,
+  };
+}

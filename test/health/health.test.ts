@@ -1,0 +1,144 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { app } from '../../src/app.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { claim } from '../../src/deliveries/claims.ts';
+import { oldestDue, staleAfterSeconds } from '../../src/health/service.ts';
+import { deliveriesOf } from '../support/deliveries.ts';
+import { listenToLog } from '../support/log.ts';
+import { story } from '../support/story.ts';
+import { call } from '../support/world.ts';
+
+const tale = story();
+
+/** A delivery that has been due for so long, and that nobody has been woken for. */
+async function dueFor(seconds: number) {
+  const refuse = vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded'));
+  const hook = await tale.register();
+  await tale.happen();
+  await vi.waitFor(() => expect(refuse).toHaveBeenCalled());
+  refuse.mockRestore();
+  await env.DB.prepare(`update deliveries set next_attempt_at = ?1 where status = 'pending'`)
+    .bind(Date.now() - seconds * 1000)
+    .run();
+  const [delivery] = await deliveriesOf(hook.id);
+  if (!delivery) throw new Error('nothing happened');
+  return delivery;
+}
+const finishAll = () => env.DB.prepare(`update deliveries set status = 'cancelled'`).run();
+
+/** The service with one binding that is down. */
+const without = async (bindings: object) => {
+  const reply = await app.fetch(new Request('https://api.example.com/health'), { ...env, ...bindings });
+  return { headers: reply.headers, body: await reply.json() };
+};
+
+describe('GET /health', () => {
+  it('is healthy when nothing waits, and asks nobody for a credential', async () => {
+    await finishAll();
+    const { headers, ...reply } = await call('GET', '/health');
+    expect(reply).toEqual({
+      status: 200,
+      message: 'Healthy',
+      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null },
+    });
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('tells for how long the oldest delivery has been due', async () => {
+    await dueFor(200);
+    const { status, data } = await call<{ oldestDueSeconds: number }>('GET', '/health');
+    expect(status).toBe(200);
+    expect(data.oldestDueSeconds).toBeGreaterThanOrEqual(200);
+    expect(data.oldestDueSeconds).toBeLessThan(210);
+    await finishAll();
+  });
+
+  it('is 503 when a delivery has been due for more than five minutes, and healthy again once it is held', async () => {
+    const { webhookId, id } = await dueFor(staleAfterSeconds + 2);
+    const { headers, ...late } = await call<{ oldestDueSeconds: number }>('GET', '/health');
+    expect(late).toEqual({
+      status: 503,
+      message: 'Deliveries are late',
+      requestId: headers.get('x-request-id'),
+      retryAfter: 60,
+      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: expect.any(Number) },
+    });
+    expect(headers.get('retry-after')).toBe('60');
+    await claim(openDatabase(env.DB), [{ webhookId, id }], Date.now());
+    expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { oldestDueSeconds: null } });
+    await finishAll();
+  });
+
+  it('is 503 when the database fails, and the log says why', async () => {
+    const log = listenToLog();
+    const DB = {
+      prepare: () => {
+        throw new Error('D1_ERROR: D1 DB is overloaded');
+      },
+    };
+    const { headers, body } = await without({ DB });
+    expect(body).toMatchObject({
+      status: 503,
+      message: 'Database does not answer',
+      retryAfter: 60,
+      data: { database: 'unavailable', oldestDueSeconds: null },
+    });
+    expect(headers.get('retry-after')).toBe('60');
+    expect(log.lines('fault')).toMatchObject([
+      { level: 'error', message: 'Database does not answer', error: 'Error: D1_ERROR: D1 DB is overloaded' },
+    ]);
+  });
+
+  it('does not wait for a database that hangs', async () => {
+    listenToLog();
+    const patience = vi.spyOn(scheduler, 'wait').mockResolvedValue();
+    const statement = { bind: () => statement, all: () => new Promise(() => {}) };
+    const { body } = await without({ DB: { prepare: () => statement } });
+    expect(patience).toHaveBeenCalledWith(5000);
+    expect(body).toMatchObject({ status: 503, message: 'Database does not answer' });
+  });
+
+  it('is healthy although the queue does not say what waits in it', async () => {
+    await finishAll();
+    const DELIVERIES = { metrics: () => Promise.reject(new Error('not now')) };
+    expect((await without({ DELIVERIES })).body).toMatchObject({
+      status: 200,
+      data: { database: 'ok', queueBacklog: null },
+    });
+  });
+
+  it('is refused to an address that asks too often', async () => {
+    const UNKNOWN_LIMIT = { limit: async () => ({ success: false }) };
+    expect((await without({ UNKNOWN_LIMIT })).body).toMatchObject({
+      status: 429,
+      message: 'Rate limit exceeded',
+    });
+  });
+
+  it('reads next to nothing, however much is pending', async () => {
+    await env.DB.prepare(
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
+       select 'many', i, 'a', 'e', 0, 'pending', i from n`,
+    ).run();
+    const read: number[] = [];
+    const counting = {
+      prepare: (query: string) => ({
+        bind: (...values: unknown[]) => ({
+          async all() {
+            const result = await env.DB.prepare(query)
+              .bind(...values)
+              .all();
+            read.push(result.meta.rows_read);
+            return result;
+          },
+        }),
+      }),
+    } as unknown as D1Database; // all that the query uses
+    expect(await oldestDue(openDatabase(counting), Date.now())).toBe(1);
+    expect(read).toHaveLength(1);
+    expect(read[0]).toBeLessThanOrEqual(2);
+    await env.DB.prepare(`delete from deliveries where webhook_id = 'many'`).run();
+  });
+});

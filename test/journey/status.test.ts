@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startReceiver } from '../../src/cli/receiver.ts';
+import type { Stack } from '../../src/cli/stack.ts';
+import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+
+const folder = stackFolder();
+let stack: Stack;
+let us: Awaited<ReturnType<typeof journeyAccount>>;
+beforeAll(async () => {
+  stack = await folder.start();
+  us = await journeyAccount(stack);
+});
+afterAll(async () => {
+  await stack.stop();
+  folder.remove();
+});
+
+type Line = Record<string, unknown> & { kind?: string; route?: string };
+type Delivery = { id: string; attempts: number; requestId: string };
+
+/** The lines that the running service has written. */
+const logged = (): Line[] =>
+  readFileSync(join(dirname(stack.certificates.caFile), 'wrangler.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{"level"'))
+    .map((line) => JSON.parse(line));
+
+it('a service at rest is healthy, to monitors and to operators', async () => {
+  const health = await fetch(`${stack.baseUrl}/health`);
+  expect([health.status, await health.json()]).toEqual([
+    200,
+    {
+      status: 200,
+      message: 'Healthy',
+      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null },
+    },
+  ]);
+  const { code, out } = await fleet(stack, 'status');
+  expect(code).toBe(0);
+  expect(out).toMatch(/│ service +│ healthy/);
+  expect(out).toContain('No webhook is failing.');
+});
+
+it('a call that fails is found by its request id, and its webhook in the status', async () => {
+  const receiver = await startReceiver(stack.certificates, 0, (_, response) => response.writeHead(410).end());
+  const webhook = await api<{ id: string }>(stack, us.token, 'POST', '/webhook', {
+    connectionIds: [us.connectionId],
+    url: `${receiver.url}/secret-path`,
+    httpVerb: 'POST',
+    notificationTypes: [2],
+  });
+  await api(stack, us.ingestKey, 'POST', '/ingest', {
+    records: [
+      { kind: 'vehicle', sourceId: 'v1', name: 'Van 1' },
+      ...['e1', 'e2'].map((sourceId) => ({
+        kind: 'safetyEvent',
+        sourceId,
+        vehicle: 'v1',
+        incidentTypes: ['Braking'],
+        startedAt: '2026-11-20T20:00:00Z',
+      })),
+    ],
+  });
+  const list = () =>
+    fleetJson<Delivery[]>(stack, 'deliveries', 'list', '--webhook', webhook.data.id, '--status', 'failed');
+  await until('both have failed', async () => (await list()).length === 2);
+  receiver.stop();
+
+  const [ingest] = logged().filter(({ kind, route }) => kind === 'request' && route === '/ingest');
+  expect(ingest).toMatchObject({
+    status: 200,
+    accountId: us.accountId,
+    records: { accepted: 3, unchanged: 0, rejected: 0 },
+  });
+  const attempts = logged().filter(({ kind }) => kind === 'attempt');
+  expect(attempts).toHaveLength(2);
+  for (const { requestId, webhookId, status } of attempts)
+    expect({ requestId, webhookId, status }).toEqual({
+      requestId: ingest?.requestId,
+      webhookId: webhook.data.id,
+      status: 410,
+    });
+  const [{ id } = { id: '' }] = await list();
+  expect((await fleet(stack, 'deliveries', 'show', id)).out).toContain(String(ingest?.requestId));
+  expect(readFileSync(join(dirname(stack.certificates.caFile), 'wrangler.log'), 'utf8')).not.toContain(
+    'secret-path',
+  );
+
+  expect(await fleetJson(stack, 'status')).toMatchObject({
+    problem: null,
+    pending: 0,
+    failing: [{ account: 'Journey', webhookId: webhook.data.id, failed: 2, failures: 2 }],
+  });
+  const { out } = await fleet(stack, 'status');
+  expect(out).toMatch(new RegExp(`│ Journey +│ ${webhook.data.id} +│ 2 +│ █{20} +│ 2 +│ –`));
+});

@@ -1,0 +1,99 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { newId } from '../../src/db/ids.ts';
+import { status } from '../../src/operator/status.ts';
+import { attempted, settled } from '../support/deliveries.ts';
+import { story } from '../support/story.ts';
+import { operator } from '../support/world.ts';
+
+const tale = story();
+const show = async () => (await operator.get<Awaited<ReturnType<typeof status>>>('/operator/status')).data;
+
+beforeEach(async () => {
+  await env.DB.prepare('delete from deliveries').run();
+  await env.DB.prepare('delete from webhook_health').run();
+});
+
+/** Puts deliveries of a webhook into the table as they would be after what is said of them. */
+const put = (webhookId: string, count: number, set: Record<string, string | number>) =>
+  env.DB.prepare(
+    `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at, finished_at)
+     with recursive n (i) as (select 1 union all select i + 1 from n where i < ?2)
+     select ?1, ?3 || i, 'a', 'e', 0, ?4, ?5, ?6 from n`,
+  )
+    .bind(webhookId, count, newId(), set.status, set.nextAttemptAt ?? 0, set.finishedAt ?? null)
+    .run();
+
+const hour = 3_600_000;
+
+describe('the status of the service', () => {
+  it('is all zeros and nobody when nothing has happened', async () => {
+    expect(await show()).toEqual({
+      problem: null,
+      health: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null },
+      pending: 0,
+      due: 0,
+      later: 0,
+      oldestPendingAt: null,
+      failing: [],
+    });
+  });
+
+  it('tells what waits: what is due, what comes later, and since when', async () => {
+    const began = Date.now();
+    await put('w', 2, { status: 'pending', nextAttemptAt: Date.now() - 1000 * 400 });
+    await put('w', 3, { status: 'pending', nextAttemptAt: Date.now() + hour });
+    await put('w', 4, { status: 'delivered' });
+    const shown = await show();
+    expect(shown).toMatchObject({ problem: 'Deliveries are late', pending: 5, due: 2, later: 3 });
+    expect(shown.health.oldestDueSeconds).toBeGreaterThanOrEqual(400);
+    const oldest = Date.parse(String(shown.oldestPendingAt));
+    expect(oldest).toBeGreaterThanOrEqual(began);
+    expect(oldest).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('names the webhooks whose deliveries fail, the worst first', async () => {
+    const [bad, worse, fine] = [await tale.register(), await tale.register(), await tale.register()];
+    tale.heard.answers(({ url }) => new Response('', { status: url === fine.url ? 200 : 500 }));
+    await tale.happen();
+    for (const { id } of [bad, worse]) await attempted(id);
+    await settled(fine.id);
+    await put(worse.id, 3, { status: 'failed', finishedAt: Date.now() - hour });
+    await put(worse.id, 2, { status: 'failed', finishedAt: Date.now() - 25 * hour });
+    const { accountId } = tale.us;
+    expect((await show()).failing).toEqual([
+      { webhookId: worse.id, accountId, account: 'Acme Insurance', failed: 3, failures: 1, openUntil: null },
+      { webhookId: bad.id, accountId, account: 'Acme Insurance', failed: 0, failures: 1, openUntil: null },
+    ]);
+  });
+
+  it('tells until when a receiver is left alone', async () => {
+    tale.heard.answers(() => new Response('', { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen(5);
+    await vi.waitFor(async () =>
+      expect((await show()).failing).toMatchObject([
+        { webhookId: hook.id, failures: 5, openUntil: expect.stringMatching(/Z$/) },
+      ]),
+    );
+  });
+
+  it('counts no further than it needs to, whatever has piled up', async () => {
+    const hook = await tale.register();
+    await put('w', 10_500, { status: 'pending', nextAttemptAt: 1 });
+    await put(hook.id, 500, { status: 'failed', finishedAt: Date.now() });
+    await env.DB.prepare('insert into webhook_health values (?1, 1, 0, 0, null)').bind(hook.id).run();
+    const read: number[] = [];
+    const batch = async (statements: D1PreparedStatement[]) => {
+      const results = await env.DB.batch(statements);
+      read.push(...results.map(({ meta }) => meta.rows_read));
+      return results;
+    };
+    const DB = { prepare: (text: string) => env.DB.prepare(text), batch } as unknown as D1Database; // all it uses
+    expect(await status({ ...env, DB })).toMatchObject({ pending: 10_000, failing: [{ failed: 100 }] });
+    const [pending = 0, failing = 0] = read;
+    expect(pending).toBeGreaterThanOrEqual(10_000);
+    expect(pending).toBeLessThanOrEqual(20_010);
+    expect(failing).toBeLessThan(500);
+  });
+});

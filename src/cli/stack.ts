@@ -46,7 +46,7 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
   const state = join(directory, 'state');
   const toml = join(root, 'wrangler.toml');
   const configFile = config ? join(directory, 'wrangler.toml') : toml;
-  if (config) writeFileSync(configFile, config(readFileSync(toml, 'utf8')));
+  if (config) writeFileSync(configFile, fromAnywhere(config(readFileSync(toml, 'utf8'))));
   migrate(state, env, configFile);
 
   const chosen = port || (await freePort());
@@ -94,6 +94,13 @@ export function freePort(): Promise<number> {
     });
   });
 }
+
+/** A configuration whose paths hold wherever it lies. */
+const fromAnywhere = (toml: string): string =>
+  toml.replace(
+    /^(main|migrations_dir|directory) = "(.+)"$/gm,
+    (_, key, path) => `${key} = "${resolve(root, path)}"`,
+  );
 
 const pidFile = (directory: string) => join(directory, 'wrangler.pid');
 

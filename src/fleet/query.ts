@@ -65,7 +65,7 @@ export const EventTypes = v.pipe(
     (names) => names.every((name) => typesByPlainName.has(plain(name))),
     'must be normalised incident types',
   ),
-  v.transform((names) => names.flatMap((name) => typesByPlainName.get(plain(name)) ?? [])),
+  v.transform((names) => [...new Set(names.flatMap((name) => typesByPlainName.get(plain(name)) ?? []))]),
   v.metadata({ type: 'array', items: { type: 'string', enum: incidentTypes }, maxItems: 100 }),
 );
 

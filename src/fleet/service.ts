@@ -1,7 +1,7 @@
-import { inArray, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { decodeCursor, encodeCursor } from '../db/cursor.ts';
-import type { Caller, Database } from '../db/database.ts';
+import { among, type Caller, type Database } from '../db/database.ts';
 import { type ListTable, type PageQuery, readPage } from '../db/pages.ts';
 import { invalid } from '../errors.ts';
 import { parse } from '../http/validation.ts';
@@ -92,7 +92,7 @@ function narrowed<T extends ListTable>(
     if (!('lead' in filter))
       filters.push(filter.where(value as never)); // as its own schema has parsed it
     else if ((value as string[]).length > mostStreams || leads.length > 0)
-      filters.push(inArray(filter.lead, value as string[]));
+      filters.push(sql`${filter.lead} in ${among(value as string[])}`);
     else leads.push({ column: filter.lead, values: value as string[] });
   }
   const account = { column: list.table.accountId, values: [caller.accountId] };

@@ -61,6 +61,7 @@ describe('every message that the documents give for a 400', () => {
   beforeAll(async () => {
     us = await world();
     webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+    await operator.post(`/operator/accounts/${us.accountId}/users`, { email: 'taken@example.com' });
     taken = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
   });
 
@@ -102,6 +103,7 @@ describe('every message that the documents give for a 400', () => {
     'Unknown token': () => ({ id: 'none' }),
     'Unknown delivery': () => ({ id: 'none' }),
     'Unknown user': () => ({ id: 'none' }),
+    'This address cannot be added': () => ({ body: { email: 'taken@example.com' } }),
     'Unknown address': () => ({ body: { email: 'nobody@example.com' } }),
     'email must be an e-mail address': () => ({ body: { email: 'nobody' } }),
     'webhookId is required': () => ({ query: 'webhookId' }),

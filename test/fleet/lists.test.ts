@@ -203,6 +203,14 @@ describe('filters', () => {
     ]);
   });
 
+  it('take a hundred values each', async () => {
+    const others = Array.from({ length: 99 }, () => crypto.randomUUID());
+    const both = `vehicleIds=${[truck1(), ...others]}&driverIds=${[ann(), ...others]}`;
+    expect(await sourceIds(`/trips?${both}`, trucks)).toEqual(['trip-1']);
+    const spellings = Array.from({ length: 100 }, (_, i) => `phone${'-'.repeat(i)}usage`);
+    expect(await sourceIds(`/safety-events?${day}&eventTypes=${spellings}`, trucks)).toEqual(['b']);
+  });
+
   it('that are unknown are ignored', async () => {
     expect(await sourceIds('/trips?colour=red&limit=2')).toEqual(['trip-1', 'trip-2']);
   });

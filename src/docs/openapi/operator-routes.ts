@@ -276,7 +276,7 @@ export const people = operated('People', [
     parameters: [accountId],
     body: 'NewUser',
     reply: one('PortalUser', 'User added'),
-    refusals: [unknownAccount, noEmail, notJson],
+    refusals: [unknownAccount, { message: 'This address cannot be added' }, noEmail, notJson],
   },
   {
     method: 'delete',

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { startStack } from '../../../src/cli/stack.ts';
+import { type StackOptions, startStack } from '../../../src/cli/stack.ts';
 
 const fleetProgram = resolve(import.meta.dirname, '../../../src/cli/fleet.ts');
 
-/** A folder of its own for a stack, and how to start one there, and another after it. */
-export function stackFolder() {
+/** A folder of its own for a stack, and how to start one there, and another after it; `config` may change its configuration. */
+export function stackFolder(config?: StackOptions['config']) {
   const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
   return {
-    start: () => startStack({ directory, port: 0 }),
+    start: () => startStack({ directory, port: 0, ...(config && { config }) }),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

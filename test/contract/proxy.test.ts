@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Received, startReceiver } from '../../src/cli/receiver.ts';
+import type { Stack } from '../../src/cli/stack.ts';
+import { closed, isOf, schemas, startProxy, wholeDocument } from '../support/node/contract.ts';
+import { fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+
+const document = closed(wholeDocument());
+const folder = stackFolder();
+const directory = mkdtempSync(join(tmpdir(), 'fleet-prism-'));
+let stack: Stack;
+let proxy: Awaited<ReturnType<typeof startProxy>>;
+beforeAll(async () => {
+  stack = await folder.start();
+  proxy = await startProxy(document, stack.baseUrl, directory);
+});
+afterAll(async () => {
+  proxy.stop();
+  await stack.stop();
+  folder.remove();
+  rmSync(directory, { recursive: true });
+});
+
+it('a validating proxy between clients, connectors, operators and the service finds no deviation', async () => {
+  const seen = { baseUrl: proxy.url, operatorKey: stack.operatorKey };
+  const us = await journeyAccount(seen);
+  const deliveries: Received[] = [];
+  let status = 500;
+  const receiver = await startReceiver(stack.certificates, 0, (received, response) => {
+    deliveries.push(received);
+    response.writeHead(status).end('as told');
+  });
+  const as =
+    (key: string) =>
+    async <T = never>(method: string, path: string, body?: unknown, headers = {}) => {
+      const reply = await fetch(proxy.url + path, {
+        method,
+        headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return (await reply.json()) as { status: number; message: string; data: T; next?: string }; // the envelope
+    };
+  const client = as(us.token);
+  const connector = as(us.ingestKey);
+  const connection = { 'connection-id': us.connectionId };
+  const webhook = (changes: object = {}) => ({
+    connectionIds: [us.connectionId],
+    url: receiver.url,
+    httpVerb: 'POST',
+    headers: { 'X-Secret': 's3cret' },
+    notificationTypes: [1, 2],
+    ...changes,
+  });
+
+  expect((await client('GET', '/webhooks')).data).toEqual([]);
+  const made = await client<{ id: string }>('POST', '/webhook', webhook());
+  expect(made.message).toBe('Webhook created');
+  expect((await client('POST', '/webhook', webhook())).message).toBe('Webhook with this URL already exist');
+  expect((await client('POST', '/webhook', webhook({ url: 'http://example.com' }))).message).toBe(
+    "Invalid URL, must use 'https'",
+  );
+  expect((await client('PUT', `/webhook/${made.data.id}`, webhook({ httpVerb: 'PUT' }))).status).toBe(200);
+  expect((await client('DELETE', `/webhook/${crypto.randomUUID()}`)).message).toBe('Invalid webhook id');
+
+  const records = Array.from({ length: 3 }, (_, i) => [
+    { kind: 'driver', sourceId: `d${i}`, name: 'Robin', email: 'robin@example.com' },
+    { kind: 'vehicle', sourceId: `v${i}`, name: 'Van', groups: ['City'], lastLocation: spot },
+    { kind: 'trip', sourceId: `t${i}`, vehicle: `v${i}`, driver: `d${i}`, startedAt: spot.timestamp },
+    {
+      kind: 'safetyEvent',
+      sourceId: `e${i}`,
+      vehicle: `v${i}`,
+      incidentTypes: ['Braking'],
+      startedAt: spot.timestamp,
+      recipients: ['safety@example.com'],
+    },
+  ]).flat();
+  const accident = {
+    kind: 'accident',
+    sourceId: 'a',
+    vin: 'WDB9066331S000001',
+    eventTime: spot.timestamp,
+    location: { latitude: 52.5, longitude: 13.4 },
+    notificationLevel: 1,
+  };
+  const lost = { kind: 'trip', sourceId: 'x', vehicle: 'nowhere', startedAt: spot.timestamp };
+  expect((await connector('POST', '/ingest', { records: [...records, accident, lost] })).data).toMatchObject({
+    accepted: 13,
+    rejected: [{ index: 13, sourceId: 'x' }],
+  });
+  expect((await connector('GET', '/webhooks')).status).toBe(403);
+  expect((await as(`${us.token}x`)('GET', '/webhooks')).status).toBe(401);
+
+  const range = 'from=2026-11-20&to=2026-11-21';
+  for (const [path, count] of [
+    ['/connections', 1],
+    ['/drivers?limit=2', 2],
+    ['/drivers?status=1&licenseState=CO', 0],
+    ['/vehicles?limit=2', 2],
+    ['/vehicles?status=active&vin=WDB', 0],
+    ['/trips?limit=1', 1],
+    [`/trips?${range}`, 3],
+    [`/safety-events?limit=2&${range}`, 2],
+    [`/safety-events?${range}&eventTypes=Harsh%20Braking&minEventRisk=1`, 3],
+  ] as const)
+    expect((await client<object[]>('GET', path, undefined, connection)).data, path).toHaveLength(count);
+  const page = await client<object[]>('GET', '/vehicles?limit=2', undefined, connection);
+  const rest = await client<object[]>('GET', `/vehicles?limit=2&cursor=${page.next}`, undefined, connection);
+  expect([rest.data.length, rest.next]).toEqual([1, undefined]);
+  expect((await client('GET', '/vehicles?cursor=abc', undefined, connection)).message).toBe('Invalid cursor');
+
+  expect((await fetch(`${proxy.url}/health`)).status).toBe(200);
+
+  // The operators look into what failed, and send it again.
+  await until('all were tried', () => deliveries.length >= 4);
+  status = 410;
+  const listed = () =>
+    fleetJson<{ id: string; status: string }[]>(seen, 'deliveries', 'list', '--webhook', made.data.id);
+  await fleetJson(seen, 'status');
+  await fleetJson(seen, 'webhook', 'list', '--account', us.accountId);
+  const [first] = await listed();
+  await fleetJson(seen, 'deliveries', 'show', first?.id ?? '');
+  await fleetJson(seen, 'deliveries', 'replay', first?.id ?? '');
+  await fleetJson(seen, 'deliveries', 'replay', '--webhook', made.data.id, '--since', '2026-11-20T00:00:00Z');
+  await fleetJson(seen, 'account', 'list');
+  await fleetJson(seen, 'account', 'suspend', us.accountId);
+  expect((await client('GET', '/webhooks')).status).toBe(403);
+  await fleetJson(seen, 'account', 'activate', us.accountId);
+  await fleetJson(seen, 'connection', 'list', '--account', us.accountId);
+  await fleetJson(seen, 'connection', 'update', us.connectionId, '--name', 'Vans of the city');
+  await fleetJson(seen, 'token', 'list', '--account', us.accountId);
+  await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);
+  await fleetJson(seen, 'user', 'list', '--account', us.accountId);
+  await fleetJson(seen, 'sign-in-link', 'ann@example.com');
+  await fleetJson(seen, 'user', 'remove', 'ann@example.com', '--account', us.accountId);
+  expect((await fleet(seen, 'token', 'revoke', 'none')).err).toContain('Unknown token');
+  expect((await client('DELETE', `/webhook/${made.data.id}`)).data).toBe(true);
+  await fleetJson(seen, 'token', 'revoke', us.tokenId);
+  expect((await client('GET', '/webhooks')).status).toBe(401);
+  receiver.stop();
+
+  expect(proxy.deviations()).toEqual([]);
+  const succeeded = proxy.succeeded();
+  const unused = Object.entries(document.paths).flatMap(([template, methods]) =>
+    Object.keys(methods)
+      .filter((method) => !succeeded.some((call) => call.method === method && isOf(template, call.path)))
+      .map((method) => `${method} ${template}`),
+  );
+  expect(unused).toEqual([]);
+  for (const { headers, body } of deliveries) expect(wrongIn(headers, body)).toEqual([]);
+});
+
+/** What of a delivery is not as the document's `webhooks` say. */
+function wrongIn(headers: IncomingHttpHeaders, body: Received['body']): unknown[] {
+  const delivery = document.webhooks?.[body.type === 1 ? 'accident' : 'event']?.post;
+  const check = schemas(document);
+  const parameters = (delivery?.parameters ?? []) as { name: string; schema: { type: string } }[];
+  return [
+    ...check(delivery?.requestBody?.content['application/json'].schema ?? {}, body),
+    ...parameters.flatMap(({ name, schema }) => {
+      const value = headers[name.toLowerCase()];
+      return check(schema, schema.type === 'integer' ? Number(value) : value);
+    }),
+  ];
+}
+
+const spot = { latitude: 52.5, longitude: 13.4, timestamp: '2026-11-20T20:00:00Z' };

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { freePort } from '../../../src/cli/stack.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+/** A JSON value with keys. */
+export type Json = { [key: string]: unknown };
+
+/** What tests need to know of an OpenAPI document. */
+export type Document = Json & {
+  paths: Record<string, Record<string, Operation>>;
+  webhooks?: Record<string, { post: Operation }>;
+  components: Record<string, Record<string, Json>>;
+};
+export type Operation = {
+  operationId: string;
+  security: Json[];
+  parameters?: Json[];
+  requestBody?: { content: { 'application/json': { schema: Json; example: unknown } } };
+  responses: Record<string, Json>;
+};
+
+/** The document as `npm run assets` made it. */
+export const readDocument = (name: 'openapi.json' | 'openapi.operator.json'): Document =>
+  JSON.parse(readFileSync(join(root, 'dist', name), 'utf8'));
+
+/** Both documents as one; what they share is the same in both. */
+export function wholeDocument(): Document {
+  const [client, operators] = [readDocument('openapi.json'), readDocument('openapi.operator.json')];
+  const components = Object.fromEntries(
+    Object.keys({ ...client.components, ...operators.components }).map((kind) => [
+      kind,
+      { ...client.components[kind], ...operators.components[kind] },
+    ]),
+  );
+  return { ...client, paths: { ...client.paths, ...operators.paths }, components };
+}
+
+/** The same with objects that hold what they declare and no more: clients must bear additions, tests need not. */
+export function closed<T>(document: T): T {
+  if (Array.isArray(document)) return document.map(closed) as T; // of the same kind
+  if (typeof document !== 'object' || document === null) return document;
+  const parts = Object.fromEntries(Object.entries(document).map(([key, value]) => [key, closed(value)]));
+  const open = parts.type === 'object' && parts.properties && parts.additionalProperties === undefined;
+  return (open ? { ...parts, additionalProperties: false } : parts) as T;
+}
+
+/**
+ * Starts Prism, a validating proxy, between its caller and `upstream`. Answers its URL, what it found in replies
+ * that the document does not allow, and how to stop it.
+ */
+export async function startProxy(document: Document, upstream: string, directory: string) {
+  const file = join(directory, 'openapi.json');
+  writeFileSync(file, JSON.stringify(document));
+  const port = await freePort();
+  const program = join(root, 'node_modules/@stoplight/prism-cli/dist/index.js');
+  const args = [program, 'proxy', file, upstream, '--port', String(port), '--cors', 'false'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let log = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    log += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    log += text;
+  });
+  for (const end = Date.now() + 30_000; !log.includes('Prism is listening'); ) {
+    if (Date.now() > end || child.exitCode !== null) throw new Error(`Prism did not start:\n${log}`);
+    await new Promise((on) => setTimeout(on, 50));
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** Method and path of each call that came back with 200. One call at a time, as the log has it. */
+    succeeded: () =>
+      [...log.matchAll(/Forwarding "(\w+)" request to (\S+?)\.\.\..*?has returned (\d+)/gs)]
+        .filter(([, , , status]) => status === '200')
+        .map(([, method = '', url = '']) => ({ method, path: new URL(url).pathname })),
+    deviations: () =>
+      log.split('\n').filter((line) => /Violation: response|terminated with error/.test(line)),
+    stop: () => child.kill(),
+  };
+}
+
+/** Whether a path is one of a template such as `/webhook/{id}`. */
+export const isOf = (template: string, path: string): boolean =>
+  new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
+
+/** A reply as it came. */
+export type Answer = { status: number; headers: Record<string, string | undefined>; text: string };
+
+/** Tells what of a reply to an operation is not as the document says. */
+export function checker(document: Document, operation: Operation): (answer: Answer) => unknown[] {
+  const check = schemas(document);
+  return ({ status, headers, text }) => {
+    const written = operation.responses[status];
+    if (!written) return [`status ${status} is not documented`];
+    const response = resolved(document, written) as { headers?: Json; content: Json };
+    const schema = (response.content['application/json'] as { schema: Json }).schema;
+    if (!headers['content-type']?.startsWith('application/json')) return ['not JSON'];
+    return [
+      ...check(schema, JSON.parse(text)),
+      ...Object.entries(response.headers ?? {}).flatMap(([name, part]) => {
+        const header = resolved(document, part as Json) as { required?: boolean; schema: Json };
+        const value = headers[name.toLowerCase()];
+        if (value === undefined) return header.required ? [`no ${name}`] : [];
+        return check(header.schema, header.schema.type === 'integer' ? Number(value) : value);
+      }),
+    ];
+  };
+}
+
+/** Checks values against schemas that may refer to the document's components. */
+export function schemas(document: Document): (schema: Json, value: unknown) => unknown[] {
+  const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
+  ajv.addSchema({ $id: 'document', components: document.components });
+  const compiled = new Map<Json, ValidateFunction>();
+  return (schema, value) => {
+    const known = compiled.get(schema);
+    const valid = known ?? ajv.compile(schema.$ref ? { $ref: `document${schema.$ref}` } : schema);
+    if (!known) compiled.set(schema, valid);
+    return valid(value) ? [] : (valid.errors ?? []);
+  };
+}
+
+/** A part of a document, or what it refers to. */
+export function resolved(document: Document, part: Json): Json {
+  const [, , kind = '', name = ''] = typeof part.$ref === 'string' ? part.$ref.split('/') : [];
+  return kind ? (document.components[kind]?.[name] ?? {}) : part;
+}

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { generateSync } from 'json-schema-faker';
+import { type Document, type Json, type Operation, resolved } from './contract.ts';
+
+/** A request made up from a document. */
+export type Made = {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer>;
+};
+
+type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Json };
+
+/**
+ * Makes requests for one operation: some as the document has them, with `known` values for properties and
+ * parameters of that name so that they reach something, and some as nobody should send them. The same `seed`
+ * makes the same requests.
+ */
+export function requestsFor(
+  document: Document,
+  template: string,
+  method: string,
+  operation: Operation,
+  known: Record<string, unknown>,
+  { seed, count }: { seed: number; count: number },
+): Made[] {
+  const asDocumented = (schema: Json) =>
+    fc
+      .integer({ min: 1 })
+      .map((seed) => generateSync({ ...schema, components: document.components }, { seed, maxLength: 60 }));
+
+  const parameters = (operation.parameters ?? []).map((part) => resolved(document, part) as Parameter); // as OpenAPI has it
+  const asItShould = fc.tuple(
+    ...parameters.map((parameter) => {
+      const values = valuesOf(parameter, known, asDocumented(parameter.schema));
+      return parameter.required ? values : fc.oneof(values, nothing);
+    }),
+  );
+  const anyhow = fc.tuple(
+    ...parameters.map((parameter) =>
+      fc.oneof(
+        { weight: 6, arbitrary: valuesOf(parameter, known, asDocumented(parameter.schema)) },
+        { weight: 3, arbitrary: hostileText.map((text) => [text]) },
+        { weight: parameter.in === 'path' ? 0 : 1, arbitrary: nothing },
+      ),
+    ),
+  );
+  const values = fc.oneof(asItShould, anyhow);
+  const schema = operation.requestBody?.content['application/json'].schema;
+  const bodies = schema ? bodyOf(asDocumented(schema), known) : fc.constant({});
+  const all = fc.tuple(values, bodies).map(([values, body]) => {
+    const url = { path: template, query: new URLSearchParams() };
+    const headers: Record<string, string> = {};
+    for (const [i, { name, in: place }] of parameters.entries())
+      for (const value of values[i] ?? [])
+        if (place === 'path') url.path = url.path.replace(`{${name}}`, () => inPath(value));
+        else if (place === 'query') url.query.append(name, value);
+        else headers[name] = value.replace(/[^\x20-\x7e]/g, '?').trim();
+    return {
+      method: method.toUpperCase(),
+      path: url.query.size > 0 ? `${url.path}?${url.query}` : url.path,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...body,
+    };
+  });
+  return fc.sample(all, { seed, numRuns: count });
+}
+
+/** A path segment: not one that a URL parser would take for the folder itself or the one above. */
+const inPath = (value: string): string => (/^\.{0,2}$/.test(value) ? 'dot' : encodeURIComponent(value));
+
+const nothing = fc.constant<string[]>([]);
+
+/** Values of a parameter as the document has them; a known one that is undefined is always left out. */
+const valuesOf = (
+  { name }: Parameter,
+  known: Record<string, unknown>,
+  documented: fc.Arbitrary<unknown>,
+): fc.Arbitrary<string[]> =>
+  name in known
+    ? fc.constant(known[name] === undefined ? [] : [String(known[name])])
+    : documented.map((value) => (Array.isArray(value) ? value.map(String) : [String(value)]));
+
+const hostileText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    ...[
+      '',
+      ' ',
+      '\0',
+      '%00',
+      '%',
+      '..',
+      '../operator/accounts',
+      "' or 1=1 --",
+      '"',
+      '\\',
+      '{}',
+      'null',
+      'true',
+    ],
+    ...['0', '-1', '1e999', '9'.repeat(300), '0x10', '1.5', '٣', '🚚', 'a'.repeat(3000), '2026-02-31'],
+    ...['2026-11-20T24:00:00Z', '9999-12-31T23:59:59+23:59', '00000000-0000-0000-0000-000000000000'],
+  ),
+);
+
+type Body = Pick<Made, 'body'> & { headers?: Record<string, string> };
+
+function bodyOf(documented: fc.Arbitrary<unknown>, known: Record<string, unknown>): fc.Arbitrary<Body> {
+  const json = (value: unknown): Body => ({ body: JSON.stringify(value) });
+  const reaching = documented.map((value) => ({
+    ...(value as Json), // all bodies are objects
+    ...Object.fromEntries(Object.entries(known).filter(([name]) => name in (value as Json))),
+  }));
+  const spoiled = fc
+    .tuple(reaching, fc.nat(), fc.oneof(fc.jsonValue({ maxDepth: 3 }), hostileText), fc.boolean())
+    .map(([value, at, instead, drop]) => spoil(value, at, instead, drop));
+  return fc.oneof(
+    { weight: 2, arbitrary: documented.map(json) },
+    { weight: 4, arbitrary: reaching.map(json) },
+    { weight: 4, arbitrary: spoiled.map(json) },
+    { weight: 1, arbitrary: fc.jsonValue().map(json) },
+    { weight: 1, arbitrary: fc.constantFrom(...noJson) },
+  );
+}
+
+const noJson: Body[] = [
+  ...['', '{', '[]', 'null', '"text"', '[[[', '{"a":1}}', '{"__proto__":{"records":[]}}'].map((body) => ({
+    body,
+  })),
+  { body: '['.repeat(50_000) },
+  { body: JSON.stringify({ name: 'x'.repeat(70_000) }) },
+  { body: new Uint8Array([0xff, 0xfe, 0x7b]) },
+  { body: '{}', headers: { 'content-type': 'text/plain' } },
+];
+
+/** Puts something else at one of the places of a value, or nothing. */
+function spoil(value: unknown, at: number, instead: unknown, drop: boolean): unknown {
+  const places: { holder: Json; key: string }[] = [];
+  const walk = (node: unknown) => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const key of Object.keys(node)) {
+      places.push({ holder: node as Json, key }); // just seen to be one
+      walk((node as Json)[key]);
+    }
+  };
+  const copy = structuredClone(value);
+  walk(copy);
+  const place = places[at % Math.max(1, places.length)];
+  if (!place) return instead;
+  if (drop) delete place.holder[place.key];
+  else place.holder[place.key] = instead;
+  return copy;
+}

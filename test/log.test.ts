@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { newId } from '../src/db/ids.ts';
-import { tellDead } from '../src/deliveries/dead.ts';
 import { attempted, minute, settled } from './support/deliveries.ts';
 import { listenToLog } from './support/log.ts';
 import { story } from './support/story.ts';
@@ -224,19 +223,6 @@ describe('the log', () => {
     expect(reply.status).toBe(500);
     expect(log.lines('fault')).toMatchObject([{ message: 'Internal error', error: 'SyntaxError' }]);
     expectNothingOf(['MARKED']);
-  });
-
-  it('has a line for each wake-up that failed for good', () => {
-    tellDead([{ webhookId: 'w', id: 'd' }]);
-    expect(log.lines('fault')).toEqual([
-      {
-        level: 'error',
-        kind: 'fault',
-        message: 'Wake-up failed ten times',
-        webhookId: 'w',
-        deliveryId: 'd',
-      },
-    ]);
   });
 });
 

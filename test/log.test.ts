@@ -206,6 +206,27 @@ describe('the log', () => {
     expectNothingOf([secret]);
   });
 
+  it('follows a test event from the portal, without the secrets of who signed in', async () => {
+    const hook = await tale.register();
+    const email = `person-${newId()}@example.com`;
+    await operator.post(`/operator/accounts/${tale.us.accountId}/users`, { email });
+    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+    const link = new URL(data.url).pathname;
+    const press = (path: string, cookie = '') => {
+      const headers = { origin: 'https://api.example.com', cookie };
+      const init = { method: 'POST', headers, body: new URLSearchParams() };
+      return app.fetch(new Request(`https://api.example.com${path}`, init), env, background);
+    };
+    const cookie = (await press(link)).headers.get('set-cookie')?.split(';')[0] ?? '';
+    const tried = await press(`/portal/webhooks/${hook.id}/test-event`, cookie);
+    await settled(hook.id);
+    const requestId = tried.headers.get('x-request-id');
+    const { accountId } = tale.us;
+    expect(log.lines('request').at(-1)).toMatchObject({ requestId, status: 303, accountId, tokenId: null });
+    expect(log.lines('attempt')).toMatchObject([{ requestId, webhookId: hook.id, result: 'success' }]);
+    expectNothingOf([email, link.split('/').at(-1) ?? link, cookie.split('=')[1] ?? cookie]);
+  });
+
   it('tells what went wrong with the database, not what was asked of it', async () => {
     const DB = {
       prepare: () => {

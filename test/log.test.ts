@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { newId } from '../src/db/ids.ts';
-import { tellDead } from '../src/deliveries/dead.ts';
 import { attempted, minute, settled } from './support/deliveries.ts';
 import { listenToLog } from './support/log.ts';
 import { story } from './support/story.ts';
@@ -207,6 +206,27 @@ describe('the log', () => {
     expectNothingOf([secret]);
   });
 
+  it('follows a test event from the portal, without the secrets of who signed in', async () => {
+    const hook = await tale.register();
+    const email = `person-${newId()}@example.com`;
+    await operator.post(`/operator/accounts/${tale.us.accountId}/users`, { email });
+    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+    const link = new URL(data.url).pathname;
+    const press = (path: string, cookie = '') => {
+      const headers = { origin: 'https://api.example.com', cookie };
+      const init = { method: 'POST', headers, body: new URLSearchParams() };
+      return app.fetch(new Request(`https://api.example.com${path}`, init), env, background);
+    };
+    const cookie = (await press(link)).headers.get('set-cookie')?.split(';')[0] ?? '';
+    const tried = await press(`/portal/webhooks/${hook.id}/test-event`, cookie);
+    await settled(hook.id);
+    const requestId = tried.headers.get('x-request-id');
+    const { accountId } = tale.us;
+    expect(log.lines('request').at(-1)).toMatchObject({ requestId, status: 303, accountId, tokenId: null });
+    expect(log.lines('attempt')).toMatchObject([{ requestId, webhookId: hook.id, result: 'success' }]);
+    expectNothingOf([email, link.split('/').at(-1) ?? link, cookie.split('=')[1] ?? cookie]);
+  });
+
   it('tells what went wrong with the database, not what was asked of it', async () => {
     const DB = {
       prepare: () => {
@@ -224,19 +244,6 @@ describe('the log', () => {
     expect(reply.status).toBe(500);
     expect(log.lines('fault')).toMatchObject([{ message: 'Internal error', error: 'SyntaxError' }]);
     expectNothingOf(['MARKED']);
-  });
-
-  it('has a line for each wake-up that failed for good', () => {
-    tellDead([{ webhookId: 'w', id: 'd' }]);
-    expect(log.lines('fault')).toEqual([
-      {
-        level: 'error',
-        kind: 'fault',
-        message: 'Wake-up failed ten times',
-        webhookId: 'w',
-        deliveryId: 'd',
-      },
-    ]);
   });
 });
 

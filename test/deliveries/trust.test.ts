@@ -179,7 +179,13 @@ describe('a wake-up that failed ten times', () => {
     const batch = { queue: 'fleet-deliveries-dead', messages: [{ body }] };
     await worker.queue(batch as unknown as MessageBatch<typeof body>, env, createExecutionContext()); // what is used of one
     expect(told.mock.calls.map(([line]) => JSON.parse(line))).toEqual([
-      { level: 'error', message: 'Wake-up failed ten times', webhookId: hook.id, deliveryId: row?.id },
+      {
+        level: 'error',
+        kind: 'fault',
+        message: 'Wake-up failed ten times',
+        webhookId: hook.id,
+        deliveryId: row?.id,
+      },
     ]);
     await minute();
     expect(await settled(hook.id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { buildDocs } from '../docs/pages/build.ts';
 
 /** Makes `dist/`: all that is served as it is, before the Worker is asked. */
 const root = resolve(import.meta.dirname, '../..');
@@ -10,6 +11,7 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 portal();
 documents();
+await buildDocs(dist);
 
 function portal(): void {
   cpSync(join(root, 'src/portal/assets'), join(dist, 'portal'), { recursive: true });

@@ -1,0 +1,46 @@
+import MarkdownIt, { type Token } from 'markdown-it';
+import { codeRenderer, readFence } from './code.ts';
+
+/** A guide as HTML, with its sections: their ids and headings. */
+export type Rendered = { html: string; sections: { id: string; title: string }[] };
+
+/** Answers how to render a guide: sections can be linked to, tables scroll, and samples side by side are one group. */
+export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
+  const code = await codeRenderer();
+  const markdown = new MarkdownIt();
+  const { rules } = markdown.renderer;
+  rules.fence = (tokens, at) => {
+    const { info = '', content = '' } = tokens[at] ?? {};
+    const html = code(content, readFence(info));
+    const before = isSample(tokens[at - 1]);
+    const after = isSample(tokens[at + 1]);
+    if (!isSample(tokens[at]) || !(before || after)) return html;
+    return `${before ? '' : '<div class="samples">\n'}${html}${after ? '' : '</div>\n'}`;
+  };
+  rules.table_open = () => '<div class="table" role="group" aria-label="Table" tabindex="0"><table>\n';
+  rules.table_close = () => '</table></div>\n';
+  rules.heading_open = (tokens, at) => {
+    const { tag } = tokens[at] ?? { tag: 'h2' };
+    return `<${tag} id="${idOf(textOf(tokens[at + 1]))}">`;
+  };
+  return (text) => {
+    const tokens = markdown.parse(text, {});
+    const sections = tokens.flatMap((token, at) => {
+      const title = textOf(tokens[at + 1]);
+      return token.type === 'heading_open' && token.tag === 'h2' ? [{ id: idOf(title), title }] : [];
+    });
+    return { html: markdown.renderer.render(tokens, markdown.options, {}), sections };
+  };
+}
+
+const isSample = (token: Token | undefined): boolean =>
+  token?.type === 'fence' && readFence(token.info).name !== undefined;
+
+const textOf = (inline: Token | undefined): string =>
+  (inline?.children ?? []).map(({ content }) => content).join('');
+
+const idOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');

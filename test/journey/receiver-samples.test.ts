@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../src/cli/stack.ts';
+import { api, until } from '../support/node/journey.ts';
+import { event, kept, startReader } from '../support/node/reader.ts';
+import { isOfReceivers, type Running, type Settings, samples } from '../support/node/samples.ts';
+
+let reader: Awaited<ReturnType<typeof startReader>>;
+
+beforeAll(async () => {
+  reader = await startReader();
+});
+afterAll(() => reader?.stop());
+
+describe.each(['ts', 'py'])('receiver.%s', (language) => {
+  let cwd: string;
+  let settings: Settings;
+  let receiver: Running;
+
+  beforeAll(async () => {
+    cwd = reader.folderFor(`receiver-${language}`);
+    const PORT = String(await freePort());
+    const { certFile, keyFile } = reader.stack.certificates;
+    settings = {
+      ...reader.settings,
+      PORT,
+      TLS_CERT: certFile,
+      TLS_KEY: keyFile,
+      RECEIVER_URL: `https://localhost:${PORT}/fleet`,
+      WEBHOOK_SECRET: `secret of ${language}`,
+    };
+    receiver = await listen(settings, cwd);
+  });
+  afterAll(() => receiver?.child.kill('SIGKILL'));
+
+  const listen = async (settings: Settings, cwd: string) => {
+    const running = reader.start(`receiver.${language}`, settings, cwd);
+    await until('the receiver listens', () => running.out.includes('listening'));
+    return running;
+  };
+  const knock = async (settings: Settings) => (await reader.run('knock.sh', settings, cwd)).out;
+  const printed = () => receiver.out.split('\n').filter((line) => /^(?:event|accident) /.test(line));
+
+  it('takes a delivery once, though it comes twice, and also after a restart', async () => {
+    expect(await knock(settings)).toBe('204\n204\n');
+    await until('it is printed', () => printed().length > 0);
+    expect(printed()).toEqual(['event 294aeb9d-4040-5e5d-b215-b1bab9373196 risk 3 Harsh Braking Truck 7']);
+    receiver.child.kill('SIGKILL');
+    await receiver.ended;
+    receiver = await listen(settings, cwd);
+    expect(await knock(settings)).toBe('204\n204\n');
+    expect(kept(cwd, 'deliveries.ndjson')).toHaveLength(1);
+    expect(printed()).toEqual([]);
+  });
+
+  it('refuses a wrong secret, and keeps nothing of it', async () => {
+    const before = readFileSync(join(cwd, 'deliveries.ndjson'), 'utf8');
+    expect(await knock({ ...settings, WEBHOOK_SECRET: 'wrong' })).toBe('401\n401\n');
+    expect(readFileSync(join(cwd, 'deliveries.ndjson'), 'utf8')).toBe(before);
+  });
+
+  it('speaks plain http behind a proxy', async () => {
+    const { TLS_CERT, TLS_KEY, ...plain } = settings;
+    const PORT = String(await freePort());
+    await listen({ ...plain, PORT }, reader.folderFor(`plain-${language}`));
+    expect(await knock({ ...plain, RECEIVER_URL: `http://localhost:${PORT}/fleet` })).toBe('204\n204\n');
+  });
+
+  it('gets an event and an accident by its levels from the service, once register has run', async () => {
+    const { code, out } = await reader.run(`register.${language}`, settings);
+    expect(out).toMatch(/^Webhook created [0-9a-f-]{36}\n$/);
+    expect(code).toBe(0);
+    const again = await reader.run(`register.${language}`, settings);
+    expect(again.out).toContain('400 Webhook with this URL already exist');
+    expect(again.code).toBe(1);
+
+    const sent = await reader.run('provider.sh', { ...settings, INGEST_KEY: reader.us.ingestKey });
+    expect(JSON.parse(sent.out).data.accepted).toBeGreaterThan(0);
+    await until('the event is printed', () => printed().length === 1);
+    expect(printed()[0]).toMatch(/^event [0-9a-f-]{36} risk 3 Harsh Braking Truck 7$/);
+
+    const accident = { kind: 'accident', sourceId: `crash of ${language}`, vin: '1FUJGLDR5CLBP8834' };
+    const at = { eventTime: '2026-11-20T20:00:00Z', location: { latitude: 39.7, longitude: -105 } };
+    await reader.sendIn([1, 2, 3].map((notificationLevel) => ({ ...accident, ...at, notificationLevel })));
+    await until('three levels are printed', () => printed().length === 4);
+    const told = printed().slice(1);
+    expect(told.map((line) => line.replace(/[0-9a-f-]{36} /, '')).sort()).toEqual(
+      [1, 2, 3].map((level) => `accident level ${level} vin 1FUJGLDR5CLBP8834 of Samsara`),
+    );
+  });
+
+  it('is reconciled with the list: what no delivery told is written down', async () => {
+    const untold = event(`history of ${language}`, 5);
+    await reader.sendIn([untold], false);
+    const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+    const range = { FROM: minutesFromNow(-10), TO: minutesFromNow(1) };
+    const { code, out } = await reader.run(`reconcile.${language}`, { ...settings, ...range }, cwd);
+    expect(code).toBe(0);
+    const gap = kept(cwd, 'gap.ndjson');
+    expect(gap.map(({ sourceId }) => sourceId)).toContain(untold.sourceId);
+    expect(out).toMatch(new RegExp(`^\\d+ events, ${gap.length} of them not told\n$`));
+    const told = readFileSync(join(cwd, 'deliveries.ndjson'), 'utf8');
+    expect(gap.filter(({ id }) => told.includes(id))).toEqual([]);
+  });
+});
+
+it('a webhook is registered, changed and deleted with curl', async () => {
+  const RECEIVER_URL = 'https://localhost:9/curl';
+  const settings = { ...reader.settings, RECEIVER_URL, WEBHOOK_SECRET: 'of curl' };
+  const { id: WEBHOOK_ID } = JSON.parse((await reader.run('register.sh', settings)).out).data;
+  const ours = async () => {
+    const { data } = await api<{ id: string }[]>(reader.stack, reader.us.token, 'GET', '/webhooks');
+    return data.find(({ id }) => id === WEBHOOK_ID);
+  };
+  const headers = { 'X-Fleet-Secret': 'of curl' };
+  expect(await ours()).toMatchObject({ url: RECEIVER_URL, httpVerb: 'POST', headers });
+  await reader.run('update-webhook.sh', { ...settings, WEBHOOK_ID, WEBHOOK_SECRET: 'the next' });
+  expect(await ours()).toMatchObject({ httpVerb: 'PUT', headers: { 'X-Fleet-Secret': 'the next' } });
+  const deleted = await reader.run('delete-webhook.sh', { ...settings, WEBHOOK_ID });
+  expect(JSON.parse(deleted.out)).toMatchObject({ message: 'Webhook deleted', data: true });
+  expect(await ours()).toBeUndefined();
+});
+
+it('every sample of receivers and webhooks has been run', () => {
+  expect([...reader.ran].sort()).toEqual(
+    samples
+      .filter(isOfReceivers)
+      .map(({ name }) => name)
+      .sort(),
+  );
+});

@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readGuides } from '../../src/docs/pages/guides.ts';
+import { startProxy } from '../support/node/proxy.ts';
+import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
+import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '../support/node/samples.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+let reader: Awaited<ReturnType<typeof startReader>>;
+
+beforeAll(async () => {
+  reader = await startReader();
+});
+afterAll(() => reader?.stop());
+
+it('each block of curl, TypeScript and Python in the guides has a name of its own, to be run by', () => {
+  expect(samples.filter(({ name }) => !name)).toEqual([]);
+  expect(new Set(samples.map(({ name }) => name)).size).toBe(samples.length);
+});
+
+it('each example in JSON is JSON', () => {
+  expect(jsonBlocks.length).toBeGreaterThan(0);
+  for (const block of jsonBlocks) expect(JSON.parse(block)).toBeTypeOf('object');
+});
+
+it('the samples in TypeScript pass the strictest types', () => {
+  const files = samples
+    .filter(({ language }) => language === 'ts')
+    .map(({ name }) => join(reader.folder, name));
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [
+      ...[join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--ignoreConfig', '--strict'],
+      ...['--target', 'esnext', '--module', 'esnext', '--moduleResolution', 'bundler'],
+      ...['--moduleDetection', 'force', '--types', 'node', '--typeRoots', join(root, 'node_modules/@types')],
+      ...files,
+    ],
+    { encoding: 'utf8' },
+  );
+  expect(stdout).toBe('');
+  expect(status).toBe(0);
+});
+
+it('every setting that a sample reads is one that the guides tell to set', () => {
+  const guides = readGuides().map(({ markdown }) => markdown);
+  const prose = guides.map((text) => text.replaceAll(/^```[\s\S]*?^```$/gm, '')).join('\n');
+  const exported = guides.flatMap((text) => text.match(/^export .+$/gm) ?? []).join('\n');
+  for (const sample of samples)
+    for (const setting of settingsOf(sample)) {
+      const told = prose.includes(`\`${setting}\``) || exported.includes(`${setting}=`);
+      expect(told, `${setting} of ${sample.name}`).toBe(true);
+    }
+  expect(samples.flatMap(settingsOf)).toEqual(expect.arrayContaining(['PAGE_SIZE', 'WEBHOOK_ID', 'TLS_KEY']));
+});
+
+/** The names of the environment variables that a sample reads. */
+function settingsOf({ language, code }: Sample): string[] {
+  if (language === 'ts')
+    return [...code.matchAll(/const \{ (.+) \} = process\.env/g)].flatMap(
+      ([, names]) => names?.match(/\b[A-Z_]{2,}\b/g) ?? [],
+    );
+  const reads = language === 'bash' ? /\$\{?([A-Z_]+)/g : /environ(?:\.get\(|\[)["']([A-Z_]+)/g;
+  return [...code.matchAll(reads)].flatMap(([, name]) => name ?? []);
+}
+
+it('settings.sh gives an address, a token and a secret', () => {
+  expect(reader.source('settings.sh')).toEqual(
+    expect.arrayContaining([
+      'BASE_URL=https://api.example.com',
+      'TOKEN=fds_…',
+      expect.stringMatching(/^WEBHOOK_SECRET=[0-9a-f]{64}$/),
+    ]),
+  );
+});
+
+it('local.sh takes everything from the file that a local service writes', () => {
+  const { certFile, keyFile } = reader.stack.certificates;
+  const { token, connectionId, ingestKey } = reader.us;
+  const demo = {
+    baseUrl: reader.stack.baseUrl,
+    apiToken: token,
+    connections: [{ id: connectionId, ingestKey }],
+    receiver: { certFile, keyFile },
+  };
+  mkdirSync(join(reader.folder, '.local'));
+  writeFileSync(join(reader.folder, '.local/demo.json'), JSON.stringify(demo));
+  expect(reader.source('local.sh')).toEqual(
+    expect.arrayContaining([
+      ...[`BASE_URL=${reader.stack.baseUrl}`, `TOKEN=${token}`, `CONNECTION_ID=${connectionId}`],
+      ...[`INGEST_KEY=${ingestKey}`, `TLS_CERT=${certFile}`, `TLS_KEY=${keyFile}`, 'PORT=9443'],
+    ]),
+  );
+});
+
+it.each(['sh', 'ts', 'py'])('connections.%s shows the connections', async (language) => {
+  const { code, out } = await reader.run(`connections.${language}`, reader.settings);
+  expect(code).toBe(0);
+  expect(out).toContain(reader.us.connectionId);
+  expect(out).toContain('Vans');
+});
+
+it.each(['sh', 'ts', 'py'])('vehicles.%s shows the vehicles of a connection', async (language) => {
+  const { code, out } = await reader.run(`vehicles.${language}`, reader.settings);
+  expect(code).toBe(0);
+  for (const { vin } of vehicles) expect(out).toContain(vin);
+});
+
+it('check-token.sh tells a token that works from one that does not', async () => {
+  const { settings, run } = reader;
+  expect((await run('check-token.sh', settings)).out).toBe('200\n');
+  expect((await run('check-token.sh', { ...settings, TOKEN: 'fds_wrong' })).out).toBe('401\n');
+});
+
+it('pages.sh reads a list to its end, page by page', async () => {
+  const { settings, run } = reader;
+  const { code, out } = await run('pages.sh', settings);
+  expect(code).toBe(0);
+  const pages = out.trim().split('\n');
+  const names = pages.map((page) => JSON.parse(page).data.map(({ name }: { name: string }) => name));
+  expect(names.map((page) => page.length)).toEqual([2, 2, 1]);
+  expect(names.flat().sort()).toEqual(vehicles.map(({ name }) => name));
+  expect((await run('pages.sh', { ...settings, TOKEN: 'fds_wrong' })).code).not.toBe(0);
+});
+
+describe.each(['ts', 'py'])('sync.%s', (language) => {
+  let cwd: string;
+  beforeAll(() => {
+    cwd = reader.folderFor(`sync-${language}`);
+  });
+  const sourceIds = (file: string) => kept(cwd, file).map(({ sourceId }) => sourceId);
+  const state = () => JSON.parse(readFileSync(join(cwd, 'sync-state.json'), 'utf8'));
+
+  /** Runs the sync through a proxy; answers what it printed, and what it asked for. */
+  const sync = async (answered: Parameters<typeof startProxy>[1], began = (_: Running) => {}) => {
+    const proxy = await startProxy(reader.stack.baseUrl, answered);
+    const settings = { ...reader.settings, BASE_URL: proxy.url, PAGE_SIZE: '2' };
+    const running = reader.start(`sync.${language}`, settings, cwd);
+    began(running);
+    const code = await running.ended;
+    proxy.stop();
+    return { code, out: running.out, asked: proxy.paths.map((path) => new URL(path, proxy.url)) };
+  };
+
+  it('that is killed goes on from its cursor, waits when it is told to, and has everything', async () => {
+    const names = ['one', 'two', 'three', 'four', 'five'].map((name) => `${language} ${name}`);
+    const history = names.map((name, at) => event(name, 120 + at));
+    await reader.sendIn(history, false);
+    let running: Running | undefined;
+    let pages = 0;
+    const third = () => {
+      if (++pages === 3) running?.child.kill('SIGKILL');
+      return pages >= 3;
+    };
+    await sync(third, (started) => {
+      running = started;
+    });
+    expect(kept(cwd, 'vehicles.ndjson').length).toBe(4);
+    const { cursor } = state().vehicles;
+
+    let busy = true;
+    const resumed = await sync((path, response) => {
+      if (!busy || !path.startsWith('/safety-events')) return false;
+      busy = false;
+      response.writeHead(429, { 'Retry-After': '1' }).end('{"status":429,"message":"Rate limit exceeded"}');
+      return true;
+    });
+    expect(resumed.out).toContain('429: waiting 1 s');
+    expect(resumed.code).toBe(0);
+    expect(resumed.asked[0]?.searchParams.get('cursor')).toBe(cursor);
+    expect(sourceIds('vehicles.ndjson').sort()).toEqual(vehicles.map(({ sourceId }) => sourceId));
+    expect(sourceIds('safety-events.ndjson')).toEqual(expect.arrayContaining(names));
+  });
+
+  it('reads only what is new the next time, and what came in late', async () => {
+    await reader.sendIn([event(`${language} late`, 200), event(`${language} new`, 0)], false);
+    const { eventsUntil } = state();
+    const { code, asked } = await sync(() => false);
+    expect(code).toBe(0);
+    const from = asked.find(({ pathname }) => pathname === '/safety-events')?.searchParams.get('from');
+    expect(Date.parse(eventsUntil) - Date.parse(from ?? '')).toBe(86_400_000);
+    expect(sourceIds('safety-events.ndjson')).toEqual(
+      expect.arrayContaining([`${language} late`, `${language} new`]),
+    );
+  });
+
+  it('stops with the message and the request when it is refused', async () => {
+    const settings = { ...reader.settings, TOKEN: 'fds_wrong' };
+    const { code, out } = await reader.run(
+      `sync.${language}`,
+      settings,
+      reader.folderFor(`refused-${language}`),
+    );
+    expect(code).not.toBe(0);
+    expect(out).toMatch(/401 Invalid or expired token \(request [0-9a-f-]{36}\)/);
+  });
+});
+
+it('every other sample of the guides has been run', () => {
+  const others = samples.filter((sample) => !isOfReceivers(sample)).map(({ name }) => name);
+  expect([...reader.ran].sort()).toEqual(others.sort());
+});

@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { api, journeyAccount, stackFolder } from './journey.ts';
+import { needPython, samplesIn } from './samples.ts';
+
+/** The vehicles that a reader of the guides finds. */
+export const vehicles = ['A', 'B', 'C', 'D', 'E'].map((letter) => ({
+  kind: 'vehicle',
+  sourceId: letter,
+  name: `Truck ${letter}`,
+  vin: `1FUJGLDR5CLBP883${letter}`,
+}));
+
+/** A safety event of the first of them. */
+export const event = (sourceId: string, minutesAgo: number) => ({
+  kind: 'safetyEvent',
+  sourceId,
+  vehicle: 'A',
+  incidentTypes: ['Braking'],
+  startedAt: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
+});
+
+/**
+ * Somebody who reads the guides: with an account and a fleet on a service of their own, the samples in a folder, and
+ * set in the shell what the guides ask for.
+ */
+export async function startReader() {
+  needPython();
+  const folder = mkdtempSync(join(tmpdir(), 'samples-'));
+  const stacks = stackFolder();
+  const stack = await stacks.start();
+  const us = await journeyAccount(stack);
+  /** Sends in records as the provider's connector; `notify: false` tells nobody. */
+  const sendIn = (records: object[], notify = true) =>
+    api(stack, us.ingestKey, 'POST', '/ingest', { records, notify });
+  await sendIn(vehicles);
+  const samples = samplesIn(folder);
+  return {
+    ...samples,
+    stack,
+    us,
+    folder,
+    sendIn,
+    settings: { BASE_URL: stack.baseUrl, TOKEN: us.token, CONNECTION_ID: us.connectionId },
+    /** A folder to run samples in that keep files. */
+    folderFor: (name: string): string => {
+      mkdirSync(join(folder, name));
+      return join(folder, name);
+    },
+    stop: async () => {
+      samples.stopAll();
+      await stack.stop();
+      stacks.remove();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** What a sample has kept in a file of one JSON value a line. */
+export const kept = (...path: string[]): { id: string; sourceId?: string }[] =>
+  readFileSync(join(...path), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));

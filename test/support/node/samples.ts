@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import MarkdownIt from 'markdown-it';
+import { readFence } from '../../../src/docs/pages/code.ts';
+import { readGuides } from '../../../src/docs/pages/guides.ts';
+
+const programs = { bash: 'bash', ts: process.execPath, python: 'python3' } as const;
+type Language = keyof typeof programs;
+const isProgram = (language: string): language is Language => Object.hasOwn(programs, language);
+
+const blocks = readGuides().flatMap(({ markdown }) =>
+  new MarkdownIt()
+    .parse(markdown, {})
+    .filter(({ type }) => type === 'fence')
+    .map(({ info, content }) => ({ ...readFence(info), code: content })),
+);
+
+/** A block of a guide that a reader runs. */
+export type Sample = { language: Language; name: string; code: string };
+
+/** Every block of curl, TypeScript and Python in the guides; the name of one that has none is empty. */
+export const samples: Sample[] = blocks.flatMap(({ language, name = '', code }) =>
+  isProgram(language) ? [{ language, name, code }] : [],
+);
+
+/** Every block of JSON in the guides. */
+export const jsonBlocks = blocks.filter(({ language }) => language === 'json').map(({ code }) => code);
+
+/** The samples of receivers and webhooks, which have tests of their own. */
+export const isOfReceivers = ({ name }: Sample): boolean =>
+  /receiver|webhook|knock|register|provider|reconcile/.test(name);
+
+/** What a reader has set in the shell. */
+export type Settings = Record<string, string>;
+
+/** A sample that runs, and what it has printed. */
+export type Running = { child: ChildProcess; out: string; ended: Promise<number | null> };
+
+/** Writes the samples as files into `folder`. Answers how to run them, and the names of those that were. */
+export function samplesIn(folder: string) {
+  for (const { name, code } of samples) if (name) writeFileSync(join(folder, name), code);
+  const ran = new Set<string>();
+  const children: ChildProcess[] = [];
+
+  /** Starts a sample in `cwd`, with nothing in its environment but PATH and `settings`. */
+  const start = (name: string, settings: Settings, cwd = folder): Running => {
+    const sample = samples.find((one) => one.name === name);
+    if (!sample) throw new Error(`No guide has a sample ${name}`);
+    ran.add(name);
+    const env = Object.entries({ PATH: process.env.PATH, ...settings }).map((pair) => pair.join('='));
+    const child = spawn('env', ['-i', ...env, programs[sample.language], join(folder, name)], { cwd });
+    children.push(child);
+    const running: Running = { child, out: '', ended: new Promise((done) => child.on('close', done)) };
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => {
+        running.out += text;
+      });
+    return running;
+  };
+
+  /** Runs a sample to its end. */
+  const run = async (name: string, settings: Settings, cwd = folder) => {
+    const running = start(name, settings, cwd);
+    const code = await running.ended;
+    return { code, out: running.out };
+  };
+
+  /** Takes a sample's exports into a shell, and answers the shell's environment. */
+  const source = (name: string): string[] => {
+    ran.add(name);
+    const shell = spawnSync('bash', ['-c', '. "./$0" && env', name], { cwd: folder, encoding: 'utf8' });
+    return shell.stdout.split('\n');
+  };
+
+  const stopAll = () => {
+    for (const child of children) child.kill('SIGKILL');
+  };
+  return { start, run, source, ran, stopAll };
+}
+
+/** @throws Error when this machine has no Python 3 */
+export function needPython(): void {
+  if (spawnSync('python3', ['--version']).status !== 0)
+    throw new Error("The guides' samples in Python need python3 on the PATH.");
+}

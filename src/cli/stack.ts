@@ -42,7 +42,14 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
   endLeftOver(directory);
   const ready = await certificates(directory);
   const { secretsFile, operatorKey } = secrets(directory);
-  const env = { ...process.env, ...quietly, CI: 'true', NODE_EXTRA_CA_CERTS: ready.caFile };
+  const env = {
+    ...process.env,
+    ...quietly,
+    CI: 'true',
+    NODE_EXTRA_CA_CERTS: ready.caFile,
+    // Where Workers that bind to this very service find it, and no other of the same name.
+    WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
+  };
   const state = join(directory, 'state');
   const toml = join(root, 'wrangler.toml');
   const configFile = config ? join(directory, 'wrangler.toml') : toml;

@@ -9,6 +9,7 @@ export const guidePaths = [
   'webhooks',
   'errors-and-limits',
   'moving-from-polling',
+  'connectors',
   'versioning',
 ] as const;
 

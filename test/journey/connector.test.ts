@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Received, startReceiver } from '../../src/cli/receiver.ts';
+import { freePort, type Stack } from '../../src/cli/stack.ts';
+import { api, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const fixture = (name: string) => readFileSync(join(root, 'test/docs/connector', name), 'utf8');
+const samsaraSecret = Buffer.from('a secret of thirty-two bytes, or so').toString('base64');
+const motiveSecret = 'd9d36bea41c44ae49d1bfc4a48ba2abe';
+
+const folder = stackFolder();
+let stack: Stack;
+let connector: { url: string; child: ChildProcess };
+let us: Awaited<ReturnType<typeof journeyAccount>>;
+beforeAll(async () => {
+  stack = await folder.start();
+  us = await journeyAccount(stack);
+  const key = await fleetJson<{ value: string }>(
+    stack,
+    ...['ingest-key', 'issue', '--connection', us.connectionId, '--name', 'motive'],
+  );
+  connector = await startConnector({
+    SAMSARA_SECRET: samsaraSecret,
+    SAMSARA_INGEST_KEY: us.ingestKey,
+    MOTIVE_SECRET: motiveSecret,
+    MOTIVE_INGEST_KEY: key.value,
+  });
+});
+afterAll(async () => {
+  connector.child.kill('SIGTERM');
+  await stack.stop();
+  folder.remove();
+});
+
+/** Runs the example beside the service, as a Worker of its own that is bound to it. */
+async function startConnector(secrets: Record<string, string>) {
+  const directory = dirname(stack.certificates.caFile);
+  const secretsFile = join(directory, 'connector.env');
+  writeFileSync(
+    secretsFile,
+    Object.entries(secrets)
+      .map((pair) => pair.join('='))
+      .join('\n'),
+  );
+  const port = await freePort();
+  const args = [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'dev'];
+  args.push('--config', join(root, 'src/docs/connector/wrangler.toml'), '--env-file', secretsFile);
+  args.push('--port', String(port), '--inspector-port', '0', '--show-interactive-dev-session=false');
+  args.push('--persist-to', join(directory, 'connector'));
+  const child = spawn(process.execPath, args, {
+    env: {
+      ...process.env,
+      CI: 'true',
+      WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
+      WRANGLER_SEND_METRICS: 'false',
+      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+    },
+    stdio: 'ignore',
+  });
+  const url = `http://localhost:${port}`;
+  await until(
+    'the connector is up',
+    () =>
+      fetch(url).then(
+        () => true,
+        () => false,
+      ),
+    60,
+  );
+  return { url, child };
+}
+
+const post = (path: string, body: string, headers: Record<string, string>) =>
+  fetch(connector.url + path, { method: 'POST', body, headers });
+
+const samsaraHeaders = (body: string, secret = samsaraSecret) => {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const key = Buffer.from(secret, 'base64');
+  const signature = createHmac('sha256', key).update(`v1:${timestamp}:${body}`).digest('hex');
+  return { 'X-Samsara-Timestamp': timestamp, 'X-Samsara-Signature': `v1=${signature}` };
+};
+const motiveHeaders = (body: string) => ({
+  'X-KT-Webhook-Signature': createHmac('sha1', motiveSecret).update(body).digest('hex'),
+});
+
+it('what Samsara and Motive post, signed, ends as deliveries; what is signed wrongly does not', async () => {
+  const got: Received[] = [];
+  const receiver = await startReceiver(stack.certificates, 0, (received) => got.push(received));
+  await api(stack, us.token, 'POST', '/webhook', {
+    connectionIds: [us.connectionId],
+    url: receiver.url,
+    httpVerb: 'POST',
+    notificationTypes: [2],
+  });
+  const speeding = fixture('samsara-severe-speeding.json');
+  const swerving = fixture('motive-lane-swerving.json');
+
+  expect((await post('/samsara', speeding, samsaraHeaders(speeding, btoa('another')))).status).toBe(401);
+  expect((await post('/motive', swerving, motiveHeaders('{}'))).status).toBe(401);
+  const told = await post('/samsara', speeding, samsaraHeaders(speeding));
+  expect(await told.json()).toMatchObject({ accepted: 2, rejected: [] });
+  expect((await post('/motive', swerving, motiveHeaders(swerving))).status).toBe(200);
+  expect((await post('/motive', swerving, motiveHeaders(swerving))).status).toBe(200); // its second try
+  const ping = '{"eventId":"1","eventType":"Ping"}';
+  expect((await post('/samsara', ping, samsaraHeaders(ping))).status).toBe(200);
+
+  await until('both are delivered', () => got.length >= 2);
+  const data = got.map(({ body }) => body.data);
+  expect(data).toContainEqual(
+    expect.objectContaining({
+      vehicleName: 'Fleet Truck #1',
+      translatedIncidentTypes: ['Speeding'],
+      eventRisk: 5,
+    }),
+  );
+  expect(data).toContainEqual(expect.objectContaining({ vehicleName: 'Vehicle 1300181' }));
+  expect(got).toHaveLength(2);
+  receiver.stop();
+});

@@ -78,6 +78,7 @@ export const webhookConnections = sqliteTable(
   {
     connectionId: text('connection_id').notNull(),
     webhookId: text('webhook_id').notNull(),
+    notificationTypes: integer('notification_types').notNull().default(3),
   },
   (t) => [
     primaryKey({ columns: [t.connectionId, t.webhookId] }),

@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, type InferInsertModel, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { type Database, statement } from './database.ts';
+import { change, type Database } from './database.ts';
 
 /** The columns that say what a row is; they never change. */
 const identity = ['id', 'account_id', 'connection_id', 'source_id', 'created_at'];
@@ -10,7 +10,7 @@ const columnsOf = (table: SQLiteTable) =>
   Object.entries(getTableColumns(table)).map(([key, column]) => ({ key, name: column.name }));
 
 /**
- * Inserts or updates a connector's records as one statement over one parameter, and answers the ids of those
+ * Inserts or updates a connector's records as one statement over one parameter; its `meta.changes` are those
  * that changed anything. A row that is the same costs no write; one with an older `sourceUpdatedAt` than
  * what is there leaves it alone. `from` may name another source than the rows themselves for a column (its
  * SQL sees a row's JSON as `r.value`), `join` what that source needs; `fixed` columns keep their first value.
@@ -31,7 +31,7 @@ export function upsert<T extends SQLiteTable>(
   const compared = changing.filter((name) => name !== 'updated_at');
   const list = (names: string[], prefix = '') => sql.raw(names.map((name) => prefix + name).join(', '));
   const values = columns.map(({ key, name }) => from[name] ?? `r.value->>'${key}'`);
-  return statement<{ id: string }>(
+  return change(
     db,
     sql`
     insert into ${table} (${list(columns.map(({ name }) => name))})
@@ -39,7 +39,6 @@ export function upsert<T extends SQLiteTable>(
     on conflict (id) do update set ${list(changing.map((name) => `${name} = excluded.${name}`))}
     where (${list(compared, `${target}.`)}) is not (${list(compared, 'excluded.')})
       and (excluded.source_updated_at >= ${sql.raw(target)}.source_updated_at
-        or excluded.source_updated_at is null or ${sql.raw(target)}.source_updated_at is null)
-    returning id`,
+        or excluded.source_updated_at is null or ${sql.raw(target)}.source_updated_at is null)`,
   );
 }

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement, transaction } from '../db/database.ts';
 import type { Sealed } from '../db/tables.ts';
 import { circuitAfter, circuitFirstMs, circuitLongestMs, type Outcome } from './policy.ts';
@@ -33,9 +33,42 @@ export type Claims = { claimed: Claimed[]; deferred: { key: DeliveryKey; at: num
  * Claims those of `keys` that are due and that nobody holds, and loads what is to be sent. A claim is what
  * makes repeated wake-ups harmless. The webhook is null when it is gone or no longer subscribed to the
  * notification's type and connection (spec 4.4). While a webhook's circuit is open its deliveries are put off
- * unattempted; when it has been open long enough, exactly one is let through as the probe.
+ * unattempted; when it has been open long enough, exactly one is let through as the probe. All of that is a
+ * second round trip, which only batches with an ailing receiver pay.
  */
 export async function claim(db: Database, keys: DeliveryKey[], now: number): Promise<Claims> {
+  const webhookIds = JSON.stringify([...new Set(keys.map(({ webhookId }) => webhookId))]);
+  const [webhooks, healthy] = await transaction(db, [
+    statement<WebhookRow>(
+      db,
+      sql`
+      select w.id, w.url, w.http_verb as httpVerb, w.headers, coalesce(h.failures, 0) as failures
+      from json_each(${webhookIds}) wanted cross join webhooks w on w.id = wanted.value
+      left join webhook_health h on h.webhook_id = w.id`,
+    ),
+    hold(
+      db,
+      keys,
+      now,
+      sql`and not exists (select 1 from webhook_health h
+        where h.webhook_id = deliveries.webhook_id and h.failures >= ${circuitAfter})`,
+    ),
+  ]);
+  const byId = new Map(webhooks.map(({ id, ...webhook }) => [id, webhook]));
+  const isAiling = ({ webhookId }: DeliveryKey) => (byId.get(webhookId)?.failures ?? 0) >= circuitAfter;
+  const ailing = await claimAiling(db, keys.filter(isAiling), now);
+  return {
+    claimed: [
+      ...healthy.map((row) => claimedOf(row, byId.get(row.webhookId), false)),
+      ...ailing.rows.map((row) => claimedOf(row, byId.get(row.webhookId), ailing.probes.has(row.id))),
+    ],
+    deferred: ailing.deferred,
+  };
+}
+
+/** The same for deliveries to receivers that have been failing: what their circuits let through. */
+async function claimAiling(db: Database, keys: DeliveryKey[], now: number) {
+  if (keys.length === 0) return { rows: [], probes: new Set<string>(), deferred: [] };
   const webhookIds = JSON.stringify([...new Set(keys.map(({ webhookId }) => webhookId))]);
   const wanted = sql`(webhook_id, id) in (
       select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))
@@ -70,47 +103,59 @@ export async function claim(db: Database, keys: DeliveryKey[], now: number): Pro
         and ${wanted}
       returning webhook_id as webhookId, id, next_attempt_at as at, status`,
     ),
-    statement<{
-      webhookId: string;
-      id: string;
-      claimedUntil: number;
-      attempts: number;
-      accountId: string;
-      notification: string | null;
-      webhook: string | null;
-    }>(
-      db,
-      sql`
-      update deliveries set claimed_until = ${now + leaseMs}
-      where ${wanted}
-      returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts,
-        account_id as accountId,
-        (select json_object('type', n.type, 'data', n.data, 'requestId', n.request_id) from notifications n
-          where n.event_id = deliveries.event_id and n.level = deliveries.level) as notification,
-        (select json_object('url', w.url, 'httpVerb', w.http_verb, 'headers', json(w.headers),
-            'failures', (select failures from webhook_health h where h.webhook_id = w.id))
-          from notifications n
-          join webhooks w on w.id = deliveries.webhook_id and w.notification_types & n.type
-          join webhook_connections wc
-            on wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
-          where n.event_id = deliveries.event_id and n.level = deliveries.level) as webhook`,
-    ),
+    hold(db, keys, now, sql.empty()),
   ]);
-  const probing = new Set(probes.map(({ id }) => id));
   return {
-    claimed: rows.map(({ notification, webhook, ...row }) => {
-      const { failures = 0, ...receiver } = webhook ? JSON.parse(webhook) : {};
-      return {
-        ...row,
-        ...(notification ? JSON.parse(notification) : { type: 0, data: '{}', requestId: null }),
-        webhook: webhook ? receiver : null,
-        failures: failures ?? 0,
-        probe: probing.has(row.id),
-      };
-    }),
+    rows,
+    probes: new Set(probes.map(({ id }) => id)),
     deferred: deferred
       .filter(({ status }) => status === 'pending')
       .map(({ webhookId, id, at }) => ({ key: { webhookId, id }, at })),
+  };
+}
+
+/** The claim itself, of those that also fulfil `condition`, with what is to be told and whether it still is. */
+const hold = (db: Database, keys: DeliveryKey[], now: number, condition: SQL) =>
+  statement<ClaimedRow>(
+    db,
+    sql`
+    update deliveries set claimed_until = ${now + leaseMs} from json_each(${JSON.stringify(keys)}) k
+    where deliveries.webhook_id = k.value->>'webhookId' and deliveries.id = k.value->>'id'
+      and status = 'pending' and next_attempt_at <= ${now} and claimed_until <= ${now} ${condition}
+    returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts,
+      account_id as accountId,
+      (select json_object('type', n.type, 'data', n.data, 'requestId', n.request_id,
+          'subscribed', exists (select 1 from webhook_connections wc
+            where wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
+              and wc.notification_types & n.type))
+        from notifications n
+        where n.event_id = deliveries.event_id and n.level = deliveries.level) as notification`,
+  );
+
+type WebhookRow = { id: string; url: string; httpVerb: string; headers: string; failures: number };
+
+type ClaimedRow = DeliveryKey & {
+  claimedUntil: number;
+  attempts: number;
+  accountId: string;
+  notification: string | null;
+};
+
+function claimedOf(
+  { notification, ...row }: ClaimedRow,
+  webhook: Omit<WebhookRow, 'id'> | undefined,
+  probe: boolean,
+): Claimed {
+  const { subscribed, ...told } = notification
+    ? JSON.parse(notification)
+    : { type: 0, data: '{}', requestId: null, subscribed: 0 };
+  const { failures = 0, headers = '', ...receiver } = webhook ?? {};
+  return {
+    ...row,
+    ...told,
+    webhook: webhook && subscribed ? { ...receiver, headers: JSON.parse(headers) } : null,
+    failures,
+    probe,
   };
 }
 

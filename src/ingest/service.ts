@@ -13,8 +13,9 @@ import {
 } from './rows.ts';
 import { type Outcome, Record, type RecordOf, type Rejection } from './schema.ts';
 import {
+  insertAccidentNotifications,
   insertDeliveries,
-  insertNotifications,
+  insertEventNotifications,
   knownVehicles,
   upsertDrivers,
   upsertEvents,
@@ -44,26 +45,23 @@ export async function ingest(
   const events = of(current, 'safetyEvent').map((item) => ({ ...item, row: eventRow(source, item.record) }));
   const accidents = of(current, 'accident').map(({ record }) => accidentNotice(source, record));
   const told = body.notify ? events.map(({ row, record }) => eventNotice(row, record.recipients ?? [])) : [];
-  const notices = [...told, ...accidents];
   const ofVehicles = [...trips, ...events];
+  const tripRows = trips.map(({ row }) => row);
+  const eventRows = events.map(({ row }) => row);
+  const vehicleOf = new Set(ofVehicles.map(({ row }) => row.vehicleId));
 
-  const [newDrivers, newVehicles, known, newTrips, deliveries, newNotices, newEvents] = await asCaller(
+  const [newDrivers, newVehicles, known, newTrips, deliveries, , newLevels, newEvents] = await asCaller(
     db,
     caller,
     [
       upsertDrivers(db, drivers),
       upsertVehicles(db, vehicles),
-      knownVehicles(db, [...new Set(ofVehicles.map(({ row }) => row.vehicleId))]),
-      upsertTrips(
-        db,
-        trips.map(({ row }) => row),
-      ),
-      insertDeliveries(db, source, body.notify ? notices : []),
-      insertNotifications(db, source, notices),
-      upsertEvents(
-        db,
-        events.map(({ row }) => row),
-      ),
+      knownVehicles(db, [...vehicleOf]),
+      upsertTrips(db, tripRows),
+      insertDeliveries(db, source, body.notify ? [...told, ...accidents] : []),
+      insertEventNotifications(db, source, told),
+      insertAccidentNotifications(db, source, accidents),
+      upsertEvents(db, eventRows),
     ],
   );
 
@@ -75,9 +73,8 @@ export async function ingest(
         sourceId: record.sourceId,
         message: 'vehicle is neither known nor in the same call',
       });
-  const newLevels = newNotices.filter(({ level }) => level > 0);
   const accepted = [newDrivers, newVehicles, newTrips, newEvents, newLevels].reduce(
-    (n, { length }) => n + length,
+    (n, { meta }) => n + meta.changes,
     0,
   );
   return {

@@ -1,13 +1,17 @@
 import { sql } from 'drizzle-orm';
-import { among, type Database, statement } from '../db/database.ts';
+import { change, type Database, statement } from '../db/database.ts';
 import { drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
 import { upsert } from '../db/upsert.ts';
 import { giveUpAfterMs } from '../deliveries/policy.ts';
+import { EVENT } from '../webhooks/schema.ts';
 import type { EventRow, Notice, Source } from './rows.ts';
 
 /** Which of these vehicles D1 knows, those of the same call included. */
 export const knownVehicles = (db: Database, ids: string[]) =>
-  statement<{ id: string }>(db, sql`select id from vehicles where id in ${among(ids)}`);
+  statement<{ id: string }>(
+    db,
+    sql`select v.id from json_each(${JSON.stringify(ids)}) wanted cross join vehicles v on v.id = wanted.value`,
+  );
 
 /**
  * Writes safety events, each with its vehicle's name, VIN and groups as they are now; those of an unknown
@@ -54,38 +58,44 @@ export const insertDeliveries = (db: Database, source: Source, notices: Notice[]
     sql`
     insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at,
       give_up_at)
-    select w.id, ${uuidV7(source.now)}, ${source.accountId}, n.value->>'eventId', n.value->>'level',
-      'pending', ${source.now}, ${source.now + giveUpAfterMs}
+    select wc.webhook_id, ${uuidV7(source.now)}, ${source.accountId}, n.value->>'eventId',
+      n.value->>'level', 'pending', ${source.now}, ${source.now + giveUpAfterMs}
     from json_each(${JSON.stringify(notices.map(({ data, ...key }) => key))}) n
-    cross join webhook_connections wc on wc.connection_id = ${source.connectionId}
-    cross join webhooks w on w.id = wc.webhook_id and w.notification_types & (n.value->>'type')
+    cross join webhook_connections wc
+      on wc.connection_id = ${source.connectionId} and wc.notification_types & (n.value->>'type')
     where ${isNews}
     returning webhook_id as webhookId, id`,
   );
 
-/**
- * The notifications of the notices that are news. Nobody needs an event's when no webhook asks for events;
- * an accident's levels are always kept, for they are all that is known of it.
- */
-export const insertNotifications = (db: Database, source: Source, notices: Notice[]) =>
-  statement<{ eventId: string; level: number }>(
+/** The notifications of the events that are news, where some webhook asks for events: else nobody needs them. */
+export const insertEventNotifications = (db: Database, source: Source, notices: Notice[]) =>
+  change(
     db,
     sql`
-    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at,
-      request_id)
-    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
-      ${source.connectionId},
-      case when v.id is null then n.value->>'data' else json_set(n.value->>'data',
-        '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups)) end,
+    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
+    select n.value->>'eventId', 0, n.value->>'type', ${source.accountId}, ${source.connectionId},
+      json_set(n.value->>'data', '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''),
+        '$.vehicleGroups', json(v.groups)),
       ${source.now}, ${source.requestId}
     from json_each(${JSON.stringify(notices)}) n
-    left join vehicles v on v.id = n.value->>'vehicleId'
-    where (n.value->>'level' > 0 or exists (
-        select 1 from webhook_connections wc join webhooks w on w.id = wc.webhook_id
-        where wc.connection_id = ${source.connectionId} and w.notification_types & 2))
-      and ${isNews}
-    on conflict do nothing
-    returning event_id as eventId, level`,
+    cross join vehicles v on v.id = n.value->>'vehicleId'
+    where exists (select 1 from webhook_connections
+        where connection_id = ${source.connectionId} and notification_types & ${EVENT})
+      and not exists (select 1 from safety_events where id = n.value->>'eventId')
+    on conflict do nothing`,
+  );
+
+/** The notifications of the accidents' levels that are news. They are kept always: all that is known of them. */
+export const insertAccidentNotifications = (db: Database, source: Source, notices: Notice[]) =>
+  change(
+    db,
+    sql`
+    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
+    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
+      ${source.connectionId}, n.value->>'data', ${source.now}, ${source.requestId}
+    from json_each(${JSON.stringify(notices)}) n
+    where true
+    on conflict do nothing`,
   );
 
 /** SQL for a new UUIDv7 of the time `now`, random from row to row. */

@@ -129,12 +129,15 @@ const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
     'unknown connections',
   );
 
-const subscribe = (db: Database, webhook: { id: string; connectionIds: string[] }) =>
+const subscribe = (
+  db: Database,
+  webhook: { id: string; connectionIds: string[]; notificationTypes: WebhookInput['notificationTypes'] },
+) =>
   statement(
     db,
     sql`
-    insert into webhook_connections (connection_id, webhook_id)
-    select value, ${webhook.id} from json_each(${JSON.stringify(webhook.connectionIds)})`,
+    insert into webhook_connections (connection_id, webhook_id, notification_types)
+    select value, ${webhook.id}, ${toBits(webhook.notificationTypes)} from json_each(${JSON.stringify(webhook.connectionIds)})`,
   );
 
 const columns = async (keys: SealingKey[], id: string, input: WebhookInput) => ({

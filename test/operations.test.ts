@@ -1,0 +1,157 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { app } from '../src/app.ts';
+import { deliver } from '../src/deliveries/consumer.ts';
+import type { DeliveryKey } from '../src/deliveries/queue.ts';
+import { type Cost, metered } from './support/meter.ts';
+import { receiver } from './support/receiver.ts';
+import { as, safetyEvent, vehicle, type World, webhookBody, world } from './support/world.ts';
+
+let us: World;
+beforeEach(async () => {
+  receiver();
+  us = await world();
+  return () => vi.restoreAllMocks();
+});
+
+/** Makes a call, and tells what it cost and whom it woke. */
+async function call(key: string, method: string, path: string, records?: object[]) {
+  const meter = metered();
+  const context = createExecutionContext();
+  const reply = await app.fetch(
+    new Request(`https://api.example.com${path}`, {
+      method,
+      headers: {
+        'x-api-key': key,
+        'connection-id': us.connection.id,
+        'content-type': 'application/json',
+      },
+      ...(records && { body: JSON.stringify({ records }) }),
+    }),
+    meter.env,
+    context,
+  );
+  await waitOnExecutionContext(context);
+  return { status: reply.status, data: (await reply.json<{ data: never }>()).data, ...meter };
+}
+const send = (...records: object[]) => call(us.connection.ingestKey, 'POST', '/ingest', records);
+
+/** Runs the consumer over what a call woke, with all the patience that it takes. */
+async function consume(woken: unknown[]): Promise<Cost> {
+  vi.spyOn(scheduler, 'wait').mockReturnValue(new Promise(() => {}));
+  const meter = metered();
+  const behind: Promise<unknown>[] = [];
+  const soon = await deliver(meter.env, woken as DeliveryKey[], (work) => behind.push(work)); // as the call sent them
+  await Promise.all(behind);
+  expect(soon).toEqual([]);
+  return meter.cost;
+}
+
+const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
+const vehicles = (count: number) => times(count, (i) => vehicle({ sourceId: `v${i}`, vin: `VIN${i}` }));
+const events = (count: number, prefix = 'e') =>
+  times(count, (i) => safetyEvent({ sourceId: `${prefix}${i}`, vehicle: `v${i}` }));
+
+describe('a list page of 50', () => {
+  const range = 'from=2026-11-01&to=2026-12-01';
+  it.each(['/vehicles', `/safety-events?${range}`, '/trips', '/drivers'])('%s', async (path) => {
+    await send(...vehicles(120));
+    await send(...events(120));
+    await send(
+      ...times(120, (i) => ({ kind: 'driver', sourceId: `d${i}`, name: 'Robin' })),
+      ...times(120, (i) => ({
+        kind: 'trip',
+        sourceId: `t${i}`,
+        vehicle: 'v1',
+        startedAt: '2026-11-20T20:00:00Z',
+      })),
+    );
+    await as(us.apiToken).get('/connections'); // the hour's note of the token's use
+    const { data, cost } = await call(us.apiToken, 'GET', path);
+    expect(data).toHaveLength(50);
+    expect(cost).toMatchObject({ trips: 1, rowsRead: expect.any(Number), rowsWritten: 0, queued: 0 });
+    expect(cost.rowsRead).toBeLessThanOrEqual(60);
+  });
+
+  it('reads KV once for each isolate and minute', async () => {
+    const [first, second] = [
+      await call(us.apiToken, 'GET', '/drivers'),
+      await call(us.apiToken, 'GET', '/drivers'),
+    ];
+    expect([first.cost.kvReads, second.cost.kvReads]).toEqual([1, 0]);
+  });
+});
+
+it('a malformed token costs no look-up anywhere', async () => {
+  const { status, cost } = await call('fds_nonsense', 'GET', '/vehicles');
+  expect(status).toBe(401);
+  expect(cost).toEqual({ trips: 0, rowsRead: 0, rowsWritten: 0, kvReads: 0, kvWrites: 0, queued: 0 });
+});
+
+describe('a call of 500 records that are all known', () => {
+  it.each([
+    ['safety events', events(500)],
+    ['vehicles', vehicles(500)],
+    ['trips', times(500, (i) => ({ ...safetyEvent(), kind: 'trip', sourceId: `t${i}`, vehicle: `v${i}` }))],
+    ['accidents', times(500, (i) => ({ ...accidentOf(i) }))],
+  ])('%s', async (_, records) => {
+    await as(us.apiToken).post('/webhook', webhookBody(us));
+    await send(...vehicles(500));
+    await send(...records);
+    const { cost, data } = await send(...records);
+    expect(data).toMatchObject({ unchanged: 500 });
+    expect(cost).toMatchObject({ trips: 1, rowsWritten: 0, queued: 0 });
+    expect(cost.rowsRead).toBeLessThanOrEqual(8 * 500 + 4); // the call itself reads four
+  });
+});
+
+function accidentOf(i: number) {
+  return {
+    kind: 'accident',
+    sourceId: `a${i}`,
+    vin: `VIN${i}`,
+    eventTime: '2026-11-20T20:00:00Z',
+    location: { latitude: 1, longitude: 1 },
+    notificationLevel: 1,
+  };
+}
+
+it('a new safety event for one webhook, delivered at the first try', async () => {
+  await as(us.apiToken).post('/webhook', webhookBody(us));
+  await send(...vehicles(1));
+  const told = await send(...events(1));
+  const delivered = await consume(told.woken);
+  expect(told.cost).toMatchObject({ trips: 1, queued: 1 });
+  expect(delivered.trips).toBe(2);
+  expect(told.cost.rowsRead + delivered.rowsRead).toBeLessThanOrEqual(30);
+  expect(told.cost.rowsWritten + delivered.rowsWritten).toBeLessThanOrEqual(9);
+});
+
+describe("a consumer's batch of 100, all delivered", () => {
+  it.each([
+    ['for one webhook', 100, 1],
+    ['for a hundred webhooks', 1, 100],
+  ])('%s', async (_, count, hooks) => {
+    for (let i = 0; i < hooks; i++) await as(us.apiToken).post('/webhook', webhookBody(us));
+    await send(...vehicles(count));
+    const cost = await consume((await send(...events(count))).woken);
+    expect(cost).toMatchObject({ trips: 2, kvReads: 0, queued: 0 });
+    expect(cost.rowsRead).toBeLessThanOrEqual(12 * 100);
+    expect(cost.rowsWritten).toBeLessThanOrEqual(2 * 100);
+  });
+
+  it('costs a row more for each whose receiver has failed before', async () => {
+    const { data } = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
+    await env.DB.prepare(
+      'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 1, 0, 0)',
+    )
+      .bind(data.id)
+      .run();
+    await send(...vehicles(100));
+    const cost = await consume((await send(...events(100))).woken);
+    expect(cost.trips).toBe(2);
+    expect(cost.rowsRead).toBeLessThanOrEqual(12 * 100);
+    expect(cost.rowsWritten).toBeLessThanOrEqual(2 * 100 + 1); // and that it is well again
+  });
+});

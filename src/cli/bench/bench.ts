@@ -1,12 +1,10 @@
 import { rmSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
 import { localDirectory } from '../local.ts';
 import { type Stack, startStack } from '../stack.ts';
-
-const root = resolve(import.meta.dirname, '../../..');
 
 /** A service for measuring: fresh data, no rate limit, and the bare Worker beside it. */
 export async function benchStack(name: string): Promise<{ stack: Stack; directory: string }> {
@@ -16,13 +14,22 @@ export async function benchStack(name: string): Promise<{ stack: Stack; director
   return { stack, directory };
 }
 
-/** The service's own configuration with another entry and limits that are never met. */
+/** The service's own configuration with another entry, a queue for the bare consumer, and limits never met. */
 const benchConfig = (toml: string): string =>
-  toml
-    .replace('main = "src/index.ts"', `main = "${join(root, 'src/cli/bench/worker.ts')}"`)
-    .replace('migrations_dir = "migrations"', `migrations_dir = "${join(root, 'migrations')}"`)
-    .replace('directory = "dist"', `directory = "${join(root, 'dist')}"`)
-    .replaceAll(/limit = \d+/g, 'limit = 1000000000');
+  `${toml
+    .replace('main = "src/index.ts"', 'main = "src/cli/bench/worker.ts"')
+    .replaceAll(/limit = \d+/g, 'limit = 1000000000')}
+[[queues.producers]]
+binding = "BARE"
+queue = "bare"
+
+[[queues.consumers]]
+queue = "bare"
+max_batch_size = 100
+max_batch_timeout = 0
+max_retries = 10
+max_concurrency = 20
+`;
 
 /** Prints a table, with the machine it was measured on. */
 export function report(title: string, head: string[], rows: (string | number)[][], json: boolean): void {
@@ -49,3 +56,7 @@ export function spread(values: number[]): { median: number; low: number; high: n
     high: sorted.at(-1) ?? Number.NaN,
   };
 }
+
+/** The smallest number below which such a share of them lies. */
+export const percentile = (values: number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Certificates } from '../certificates.ts';
 import { operatorOf, request } from '../operator.ts';
 import type { Stack } from '../stack.ts';
-import { benchStack, report } from './bench.ts';
+import { benchStack, percentile, report } from './bench.ts';
 
 type Size = { healthy: number; rounds: number; everyMs: number };
 type Arrival = { phase: string; ms: number };
@@ -142,7 +142,3 @@ function listen(
     }),
   );
 }
-
-const percentile = (values: number[], share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
-  Number.NaN;

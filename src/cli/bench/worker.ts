@@ -1,5 +1,11 @@
 import { app } from '../../app.ts';
+import type { DeliveryKey } from '../../deliveries/queue.ts';
+import { sweep } from '../../deliveries/sweep.ts';
 import worker from '../../index.ts';
+import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
+
+/** While this is so, wake-ups are let go unheard: what waits is to wait. */
+let held = false;
 
 /**
  * The Worker that benchmarks run: the service as it is, and beside it, under `/bare/`, the least that could do
@@ -7,44 +13,34 @@ import worker from '../../index.ts';
  */
 export default {
   ...worker,
-  async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+  async fetch(request: Request, env: BareEnv, ctx: ExecutionContext): Promise<Response> {
     const url = new URL(request.url);
-    if (url.pathname === '/bare/vehicles') return bareVehicles(env, url);
+    const answer = await bare(request, env, url);
+    if (answer) return stamped(answer);
+    if (url.pathname === '/ingest') return stamped(await app.fetch(request, env, ctx));
     if (url.pathname === '/fill') return fill(request, env);
+    if (url.pathname === '/hold') {
+      held = url.searchParams.has('on');
+      return Response.json({});
+    }
+    if (url.pathname === '/wake') return Response.json({ data: await sweep(env) });
     if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
     if (url.pathname.startsWith('/unlimited/')) return unlimited(request, env, ctx, url);
     return app.fetch(request, env, ctx);
   },
+  async queue(batch: MessageBatch<never>, env: BareEnv, ctx: ExecutionContext): Promise<void> {
+    if (held) return;
+    if (batch.queue === 'bare')
+      return bareDeliver((batch as MessageBatch<BareCall>).messages.map((m) => m.body));
+    return worker.queue(batch as MessageBatch<DeliveryKey>, env, ctx); // every other queue is the service's
+  },
 };
 
-/** One prepared query for the same rows, and the same JSON: no token, no check, no paging. */
-async function bareVehicles(env: Env, url: URL): Promise<Response> {
-  const { results } = await env.DB.prepare(
-    `select id, connection_id, source_id, name, vin, groups, status, make, model, year, fuel_type, license_plate,
-       odometer_km, last_location, created_at, updated_at
-     from vehicles where connection_id = ?1 order by created_at, id limit 50`,
-  )
-    .bind(url.searchParams.get('connection'))
-    .all<Record<string, never>>();
-  const data = results.map((row) => ({
-    id: row.id,
-    connectionId: row.connection_id,
-    sourceId: row.source_id,
-    name: row.name,
-    vin: row.vin,
-    groups: JSON.parse(row.groups ?? '[]'),
-    status: row.status,
-    make: row.make,
-    model: row.model,
-    year: row.year,
-    fuelType: row.fuel_type,
-    licensePlate: row.license_plate,
-    odometerKm: row.odometer_km,
-    lastLocation: row.last_location && JSON.parse(row.last_location),
-    createdAt: new Date(row.created_at ?? 0).toISOString(),
-    updatedAt: new Date(row.updated_at ?? 0).toISOString(),
-  }));
-  return Response.json({ status: 200, message: 'Vehicles', data, next: url.searchParams.get('next') });
+/** Says when the reply was ready: the way back to the client takes longer than some deliveries. */
+function stamped(reply: Response): Response {
+  const marked = new Response(reply.body, reply);
+  marked.headers.set('x-ready-at', String(Date.now()));
+  return marked;
 }
 
 /** Runs the SQL of a body, to fill tables in bulk. */
@@ -53,7 +49,7 @@ async function fill(request: Request, env: Env): Promise<Response> {
   const { meta } = await env.DB.prepare(sql)
     .bind(...params)
     .run();
-  return Response.json(meta);
+  return Response.json({ data: meta });
 }
 
 /** The service with a rate limiter that costs nothing, as the local stand-in for Cloudflare's does not. */

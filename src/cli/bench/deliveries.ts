@@ -1,0 +1,115 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { percentile } from './bench.ts';
+import { byTurns, type Measure } from './rounds.ts';
+import { newEvents, type Setting } from './setting.ts';
+
+const body = JSON.stringify({
+  timestamp: '2026-11-20T20:00:02.114Z',
+  type: 2,
+  data: {
+    eventId: '294aeb9d-4040-5e5d-b215-b1bab9373196',
+    issuedOn: '2026-11-20T20:00:00.000Z',
+    translatedIncidentTypes: ['Harsh Braking'],
+    eventRisk: 3,
+    vehicleId: '9ad29d75-2f50-53e3-a117-0006da84a407',
+    vehicleName: 'Truck 7',
+    vehicleVin: '1FUJGLDR5CLBP8834',
+    vehicleGroups: ['North', 'Reefers'],
+    recipients: ['safety@example.com'],
+  },
+});
+
+/** Deliveries a second, from so many that wait to the last of them at the receiver. */
+export async function measureDeliveries(us: Setting, rounds: number, waiting: number): Promise<Measure> {
+  const webhooks = await us.webhooks(4);
+  const what = { what: `deliveries, ${waiting} waiting`, unit: 'deliveries/s', bar: 0.7 };
+  const measure = await byTurns(what, rounds, {
+    bare: () =>
+      arrivalsPerSecond(us, waiting, () =>
+        us.post('/bare/send', { url: us.receiver.url, body, count: waiting }),
+      ),
+    service: async () => {
+      await us.post('/hold?on');
+      for (let sent = 0; sent < waiting / 4; sent += 250) await us.ingest(newEvents(250));
+      await wait(300); // their own wake-ups are let go
+      await us.post('/hold');
+      return arrivalsPerSecond(us, waiting, () => us.post('/wake'));
+    },
+  });
+  await us.end(webhooks);
+  return measure;
+}
+
+/** How fast `count` calls come in at the receiver once `start` has been called. */
+export function arrivalsPerSecond(
+  us: Setting,
+  count: number,
+  start: () => Promise<unknown>,
+): Promise<number> {
+  return new Promise((done, fail) => {
+    const began = performance.now();
+    let left = count;
+    us.receiver.arrived = () => {
+      if (--left === 0) done(count / ((performance.now() - began) / 1000));
+    };
+    start().catch(fail);
+    setTimeout(() => fail(new Error(`${left} of ${count} deliveries did not arrive`)), 60_000).unref();
+  });
+}
+
+/** Milliseconds from the reply of a call that makes one delivery to its first byte at the receiver, idle. */
+export async function measureLatency(us: Setting, samples: number): Promise<Measure[]> {
+  const webhooks = await us.webhooks(1);
+  const times = { bare: [] as number[], service: [] as number[] };
+  const one = async (path: string, key: string, sent: object) => {
+    const arrival = new Promise<number>((on) => {
+      us.receiver.arrived = () => on(performance.timeOrigin + performance.now());
+    });
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+    const reply = await fetch(us.stack.baseUrl + path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(sent),
+    });
+    await reply.text();
+    const ms = (await arrival) - Number(reply.headers.get('x-ready-at'));
+    await wait(20);
+    return ms;
+  };
+  const runs = {
+    bare: async () => {
+      const ms: number[] = [];
+      for (let i = 0; i < samples; i++)
+        ms.push(await one('/bare/send', us.token, { url: us.receiver.url, body, count: 1 }));
+      times.bare.push(...ms);
+      return percentile(ms, 0.5);
+    },
+    service: async () => {
+      const ms: number[] = [];
+      for (let i = 0; i < samples; i++)
+        ms.push(await one('/ingest', us.ingestKey, { records: newEvents(1) }));
+      times.service.push(...ms);
+      return percentile(ms, 0.5);
+    },
+  };
+  const p50 = await byTurns(
+    { what: "from ingest's reply to the receiver, p50", unit: 'ms', bar: 1.5, most: true },
+    5,
+    runs,
+  );
+  const whole = { bare: percentile(times.bare, 0.99), service: percentile(times.service, 0.99) };
+  const same = (figure: number) => ({ median: figure, low: figure, high: figure });
+  await us.end(webhooks);
+  return [
+    p50,
+    {
+      what: 'the same, p99',
+      unit: 'ms',
+      bare: same(whole.bare),
+      service: same(whole.service),
+      ratio: same(whole.service / whole.bare),
+      bar: '–',
+      met: true,
+    },
+  ];
+}

@@ -1,0 +1,35 @@
+import autocannon from 'autocannon';
+import { byTurns, type Measure } from './rounds.ts';
+import type { Setting } from './setting.ts';
+
+/** Requests a second: an authenticated page of vehicles, and a malformed token. */
+export async function measureRequests(us: Setting, rounds: number, seconds: number): Promise<Measure[]> {
+  const headers = { 'x-api-key': us.token, 'connection-id': us.connection };
+  const page = await (await fetch(`${us.stack.baseUrl}/vehicles?limit=50`, { headers })).text();
+  const bare = await (
+    await fetch(`${us.stack.baseUrl}/bare/vehicles?connection=${us.connection}`, { headers })
+  ).text();
+  if (JSON.stringify(JSON.parse(page).data) !== JSON.stringify(JSON.parse(bare).data))
+    throw new Error('the bare Worker answers something else');
+  const rate = (path: string, headers: Record<string, string>, expected: number) => async () => {
+    const url = us.stack.baseUrl + path;
+    const result = await autocannon({ url, headers, connections: 16, duration: seconds });
+    const others = result.requests.total - (result.statusCodeStats?.[`${expected}`]?.count ?? 0);
+    if (others > 0) throw new Error(`${others} replies of ${path} were not ${expected}`);
+    return result.requests.average;
+  };
+  return [
+    await byTurns({ what: 'GET /vehicles?limit=50', unit: 'requests/s', bar: 0.8 }, rounds, {
+      bare: rate(`/bare/vehicles?connection=${us.connection}`, headers, 200),
+      service: rate('/vehicles?limit=50', headers, 200),
+    }),
+    await byTurns({ what: 'the same, less the local rate limiter', unit: 'requests/s', bar: 0.8 }, rounds, {
+      bare: rate(`/bare/vehicles?connection=${us.connection}`, headers, 200),
+      service: rate('/unlimited/vehicles?limit=50', headers, 200),
+    }),
+    await byTurns({ what: 'a malformed token', unit: 'requests/s', bar: 0.8 }, rounds, {
+      bare: rate('/bare/refused', { 'x-api-key': 'fds_nonsense' }, 401),
+      service: rate('/vehicles', { 'x-api-key': 'fds_nonsense' }, 401),
+    }),
+  ];
+}

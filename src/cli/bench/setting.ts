@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { operatorOf, request } from '../operator.ts';
+import type { Stack } from '../stack.ts';
+import { benchStack } from './bench.ts';
+
+/** What measures are taken on: the stack, an account with a connection and vehicles, and a receiver. */
+export type Setting = {
+  stack: Stack;
+  token: string;
+  connection: string;
+  ingestKey: string;
+  receiver: Receiver;
+  /** Calls the bench Worker, with a body if there is one. */
+  post: <T = unknown>(path: string, body?: object) => Promise<T>;
+  ingest: (records: object[]) => Promise<void>;
+  webhooks: (count: number) => Promise<string[]>;
+  /** Ends webhooks with all that waits for them, and lets wake-ups be heard again. */
+  end: (webhooks: string[]) => Promise<void>;
+};
+
+/** An HTTPS receiver that only counts: `arrived` is told of each call when its first byte comes. */
+type Receiver = { url: string; arrived: () => void; stop: () => void };
+
+const vehicles = 50;
+
+/** Starts all of it. */
+export async function startSetting(name: string): Promise<Setting> {
+  const { stack } = await benchStack(name);
+  const operator = operatorOf(stack.baseUrl, stack.operatorKey);
+  const account = await operator.post<{ id: string }>('/accounts', { name: 'Bench' });
+  const path = `/accounts/${account.id}`;
+  const connection = await operator.post<{ id: string }>(`${path}/connections`, { provider: 'motive' });
+  const token = await operator.post<{ value: string }>(`${path}/tokens`, { name: 'bench' });
+  const key = await operator.post<{ value: string }>(`/connections/${connection.id}/ingest-keys`, {
+    name: 'bench',
+  });
+  const send = (credential: string, route: string, body?: object) =>
+    request<never>(stack.baseUrl + route, {
+      method: 'POST',
+      headers: { 'x-api-key': credential, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const receiver = await startCounter(stack);
+  let made = 0;
+  const setting: Setting = {
+    stack,
+    token: token.value,
+    connection: connection.id,
+    ingestKey: key.value,
+    receiver,
+    post: (route, body) => send(token.value, route, body),
+    ingest: async (records) => void (await send(key.value, '/ingest', { records })),
+    end: async () => {},
+    webhooks: async (count) => {
+      const ids: string[] = [];
+      for (let i = 0; i < count; i++) {
+        const webhook = await send(token.value, '/webhook', {
+          connectionIds: [connection.id],
+          url: `${receiver.url}/${made++}`,
+          httpVerb: 'POST',
+          headers: { 'X-Secret': 's3cret' },
+          notificationTypes: [2],
+        });
+        ids.push((webhook as { id: string }).id);
+      }
+      return ids;
+    },
+  };
+  setting.end = async (webhooks) => {
+    await setting.post('/fill', {
+      sql: 'delete from webhooks where id in (select value from json_each(?1))',
+      params: [JSON.stringify(webhooks)],
+    });
+    await setting.post('/fill', { sql: "delete from deliveries where status = 'pending'" });
+    await new Promise((on) => setTimeout(on, 500)); // what the queue still holds is let go
+    await setting.post('/hold');
+  };
+  await setting.ingest(
+    Array.from({ length: vehicles }, (_, i) => ({
+      kind: 'vehicle',
+      sourceId: `v${i}`,
+      name: `Truck ${i}`,
+      vin: `1FUJGLDR5CLBP8${100 + i}`,
+      groups: ['North', 'Reefers'],
+    })),
+  );
+  return setting;
+}
+
+let events = 0;
+
+/** New safety events, as a connector sends them. */
+export const newEvents = (count: number): object[] =>
+  Array.from({ length: count }, () => ({
+    kind: 'safetyEvent',
+    sourceId: `e${events++}`,
+    vehicle: `v${events % vehicles}`,
+    incidentTypes: ['hard_brake'],
+    startedAt: '2026-11-20T20:00:00Z',
+    recipients: ['safety@example.com'],
+  }));
+
+function startCounter({ certificates }: Stack): Promise<Receiver> {
+  const files = { cert: readFileSync(certificates.certFile), key: readFileSync(certificates.keyFile) };
+  const counter: Receiver = { url: '', arrived: () => {}, stop: () => {} };
+  const server = createServer(files, (request, response) => {
+    counter.arrived();
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  return new Promise((done) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      counter.url = `https://localhost:${typeof address === 'object' && address ? address.port : 0}`;
+      counter.stop = () => {
+        server.close();
+        server.closeAllConnections();
+      };
+      done(counter);
+    }),
+  );
+}

@@ -42,6 +42,7 @@ export type Fault =
   | ({ message: 'Queue refused wake-ups'; left: number } & Described)
   | { message: 'Wake-up failed ten times'; webhookId: string; deliveryId: string }
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
+  | ({ message: 'Attempts were not recorded'; count: number } & Described)
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

@@ -1,5 +1,5 @@
 import { config } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
+import { type Database, openDatabase } from '../db/database.ts';
 import { described, fault } from '../log.ts';
 import { unseal } from '../webhooks/seal.ts';
 import { attempt } from './attempt.ts';
@@ -29,8 +29,8 @@ export type Soon = { key: DeliveryKey; delaySeconds: number };
 
 /**
  * Takes one batch of wake-ups: claims what is due, attempts it, records how it came out (design 9). Answers
- * those whose next attempt rides on the queue; everything else is settled, or is the sweep's. Slow calls, and
- * those to receivers that have just failed, do not hold the batch: they go on in the `background`.
+ * those whose next attempt rides on the queue; everything else is settled, or is the sweep's. The record, slow
+ * calls, and those to receivers that have just failed do not hold the batch: they go on in the `background`.
  *
  * @throws whatever D1 throws: then the wake-ups should come again, and no attempt is spent
  */
@@ -46,29 +46,30 @@ export async function deliver(
   const { all, trusted } = attemptAll(env, claimed, began + startWindowMs, outcomes);
   await Promise.race([trusted, all, scheduler.wait(patienceMs)]);
 
-  const settle = async (): Promise<Soon[]> => {
-    const recorded = outcomes.splice(0);
-    if (recorded.length === 0) return [];
-    await recordSurely(() => record(db, recorded, healthNotes(recorded), Date.now()));
-    const pending = recorded.filter(({ status }) => status === 'pending');
-    return dueSoon(pending.map(({ key, nextAttemptAt = 0 }) => ({ key, at: nextAttemptAt })));
-  };
-  const late = claimed.length - outcomes.length;
-  const settled = settle();
-  // Before the record is waited for: should it fail, the calls under way are recorded all the same.
-  if (late > 0)
+  const prompt = outcomes.splice(0);
+  background(recordSurely(db, prompt));
+  if (prompt.length < claimed.length)
     background(
-      all.then(settle).then((again) =>
-        Promise.all(
-          again.map(
+      all.then(async () => {
+        const late = outcomes.splice(0);
+        await recordSurely(db, late);
+        await Promise.all(
+          dueAgain(late).map(
             ({ key: { webhookId, id }, delaySeconds }) =>
               env.DELIVERIES.send({ webhookId, id }, { delaySeconds }).catch(() => {}), // the sweep wakes it
           ),
-        ),
-      ),
+        );
+      }),
     );
-  return [...dueSoon(deferred), ...(await settled)];
+  return [...dueSoon(deferred), ...dueAgain(prompt)];
 }
+
+const dueAgain = (outcomes: Recorded[]): Soon[] =>
+  dueSoon(
+    outcomes
+      .filter(({ status }) => status === 'pending')
+      .map(({ key, nextAttemptAt = 0 }) => ({ key, at: nextAttemptAt })),
+  );
 
 function dueSoon(due: { key: DeliveryKey; at: number }[]): Soon[] {
   return due.flatMap(({ key, at }) => {
@@ -173,14 +174,23 @@ function healthNotes(recorded: Recorded[]): HealthNote[] {
     .map(({ before: _, ...note }) => note);
 }
 
-/** Calls have been made: recording them is tried again, for a repeat of the record is harmless. */
-async function recordSurely(write: () => Promise<void>): Promise<void> {
-  for (const waitMs of [100, 1000]) {
+/**
+ * Records outcomes while the next batch is already claimed: the calls have been made, and nobody waits for this.
+ * It is tried again, for a repeat of the record is harmless; should it fail for good the claims lapse, and the
+ * sweep wakes what is then called again under its Delivery-Id.
+ */
+async function recordSurely(db: Database, outcomes: Recorded[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  for (const waitMs of [100, 1000, undefined])
     try {
-      return await write();
-    } catch {
-      await scheduler.wait(waitMs);
+      return await record(db, outcomes, healthNotes(outcomes), Date.now());
+    } catch (error) {
+      if (waitMs === undefined)
+        fault('error', {
+          message: 'Attempts were not recorded',
+          count: outcomes.length,
+          ...described(error),
+        });
+      else await scheduler.wait(waitMs);
     }
-  }
-  await write();
 }

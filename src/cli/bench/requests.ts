@@ -18,18 +18,24 @@ export async function measureRequests(us: Setting, rounds: number, seconds: numb
     if (others > 0) throw new Error(`${others} replies of ${path} were not ${expected}`);
     return result.requests.average;
   };
+  const vehicles = {
+    bare: rate(`/bare/vehicles?connection=${us.connection}`, headers, 200),
+    service: rate('/vehicles?limit=50', headers, 200),
+  };
+  const unlimited = { ...vehicles, service: rate('/unlimited/vehicles?limit=50', headers, 200) };
+  const malformed = { 'x-api-key': 'fds_nonsense' };
+  const refused = {
+    bare: rate('/bare/refused', malformed, 401),
+    service: rate('/vehicles', malformed, 401),
+  };
+  const unit = 'requests/s';
+  const bar = 0.8;
   return [
-    await byTurns({ what: 'GET /vehicles?limit=50', unit: 'requests/s', bar: 0.8 }, rounds, {
-      bare: rate(`/bare/vehicles?connection=${us.connection}`, headers, 200),
-      service: rate('/vehicles?limit=50', headers, 200),
-    }),
-    await byTurns({ what: 'the same, less the local rate limiter', unit: 'requests/s', bar: 0.8 }, rounds, {
-      bare: rate(`/bare/vehicles?connection=${us.connection}`, headers, 200),
-      service: rate('/unlimited/vehicles?limit=50', headers, 200),
-    }),
-    await byTurns({ what: 'a malformed token', unit: 'requests/s', bar: 0.8 }, rounds, {
-      bare: rate('/bare/refused', { 'x-api-key': 'fds_nonsense' }, 401),
-      service: rate('/vehicles', { 'x-api-key': 'fds_nonsense' }, 401),
-    }),
+    await byTurns({ what: 'GET /vehicles?limit=50', unit, bar }, rounds, vehicles),
+    await us.quietly(() =>
+      byTurns({ what: '  without the local limiter and log', unit, bar }, rounds, unlimited),
+    ),
+    await byTurns({ what: 'a malformed token', unit, bar }, rounds, refused),
+    await us.quietly(() => byTurns({ what: '  without the local log', unit, bar }, rounds, refused)),
   ];
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Certificates } from './certificates.ts';
 
@@ -23,3 +23,10 @@ export const readDemo = (): Demo | undefined =>
 
 export const writeDemo = (demo: Demo): void =>
   writeFileSync(demoFile, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+
+/** Forgets all data of earlier runs here; what a deploy keeps, its keys above all, is none of it. */
+export function forgetRuns(): void {
+  if (!existsSync(localDirectory)) return;
+  for (const name of readdirSync(localDirectory))
+    if (name !== 'deploy') rmSync(join(localDirectory, name), { recursive: true });
+}

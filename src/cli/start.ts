@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { demoAccount, demoPath, demoSignIn, demoWebhook, trickle } from './demo.ts';
-import { type Demo, localDirectory, readDemo, writeDemo } from './local.ts';
+import { type Demo, forgetRuns, localDirectory, readDemo, writeDemo } from './local.ts';
 import { operatorOf } from './operator.ts';
 import { type Received, startReceiver } from './receiver.ts';
 import { startStack } from './stack.ts';
@@ -30,7 +29,7 @@ try {
 }
 
 async function run(): Promise<void> {
-  if (fresh) rmSync(localDirectory, { recursive: true, force: true });
+  if (fresh) forgetRuns();
   const before = readDemo();
   console.log('Starting the service on local D1, KV and Queues …');
   const stack = await startStack({ directory: localDirectory, port });

@@ -1,0 +1,68 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Key } from './keys.ts';
+import { must, Stopped, type Wrangler } from './wrangler.ts';
+
+const Deployed = v.object({ type: v.literal('deploy'), targets: v.array(v.string()) });
+
+/** Writes a configuration into `folder` and answers the file. */
+export function writeConfiguration(folder: string, configuration: object): string {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'wrangler.json');
+  writeFileSync(file, `${JSON.stringify(configuration, null, 2)}\n`);
+  return file;
+}
+
+/** Applies the migrations that the database lacks, and answers their names. @throws Stopped */
+export async function migrate(wrangler: Wrangler, config: string, database: string): Promise<string[]> {
+  const args = ['d1', 'migrations', 'apply', database, '--remote', '--config', config];
+  const { text } = await must('Applying the migrations', wrangler(args));
+  return [...new Set(text.match(/\b\d{4}_\w+\.sql\b/g))];
+}
+
+/** Bundles the Worker and tries its configuration, calling nobody. Answers its size in words. @throws Stopped */
+export async function tryUpload(wrangler: Wrangler, config: string): Promise<string> {
+  const { text } = await must('Bundling', wrangler(['deploy', '--dry-run', '--config', config]));
+  return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
+}
+
+/** Puts the new code in place, with `keys` as its secrets; others stay as they are. Answers its address. @throws Stopped */
+export async function upload(
+  wrangler: Wrangler,
+  config: string,
+  folder: string,
+  keys: Key[],
+): Promise<string> {
+  const secrets = join(folder, 'secrets.json');
+  const output = join(folder, 'output.ndjson');
+  rmSync(output, { force: true });
+  const args = ['deploy', '--config', config];
+  if (keys.length > 0) {
+    const values = Object.fromEntries(keys.map(({ secret, value }) => [secret, value]));
+    writeFileSync(secrets, JSON.stringify(values), { mode: 0o600 });
+    args.push('--secrets-file', secrets);
+  }
+  try {
+    await must('Deploying the Worker', wrangler(args, { WRANGLER_OUTPUT_FILE_PATH: output }));
+  } finally {
+    rmSync(secrets, { force: true });
+  }
+  return addressIn(readFileSync(output, 'utf8'));
+}
+
+/** Of what wrangler deployed to, the address: `https://…`, or `api.example.com (custom domain)`. */
+function addressIn(output: string): string {
+  for (const line of output.trim().split('\n')) {
+    const { success, output } = v.safeParse(Deployed, JSON.parse(line));
+    if (!success) continue;
+    const own = output.targets.find((target) => target.endsWith(' (custom domain)'));
+    const address = own
+      ? `https://${own.split(' ')[0]}`
+      : output.targets.find((target) => target.startsWith('https://'));
+    if (address) return address;
+  }
+  throw new Stopped(
+    'Deployed, but wrangler does not say where. Look under Workers & Pages in the dashboard.',
+  );
+}

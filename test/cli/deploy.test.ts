@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Hono } from 'hono';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newAccount } from '../support/node/cloudflare.ts';
+import { startNetwork } from '../support/node/network.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** A copy of the project, so that what a deploy keeps is not kept among ours. */
+const project = mkdtempSync(join(tmpdir(), 'fleet-deploy-'));
+const localFiles = () =>
+  existsSync(join(project, '.local'))
+    ? readdirSync(join(project, '.local'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+    : [];
+beforeAll(() => {
+  for (const name of ['src', 'migrations', 'dist', 'wrangler.toml', 'package.json', 'tsconfig.json'])
+    cpSync(join(root, name), join(project, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+});
+afterAll(() => rmSync(project, { recursive: true }));
+afterEach(() => rmSync(join(project, '.local'), { recursive: true, force: true }));
+
+/** Runs the deploy as its user would, without the credentials of whoever runs the tests. */
+function deploy(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  const home = mkdtempSync(join(tmpdir(), 'fleet-home-'));
+  return new Promise((done) => {
+    const child = spawn(process.execPath, [join(project, 'src/cli/deploy.ts'), ...args], {
+      cwd: project,
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        XDG_CONFIG_HOME: home,
+        WRANGLER_HIDE_BANNER: 'true',
+        ...env,
+      },
+    });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      err += text;
+    });
+    child.on('close', (code) => {
+      rmSync(home, { recursive: true, force: true });
+      done({ code, out, err });
+    });
+  });
+}
+
+describe('npm run deploy', () => {
+  const host = 'fleet-data-service.acme.workers.dev';
+  const account = newAccount();
+  let network: Awaited<ReturnType<typeof startNetwork>>;
+  let env: Record<string, string>;
+  /** The service as it answers where it was deployed to. */
+  const deployed = new Hono().get('/health', (c) => c.json({ status: 200 }, 200, { 'X-Request-Id': 'r' }));
+
+  beforeAll(async () => {
+    network = await startNetwork(account.api, [host], deployed);
+    const certificate = join(project, 'network.pem');
+    writeFileSync(certificate, network.certificate);
+    env = {
+      ...network.env,
+      NODE_EXTRA_CA_CERTS: certificate,
+      CLOUDFLARE_API_BASE_URL: network.baseUrl,
+      CLOUDFLARE_API_TOKEN: 'token',
+      CLOUDFLARE_ACCOUNT_ID: account.id,
+    };
+  });
+  afterAll(() => network.close());
+
+  it('creates everything on a new account, goes on after a failure, and changes nothing that is there', async () => {
+    // The upload fails: what was made stays, and the keys are not lost.
+    account.broken = 'PUT workers/scripts/fleet-data-service';
+    const failed = await deploy(env);
+    expect(failed.code).toBe(1);
+    expect(failed.err).toMatch(/^deploy: Deploying the Worker failed: .*run it again/);
+    expect(failed.err.trim().split('\n')).toHaveLength(1);
+    // By then every migration is applied: new code never meets an old database.
+    const applied = account.databases[0]?.sql.prepare('select name from d1_migrations order by name').all();
+    expect(applied?.map((row) => row.name)).toEqual(readdirSync(join(root, 'migrations')).sort());
+    const lastQuery = account.calls.findLastIndex((call) => call.endsWith('/query'));
+    expect(account.calls.indexOf(account.broken)).toBeGreaterThan(lastQuery);
+    const made = {
+      databases: account.databases.map(({ uuid }) => uuid),
+      namespaces: account.namespaces.map(({ id }) => id),
+      queues: account.queues.map(({ queue_name }) => queue_name).sort(),
+    };
+    expect(made.databases).toHaveLength(1);
+    expect(made.namespaces).toHaveLength(1);
+    expect(made.queues).toEqual(['fleet-deliveries', 'fleet-deliveries-dead']);
+    const keys = localFiles().filter((file) => /\.keys?$/.test(file));
+    const before = keys.map((file) => readFileSync(file, 'utf8'));
+    expect(keys).toHaveLength(2);
+    for (const file of keys) expect(statSync(file).mode & 0o777).toBe(0o600);
+
+    delete account.broken;
+    account.calls.length = 0;
+    const { code, out } = await deploy(env);
+    expect(code).toBe(0);
+    expect(out).toContain(`https://${host}`);
+    expect(out).toContain('It answers, and is healthy');
+    expect(out).toContain('npm run fleet -- account create');
+    expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(before);
+    for (const secret of before) expect(out).not.toContain(secret.trim());
+    const worker = account.workers.get('fleet-data-service');
+    expect([...(worker?.secrets.values() ?? [])].sort()).toEqual(before.map((text) => text.trim()).sort());
+    expect(worker?.crons).toEqual(['* * * * *']);
+    expect(made.databases).toEqual(account.databases.map(({ uuid }) => uuid));
+
+    // On the third run there is nothing left to make.
+    account.calls.length = 0;
+    const again = await deploy(env);
+    expect(again.code).toBe(0);
+    expect(again.out).toContain('No migrations to apply');
+    const creations = account.calls.filter((call) =>
+      /^POST (d1\/database|storage\/kv\/namespaces|queues)$/.test(call),
+    );
+    expect(creations).toEqual([]);
+    expect([...(account.workers.get('fleet-data-service')?.secrets.values() ?? [])].sort()).toEqual(
+      before.map((text) => text.trim()).sort(),
+    );
+    expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
+  });
+});
+
+describe('npm run deploy -- --dry-run', () => {
+  it('says what it would do, and calls nobody', async () => {
+    const nobody = new Hono();
+    const network = await startNetwork(nobody, [], nobody);
+    try {
+      const { code, out } = await deploy(
+        { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl },
+        '--dry-run',
+      );
+      expect(code).toBe(0);
+      expect(out).toContain('find or create the database fleet');
+      expect(out).toContain('queues fleet-deliveries, fleet-deliveries-dead');
+      expect(out).toMatch(/upload the Worker \(.* gzip: [\d.]+ KiB\)/);
+      expect(out).toContain('Nothing was called or changed.');
+      expect(localFiles().filter((file) => /key/.test(file))).toEqual([]);
+    } finally {
+      network.close();
+    }
+  });
+
+  it.each([
+    ['--name', 'Fleet!', '--name: up to 30 of a-z'],
+    ['--domain', 'https://api.example.com/x', '--domain: a host name alone'],
+    ['--email-from', 'nobody', '--email-from: an e-mail address'],
+    ['--retention-days', '3', '--retention-days: a whole number of days, 7 or more'],
+  ])('refuses %s %s in one line', async (option, value, line) => {
+    const { code, err } = await deploy({}, '--dry-run', option, value);
+    expect(code).toBe(1);
+    expect(err).toContain(`deploy: ${line}`);
+    expect(err.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+it('without credentials it says how to sign in', async () => {
+  const nobody = new Hono();
+  const network = await startNetwork(nobody, [], nobody);
+  try {
+    const { code, err } = await deploy({ ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl });
+    expect(code).toBe(1);
+    expect(err).toContain('npx wrangler login');
+  } finally {
+    network.close();
+  }
+});

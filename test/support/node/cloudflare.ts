@@ -1,0 +1,189 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { type Context, Hono } from 'hono';
+
+/** A Cloudflare account: what it holds, and its REST API as far as wrangler asks for it to deploy this service. */
+export type Cloudflare = {
+  id: string;
+  databases: { uuid: string; name: string; sql: DatabaseSync }[];
+  namespaces: { id: string; title: string }[];
+  queues: { queue_id: string; queue_name: string; consumers: Consumer[] }[];
+  workers: Map<string, Worker>;
+  /** What was asked for, in order, as `METHOD path`, with `:id` for ids. */
+  calls: string[];
+  /** The one of `calls` to answer with 500. */
+  broken?: string;
+  api: Hono;
+};
+type Consumer = { consumer_id: string; type: string; script: string; settings: object };
+
+/** A Worker as it was uploaded last; secrets outlive uploads that do not name them. */
+type Worker = { bindings: Binding[]; secrets: Map<string, string>; crons: string[]; domains: string[] };
+type Binding = { type: string; name: string; text?: string };
+
+/** An account with nothing in it; its Workers answer at `*.acme.workers.dev`. */
+export function newAccount(): Cloudflare {
+  const api = new Hono();
+  const account: Cloudflare = {
+    id: crypto.randomUUID().replaceAll('-', ''),
+    databases: [],
+    namespaces: [],
+    queues: [],
+    workers: new Map(),
+    calls: [],
+    api,
+  };
+  api.use(async (c, next) => {
+    const path = c.req.path.replace(`/accounts/${account.id}/`, '').replace(/[0-9a-f-]{36}/g, ':id');
+    const call = `${c.req.method} ${path}`;
+    account.calls.push(call);
+    return call === account.broken ? refuse(c, 500, 10_013, 'An unknown error has occurred.') : next();
+  });
+  people(api, account);
+  for (const part of [databases, namespaces, queues, workers])
+    api.route(`/accounts/${account.id}`, part(account));
+  api.notFound((c) => refuse(c, 404, 7003, `Nothing answers ${c.req.method} ${c.req.path}`));
+  return account;
+}
+
+const answer = (c: Context, result: unknown) => c.json({ success: true, errors: [], messages: [], result });
+const refuse = (c: Context, status: 404 | 500, code: number, message: string) =>
+  c.json({ success: false, errors: [{ code, message }], messages: [], result: null }, status);
+
+/** The part of a list that a call asks for. */
+function page<T>(c: Context, list: T[]): T[] {
+  const size = Number(c.req.query('per_page') ?? 100);
+  return list.slice((Number(c.req.query('page') ?? 1) - 1) * size).slice(0, size);
+}
+
+function people(api: Hono, { id }: Cloudflare): void {
+  const account = { id, name: 'Acme' };
+  api.get('/user/tokens/verify', (c) => answer(c, { status: 'active' }));
+  api.get('/user', (c) => answer(c, { email: 'ann@example.com' }));
+  api.get('/accounts', (c) => answer(c, [account]));
+  api.get('/memberships', (c) => answer(c, [{ account }]));
+}
+
+function databases({ databases }: Cloudflare): Hono {
+  const api = new Hono();
+  api.get(`/d1/database`, (c) =>
+    answer(
+      c,
+      page(c, databases).map(({ uuid, name }) => ({ uuid, name })),
+    ),
+  );
+  api.post(`/d1/database`, async (c) => {
+    const { name } = await c.req.json();
+    const database = { uuid: crypto.randomUUID(), name };
+    databases.push({ ...database, sql: new DatabaseSync(':memory:') });
+    return answer(c, database);
+  });
+  api.post(`/d1/database/:uuid/query`, async (c) => {
+    const database = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
+    if (!database) return refuse(c, 404, 7404, 'The database could not be found');
+    const { sql, params = [] } = await c.req.json<{ sql: string; params?: SQLInputValue[] }>();
+    return answer(c, [{ results: run(database.sql, sql, params), success: true, meta: { duration: 1 } }]);
+  });
+  return api;
+}
+
+/** The rows of a query; a migration is several statements, and has none. */
+function run(database: DatabaseSync, sql: string, params: SQLInputValue[]): unknown[] {
+  if (/^\s*select/i.test(sql)) return database.prepare(sql).all(...params);
+  database.exec(sql);
+  return [];
+}
+
+function namespaces({ namespaces }: Cloudflare): Hono {
+  const api = new Hono();
+  api.get(`/storage/kv/namespaces`, (c) => answer(c, page(c, namespaces)));
+  api.post(`/storage/kv/namespaces`, async (c) => {
+    const { title } = await c.req.json();
+    const namespace = { id: crypto.randomUUID().replaceAll('-', ''), title };
+    namespaces.push(namespace);
+    return answer(c, namespace);
+  });
+  return api;
+}
+
+function queues({ queues }: Cloudflare): Hono {
+  const api = new Hono();
+  const consumersOf = (id: string) => queues.find(({ queue_id }) => queue_id === id)?.consumers ?? [];
+  api.get(`/queues`, (c) => {
+    const name = c.req.query('name');
+    return answer(
+      c,
+      page(c, queues).filter(({ queue_name }) => !name || queue_name === name),
+    );
+  });
+  api.post(`/queues`, async (c) => {
+    const { queue_name } = await c.req.json();
+    const queue = { queue_id: crypto.randomUUID(), queue_name, consumers: [] };
+    queues.push(queue);
+    return answer(c, queue);
+  });
+  api.post(`/queues/:id/consumers`, async (c) => {
+    const { type, script_name: script, settings } = await c.req.json();
+    consumersOf(c.req.param('id')).push({ consumer_id: crypto.randomUUID(), type, script, settings });
+    return answer(c, {});
+  });
+  api.put(`/queues/:id/consumers/:consumer`, async (c) => {
+    const { settings } = await c.req.json();
+    for (const consumer of consumersOf(c.req.param('id'))) consumer.settings = settings;
+    return answer(c, {});
+  });
+  return api;
+}
+
+/** Workers, and where they answer. */
+function workers({ workers }: Cloudflare): Hono {
+  const api = new Hono();
+  const missing = (c: Context) => refuse(c, 404, 10_007, 'This Worker does not exist on your account.');
+  const upload = async (c: Context) => {
+    const name = c.req.param('name') ?? '';
+    const { bindings } = JSON.parse(String((await c.req.formData()).get('metadata')));
+    const worker = workers.get(name) ?? { secrets: new Map(), crons: [], domains: [] };
+    for (const { type, name: secret, text } of bindings)
+      if (type === 'secret_text') worker.secrets.set(secret, text);
+    workers.set(name, { ...worker, bindings });
+    const id = crypto.randomUUID();
+    return answer(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
+  };
+  api.get(`/workers/subdomain`, (c) => answer(c, { subdomain: 'acme' }));
+  api.post(`/workers/scripts/:name/assets-upload-session`, (c) => answer(c, { jwt: 'j', buckets: [] }));
+  api.put(`/workers/scripts/:name`, upload);
+
+  api.use('/workers/:kind/:name/:what?', async (c, next) => {
+    if (!workers.has(c.req.param('name'))) return missing(c);
+    await next();
+  });
+  api.post(`/workers/scripts/:name/versions`, upload);
+  api.post(`/workers/scripts/:name/deployments`, (c) => answer(c, { id: crypto.randomUUID() }));
+  api.get(`/workers/scripts/:name/deployments`, (c) => answer(c, { deployments: [] }));
+  api.get(`/workers/scripts/:name/settings`, (c) => answer(c, { bindings: [], tags: [] }));
+  api.patch(`/workers/scripts/:name/script-settings`, (c) => answer(c, {}));
+  api.post(`/workers/scripts/:name/subdomain`, (c) => answer(c, { enabled: true }));
+  api.get(`/workers/services/:name`, (c) => answer(c, { default_environment: { script: { tag: 't' } } }));
+  api.get(`/workers/workers/:name`, (c) => answer(c, { subdomain: { enabled: true } }));
+  api.get(`/workers/scripts/:name/secrets`, (c) => {
+    const names = workers.get(c.req.param('name'))?.secrets.keys() ?? [];
+    return answer(
+      c,
+      [...names].map((name) => ({ name, type: 'secret_text' })),
+    );
+  });
+  api.put(`/workers/scripts/:name/schedules`, async (c) => {
+    const worker = workers.get(c.req.param('name'));
+    if (worker) worker.crons = (await c.req.json<{ cron: string }[]>()).map(({ cron }) => cron);
+    return answer(c, {});
+  });
+  api.post(`/workers/scripts/:name/domains/changeset`, (c) =>
+    answer(c, { added: [], removed: [], updated: [], conflicting: [] }),
+  );
+  api.put(`/workers/scripts/:name/domains/records`, async (c) => {
+    const worker = workers.get(c.req.param('name'));
+    const { origins } = await c.req.json<{ origins: { hostname: string }[] }>();
+    if (worker) worker.domains = origins.map(({ hostname }) => hostname);
+    return answer(c, {});
+  });
+  return api;
+}

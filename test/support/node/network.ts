@@ -1,0 +1,69 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { generate } from 'selfsigned';
+
+/** Answers requests, as Hono's apps do. */
+type Site = { fetch: (request: Request) => Response | Promise<Response> };
+
+/**
+ * A network of its own for programs that run with `env`: a site at `baseUrl`, and by https the one that
+ * `hosted` says for a host. Whoever tries to reach any other host is refused and stands in `refused`.
+ */
+export async function startNetwork(site: Site, hosts: string[], hosted: Site) {
+  const altNames = hosts.map((value) => ({ type: 2 as const, value }));
+  const pair = await generate([{ name: 'commonName', value: 'a network for tests' }], {
+    extensions: [{ name: 'subjectAltName', altNames }],
+  });
+  const open: Socket[] = [];
+  const secure = createSecureServer({ cert: pair.cert, key: pair.private }, answering(hosted));
+  const plain = createServer(answering(site));
+  const refused: string[] = [];
+  plain.on('connect', (request, client: Socket) => {
+    const [host = ''] = (request.url ?? '').split(':');
+    open.push(client);
+    client.on('error', () => {});
+    if (!hosts.includes(host)) {
+      refused.push(host);
+      client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+      return;
+    }
+    const tunnel = connect(portOf(secure), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      tunnel.pipe(client).pipe(tunnel);
+    });
+    tunnel.on('error', () => client.destroy());
+  });
+  await Promise.all(
+    [secure, plain].map((server) => new Promise<void>((up) => server.listen(0, '127.0.0.1', up))),
+  );
+  const baseUrl = `http://127.0.0.1:${portOf(plain)}`;
+  return {
+    baseUrl,
+    certificate: pair.cert,
+    refused,
+    env: { HTTPS_PROXY: baseUrl, HTTP_PROXY: baseUrl, NO_PROXY: '127.0.0.1', NODE_USE_ENV_PROXY: '1' },
+    close: () => {
+      for (const socket of open) socket.destroy();
+      secure.close();
+      plain.close();
+    },
+  };
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port; // it listens on a port
+
+const answering = (site: Site) => async (request: IncomingMessage, response: ServerResponse) => {
+  const { method = 'GET', url = '/', headers } = request;
+  const body = await buffer(request);
+  const reply = await site.fetch(
+    new Request(new URL(url, `http://${headers.host}`), {
+      method,
+      headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      ...(body.length > 0 && { body }),
+    }),
+  );
+  response.writeHead(reply.status, Object.fromEntries(reply.headers));
+  response.end(await reply.text());
+};

@@ -11,8 +11,10 @@ export function operatorFor(command: Command): Operator {
 
 /** The service that this call is about: the one named by --url or FLEET_URL, else the local one. */
 export function serviceOf(command: Command): { baseUrl: string; operatorKey: string } {
-  const { url = process.env.FLEET_URL } = command.optsWithGlobals<{ url?: string }>();
+  const { url = process.env.FLEET_URL || undefined } = command.optsWithGlobals<{ url?: string }>();
   const local = readDemo();
+  if (url && !URL.canParse(url))
+    throw new ApiError('--url (or FLEET_URL) must be an address, such as https://api.example.com');
   if (!url && !local) throw new ApiError('No local service is set up. Run npm start, or name one with --url');
   const key =
     process.env.FLEET_OPERATOR_KEY ?? (url && url !== local?.baseUrl ? undefined : local?.operatorKey);

@@ -70,8 +70,8 @@ describe('a list page of 50', () => {
     await as(us.apiToken).get('/connections'); // the hour's note of the token's use
     const { data, cost } = await call(us.apiToken, 'GET', path);
     expect(data).toHaveLength(50);
-    expect(cost).toMatchObject({ trips: 1, rowsRead: expect.any(Number), rowsWritten: 0, queued: 0 });
-    expect(cost.rowsRead).toBeLessThanOrEqual(60);
+    expect(cost).toMatchObject({ trips: 1, read: expect.any(Number), written: 0, queued: 0 });
+    expect(cost.read).toBeLessThanOrEqual(60);
   });
 
   it('reads KV once for each isolate and minute', async () => {
@@ -86,7 +86,7 @@ describe('a list page of 50', () => {
 it('a malformed token costs no look-up anywhere', async () => {
   const { status, cost } = await call('fds_nonsense', 'GET', '/vehicles');
   expect(status).toBe(401);
-  expect(cost).toEqual({ trips: 0, rowsRead: 0, rowsWritten: 0, kvReads: 0, kvWrites: 0, queued: 0 });
+  expect(cost).toEqual({ trips: 0, read: 0, written: 0, kvReads: 0, kvWrites: 0, queued: 0 });
 });
 
 describe('a call of 500 records that are all known', () => {
@@ -101,8 +101,8 @@ describe('a call of 500 records that are all known', () => {
     await send(...records);
     const { cost, data } = await send(...records);
     expect(data).toMatchObject({ unchanged: 500 });
-    expect(cost).toMatchObject({ trips: 1, rowsWritten: 0, queued: 0 });
-    expect(cost.rowsRead).toBeLessThanOrEqual(8 * 500 + 4); // the call itself reads four
+    expect(cost).toMatchObject({ trips: 1, written: 0, queued: 0 });
+    expect(cost.read).toBeLessThanOrEqual(8 * 500 + 4); // the call itself reads four
   });
 });
 
@@ -124,8 +124,8 @@ it('a new safety event for one webhook, delivered at the first try', async () =>
   const delivered = await consume(told.woken);
   expect(told.cost).toMatchObject({ trips: 1, queued: 1 });
   expect(delivered.trips).toBe(2);
-  expect(told.cost.rowsRead + delivered.rowsRead).toBeLessThanOrEqual(30);
-  expect(told.cost.rowsWritten + delivered.rowsWritten).toBeLessThanOrEqual(9);
+  expect(told.cost.read + delivered.read).toBeLessThanOrEqual(30);
+  expect(told.cost.written + delivered.written).toBeLessThanOrEqual(9);
 });
 
 describe("a consumer's batch of 100, all delivered", () => {
@@ -137,8 +137,8 @@ describe("a consumer's batch of 100, all delivered", () => {
     await send(...vehicles(count));
     const cost = await consume((await send(...events(count))).woken);
     expect(cost).toMatchObject({ trips: 2, kvReads: 0, queued: 0 });
-    expect(cost.rowsRead).toBeLessThanOrEqual(12 * 100);
-    expect(cost.rowsWritten).toBeLessThanOrEqual(2 * 100);
+    expect(cost.read).toBeLessThanOrEqual(12 * 100);
+    expect(cost.written).toBeLessThanOrEqual(2 * 100);
   });
 
   it('costs a row more for each whose receiver has failed before', async () => {
@@ -151,7 +151,7 @@ describe("a consumer's batch of 100, all delivered", () => {
     await send(...vehicles(100));
     const cost = await consume((await send(...events(100))).woken);
     expect(cost.trips).toBe(2);
-    expect(cost.rowsRead).toBeLessThanOrEqual(12 * 100);
-    expect(cost.rowsWritten).toBeLessThanOrEqual(2 * 100 + 1); // and that it is well again
+    expect(cost.read).toBeLessThanOrEqual(12 * 100);
+    expect(cost.written).toBeLessThanOrEqual(2 * 100 + 1); // and that it is well again
   });
 });

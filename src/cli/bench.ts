@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { benchAll } from './bench/all.ts';
 import { machine } from './bench/bench.ts';
+import { benchCurve } from './bench/curve.ts';
 import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
 
@@ -49,6 +50,25 @@ program
     await benchIsolation(
       json,
       small ? { healthy: 10, rounds: 5, everyMs: 200 } : { healthy: 50, rounds: 60, everyMs: 250 },
+    );
+  });
+
+program
+  .command('curve')
+  .description('what a delivery costs with many webhooks and with a big delivery log, in some ten minutes')
+  .action(async (_, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    await benchCurve(
+      json,
+      small
+        ? { webhooks: [1, 10], rows: [1000, 10_000], deliveries: 200, rounds: 1, minutes: 2 }
+        : {
+            webhooks: [1, 10, 100, 1000],
+            rows: [10_000, 100_000, 1_000_000],
+            deliveries: 2000,
+            rounds: 5,
+            minutes: 10,
+          },
     );
   });
 

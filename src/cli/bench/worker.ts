@@ -3,11 +3,16 @@ import type { DeliveryKey } from '../../deliveries/queue.ts';
 import { sweep } from '../../deliveries/sweep.ts';
 import worker from '../../index.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
+import { metered } from './worker-meter.ts';
 
 const speak = console.info;
 
 /** While this is so, wake-ups are let go unheard: what waits is to wait. */
 let held = false;
+
+/** What consumers have asked of D1 since this was last told. */
+const consumed = { trips: 0, read: 0, written: 0 };
+let meteredEnv: Env | undefined;
 
 /**
  * The Worker that benchmarks run: the service as it is, and beside it, under `/bare/`, the least that could do
@@ -30,6 +35,11 @@ export default {
       console.info = url.searchParams.has('off') ? () => {} : speak;
       return Response.json({});
     }
+    if (url.pathname === '/consumed') {
+      const told = Response.json({ data: consumed });
+      Object.assign(consumed, { trips: 0, read: 0, written: 0 });
+      return told;
+    }
     if (url.pathname === '/wake') return Response.json({ data: await sweep(env) });
     if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
     if (url.pathname.startsWith('/unlimited/')) return unlimited(request, env, ctx, url);
@@ -39,7 +49,8 @@ export default {
     if (held) return;
     if (batch.queue === 'bare')
       return bareDeliver((batch as MessageBatch<BareCall>).messages.map((m) => m.body));
-    return worker.queue(batch as MessageBatch<DeliveryKey>, env, ctx); // every other queue is the service's
+    meteredEnv ??= { ...env, DB: metered(env.DB, consumed) };
+    return worker.queue(batch as MessageBatch<DeliveryKey>, meteredEnv, ctx); // every other queue is the service's
   },
 };
 
@@ -73,23 +84,11 @@ function unlimited(
 
 /** Answers what the service answers, with `x-d1: round trips, rows read, rows written`. */
 async function counted(request: Request, env: Env, ctx: ExecutionContext, url: URL): Promise<Response> {
-  const seen = { trips: 0, read: 0, written: 0 };
-  const note = (results: D1Result[]) => {
-    seen.trips += 1;
-    for (const { meta } of results) {
-      seen.read += meta.rows_read;
-      seen.written += meta.rows_written;
-    }
-  };
-  const batch = async (statements: D1PreparedStatement[]) => {
-    const results = await env.DB.batch(statements);
-    note(results);
-    return results;
-  };
-  const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as D1Database; // all that the service uses
+  const rows = { trips: 0, read: 0, written: 0 };
   const path = url.pathname.slice('/count'.length) + url.search;
+  const DB = metered(env.DB, rows);
   const reply = await app.fetch(new Request(url.origin + path, request), { ...env, DB }, ctx);
   const counted = new Response(reply.body, reply);
-  counted.headers.set('x-d1', JSON.stringify(seen));
+  counted.headers.set('x-d1', JSON.stringify(rows));
   return counted;
 }

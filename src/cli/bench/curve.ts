@@ -1,0 +1,159 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { machine, report, spread } from './bench.ts';
+import { arrivalsPerSecond } from './deliveries.ts';
+import { newEvents, type Setting, startSetting } from './setting.ts';
+
+/** What D1 did, as the bench Worker tells it. */
+type Rows = { read: number; written: number };
+
+type Size = { webhooks: number[]; rows: number[]; deliveries: number; rounds: number; minutes: number };
+
+/**
+ * Measures whether a delivery costs the same however many webhooks a connection has, and however many rows the
+ * delivery log. Points that would begin after so many `minutes` are left out, and said to be.
+ */
+export async function benchCurve(json: boolean, size: Size): Promise<void> {
+  const until = Date.now() + size.minutes * 60_000;
+  const us = await startSetting('curve');
+  const points = async (values: number[], measure: (value: number) => Promise<(string | number)[]>) => {
+    const rows: (string | number)[][] = [];
+    for (const value of values)
+      rows.push(Date.now() < until ? await measure(value) : [value, 'no time left', ...Array(5).fill('–')]);
+    return rows;
+  };
+  try {
+    const byWebhooks = await points(size.webhooks, async (count) => {
+      const webhooks = await us.webhooks(count);
+      const cost = await deliver(us, count, size);
+      await us.end(webhooks);
+      return [count, ...shown(cost)];
+    });
+    report(
+      `By webhooks of a connection, ${size.deliveries} deliveries at a time, medians (${machine()})`,
+      ['webhooks', ...columns],
+      byWebhooks,
+      json,
+    );
+    const webhooks = await us.webhooks(4);
+    let filled = 0;
+    const byRows = await points(size.rows, async (count) => {
+      const megabytes = await fill(us, webhooks, filled, count);
+      filled = count;
+      const cost = await deliver(us, 4, size);
+      return [count, ...shown(cost), await pageRows(us, webhooks[0] ?? ''), Math.round(megabytes)];
+    });
+    report(
+      'By rows of the delivery log, with 4 webhooks; then what the newest 50 deliveries of a webhook read',
+      ['rows', ...columns, 'page of 50 reads', 'database, MB'],
+      byRows,
+      json,
+    );
+  } finally {
+    us.receiver.stop();
+    await us.stack.stop();
+  }
+}
+
+const columns = ['deliveries/s', 'rows read by ingest, by consumer', 'rows written by ingest, by consumer'];
+
+type Cost = { perSecond: ReturnType<typeof spread>; ingest: Rows; consumer: Rows };
+
+const shown = ({ perSecond: { median, low, high }, ingest, consumer }: Cost): string[] => [
+  `${Math.round(median)} (${Math.round(low)}–${Math.round(high)})`,
+  `${ingest.read.toFixed(1)}, ${consumer.read.toFixed(1)}`,
+  `${ingest.written.toFixed(1)}, ${consumer.written.toFixed(1)}`,
+];
+
+/** Deliveries a second, and rows for each delivery: those of the last round. */
+async function deliver(us: Setting, webhooks: number, { deliveries, rounds }: Size): Promise<Cost> {
+  const perSecond: number[] = [];
+  const cost = { ingest: { read: 0, written: 0 }, consumer: { read: 0, written: 0 } };
+  const events = Math.ceil(deliveries / webhooks);
+  const made = events * webhooks;
+  for (let round = -1; round < rounds; round++) {
+    await us.post('/hold?on');
+    cost.ingest = { read: 0, written: 0 };
+    for (let sent = 0; sent < events; sent += 250)
+      add(cost.ingest, await countedIngest(us, newEvents(Math.min(250, events - sent))));
+    await wait(500); // their own wake-ups are let go
+    await us.post('/consumed');
+    const figure = await arrivalsPerSecond(us, made, async () => {
+      await us.post('/hold');
+      await us.post('/wake');
+    });
+    await wait(500); // the last are still being recorded
+    cost.consumer = await us.post<Rows>('/consumed');
+    if (round >= 0) perSecond.push(figure);
+  }
+  const each = ({ read, written }: Rows) => ({ read: read / made, written: written / made });
+  return { perSecond: spread(perSecond), ingest: each(cost.ingest), consumer: each(cost.consumer) };
+}
+
+/** Sends in records, and answers what D1 did for it. */
+async function countedIngest({ stack, ingestKey }: Setting, records: object[]): Promise<Rows> {
+  const headers = { 'x-api-key': ingestKey, 'content-type': 'application/json' };
+  const body = JSON.stringify({ records });
+  const reply = await fetch(`${stack.baseUrl}/count/ingest`, { method: 'POST', headers, body });
+  if (!reply.ok) throw new Error(`ingest: ${await reply.text()}`);
+  await reply.text();
+  return JSON.parse(reply.headers.get('x-d1') ?? '{}');
+}
+
+function add(sum: Rows, { read, written }: Rows): void {
+  sum.read += read;
+  sum.written += written;
+}
+
+const perFill = 10_000;
+
+/** Finished deliveries of the last 30 days and their notifications, from one count to another. Answers MB. */
+async function fill(us: Setting, webhooks: string[], from: number, to: number): Promise<number> {
+  const monthAgo = Date.now() - 30 * 86_400_000;
+  const step = Math.floor((29 * 86_400_000) / to);
+  const counting = `with recursive n (i) as (select cast(?1 as integer) union all select i + 1 from n where i + 1 < ?2)`;
+  // Ids of events are hashes: they lie anywhere in their table.
+  const event = `printf('%08x-0005-5000-8000-%012x', ((i / 4) * 2654435761) & 4294967295, i / 4)`;
+  const time = `(${monthAgo} + i * ${step})`;
+  let bytes = 0;
+  for (let at = from; at < to; at += perFill) {
+    const range = [at, Math.min(to, at + perFill)];
+    await us.post('/fill', {
+      sql: `${counting} insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
+        select ${event}, 0, 2, 'bench', '${us.connection}', ?3, ${time}, '01a1fc72-831b-772e-98a0-8d9347089f0d'
+        from n where i % 4 = 0 or i = ?1 on conflict do nothing`,
+      params: [...range, payload],
+    });
+    const { size_after } = await us.post<{ size_after: number }>('/fill', {
+      sql: `${counting} insert into deliveries (webhook_id, id, account_id, event_id, level, status, attempts,
+          next_attempt_at, finished_at, give_up_at, log)
+        select json_extract(?3, '$[' || (i % 4) || ']'),
+          printf('%08x-%04x-7000-8000-%012x', ${time} >> 16, ${time} & 65535, i),
+          'bench', ${event}, 0, 'delivered', 1, ${time}, ${time} + 20, ${time} + 432000000,
+          '[{"at":1763668800000,"durationMs":12,"result":"success","status":204,"answer":""}]' from n`,
+      params: [...range, JSON.stringify(webhooks)],
+    });
+    bytes = size_after;
+  }
+  return bytes / 1_000_000;
+}
+
+const payload = JSON.stringify({
+  eventId: '294aeb9d-4040-5e5d-b215-b1bab9373196',
+  issuedOn: '2026-11-20T20:00:00.000Z',
+  translatedIncidentTypes: ['Harsh Braking'],
+  eventRisk: 3,
+  vehicleId: '9ad29d75-2f50-53e3-a117-0006da84a407',
+  vehicleName: 'Truck 7',
+  vehicleVin: '1FUJGLDR5CLBP8834',
+  vehicleGroups: ['North', 'Reefers'],
+  recipients: ['safety@example.com'],
+});
+
+/** Rows read by the newest 50 deliveries of a webhook, as the portal and the operator's tool show them. */
+async function pageRows(us: Setting, webhook: string): Promise<number> {
+  const url = `${us.stack.baseUrl}/count/operator/deliveries?webhookId=${webhook}&limit=50`;
+  const reply = await fetch(url, { headers: { authorization: `Bearer ${us.stack.operatorKey}` } });
+  const { data } = (await reply.json()) as { data: unknown[] }; // the operator's own list
+  if (data.length !== 50) throw new Error(`the page holds ${data.length} deliveries`);
+  return JSON.parse(reply.headers.get('x-d1') ?? '{}').read;
+}

@@ -16,10 +16,10 @@ export default {
     if (batch.queue.endsWith('-dead')) return tellDead(keys);
     const soon = await deliver(env, keys, (work) => ctx.waitUntil(work));
     const delays = new Map(soon.map(({ key, delaySeconds }) => [key.id, delaySeconds]));
-    for (const message of batch.messages) {
+    // What is not retried is acknowledged by returning.
+    for (const message of delays.size > 0 ? batch.messages : []) {
       const delaySeconds = delays.get(message.body.id);
-      if (delaySeconds === undefined) message.ack();
-      else message.retry({ delaySeconds });
+      if (delaySeconds !== undefined) message.retry({ delaySeconds });
     }
   },
 

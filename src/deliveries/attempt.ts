@@ -1,39 +1,36 @@
 import { version } from '../../package.json';
-import { type ReceiverPolicy, receiverProblem } from '../webhooks/receiver.ts';
 import { type Outcome, parseRetryAfter } from './policy.ts';
 
-/** What to send: the webhook as it is now, and the notification. */
-export type Call = {
-  id: string;
-  url: string;
-  httpVerb: string;
-  headers: Record<string, string>;
-  /** Which attempt this is, from 1. */
-  attempt: number;
-  type: number;
-  /** The payload as finished JSON. */
-  data: string;
-};
+/** A webhook's receiver, ready to be called: its address has been judged, its headers are opened and complete. */
+export type Receiver = { url: string; httpVerb: string; headers: Record<string, string> };
+
+/** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
+export type Call = { id: string; attempt: number; type: number; data: string };
 
 const timeoutMs = 10_000;
 const mostRead = 4096;
 const mostKept = 1024;
 
+/** The headers of every call to a receiver: `custom` ones, and ours, which none of them replaces (spec 2.4). */
+export function headersFor(custom: Record<string, string>): Record<string, string> {
+  const ours = ['content-type', 'delivery-id', 'delivery-attempt'];
+  const theirs = Object.entries(custom).filter(([name]) => !ours.includes(name.toLowerCase()));
+  const named = theirs.some(([name]) => name.toLowerCase() === 'user-agent');
+  return {
+    ...(!named && { 'User-Agent': `FleetDataService/${version}` }),
+    ...Object.fromEntries(theirs),
+    'Content-Type': 'application/json',
+  };
+}
+
 /** Makes one HTTP call of a delivery (design 9, spec 2.4). It never throws: a failure is an outcome. */
-export async function attempt(call: Call, policy: ReceiverPolicy): Promise<Outcome> {
-  if (receiverProblem(call.url, policy)) return { result: 'blocked address' };
-  const headers = new Headers(call.headers);
-  headers.set('Content-Type', 'application/json');
-  if (!headers.has('User-Agent')) headers.set('User-Agent', `FleetDataService/${version}`);
-  headers.set('Delivery-Id', call.id);
-  headers.set('Delivery-Attempt', String(call.attempt));
-  // `data` is JSON already: parsing it only to write it again would cost a batch's CPU.
-  const body = `{"timestamp":"${new Date().toISOString()}","type":${call.type},"data":${call.data}}`;
+export async function attempt({ url, httpVerb, headers }: Receiver, call: Call): Promise<Outcome> {
   try {
-    const response = await fetch(call.url, {
-      method: call.httpVerb,
-      headers,
-      body,
+    const response = await fetch(url, {
+      method: httpVerb,
+      headers: { ...headers, 'Delivery-Id': call.id, 'Delivery-Attempt': String(call.attempt) },
+      // `data` is JSON already: parsing it only to write it again would cost a batch's CPU.
+      body: `{"timestamp":"${new Date().toISOString()}","type":${call.type},"data":${call.data}}`,
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -61,17 +58,18 @@ async function judge(response: Response): Promise<Outcome> {
 
 /** Reads at most 4 KiB of the reply, and lets the rest go. */
 async function firstKiB(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (!reader) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = response.body?.getReader();
-  while (reader && size < mostRead) {
+  while (size < mostRead) {
     const { done, value } = await reader.read();
     if (done) break;
     chunks.push(value);
     size += value.byteLength;
   }
   // Not awaited: a receiver that keeps sending must not hold the attempt.
-  reader?.cancel().catch(() => {});
+  reader.cancel().catch(() => {});
   const decoder = new TextDecoder();
   const text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
   return text.slice(0, mostKept).replaceAll('\0', '');

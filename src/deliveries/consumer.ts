@@ -1,11 +1,12 @@
 import { config } from '../config.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { described, fault } from '../log.ts';
+import { receiverProblem } from '../webhooks/receiver.ts';
 import { unseal } from '../webhooks/seal.ts';
-import { attempt } from './attempt.ts';
+import { attempt, headersFor, type Receiver } from './attempt.ts';
 import { type Claimed, claim, type HealthNote, type Recorded, record, startWindowMs } from './claims.ts';
 import { noteAttempt } from './note.ts';
-import { nextAfter } from './policy.ts';
+import { nextAfter, type Outcome } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 
 /** Waits shorter than this ride on the queue; longer ones are woken by the minute's sweep. */
@@ -92,23 +93,21 @@ function attemptAll(
   const waiting = [...claimed];
   const busy = new Map<string, number>();
   const timedOut = new Set<string>();
-  const headers = new Map<string, Promise<Record<string, string>>>();
-  const policy = { allowLoopback: config(env).allowLoopbackReceivers };
+  const receivers = new Map<string, ReturnType<typeof receiverOf>>();
 
   const settle = async (delivery: Claimed): Promise<Recorded> => {
-    const { webhook, webhookId, attempts, type, data } = delivery;
+    const { webhook, webhookId, attempts, type, data, id } = delivery;
     if (!webhook) return { key: delivery, status: 'cancelled' };
     if (timedOut.has(webhookId)) return putBack(delivery, afterTimeoutMs);
     if (Date.now() > until) return putBack(delivery, 0);
-    const opened = headers.get(webhookId) ?? unseal(config(env).headerKeys, webhookId, webhook.headers);
-    headers.set(webhookId, opened);
-    const custom = await opened.catch((error: unknown) => {
-      fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
-    });
-    if (!custom) return putBack(delivery, afterFaultMs);
+    const opened = receivers.get(webhookId) ?? receiverOf(env, webhookId, webhook);
+    receivers.set(webhookId, opened);
+    const receiver = await opened;
+    if (receiver === 'unreadable') return putBack(delivery, afterFaultMs);
     const at = Date.now();
-    const call = { ...webhook, headers: custom, id: delivery.id, attempt: attempts + 1, type, data };
-    const outcome = await attempt(call, policy);
+    const call = { id, attempt: attempts + 1, type, data };
+    const outcome: Outcome =
+      receiver === 'blocked' ? { result: 'blocked address' } : await attempt(receiver, call);
     const now = Date.now();
     noteAttempt(env, delivery, { ms: now - at, ...outcome });
     if (outcome.result === 'timeout') timedOut.add(webhookId);
@@ -146,6 +145,22 @@ function attemptAll(
   };
   startSome();
   return { all: all.promise, trusted: trusted.promise };
+}
+
+/** A webhook's receiver, opened once for all its calls of a batch; why not, when it may not or cannot be called. */
+async function receiverOf(
+  env: Env,
+  webhookId: string,
+  { url, httpVerb, headers }: NonNullable<Claimed['webhook']>,
+): Promise<Receiver | 'blocked' | 'unreadable'> {
+  const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
+  if (receiverProblem(url, { allowLoopback })) return 'blocked';
+  try {
+    return { url, httpVerb, headers: headersFor(await unseal(headerKeys, webhookId, headers)) };
+  } catch (error) {
+    fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
+    return 'unreadable';
+  }
 }
 
 const putBack = (key: Claimed, afterMs: number): Recorded => ({

@@ -14,6 +14,8 @@ const quietly = {
   WRANGLER_HIDE_BANNER: 'true',
   // A database of every request and line, for a page that nobody opens; it took half the service's speed.
   X_LOCAL_OBSERVABILITY: 'false',
+  // Wrangler then attaches no debugger of its own, through which every line of the log would go.
+  VSCODE_INSPECTOR_OPTIONS: '{}',
   DO_NOT_TRACK: '1',
   NO_COLOR: '1',
 };

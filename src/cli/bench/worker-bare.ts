@@ -6,7 +6,12 @@ export type BareCall = { url: string; body: string };
 export type BareEnv = Env & { BARE: Queue<BareCall> };
 
 /** Answers `/bare/…`, or nothing for what is not its own. */
-export async function bare(request: Request, env: BareEnv, url: URL): Promise<Response | undefined> {
+export async function bare(
+  request: Request,
+  env: BareEnv,
+  url: URL,
+  ctx: ExecutionContext,
+): Promise<Response | undefined> {
   switch (url.pathname) {
     case '/bare/vehicles':
       return bareVehicles(env, url);
@@ -16,17 +21,28 @@ export async function bare(request: Request, env: BareEnv, url: URL): Promise<Re
       return bareIngest(env, await request.json<BareRecords>());
     case '/bare/send':
       return bareSend(env, await request.json<BareCall & { count: number }>());
+    case '/bare/tell':
+      ctx.waitUntil(env.BARE.send(await request.json<BareCall>()));
+      return Response.json({ status: 200 });
     default:
       return undefined;
   }
 }
+
+/** What the service sends too, so that receivers and the runtime have the same to read. */
+const headers = {
+  'User-Agent': 'FleetDataService/bare',
+  'X-Secret': 's3cret',
+  'Content-Type': 'application/json',
+  'Delivery-Id': '01a1fd1a-ce96-707d-9c05-3daecfef380b',
+  'Delivery-Attempt': '1',
+};
 
 /** Calls what came, as many at a time as the service does. */
 export async function bareDeliver(calls: BareCall[]): Promise<void> {
   const left = calls.filter(({ url }) => url).values();
   const worker = async () => {
     for (const { url, body } of left) {
-      const headers = { 'Content-Type': 'application/json' };
       const reply = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
       await reply.text();
     }

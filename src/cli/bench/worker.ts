@@ -22,7 +22,7 @@ export default {
   ...worker,
   async fetch(request: Request, env: BareEnv, ctx: ExecutionContext): Promise<Response> {
     const url = new URL(request.url);
-    const answer = await bare(request, env, url);
+    const answer = await bare(request, env, url, ctx);
     if (answer) return stamped(answer);
     if (url.pathname === '/ingest') return stamped(await app.fetch(request, env, ctx));
     if (url.pathname === '/fill') return fill(request, env);

@@ -12,10 +12,9 @@ import { localDirectory } from './local.ts';
 
 const patienceMs = 180_000;
 
-// GitHub's variables are empty where they are not set.
-const given = (text: string) => text || undefined;
-const setting = (flags: string, description: string, env: string) =>
-  new Option(flags, description).env(env).argParser(given);
+const settingsFile = join(localDirectory, 'deploy/settings.env');
+if (existsSync(settingsFile)) process.loadEnvFile(settingsFile);
+const setting = (flags: string, description: string, env: string) => new Option(flags, description).env(env);
 
 const program = new Command('npm run deploy --')
   .description('Deploys the service to your Cloudflare account; safe to run again.')
@@ -39,7 +38,9 @@ try {
 
 async function run(): Promise<void> {
   const { dryRun, ...options } = program.opts<{ dryRun?: boolean } & Settings>();
-  const settings = v.safeParse(Settings, options);
+  // GitHub's variables are empty where they are not set.
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
+  const settings = v.safeParse(Settings, given);
   if (!settings.success) throw new Stopped(settings.issues[0].message);
   const plan = planOf(settings.output);
   if (dryRun) await rehearse(plan);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,9 +13,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Hono } from 'hono';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { newAccount } from '../support/node/cloudflare.ts';
+import { type Cloudflare, newAccount } from '../support/node/cloudflare.ts';
 import { startNetwork } from '../support/node/network.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -67,29 +69,29 @@ function deploy(
   });
 }
 
+/** An account with nothing in it, and the service as it answers at `hosts` once it is deployed there. */
+async function cloud(hosts: string[], deployed: Hono) {
+  const account = newAccount();
+  const network = await startNetwork(account.api, hosts, deployed);
+  const certificate = join(project, `${account.id}.pem`);
+  writeFileSync(certificate, network.certificate);
+  const env = {
+    ...network.env,
+    NODE_EXTRA_CA_CERTS: certificate,
+    CLOUDFLARE_API_BASE_URL: network.baseUrl,
+    CLOUDFLARE_API_TOKEN: 'token',
+  };
+  return { account, network, env };
+}
+const healthy = new Hono().get('/health', (c) => c.json({ status: 200 }, 200, { 'X-Request-Id': 'r' }));
+const nobody = new Hono();
+const changes = ({ calls }: Cloudflare) => calls.filter((call) => !call.startsWith('GET '));
+
 describe('npm run deploy', () => {
   const host = 'fleet-data-service.acme.workers.dev';
-  const account = newAccount();
-  let network: Awaited<ReturnType<typeof startNetwork>>;
-  let env: Record<string, string>;
-  /** The service as it answers where it was deployed to. */
-  const deployed = new Hono().get('/health', (c) => c.json({ status: 200 }, 200, { 'X-Request-Id': 'r' }));
-
-  beforeAll(async () => {
-    network = await startNetwork(account.api, [host], deployed);
-    const certificate = join(project, 'network.pem');
-    writeFileSync(certificate, network.certificate);
-    env = {
-      ...network.env,
-      NODE_EXTRA_CA_CERTS: certificate,
-      CLOUDFLARE_API_BASE_URL: network.baseUrl,
-      CLOUDFLARE_API_TOKEN: 'token',
-      CLOUDFLARE_ACCOUNT_ID: account.id,
-    };
-  });
-  afterAll(() => network.close());
 
   it('creates everything on a new account, goes on after a failure, and changes nothing that is there', async () => {
+    const { account, network, env } = await cloud([host], healthy);
     // The upload fails: what was made stays, and the keys are not lost.
     account.broken = 'PUT workers/scripts/fleet-data-service';
     const failed = await deploy(env);
@@ -141,16 +143,65 @@ describe('npm run deploy', () => {
       before.map((text) => text.trim()).sort(),
     );
     expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
+    network.close();
+  });
+
+  it('puts a named deployment on a domain of its own, and says when it is not well', async () => {
+    const message = 'Database does not answer';
+    const unwell = new Hono().get('/health', (c) => c.json({ message }, 503, { 'X-Request-Id': 'r' }));
+    const { account, network, env } = await cloud(['api.example.com'], unwell);
+    const { code, out } = await deploy(env, '--name', 'acme', '--domain', 'api.example.com');
+    network.close();
+    expect(code).toBe(0);
+    expect(out).toContain(`It answers, but is not well: 503 ${message}`);
+    expect(out).toContain('FLEET_URL=https://api.example.com');
+    expect(account.workers.get('acme')?.domains).toEqual(['api.example.com']);
+    expect(account.databases.map(({ name }) => name)).toEqual(['acme-fleet']);
+    expect(account.queues.map(({ queue_name }) => queue_name).sort()).toEqual([
+      'acme-fleet-deliveries',
+      'acme-fleet-deliveries-dead',
+    ]);
+  });
+
+  it('in CI makes no keys, which would be lost with the machine', async () => {
+    const { account, network, env } = await cloud([], nobody);
+    const { code, err } = await deploy({ ...env, CI: 'true' });
+    network.close();
+    expect(code).toBe(1);
+    expect(err).toContain('Deploy once from a machine of your own');
+    expect(changes(account)).toEqual([]);
+  });
+
+  it('makes no new header keys for a database that was sealed with others', async () => {
+    const { account, network, env } = await cloud([], nobody);
+    account.databases.push({ uuid: crypto.randomUUID(), name: 'fleet', sql: new DatabaseSync(':memory:') });
+    const { code, err } = await deploy(env);
+    network.close();
+    expect(code).toBe(1);
+    expect(err).toMatch(/Put its HEADER_KEYS into .*header\.keys/);
+    expect(changes(account)).toEqual([]);
+  });
+
+  it('does not choose among several accounts', async () => {
+    const { account, network, env } = await cloud([], nobody);
+    account.others.push('b'.repeat(32));
+    const { code, err } = await deploy(env);
+    network.close();
+    expect(code).toBe(1);
+    expect(err).toContain('Set CLOUDFLARE_ACCOUNT_ID');
+    for (const id of [account.id, ...account.others]) expect(err).toContain(id);
+    expect(changes(account)).toEqual([]);
   });
 });
 
 describe('npm run deploy -- --dry-run', () => {
   it('says what it would do, and calls nobody', async () => {
-    const nobody = new Hono();
     const network = await startNetwork(nobody, [], nobody);
+    // What a workflow passes for variables that are not set.
+    const unset = { DEPLOY_NAME: '', DEPLOY_DOMAIN: '', DEPLOY_EMAIL_FROM: '', DEPLOY_RETENTION_DAYS: '' };
     try {
       const { code, out } = await deploy(
-        { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl },
+        { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset },
         '--dry-run',
       );
       expect(code).toBe(0);
@@ -162,6 +213,14 @@ describe('npm run deploy -- --dry-run', () => {
     } finally {
       network.close();
     }
+  });
+
+  it('takes its settings from a file as well', async () => {
+    mkdirSync(join(project, '.local/deploy'), { recursive: true });
+    writeFileSync(join(project, '.local/deploy/settings.env'), 'DEPLOY_NAME=acme\n');
+    const { code, out, err } = await deploy({}, '--dry-run');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('find or create the database acme-fleet');
   });
 
   it.each([
@@ -178,7 +237,6 @@ describe('npm run deploy -- --dry-run', () => {
 });
 
 it('without credentials it says how to sign in', async () => {
-  const nobody = new Hono();
   const network = await startNetwork(nobody, [], nobody);
   try {
     const { code, err } = await deploy({ ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl });

@@ -10,6 +10,8 @@ export type Cloudflare = {
   workers: Map<string, Worker>;
   /** What was asked for, in order, as `METHOD path`, with `:id` for ids. */
   calls: string[];
+  /** Ids of other accounts that the credentials are good for. */
+  others: string[];
   /** The one of `calls` to answer with 500. */
   broken?: string;
   api: Hono;
@@ -30,6 +32,7 @@ export function newAccount(): Cloudflare {
     queues: [],
     workers: new Map(),
     calls: [],
+    others: [],
     api,
   };
   api.use(async (c, next) => {
@@ -55,12 +58,17 @@ function page<T>(c: Context, list: T[]): T[] {
   return list.slice((Number(c.req.query('page') ?? 1) - 1) * size).slice(0, size);
 }
 
-function people(api: Hono, { id }: Cloudflare): void {
-  const account = { id, name: 'Acme' };
+function people(api: Hono, { id, others }: Cloudflare): void {
+  const accounts = () => [{ id, name: 'Acme' }, ...others.map((id) => ({ id, name: 'Another' }))];
   api.get('/user/tokens/verify', (c) => answer(c, { status: 'active' }));
   api.get('/user', (c) => answer(c, { email: 'ann@example.com' }));
-  api.get('/accounts', (c) => answer(c, [account]));
-  api.get('/memberships', (c) => answer(c, [{ account }]));
+  api.get('/accounts', (c) => answer(c, accounts()));
+  api.get('/memberships', (c) =>
+    answer(
+      c,
+      accounts().map((account) => ({ account })),
+    ),
+  );
 }
 
 function databases({ databases }: Cloudflare): Hono {

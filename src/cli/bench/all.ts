@@ -23,7 +23,7 @@ export async function benchAll(json: boolean, size: Size): Promise<boolean> {
   try {
     measures.push(...(await measureRequests(us, size.rounds, size.seconds)));
     measures.push(await measureIngest(us, size.rounds, size.calls));
-    measures.push(...(await measureDeliveries(us, Math.min(3, size.rounds), size.waiting)));
+    measures.push(...(await measureDeliveries(us, size.rounds, size.waiting)));
     measures.push(...(await measureLatency(us, size.samples)));
   } finally {
     us.receiver.stop();

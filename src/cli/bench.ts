@@ -55,7 +55,7 @@ program
 
 program
   .command('curve')
-  .description('what a delivery costs with many webhooks and with a big delivery log, in some ten minutes')
+  .description('what a delivery costs with many webhooks and with a big delivery log, in a few minutes')
   .action(async (_, command: Command) => {
     const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
     await benchCurve(

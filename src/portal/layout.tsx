@@ -66,6 +66,7 @@ export function page(
               <small>Signed in as {session.user.email}</small>
               <Post to="/portal/sign-out" name="Sign out" quiet />
               <Post to="/portal/sign-out-everywhere" name="Sign out everywhere" quiet />
+              <a href="/docs">API documentation</a>
             </div>
           </footer>
         )}

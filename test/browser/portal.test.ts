@@ -250,6 +250,12 @@ it('without script everything still works', async () => {
   await plain.close();
 });
 
+it('the documentation is a step away', async () => {
+  await open('/portal/settings/tokens');
+  await page.getByRole('link', { name: 'API documentation' }).click();
+  await page.waitForURL(/\/docs\/?$/);
+});
+
 it('signing out everywhere ends all sessions', async () => {
   const link = (await fleet(stack, 'sign-in-link', 'ann@example.com')).out.trim();
   const other = await browser.newContext();

@@ -11,7 +11,7 @@ export type Cost = Rows & {
 
 /** The service's bindings with a meter in front of them. What is woken waits for whoever measures it. */
 export function metered() {
-  const cost: Cost = { trips: 0, read: 0, written: 0, kvReads: 0, kvWrites: 0, queued: 0 };
+  const cost: Cost = { trips: 0, read: 0, written: 0, ms: 0, kvReads: 0, kvWrites: 0, queued: 0 };
   const woken: unknown[] = [];
   const DB = meteredDatabase(env.DB, cost);
   const TOKENS = {

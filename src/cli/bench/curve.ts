@@ -4,7 +4,9 @@ import { arrivalsPerSecond } from './deliveries.ts';
 import { newEvents, type Setting, startSetting } from './setting.ts';
 
 /** What D1 did, as the bench Worker tells it. */
-type Rows = { read: number; written: number };
+type Rows = { read: number; written: number; ms: number };
+
+const none = (): Rows => ({ read: 0, written: 0, ms: 0 });
 
 type Size = { webhooks: number[]; rows: number[]; deliveries: number; rounds: number; minutes: number };
 
@@ -54,7 +56,7 @@ export async function benchCurve(json: boolean, size: Size): Promise<void> {
   }
 }
 
-const columns = ['deliveries/s', 'rows read by ingest, by consumer', 'rows written by ingest, by consumer'];
+const columns = ['deliveries/s', 'rows read, by ingest and consumer', 'rows written', 'database ms for 100'];
 
 type Cost = { perSecond: ReturnType<typeof spread>; ingest: Rows; consumer: Rows };
 
@@ -62,17 +64,18 @@ const shown = ({ perSecond: { median, low, high }, ingest, consumer }: Cost): st
   `${Math.round(median)} (${Math.round(low)}–${Math.round(high)})`,
   `${ingest.read.toFixed(1)}, ${consumer.read.toFixed(1)}`,
   `${ingest.written.toFixed(1)}, ${consumer.written.toFixed(1)}`,
+  `${(100 * ingest.ms).toFixed(1)}, ${(100 * consumer.ms).toFixed(1)}`,
 ];
 
 /** Deliveries a second, and rows for each delivery: those of the last round. */
 async function deliver(us: Setting, webhooks: number, { deliveries, rounds }: Size): Promise<Cost> {
   const perSecond: number[] = [];
-  const cost = { ingest: { read: 0, written: 0 }, consumer: { read: 0, written: 0 } };
+  const cost = { ingest: none(), consumer: none() };
   const events = Math.ceil(deliveries / webhooks);
   const made = events * webhooks;
   for (let round = -1; round < rounds; round++) {
     await us.post('/hold?on');
-    cost.ingest = { read: 0, written: 0 };
+    cost.ingest = none();
     for (let sent = 0; sent < events; sent += 250)
       add(cost.ingest, await countedIngest(us, newEvents(Math.min(250, events - sent))));
     await wait(500); // their own wake-ups are let go
@@ -85,7 +88,11 @@ async function deliver(us: Setting, webhooks: number, { deliveries, rounds }: Si
     cost.consumer = await us.post<Rows>('/consumed');
     if (round >= 0) perSecond.push(figure);
   }
-  const each = ({ read, written }: Rows) => ({ read: read / made, written: written / made });
+  const each = ({ read, written, ms }: Rows): Rows => ({
+    read: read / made,
+    written: written / made,
+    ms: ms / made,
+  });
   return { perSecond: spread(perSecond), ingest: each(cost.ingest), consumer: each(cost.consumer) };
 }
 
@@ -99,9 +106,10 @@ async function countedIngest({ stack, ingestKey }: Setting, records: object[]): 
   return JSON.parse(reply.headers.get('x-d1') ?? '{}');
 }
 
-function add(sum: Rows, { read, written }: Rows): void {
+function add(sum: Rows, { read, written, ms }: Rows): void {
   sum.read += read;
   sum.written += written;
+  sum.ms += ms;
 }
 
 const perFill = 10_000;

@@ -1,5 +1,5 @@
-/** What D1 was asked and did: round trips (a batch is one), and rows as it bills them. */
-export type Rows = { trips: number; read: number; written: number };
+/** What D1 was asked and did: round trips (a batch is one), rows as it bills them, and its own milliseconds. */
+export type Rows = { trips: number; read: number; written: number; ms: number };
 
 /** D1 as it is, with all that the service asks of it noted in `rows`. */
 export function metered(d1: D1Database, rows: Rows): D1Database {
@@ -8,6 +8,7 @@ export function metered(d1: D1Database, rows: Rows): D1Database {
     for (const { meta } of results) {
       rows.read += meta.rows_read;
       rows.written += meta.rows_written;
+      rows.ms += meta.duration;
     }
     return results;
   };

@@ -3,7 +3,7 @@ import type { DeliveryKey } from '../../deliveries/queue.ts';
 import { sweep } from '../../deliveries/sweep.ts';
 import worker from '../../index.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
-import { metered } from './worker-meter.ts';
+import { metered, type Rows } from './worker-meter.ts';
 
 const speak = console.info;
 
@@ -11,7 +11,7 @@ const speak = console.info;
 let held = false;
 
 /** What consumers have asked of D1 since this was last told. */
-const consumed = { trips: 0, read: 0, written: 0 };
+const consumed: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
 let meteredEnv: Env | undefined;
 
 /**
@@ -37,7 +37,7 @@ export default {
     }
     if (url.pathname === '/consumed') {
       const told = Response.json({ data: consumed });
-      Object.assign(consumed, { trips: 0, read: 0, written: 0 });
+      Object.assign(consumed, { trips: 0, read: 0, written: 0, ms: 0 });
       return told;
     }
     if (url.pathname === '/wake') return Response.json({ data: await sweep(env) });
@@ -82,9 +82,9 @@ function unlimited(
   return app.fetch(new Request(url.origin + path, request), { ...env, TOKEN_LIMIT }, ctx);
 }
 
-/** Answers what the service answers, with `x-d1: round trips, rows read, rows written`. */
+/** Answers what the service answers, with `x-d1`: what D1 did for it. */
 async function counted(request: Request, env: Env, ctx: ExecutionContext, url: URL): Promise<Response> {
-  const rows = { trips: 0, read: 0, written: 0 };
+  const rows: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
   const path = url.pathname.slice('/count'.length) + url.search;
   const DB = metered(env.DB, rows);
   const reply = await app.fetch(new Request(url.origin + path, request), { ...env, DB }, ctx);

@@ -77,7 +77,8 @@ const connectionHeader = (required: boolean): Json => ({
   required,
   description: required ? 'The connection to read.' : 'Only what came by this connection.',
   schema: { type: 'string', format: 'uuid' },
-  example: (examples.Connection as { id: string }).id, // the component's example
+  // The reference fills examples in, and what is optional is better left out.
+  ...(required && { example: (examples.Connection as { id: string }).id }), // the component's example
 });
 
 /** What lists share. */

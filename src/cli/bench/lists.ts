@@ -1,13 +1,12 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
 import { generateFleet } from '../generate.ts';
 import { readRecords } from '../import/read.ts';
 import { importLines } from '../import/run.ts';
 import { sendRecords } from '../import/send.ts';
 import { operatorOf, request } from '../operator.ts';
 import type { Stack } from '../stack.ts';
-import { benchStack, report, spread } from './bench.ts';
+import { benchStack, report } from './bench.ts';
 
 const accounts = 20;
 const day = 86_400_000;
@@ -15,15 +14,14 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 /** A type that one event in so many has, for a filter that lets little pass. */
 const rare = 499;
 
-type Size = { events: number; trips: number; imported: number; rounds: number; seconds: number };
+type Size = { events: number; trips: number; imported: number };
 
-/** Measures the five lists and the import: rows read by each kind of page, requests a second, records a second. */
+/** Measures the five lists and the import: rows read by each kind of page, records a second. */
 export async function benchLists(json: boolean, size: Size): Promise<void> {
   const { stack, directory } = await benchStack('lists');
   try {
     const us = await fill(stack, size);
     await pages(stack, us, json, size);
-    await requests(stack, us, json, size);
     await importing(stack, directory, json, size);
   } finally {
     await stack.stop();
@@ -143,50 +141,6 @@ async function count(stack: Stack, us: Us, path: string): Promise<(string | numb
   await page(stack, us, path); // the hour's note of the token's use is not a page's cost
   const { data, next, d1 } = await page(stack, us, path);
   return [data.length, next ? 'yes' : 'no', d1.trips, d1.read, d1.written];
-}
-
-async function requests(stack: Stack, us: Us, json: boolean, { rounds, seconds }: Size): Promise<void> {
-  const first = await page(stack, us, '/vehicles?limit=50');
-  const bare = `${stack.baseUrl}/bare/vehicles?connection=${us.connection}&next=${first.next}`;
-  const service = `${stack.baseUrl}/vehicles?limit=50`;
-  const unlimited = `${stack.baseUrl}/unlimited/vehicles?limit=50`;
-  const targets = { bare, service, unlimited };
-  const same = await Promise.all(
-    Object.values(targets).map(async (url) => await (await fetch(url, { headers: headersOf(us) })).json()),
-  );
-  if (new Set(same.map((reply) => JSON.stringify(reply))).size > 1)
-    throw new Error('they answer differently');
-  const rates = { bare: [] as number[], service: [] as number[], unlimited: [] as number[] };
-  for (let round = -1; round < rounds; round++)
-    for (const [name, url] of Object.entries(targets)) {
-      const result = await autocannon({
-        url,
-        headers: headersOf(us),
-        connections: 16,
-        duration: round < 0 ? 2 : seconds, // the first is to warm up
-      });
-      if (result.non2xx > 0) throw new Error(`${result.non2xx} replies of ${name} were no success`);
-      if (round >= 0) rates[name as keyof typeof rates].push(result.requests.average); // its own keys
-    }
-  const against = (measured: number[]) =>
-    spread(measured.map((rate, i) => rate / (rates.bare[i] ?? Number.NaN)));
-  const whole = ({ median, low, high }: ReturnType<typeof spread>) => [median, low, high].map(Math.round);
-  const ratio = ({ median, low, high }: ReturnType<typeof spread>) =>
-    [median, low, high].map((value) => value.toFixed(2));
-  const added = (measured: number[]) =>
-    (1000 / spread(measured).median - 1000 / spread(rates.bare).median).toFixed(2);
-  report(
-    `GET /vehicles?limit=50, 16 connections, ${rounds} rounds of ${seconds} s each, side by side`,
-    ['', 'median', 'lowest', 'highest', 'ms added'],
-    [
-      ['bare Worker, requests/s', ...whole(spread(rates.bare)), ''],
-      ['service, requests/s', ...whole(spread(rates.service)), added(rates.service)],
-      ['  ratio', ...ratio(against(rates.service)), ''],
-      ['service less the simulated rate limiter', ...whole(spread(rates.unlimited)), added(rates.unlimited)],
-      ['  ratio', ...ratio(against(rates.unlimited)), ''],
-    ],
-    json,
-  );
 }
 
 async function importing(stack: Stack, directory: string, json: boolean, { imported }: Size): Promise<void> {

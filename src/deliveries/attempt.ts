@@ -11,14 +11,12 @@ const timeoutMs = 10_000;
 const mostRead = 4096;
 const mostKept = 1024;
 
-/** The headers of every call to a receiver: `custom` ones, and ours, which none of them replaces (spec 2.4). */
+/** The headers of every call to a receiver: `custom` ones, which replace none of ours but User-Agent (spec 2.4). */
 export function headersFor(custom: Record<string, string>): Record<string, string> {
-  const ours = ['content-type', 'delivery-id', 'delivery-attempt'];
-  const theirs = Object.entries(custom).filter(([name]) => !ours.includes(name.toLowerCase()));
-  const named = theirs.some(([name]) => name.toLowerCase() === 'user-agent');
+  const named = Object.keys(custom).some((name) => name.toLowerCase() === 'user-agent');
   return {
     ...(!named && { 'User-Agent': `FleetDataService/${version}` }),
-    ...Object.fromEntries(theirs),
+    ...custom,
     'Content-Type': 'application/json',
   };
 }

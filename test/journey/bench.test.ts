@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const program = resolve(import.meta.dirname, '../../src/cli/bench.ts');
+
+/** Runs a benchmark at its smallest, as a person would, and reads its tables; how fast it was says nothing here. */
+async function bench(
+  ...args: string[]
+): Promise<{ title: string; rows: Record<string, string | number>[] }[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, '--small', '--json', ...args]);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+it('the benchmark holds every measure against the bare Worker, which answers the same', async () => {
+  const [table] = await bench();
+  expect(table?.rows.map((row) => row[''])).toEqual([
+    'GET /vehicles?limit=50',
+    '  without the local limiter and log',
+    'a malformed token',
+    '  without the local log',
+    'ingest of 500 events for 4 webhooks',
+    'deliveries, 500 waiting',
+    '  without the local log',
+    "from ingest's reply to the receiver, p50",
+    'the same, p99',
+    'start-up, active',
+    'bundle, gzip',
+  ]);
+  for (const { ratio } of table?.rows.slice(0, 9) ?? [])
+    expect(Number.parseFloat(String(ratio))).toBeGreaterThan(0);
+  expect(Number.parseFloat(String(table?.rows.at(-1)?.service))).toBeLessThanOrEqual(150); // KiB
+});
+
+it('a delivery costs the same rows for one webhook and for ten, and for a small log and a bigger one', async () => {
+  const [byWebhooks, byRows] = await bench('curve');
+  const points = [...(byWebhooks?.rows ?? []), ...(byRows?.rows ?? [])];
+  expect(points).toHaveLength(4);
+  for (const point of points) {
+    const [, read] = String(point['rows read, by ingest and consumer']).split(', ').map(Number);
+    const [, written] = String(point['rows written']).split(', ').map(Number);
+    expect(read).toBeLessThanOrEqual(12);
+    expect(written).toBe(2);
+  }
+});

@@ -12,7 +12,7 @@ describe('a delivery', () => {
   it('uses the verb and the custom headers of the webhook', async () => {
     const hook = await tale.register({
       httpVerb: 'PUT',
-      headers: { 'X-Secret': 's', 'X-B': 'b', 'User-Agent': 'mine' },
+      headers: { 'X-Secret': 's', 'X-B': 'b', 'user-agent': 'mine' },
     });
     await tale.happen();
     await settled(hook.id);
@@ -80,6 +80,18 @@ describe('a delivery', () => {
     const row = await attempted(hook.id);
     expect(row).toMatchObject({ status: 'pending', log: [{ result }] });
     expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it('is not sent to an address that must not be called, however that came into the database', async () => {
+    const hook = await tale.register();
+    await env.DB.prepare('update webhooks set url = ?1 where id = ?2')
+      .bind('https://10.0.0.1/', hook.id)
+      .run();
+    await tale.happen();
+    const { log, status } = await attempted(hook.id);
+    expect(log).toMatchObject([{ result: 'blocked address' }]);
+    expect(status).toBe('pending');
+    expect(tale.heard.got).toEqual([]);
   });
 
   it('to a receiver that says 410 has failed for good', async () => {

@@ -3,8 +3,10 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { firstIdAt } from '../../src/db/ids.ts';
-import { claim } from '../../src/deliveries/claims.ts';
+import { claim, leaseMs, record, startWindowMs } from '../../src/deliveries/claims.ts';
+import { deliver } from '../../src/deliveries/consumer.ts';
 import { prune } from '../../src/deliveries/prune.ts';
+import type { DeliveryKey } from '../../src/deliveries/queue.ts';
 import worker from '../../src/index.ts';
 import { resealHeaders } from '../../src/webhooks/rotation.ts';
 import { attempted, deliveriesOf, minute, settled } from '../support/deliveries.ts';
@@ -192,14 +194,65 @@ describe('a wake-up that failed ten times', () => {
   });
 });
 
-it('two consumers that claim at once never both get a delivery', async () => {
-  vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValueOnce(new Error('Queue is overloaded'));
-  const hook = await tale.register();
-  await tale.happen(30);
-  const keys = (await deliveriesOf(hook.id)).map(({ id }) => ({ webhookId: hook.id, id }));
-  const db = openDatabase(env.DB);
-  const claims = await Promise.all([1, 2, 3, 4].map(() => claim(db, keys, Date.now())));
-  expect(claims.flatMap(({ claimed }) => claimed.map(({ id }) => id)).sort()).toEqual(
-    keys.map(({ id }) => id).sort(),
-  );
+describe('a claim', () => {
+  /** A webhook's new deliveries, which nobody has been woken for. */
+  const unwoken = async (count: number) => {
+    vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValueOnce(new Error('Queue is overloaded'));
+    const { id: webhookId } = await tale.register();
+    await tale.happen(count);
+    return (await deliveriesOf(webhookId)).map(({ id }) => ({ webhookId, id }));
+  };
+  const consume = async (keys: DeliveryKey[]) => {
+    const behind: Promise<unknown>[] = [];
+    const soon = await deliver(env, keys, (work) => behind.push(work));
+    await Promise.all(behind);
+    return { soon, rows: await deliveriesOf(keys[0]?.webhookId ?? '') };
+  };
+
+  it('is never of two consumers at once', async () => {
+    const keys = await unwoken(30);
+    const db = openDatabase(env.DB);
+    const claims = await Promise.all([1, 2, 3, 4].map(() => claim(db, keys, Date.now())));
+    expect(claims.flatMap(({ claimed }) => claimed.map(({ id }) => id)).sort()).toEqual(
+      keys.map(({ id }) => id).sort(),
+    );
+  });
+
+  it('that has lapsed, and is another’s by now, records nothing', async () => {
+    const keys = await unwoken(1);
+    const db = openDatabase(env.DB);
+    const lapsed = await claim(db, keys, Date.now());
+    const [held] = (await claim(db, keys, Date.now() + leaseMs + 1)).claimed;
+    const outcomes = lapsed.claimed.map((key) => ({ key, status: 'failed' as const }));
+    await record(db, outcomes, [], Date.now());
+    expect(await deliveriesOf(held?.webhookId ?? '')).toMatchObject([
+      { status: 'pending', claimedUntil: held?.claimedUntil },
+    ]);
+  });
+
+  it('is let go for calls that could not begin within its first five seconds', async () => {
+    const keys = await unwoken(3);
+    const now = Date.now.bind(Date);
+    tale.heard.answers(() => {
+      vi.spyOn(Date, 'now').mockImplementation(() => now() + startWindowMs + 1);
+      return new Response('slow');
+    });
+    const { soon, rows } = await consume(keys);
+    expect(rows.filter(({ status }) => status === 'delivered')).toHaveLength(2); // side by side, as a webhook may
+    const [late] = rows.filter(({ status }) => status === 'pending');
+    expect(late).toMatchObject({ attempts: 0, claimedUntil: 0, log: [] });
+    expect(soon.map(({ key }) => key.id)).toEqual([late?.id]);
+  });
+
+  it('is recorded though D1 refuses the record once', async () => {
+    const keys = await unwoken(1);
+    const batch = env.DB.batch.bind(env.DB);
+    let trips = 0;
+    vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
+      ++trips === 2 ? Promise.reject(new Error('D1_ERROR: reset')) : batch(statements),
+    );
+    const { rows } = await consume(keys);
+    expect(rows).toMatchObject([{ status: 'delivered', attempts: 1, claimedUntil: 0 }]);
+    expect(tale.heard.got).toHaveLength(1);
+  });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { machine, report, spread } from './bench.ts';
 import { arrivalsPerSecond } from './deliveries.ts';
-import { newEvents, type Setting, startSetting } from './setting.ts';
+import { eventData, newEvents, type Setting, startSetting } from './setting.ts';
 
 /** What D1 did, as the bench Worker tells it. */
 type Rows = { read: number; written: number; ms: number };
@@ -129,7 +129,7 @@ async function fill(us: Setting, webhooks: string[], from: number, to: number): 
       sql: `${counting} insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
         select ${event}, 0, 2, 'bench', '${us.connection}', ?3, ${time}, '01a1fc72-831b-772e-98a0-8d9347089f0d'
         from n where i % 4 = 0 or i = ?1 on conflict do nothing`,
-      params: [...range, payload],
+      params: [...range, JSON.stringify(eventData)],
     });
     const { size_after } = await us.post<{ size_after: number }>('/fill', {
       sql: `${counting} insert into deliveries (webhook_id, id, account_id, event_id, level, status, attempts,
@@ -144,18 +144,6 @@ async function fill(us: Setting, webhooks: string[], from: number, to: number): 
   }
   return bytes / 1_000_000;
 }
-
-const payload = JSON.stringify({
-  eventId: '294aeb9d-4040-5e5d-b215-b1bab9373196',
-  issuedOn: '2026-11-20T20:00:00.000Z',
-  translatedIncidentTypes: ['Harsh Braking'],
-  eventRisk: 3,
-  vehicleId: '9ad29d75-2f50-53e3-a117-0006da84a407',
-  vehicleName: 'Truck 7',
-  vehicleVin: '1FUJGLDR5CLBP8834',
-  vehicleGroups: ['North', 'Reefers'],
-  recipients: ['safety@example.com'],
-});
 
 /** Rows read by the newest 50 deliveries of a webhook, as the portal and the operator's tool show them. */
 async function pageRows(us: Setting, webhook: string): Promise<number> {

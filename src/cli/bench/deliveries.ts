@@ -1,23 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { percentile } from './bench.ts';
 import { byTurns, type Measure } from './rounds.ts';
-import { newEvents, type Setting } from './setting.ts';
+import { eventData, newEvents, type Setting } from './setting.ts';
 
-const body = JSON.stringify({
-  timestamp: '2026-11-20T20:00:02.114Z',
-  type: 2,
-  data: {
-    eventId: '294aeb9d-4040-5e5d-b215-b1bab9373196',
-    issuedOn: '2026-11-20T20:00:00.000Z',
-    translatedIncidentTypes: ['Harsh Braking'],
-    eventRisk: 3,
-    vehicleId: '9ad29d75-2f50-53e3-a117-0006da84a407',
-    vehicleName: 'Truck 7',
-    vehicleVin: '1FUJGLDR5CLBP8834',
-    vehicleGroups: ['North', 'Reefers'],
-    recipients: ['safety@example.com'],
-  },
-});
+const body = JSON.stringify({ timestamp: '2026-11-20T20:00:02.114Z', type: 2, data: eventData });
 
 /** Deliveries a second, from so many that wait to the last of them at the receiver. */
 export async function measureDeliveries(us: Setting, rounds: number, waiting: number): Promise<Measure[]> {

@@ -5,6 +5,7 @@ import type { Certificates } from '../certificates.ts';
 import { operatorOf, request } from '../operator.ts';
 import type { Stack } from '../stack.ts';
 import { benchStack, percentile, report } from './bench.ts';
+import { newAccount } from './setting.ts';
 
 type Size = { healthy: number; rounds: number; everyMs: number };
 type Arrival = { phase: string; ms: number };
@@ -38,14 +39,7 @@ export async function benchIsolation(json: boolean, { healthy, rounds, everyMs }
 }
 
 async function run(stack: Stack, healthy: number, hung: number, rounds: number, everyMs: number) {
-  const operator = operatorOf(stack.baseUrl, stack.operatorKey);
-  const account = await operator.post<{ id: string }>('/accounts', { name: 'Bench' });
-  const path = `/accounts/${account.id}`;
-  const connection = await operator.post<{ id: string }>(`${path}/connections`, { provider: 'motive' });
-  const token = await operator.post<{ value: string }>(`${path}/tokens`, { name: 'bench' });
-  const key = await operator.post<{ value: string }>(`/connections/${connection.id}/ingest-keys`, {
-    name: 'bench',
-  });
+  const { id, connection, token, ingestKey } = await newAccount(stack);
   const api = (credential: string, route: string, body: object) =>
     request(stack.baseUrl + route, {
       method: 'POST',
@@ -66,8 +60,8 @@ async function run(stack: Stack, healthy: number, hung: number, rounds: number, 
     ...Array.from({ length: hung }, (_, i) => `hung/${i}`),
   ];
   for (const name of names)
-    await api(token.value, '/webhook', {
-      connectionIds: [connection.id],
+    await api(token, '/webhook', {
+      connectionIds: [connection],
       url: `${server.url}/${name}`,
       httpVerb: 'POST',
       notificationTypes: [2],
@@ -76,7 +70,7 @@ async function run(stack: Stack, healthy: number, hung: number, rounds: number, 
   let events = 0;
   const event = () => {
     const now = Date.now();
-    return api(key.value, '/ingest', {
+    return api(ingestKey, '/ingest', {
       records: [
         { kind: 'vehicle', sourceId: `v${events}`, name: 'V', groups: [String(now)] },
         {
@@ -101,7 +95,9 @@ async function run(stack: Stack, healthy: number, hung: number, rounds: number, 
   if (hung > 0) {
     await load();
     const allOpen = async () => {
-      const hooks = await operator.get<{ url: string; openUntil: string | null }[]>(`${path}/webhooks`);
+      const hooks = await operatorOf(stack.baseUrl, stack.operatorKey).get<
+        { url: string; openUntil: string | null }[]
+      >(`/accounts/${id}/webhooks`);
       return hooks.filter(({ url }) => url.includes('/hung')).every(({ openUntil }) => openUntil);
     };
     while (!(await allOpen())) {

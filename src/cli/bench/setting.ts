@@ -26,9 +26,10 @@ type Receiver = { url: string; arrived: () => void; stop: () => void };
 
 const vehicles = 50;
 
-/** Starts all of it. */
-export async function startSetting(name: string): Promise<Setting> {
-  const { stack } = await benchStack(name);
+/** A new account with one connection, and the credentials for both sides of it. */
+export async function newAccount(
+  stack: Stack,
+): Promise<{ id: string; connection: string; token: string; ingestKey: string }> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
   const account = await operator.post<{ id: string }>('/accounts', { name: 'Bench' });
   const path = `/accounts/${account.id}`;
@@ -37,6 +38,13 @@ export async function startSetting(name: string): Promise<Setting> {
   const key = await operator.post<{ value: string }>(`/connections/${connection.id}/ingest-keys`, {
     name: 'bench',
   });
+  return { id: account.id, connection: connection.id, token: token.value, ingestKey: key.value };
+}
+
+/** Starts all of it. */
+export async function startSetting(name: string): Promise<Setting> {
+  const { stack } = await benchStack(name);
+  const { connection, token, ingestKey } = await newAccount(stack);
   const send = (credential: string, route: string, body?: object) =>
     request<never>(stack.baseUrl + route, {
       method: 'POST',
@@ -47,24 +55,24 @@ export async function startSetting(name: string): Promise<Setting> {
   let made = 0;
   const setting: Setting = {
     stack,
-    token: token.value,
-    connection: connection.id,
-    ingestKey: key.value,
+    token,
+    connection,
+    ingestKey,
     receiver,
-    post: (route, body) => send(token.value, route, body),
-    ingest: async (records) => void (await send(key.value, '/ingest', { records })),
+    post: (route, body) => send(token, route, body),
+    ingest: async (records) => void (await send(ingestKey, '/ingest', { records })),
     end: async () => {},
     quietly: async (measure) => {
-      await send(token.value, '/log?off');
+      await send(token, '/log?off');
       const measured = await measure();
-      await send(token.value, '/log');
+      await send(token, '/log');
       return measured;
     },
     webhooks: async (count) => {
       const ids: string[] = [];
       for (let i = 0; i < count; i++) {
-        const webhook = await send(token.value, '/webhook', {
-          connectionIds: [connection.id],
+        const webhook = await send(token, '/webhook', {
+          connectionIds: [connection],
           url: `${receiver.url}/${made++}`,
           httpVerb: 'POST',
           headers: { 'X-Secret': 's3cret' },
@@ -95,6 +103,19 @@ export async function startSetting(name: string): Promise<Setting> {
   );
   return setting;
 }
+
+/** What a delivery of such an event tells. */
+export const eventData = {
+  eventId: '294aeb9d-4040-5e5d-b215-b1bab9373196',
+  issuedOn: '2026-11-20T20:00:00.000Z',
+  translatedIncidentTypes: ['Harsh Braking'],
+  eventRisk: 3,
+  vehicleId: '9ad29d75-2f50-53e3-a117-0006da84a407',
+  vehicleName: 'Truck 7',
+  vehicleVin: '1FUJGLDR5CLBP8834',
+  vehicleGroups: ['North', 'Reefers'],
+  recipients: ['safety@example.com'],
+};
 
 let events = 0;
 

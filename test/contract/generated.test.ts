@@ -103,10 +103,9 @@ async function send({ path, ...request }: Made, security: object) {
     IngestKey: { 'x-api-key': us.ingestKey },
     OperatorKey: { authorization: `Bearer ${stack.operatorKey}` },
   };
-  const reply = await fetch(stack.baseUrl + path, {
-    ...request,
-    headers: { ...request.headers, ...credentials[Object.keys(security)[0] ?? ''] },
-  });
+  // Making requests can take so long that the service ends a connection that was kept, unseen.
+  const headers = { ...request.headers, ...credentials[Object.keys(security)[0] ?? ''], connection: 'close' };
+  const reply = await fetch(stack.baseUrl + path, { ...request, headers });
   const text = await reply.text();
   return { status: reply.status, headers: Object.fromEntries(reply.headers), text };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/receiver.ts';
 import type { Stack } from '../../src/cli/stack.ts';
@@ -53,7 +53,10 @@ async function mailedLink(): Promise<string> {
 
 const open = (path: string) => page.goto(`${stack.baseUrl}${path}`);
 const heading = () => page.locator('h1').innerText();
-const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+/** Clicks what leads to another page, and waits until that is there. */
+const follow = (target: Locator) =>
+  Promise.all([target.page().waitForEvent('domcontentloaded'), target.click()]);
+const press = (name: string, on = page) => follow(on.getByRole('button', { name, exact: true }));
 
 it('somebody who is not signed in is led to the sign-in page, and answered the same for any address', async () => {
   await open('/portal/settings/tokens');
@@ -83,7 +86,7 @@ it('a mailed link signs in once, by its button, and by keyboard alone', async ()
   const other = await browser.newContext();
   const again = await other.newPage();
   await again.goto(link);
-  await again.getByRole('button', { name: 'Sign in' }).click();
+  await press('Sign in', again);
   expect(await again.locator('main').innerText()).toContain('This link is used up or too old');
   await other.close();
 });
@@ -100,7 +103,7 @@ it('a token is generated, shown once, works, and is refused once revoked', async
   expect(await page.content()).not.toContain(token);
   const row = page.getByRole('row', { name: 'Claims <b>system</b>' });
   expect(await row.innerText()).toContain(`…${token.slice(-4)}`);
-  await row.getByRole('link').click();
+  await follow(row.getByRole('link'));
   expect(await heading()).toBe('Revoke Claims <b>system</b>?');
   await press('Revoke');
   expect((await api(stack, token, 'GET', '/webhooks')).status).toBe(401);
@@ -109,7 +112,7 @@ it('a token is generated, shown once, works, and is refused once revoked', async
 
 it('a webhook is created, with the messages of the API for what is wrong', async () => {
   await open('/portal/webhooks');
-  await page.getByRole('link', { name: 'Add a webhook' }).click();
+  await follow(page.getByRole('link', { name: 'Add a webhook' }));
   await page.getByLabel('Address').fill('http://example.com/');
   await page.getByLabel('Header 1: name').fill('X-Secret');
   await page.getByLabel('Header 1: value').fill('s3cret');
@@ -139,20 +142,20 @@ it('a simulated accident arrives by its three levels, and the page shows it with
   expect(got[0]?.body.data).toMatchObject({ tSP: 'TEST', vin: expect.stringContaining('TEST') });
   await page.locator('tbody .good').nth(2).waitFor();
   expect(await page.locator('tbody').innerText()).toMatch(/accident, level 3/);
-  await page.getByRole('link', { name: 'events', exact: true }).click();
+  await follow(page.getByRole('link', { name: 'events', exact: true }));
   expect(await page.locator('main').innerText()).toContain('None.');
-  await page.getByRole('link', { name: 'accidents', exact: true }).click();
+  await follow(page.getByRole('link', { name: 'accidents', exact: true }));
   expect(await page.locator('tbody tr').count()).toBe(3);
-  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await follow(page.getByRole('link', { name: 'Webhooks', exact: true }));
   expect(await page.locator('figcaption').innerText()).toContain('3 deliveries arrived and 0 failed');
-  await page.getByRole('rowheader').getByRole('link').click();
+  await follow(page.getByRole('rowheader').getByRole('link'));
 });
 
 it('a failing receiver’s attempts are shown, and replayed once it works again', async () => {
   works = false;
   await press('Send a test event');
   await page.locator('tbody .bad').first().waitFor();
-  await page.getByRole('link', { name: 'event', exact: true }).first().click();
+  await follow(page.getByRole('link', { name: 'event', exact: true }).first());
   await page.getByText('out of order').waitFor();
   expect(await page.locator('.timeline').innerText()).toMatch(/status 410 in \d+ ms/);
   expect(await page.locator('main').innerText()).toContain('TEST vehicle (made up)');
@@ -173,7 +176,7 @@ it('connections and safety events are shown, with risks of 4 and 5 standing out'
   });
   await open('/portal');
   expect(await page.locator('tbody').innerText()).toContain('Vans');
-  await page.getByRole('link', { name: 'Events of Vans' }).click();
+  await follow(page.getByRole('link', { name: 'Events of Vans' }));
   expect(await page.locator('tbody tr').count()).toBe(2);
   expect(await page.locator('tbody').innerText()).toContain('<script>alert(1)</script>');
   await page.getByLabel('Risk').selectOption('4');
@@ -186,7 +189,7 @@ it('people are invited and removed', async () => {
   await open('/portal/settings/people');
   await page.getByLabel('E-mail address').fill('bob@example.com');
   await press('Invite');
-  await page.getByRole('link', { name: 'Remove bob@example.com' }).click();
+  await follow(page.getByRole('link', { name: 'Remove bob@example.com' }));
   await press('Remove');
   expect(await page.locator('tbody').innerText()).not.toContain('bob@example.com');
 });
@@ -243,16 +246,16 @@ it('without script everything still works', async () => {
   await plain.addCookies(await context.cookies());
   const plainPage = await plain.newPage();
   await plainPage.goto(`${stack.baseUrl}/portal/webhooks`);
-  await plainPage.getByRole('rowheader').getByRole('link').first().click();
-  await plainPage.getByRole('link', { name: 'Delete' }).click();
-  await plainPage.getByRole('button', { name: 'Delete' }).click();
+  await follow(plainPage.getByRole('rowheader').getByRole('link').first());
+  await follow(plainPage.getByRole('link', { name: 'Delete' }));
+  await press('Delete', plainPage);
   expect(await plainPage.locator('main').innerText()).toContain('None yet');
   await plain.close();
 });
 
 it('the documentation is a step away', async () => {
   await open('/portal/settings/tokens');
-  await page.getByRole('link', { name: 'API documentation' }).click();
+  await follow(page.getByRole('link', { name: 'API documentation' }));
   await page.waitForURL(/\/docs\/?$/);
 });
 
@@ -261,7 +264,7 @@ it('signing out everywhere ends all sessions', async () => {
   const other = await browser.newContext();
   const otherPage = await other.newPage();
   await otherPage.goto(link);
-  await otherPage.getByRole('button', { name: 'Sign in' }).click();
+  await press('Sign in', otherPage);
   expect(await otherPage.locator('h1').innerText()).toBe('Connections');
   await open('/portal');
   await press('Sign out everywhere');

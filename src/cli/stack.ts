@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Certificates, certificates } from './certificates.ts';
 
@@ -60,14 +59,14 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
   if (config) writeFileSync(configFile, fromAnywhere(config(readFileSync(toml, 'utf8'))));
   migrate(state, env, configFile);
 
-  const chosen = port || (await freePort());
-  const log = openSync(join(directory, 'wrangler.log'), 'a');
+  const logFile = join(directory, 'wrangler.log');
+  const log = openSync(logFile, 'w');
   const args = [
     'dev',
     '--config',
     configFile,
     '--port',
-    String(chosen),
+    String(port),
     '--ip',
     '127.0.0.1',
     '--inspector-port',
@@ -82,8 +81,7 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
     detached: true, // a process group of its own, so that all of it can be ended
   });
   writeFileSync(pidFile(directory), String(child.pid));
-  const baseUrl = `http://localhost:${chosen}`;
-  await untilReady(baseUrl, child, directory);
+  const baseUrl = await untilReady(child, logFile);
   return {
     baseUrl,
     operatorKey,
@@ -92,18 +90,6 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
     stop: () => end(child, directory),
     kill: () => signal(child.pid, 'SIGKILL'),
   };
-}
-
-/** A TCP port that nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const server = createServer();
-    server.on('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 /** A configuration whose paths hold wherever it lies. */
@@ -144,19 +130,25 @@ function migrate(state: string, env: NodeJS.ProcessEnv, config: string): void {
   if (done.status !== 0) throw new Error(`Migrations failed:\n${done.stdout}${done.stderr}`);
 }
 
-async function untilReady(baseUrl: string, child: ChildProcess, directory: string): Promise<void> {
-  const log = join(directory, 'wrangler.log');
+/** Answers where the service is, by its own word: on a port that is taken another one would answer. */
+async function untilReady(child: ChildProcess, logFile: string): Promise<string> {
   for (
     const until = Date.now() + 60_000;
     Date.now() < until;
     await new Promise((on) => setTimeout(on, 100))
   ) {
-    if (child.exitCode !== null) throw new Error(`The service did not start; see ${log}`);
-    const up = await fetch(`${baseUrl}/`).catch(() => undefined);
-    if (up?.headers.has('x-request-id')) return;
+    const log = readFileSync(logFile, 'utf8');
+    if (child.exitCode !== null) {
+      const why = /Address already in use \(.+?\)/.exec(log)?.[0];
+      throw new Error(`The service did not start${why ? `: ${why}` : ''}; see ${logFile}`);
+    }
+    const port = /Ready on http:\/\/127\.0\.0\.1:(\d+)/.exec(log)?.[1];
+    if (!port) continue;
+    const up = await fetch(`http://localhost:${port}/`).catch(() => undefined);
+    if (up?.headers.has('x-request-id')) return `http://localhost:${port}`;
   }
   signal(child.pid, 'SIGKILL');
-  throw new Error(`The service was not up within a minute; see ${log}`);
+  throw new Error(`The service was not up within a minute; see ${logFile}`);
 }
 
 function signal(pid: number | undefined, name: NodeJS.Signals): void {

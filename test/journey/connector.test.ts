@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/receiver.ts';
-import { freePort, type Stack } from '../../src/cli/stack.ts';
+import type { Stack } from '../../src/cli/stack.ts';
 import { api, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -46,10 +46,9 @@ async function startConnector(secrets: Record<string, string>) {
       .map((pair) => pair.join('='))
       .join('\n'),
   );
-  const port = await freePort();
   const args = [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'dev'];
   args.push('--config', join(root, 'src/docs/connector/wrangler.toml'), '--env-file', secretsFile);
-  args.push('--port', String(port), '--inspector-port', '0', '--show-interactive-dev-session=false');
+  args.push('--port', '0', '--inspector-port', '0', '--show-interactive-dev-session=false');
   args.push('--persist-to', join(directory, 'connector'));
   const child = spawn(process.execPath, args, {
     env: {
@@ -59,19 +58,15 @@ async function startConnector(secrets: Record<string, string>) {
       WRANGLER_SEND_METRICS: 'false',
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
     },
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const url = `http://localhost:${port}`;
-  await until(
-    'the connector is up',
-    () =>
-      fetch(url).then(
-        () => true,
-        () => false,
-      ),
-    60,
-  );
-  return { url, child };
+  let log = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    log += text;
+  });
+  const address = () => /Ready on (http:\/\/\S+)/.exec(log)?.[1];
+  await until('the connector is up', () => address() !== undefined, 60);
+  return { url: address() ?? '', child };
 }
 
 const post = (path: string, body: string, headers: Record<string, string>) =>

@@ -162,6 +162,13 @@ it('a delivery survives SIGKILL between the call and its record', async () => {
   receiver.stop();
 });
 
+it('a start on a port that another service has fails, and does not take that one for its own', async () => {
+  const second = stackFolder();
+  const taken = Number(new URL(stack.baseUrl).port);
+  await expect(second.start(taken)).rejects.toThrow(`Address already in use (127.0.0.1:${taken})`);
+  second.remove();
+});
+
 it('a token revoked with the tool is refused on its next call', async () => {
   expect((await api(stack, us.token, 'GET', '/webhooks')).status).toBe(200);
   const revoked = await fleetJson<{ revokedAt: string }>(stack, 'token', 'revoke', us.tokenId);

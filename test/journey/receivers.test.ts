@@ -5,8 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { certificates } from '../../src/cli/certificates.ts';
-import { freePort, type Stack } from '../../src/cli/stack.ts';
-import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import type { Stack } from '../../src/cli/stack.ts';
+import {
+  api,
+  fleet,
+  fleetJson,
+  freePort,
+  journeyAccount,
+  stackFolder,
+  until,
+} from '../support/node/journey.ts';
 
 type Shown = {
   id: string;

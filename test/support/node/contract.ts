@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { freePort } from '../../../src/cli/stack.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -56,9 +55,8 @@ export function closed<T>(document: T): T {
 export async function startProxy(document: Document, upstream: string, directory: string) {
   const file = join(directory, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));
-  const port = await freePort();
   const program = join(root, 'node_modules/@stoplight/prism-cli/dist/index.js');
-  const args = [program, 'proxy', file, upstream, '--port', String(port), '--cors', 'false'];
+  const args = [program, 'proxy', file, upstream, '--port', '0', '--cors', 'false'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -67,12 +65,13 @@ export async function startProxy(document: Document, upstream: string, directory
   child.stderr.setEncoding('utf8').on('data', (text) => {
     log += text;
   });
-  for (const end = Date.now() + 30_000; !log.includes('Prism is listening'); ) {
+  const address = () => /Prism is listening on (http:\/\/\S+)/.exec(log)?.[1];
+  for (const end = Date.now() + 30_000; !address(); ) {
     if (Date.now() > end || child.exitCode !== null) throw new Error(`Prism did not start:\n${log}`);
     await new Promise((on) => setTimeout(on, 50));
   }
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: address() ?? '',
     /** Method and path of each call that came back with 200. One call at a time, as the log has it. */
     succeeded: () =>
       [...log.matchAll(/Forwarding "(\w+)" request to (\S+?)\.\.\..*?has returned (\d+)/gs)]

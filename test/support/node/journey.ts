@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,7 +14,7 @@ const fleetProgram = resolve(import.meta.dirname, '../../../src/cli/fleet.ts');
 export function stackFolder(config?: StackOptions['config']) {
   const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
   return {
-    start: () => startStack({ directory, port: 0, ...(config && { config }) }),
+    start: (port = 0) => startStack({ directory, port, ...(config && { config }) }),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
@@ -23,6 +26,23 @@ export async function until(what: string, condition: () => boolean | Promise<boo
     await new Promise((on) => setTimeout(on, 50));
   }
   throw new Error(`waited ${seconds} s in vain until ${what}`);
+}
+
+/**
+ * A TCP port that nobody listens on, for programs that have to be told one. It is none of those that systems
+ * give to whoever asks for any, so it is still free a moment later.
+ */
+export async function freePort(): Promise<number> {
+  const port = randomInt(20_000, 32_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return port;
+  } catch {
+    return freePort();
+  } finally {
+    server.close();
+  }
 }
 
 /** Runs the operator's tool as a person would, against `stack`. */

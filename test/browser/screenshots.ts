@@ -54,6 +54,7 @@ const context = await browser.newContext();
 const page = await context.newPage();
 await page.goto((await fleet(stack, 'sign-in-link', 'ann@example.com')).out.trim());
 await page.getByRole('button', { name: 'Sign in' }).click();
+await page.waitForURL(`${stack.baseUrl}/portal`);
 const pages = {
   connections: '/portal',
   events: '/portal/events',

@@ -142,7 +142,7 @@ async function untilReady(child: ChildProcess, logFile: string): Promise<string>
       const why = /Address already in use \(.+?\)/.exec(log)?.[0];
       throw new Error(`The service did not start${why ? `: ${why}` : ''}; see ${logFile}`);
     }
-    const port = /Ready on http:\/\/127\.0\.0\.1:(\d+)/.exec(log)?.[1];
+    const port = /Ready on http:\/\/127\.0\.0\.1:(\d+)\s/.exec(log)?.[1];
     if (!port) continue;
     const up = await fetch(`http://localhost:${port}/`).catch(() => undefined);
     if (up?.headers.has('x-request-id')) return `http://localhost:${port}`;

@@ -64,7 +64,7 @@ async function startConnector(secrets: Record<string, string>) {
   child.stdout.setEncoding('utf8').on('data', (text) => {
     log += text;
   });
-  const address = () => /Ready on (http:\/\/\S+)/.exec(log)?.[1];
+  const address = () => /Ready on (http:\/\/\S+)\s/.exec(log)?.[1];
   await until('the connector is up', () => address() !== undefined, 60);
   return { url: address() ?? '', child };
 }

@@ -65,7 +65,7 @@ export async function startProxy(document: Document, upstream: string, directory
   child.stderr.setEncoding('utf8').on('data', (text) => {
     log += text;
   });
-  const address = () => /Prism is listening on (http:\/\/\S+)/.exec(log)?.[1];
+  const address = () => /Prism is listening on (http:\/\/\S+)\s/.exec(log)?.[1];
   for (const end = Date.now() + 30_000; !address(); ) {
     if (Date.now() > end || child.exitCode !== null) throw new Error(`Prism did not start:\n${log}`);
     await new Promise((on) => setTimeout(on, 50));

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database, statement } from '../db/database.ts';
+import { firstIdAt } from '../db/ids.ts';
 import { drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
 import { upsert } from '../db/upsert.ts';
 import { giveUpAfterMs } from '../deliveries/policy.ts';
@@ -67,7 +68,10 @@ export const insertDeliveries = (db: Database, source: Source, notices: Notice[]
     returning webhook_id as webhookId, id`,
   );
 
-/** The notifications of the events that are news, where some webhook asks for events: else nobody needs them. */
+/**
+ * The notifications of the events that are news, where some webhook asks for events: else nobody needs them.
+ * Each such webhook has just been given a delivery of each: when one of them has none, no notice is looked at.
+ */
 export const insertEventNotifications = (db: Database, source: Source, notices: Notice[]) =>
   change(
     db,
@@ -77,11 +81,13 @@ export const insertEventNotifications = (db: Database, source: Source, notices: 
       json_set(n.value->>'data', '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''),
         '$.vehicleGroups', json(v.groups)),
       ${source.now}, ${source.requestId}
-    from json_each(${JSON.stringify(notices)}) n
+    from json_each(iif(
+      exists (select 1 from deliveries
+        where id >= ${firstIdAt(source.now)} and webhook_id = (select webhook_id from webhook_connections
+          where connection_id = ${source.connectionId} and notification_types & ${EVENT} limit 1)),
+      ${JSON.stringify(notices)}, '[]')) n
     cross join vehicles v on v.id = n.value->>'vehicleId'
-    where exists (select 1 from webhook_connections
-        where connection_id = ${source.connectionId} and notification_types & ${EVENT})
-      and not exists (select 1 from safety_events where id = n.value->>'eventId')
+    where not exists (select 1 from safety_events where id = n.value->>'eventId')
     on conflict do nothing`,
   );
 

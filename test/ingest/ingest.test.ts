@@ -115,6 +115,21 @@ describe('a safety event', () => {
     expect(await deliveriesOf(accidentsOnly)).toEqual([]);
     expect(await deliveriesOf(noConnection)).toEqual([]);
   });
+
+  it('reaches a webhook beside an older one that asks for accidents alone', async () => {
+    await as(us.apiToken).put(`/webhook/${hook.id}`, webhookBody(us, { notificationTypes: [1] }));
+    const younger = webhookBody(us, { notificationTypes: [2] });
+    const { id } = (await as(us.apiToken).post<WebhookOut>('/webhook', younger)).data;
+    await connector().send(vehicle(), safetyEvent());
+    expect(await settled(id)).toMatchObject([{ status: 'delivered' }]);
+  });
+
+  it('is told when it comes with others that are known', async () => {
+    await connector().send(vehicle(), safetyEvent());
+    await settled(hook.id);
+    await connector().send(safetyEvent(), safetyEvent({ sourceId: 'another' }));
+    expect(await settled(hook.id, 2)).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }]);
+  });
 });
 
 describe('an accident', () => {

@@ -1,7 +1,7 @@
-/** One wrong field of a body, header or query: where it is and what it must be. Never its value. */
+/** One invalid field of a body, header or query: its name and what it must be. Never its value. */
 export type FieldError = { field: string; message: string };
 
-/** Everything that can be refused, and no more. What a caller sees of it is decided in `http/`. */
+/** Every way in which the service refuses. `http/` decides what a caller sees of each. */
 export type Failure =
   | { kind: 'invalid'; message: string; errors?: FieldError[] }
   | { kind: 'unauthenticated' }
@@ -14,7 +14,7 @@ export type Failure =
   | { kind: 'unavailable'; retryAfter: number }
   | { kind: 'unhealthy'; message: string; retryAfter: number; data: object };
 
-/** A refusal on its way to whoever asked. */
+/** A failure on its way to the caller. */
 export class Refusal extends Error {
   readonly failure: Failure;
 
@@ -24,6 +24,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Shorthand for the commonest refusal: `message` for people, `errors` by field. */
+/** Shorthand for the most common refusal: `message` for people, `errors` by field. */
 export const invalid = (message: string, errors?: FieldError[]) =>
   new Refusal({ kind: 'invalid', message, ...(errors && { errors }) });
+
+/** The refusal that `error` is or was caused by: Drizzle wraps what its driver throws. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  return error instanceof Error && error.cause ? refusalIn(error.cause) : undefined;
+}

@@ -6,7 +6,7 @@ import type { DeliveryKey } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
 import { resealHeaders } from './webhooks/rotation.ts';
 
-export { Ingest } from './ingest/entrypoint.ts';
+export { Ingest } from './entrypoint.ts';
 
 export default {
   fetch: app.fetch,

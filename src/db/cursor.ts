@@ -1,4 +1,5 @@
 import crc32 from 'crc-32';
+import { base64url, fromBase64url } from '../encoding.ts';
 
 /** Where a page ends: the sort value of its last row, and that row's id. */
 export type Position = { sort: number; id: string };
@@ -11,13 +12,13 @@ const version = 1;
  */
 export function encodeCursor(position: Position, list: string): string {
   const json = JSON.stringify([version, position.sort, position.id, checksum(position, list)]);
-  return new TextEncoder().encode(json).toBase64({ alphabet: 'base64url', omitPadding: true });
+  return base64url(new TextEncoder().encode(json));
 }
 
 /** Reads a cursor; undefined for anything that `encodeCursor` has not written for this very list. */
 export function decodeCursor(cursor: string, list: string): Position | undefined {
   try {
-    const bytes = Uint8Array.fromBase64(cursor, { alphabet: 'base64url' });
+    const bytes = fromBase64url(cursor);
     const [, sort, id]: unknown[] = JSON.parse(new TextDecoder().decode(bytes));
     if (typeof sort !== 'number' || typeof id !== 'string') return undefined;
     // Comparing the whole text also refuses other spellings of the same values.

@@ -1,7 +1,8 @@
 import { and, getTableColumns, type InferSelectModel, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
-import { asCaller, type Caller, type Database, statement } from './database.ts';
+import { type Database, statement } from './database.ts';
+import { asCaller, type Caller } from './guard.ts';
 
 /** A table whose rows belong to an account. */
 export type ListTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteColumn };
@@ -46,12 +47,13 @@ export const mostScanned = 1000;
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
 export async function readPage<T extends ListTable>(
-  db: Database,
+  env: Env,
   caller: Caller,
   query: PageQuery<T>,
 ): Promise<Page<T>> {
-  const streams = query.lead.values.map((value) => select(db, query, value));
-  return merge(query, await asCaller(db, caller, streams, query.connectionId));
+  const streams = (db: Database) => query.lead.values.map((value) => select(db, query, value));
+  const { connectionId } = query;
+  return merge(query, await asCaller(env, caller, streams, { connectionId, repeatable: true }));
 }
 
 /** A row as it was read: its columns by their keys, and with filters whether it passes them. */

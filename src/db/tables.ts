@@ -1,4 +1,5 @@
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { Sealed } from '../sealing.ts';
 
 /** Mirrors `migrations/`, which hold; a test compares the two. Times are milliseconds since 1970, UTC. */
 export const accounts = sqliteTable('accounts', {
@@ -253,9 +254,6 @@ export const deliveries = sqliteTable(
     index('deliveries_failed').on(t.webhookId, t.id),
   ],
 );
-
-/** Text that only the key named can read: base64url of its nonce and of AES-256-GCM's output. */
-export type Sealed = { key: string; iv: string; data: string };
 
 /** A place on earth, in decimal degrees. */
 export type Location = { latitude: number; longitude: number };

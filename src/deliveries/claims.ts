@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement, transaction } from '../db/database.ts';
-import type { Sealed } from '../db/tables.ts';
+import { type Database, openDatabase, statement, transaction } from '../db/database.ts';
+import type { Sealed } from '../sealing.ts';
 import { circuitAfter, circuitFirstMs, circuitLongestMs, type Outcome } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 
@@ -159,64 +159,65 @@ function claimedOf(
   };
 }
 
-/** One line of a delivery's log. Times are milliseconds; nothing of the request is kept. */
-export type LogEntry = { at: number; durationMs: number } & Outcome;
+/** One attempt of a delivery, as its row keeps it. Times are milliseconds; nothing of the request is kept. */
+export type Attempt = { at: number; durationMs: number } & Outcome;
 
-/** How a claimed delivery came out. Without `entry` no attempt was made. */
+/** The outcome of a claimed delivery; `attempt` is missing if none was made. */
 export type Recorded = {
   key: Claimed;
   status: 'pending' | 'delivered' | 'failed' | 'cancelled';
   nextAttemptAt?: number;
-  entry?: LogEntry;
+  attempt?: Attempt;
 };
 
-/** What a webhook's attempts say of its receiver: failures in a row at the end, and any success before them. */
-export type HealthNote = { webhookId: string; failures: number; succeeded: boolean; probe: boolean };
+/** What a batch's attempts say of a webhook's receiver: failures in a row at the end, and any success before them. */
+export type ReceiverReport = { webhookId: string; failures: number; succeeded: boolean; probe: boolean };
 
 /**
- * Records outcomes and lets the claims go, where they still hold: what another has claimed since is its. Also
- * notes how receivers have been doing: five failures in a row open a circuit, for 30 seconds first, twice as
- * long each time after that, up to 15 minutes; a success closes it.
+ * Records outcomes and releases the claims, where they still hold: what another consumer has claimed since is its.
+ * Also opens and closes circuits: five failures in a row open one, for 30 seconds first, twice as long each time
+ * after that, up to 15 minutes; a success closes it.
  */
 export async function record(
   db: Database,
   outcomes: Recorded[],
-  health: HealthNote[],
+  reports: ReceiverReport[],
   now: number,
 ): Promise<void> {
-  const rows = outcomes.map(({ key, status, nextAttemptAt, entry }) => ({
-    w: key.webhookId,
-    i: key.id,
-    c: key.claimedUntil,
-    s: status,
-    n: nextAttemptAt,
-    a: entry ? 1 : 0,
-    e: entry,
+  const rows = outcomes.map(({ key, status, nextAttemptAt, attempt }) => ({
+    webhookId: key.webhookId,
+    id: key.id,
+    claimedUntil: key.claimedUntil,
+    status,
+    nextAttemptAt,
+    attempted: attempt ? 1 : 0,
+    attempt,
   }));
   const outcomesRecorded = statement(
     db,
     sql`
       update deliveries set
-        status = r.value->>'s',
-        attempts = attempts + (r.value->>'a'),
-        next_attempt_at = coalesce(r.value->>'n', next_attempt_at),
+        status = r.value->>'status',
+        attempts = attempts + (r.value->>'attempted'),
+        next_attempt_at = coalesce(r.value->>'nextAttemptAt', next_attempt_at),
         claimed_until = 0,
-        finished_at = case when r.value->>'s' <> 'pending' then ${now} end,
-        log = case when r.value->>'a' then json_insert(log, '$[#]', json(r.value->>'e')) else log end
+        finished_at = case when r.value->>'status' <> 'pending' then ${now} end,
+        log = case when r.value->>'attempted' then json_insert(log, '$[#]', json(r.value->>'attempt'))
+          else log end
       from json_each(${JSON.stringify(rows)}) r
-      where webhook_id = r.value->>'w' and deliveries.id = r.value->>'i'
-        and status = 'pending' and claimed_until = r.value->>'c'`,
+      where webhook_id = r.value->>'webhookId' and deliveries.id = r.value->>'id'
+        and status = 'pending' and claimed_until = r.value->>'claimedUntil'`,
   );
   await transaction(
     db,
-    health.length === 0 ? [outcomesRecorded] : [outcomesRecorded, noteHealth(db, health, now)],
+    reports.length === 0 ? [outcomesRecorded] : [outcomesRecorded, moveCircuits(db, reports, now)],
   );
 }
 
-const noteHealth = (db: Database, health: HealthNote[], now: number) => {
-  const closing = sql`(h.value->>'succeeded')`;
-  const failures = sql`(iif(${closing}, 0, coalesce(webhook_health.failures, 0)) + (h.value->>'failures'))`;
-  const opens = sql`(${failures} >= ${circuitAfter} and (h.value->>'probe' or coalesce(webhook_health.open_until, 0) <= ${now}))`;
+const moveCircuits = (db: Database, reports: ReceiverReport[], now: number) => {
+  const closing = sql`(r.value->>'succeeded')`;
+  const failures = sql`(iif(${closing}, 0, coalesce(webhook_health.failures, 0)) + (r.value->>'failures'))`;
+  const opens = sql`(${failures} >= ${circuitAfter} and (r.value->>'probe' or coalesce(webhook_health.open_until, 0) <= ${now}))`;
   return statement(
     db,
     sql`
@@ -227,12 +228,12 @@ const noteHealth = (db: Database, health: HealthNote[], now: number) => {
         case when f.opens then ${now} + min(${circuitLongestMs}, ${circuitFirstMs} << min(f.openings, 10))
           when f.closes then 0 else f.open_until end as open_until
       from (
-        select h.value->>'webhookId' as webhook_id, ${failures} as failures, ${opens} as opens,
+        select r.value->>'webhookId' as webhook_id, ${failures} as failures, ${opens} as opens,
           ${closing} as closes,
           iif(${closing}, 0, coalesce(webhook_health.openings, 0)) as openings,
           coalesce(webhook_health.open_until, 0) as open_until
-        from json_each(${JSON.stringify(health)}) h
-        left join webhook_health on webhook_health.webhook_id = h.value->>'webhookId') f
+        from json_each(${JSON.stringify(reports)}) r
+        left join webhook_health on webhook_health.webhook_id = r.value->>'webhookId') f
       join webhooks w on w.id = f.webhook_id) n
     where true
     on conflict (webhook_id) do update set failures = excluded.failures, openings = excluded.openings,
@@ -241,7 +242,8 @@ const noteHealth = (db: Database, health: HealthNote[], now: number) => {
 };
 
 /** Waits until no call can begin any more of what was claimed for a webhook that is now deleted. */
-export async function untilNoneStart(db: Database, webhookId: string): Promise<void> {
+export async function untilNoneStart(env: Env, webhookId: string): Promise<void> {
+  const db = openDatabase(env);
   const mayStart = async () => {
     const [row] = await db.all<{ until: number | null }>(sql`
       select max(claimed_until) as until from deliveries indexed by deliveries_due

@@ -1,13 +1,13 @@
 import { config } from '../config.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { described, fault } from '../log.ts';
-import { receiverProblem } from '../webhooks/receiver.ts';
-import { unseal } from '../webhooks/seal.ts';
+import { receiverProblem } from '../receivers/address.ts';
+import { unseal } from '../sealing.ts';
 import { attempt, headersFor, type Receiver } from './attempt.ts';
-import { type Claimed, claim, type HealthNote, type Recorded, record, startWindowMs } from './claims.ts';
-import { noteAttempt } from './note.ts';
+import { type Claimed, claim, type ReceiverReport, type Recorded, record, startWindowMs } from './claims.ts';
 import { nextAfter, type Outcome } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
+import { logAttempt } from './telemetry.ts';
 
 /** Waits shorter than this ride on the queue; longer ones are woken by the minute's sweep. */
 const onQueueMs = 60_000;
@@ -40,7 +40,7 @@ export async function deliver(
   keys: DeliveryKey[],
   background: (work: Promise<unknown>) => void,
 ): Promise<Soon[]> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const began = Date.now();
   const { claimed, deferred } = await claim(db, keys, began);
   const outcomes: Recorded[] = [];
@@ -109,13 +109,13 @@ function attemptAll(
     const outcome: Outcome =
       receiver === 'blocked' ? { result: 'blocked address' } : await attempt(receiver, call);
     const now = Date.now();
-    noteAttempt(env, delivery, { ms: now - at, ...outcome });
+    logAttempt(env, delivery, { ms: now - at, ...outcome });
     if (outcome.result === 'timeout') timedOut.add(webhookId);
     const next = nextAfter(outcome, call.attempt, now, Math.random());
-    const entry = { at, durationMs: now - at, ...outcome };
+    const attempted = { at, durationMs: now - at, ...outcome };
     return next.status === 'pending'
-      ? { key: delivery, status: 'pending', nextAttemptAt: next.at, entry }
-      : { key: delivery, status: next.status, entry };
+      ? { key: delivery, status: 'pending', nextAttemptAt: next.at, attempt: attempted }
+      : { key: delivery, status: next.status, attempt: attempted };
   };
   const takeNext = (): Claimed | undefined => {
     const free = waiting.findIndex(({ webhookId }) => (busy.get(webhookId) ?? 0) < inFlightPerWebhook);
@@ -169,24 +169,30 @@ const putBack = (key: Claimed, afterMs: number): Recorded => ({
   nextAttemptAt: Date.now() + afterMs,
 });
 
-/** What the attempts say of each receiver, where it says anything new. */
-function healthNotes(recorded: Recorded[]): HealthNote[] {
-  const notes = new Map<string, HealthNote & { before: number }>();
-  for (const { key, entry } of recorded) {
-    if (!entry) continue;
+/** What the attempts say of each receiver, where that is anything new. */
+function receiverReports(recorded: Recorded[]): ReceiverReport[] {
+  const reports = new Map<string, ReceiverReport & { before: number }>();
+  for (const { key, attempt } of recorded) {
+    if (!attempt) continue;
     const { webhookId, failures: before, probe } = key;
-    const note = notes.get(webhookId) ?? { webhookId, failures: 0, succeeded: false, probe: false, before };
-    const success = entry.result === 'success';
-    notes.set(webhookId, {
-      ...note,
-      failures: success ? 0 : note.failures + 1,
-      succeeded: note.succeeded || success,
-      probe: note.probe || probe,
+    const report = reports.get(webhookId) ?? {
+      webhookId,
+      failures: 0,
+      succeeded: false,
+      probe: false,
+      before,
+    };
+    const success = attempt.result === 'success';
+    reports.set(webhookId, {
+      ...report,
+      failures: success ? 0 : report.failures + 1,
+      succeeded: report.succeeded || success,
+      probe: report.probe || probe,
     });
   }
-  return [...notes.values()]
+  return [...reports.values()]
     .filter(({ failures, before, probe }) => failures > 0 || before > 0 || probe)
-    .map(({ before: _, ...note }) => note);
+    .map(({ before: _, ...report }) => report);
 }
 
 /**
@@ -198,7 +204,7 @@ async function recordSurely(db: Database, outcomes: Recorded[]): Promise<void> {
   if (outcomes.length === 0) return;
   for (const waitMs of [100, 1000, undefined])
     try {
-      return await record(db, outcomes, healthNotes(outcomes), Date.now());
+      return await record(db, outcomes, receiverReports(outcomes), Date.now());
     } catch (error) {
       if (waitMs === undefined)
         fault('error', {

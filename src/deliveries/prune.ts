@@ -12,7 +12,7 @@ const mostChunks = 100;
  * told twice. Works in chunks along the table's own order, once an hour. Answers how many rows went.
  */
 export async function prune(env: Env, now = Date.now()): Promise<number> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const before = firstIdAt(now - config(env).retentionMs);
   let deleted = 0;
   for (let chunk = 0; chunk < mostChunks; chunk++) {

@@ -15,7 +15,7 @@ export async function sweep(env: Env): Promise<number> {
   );
   if (backlog > enoughWaiting) return 0;
   const now = Date.now();
-  const due = await openDatabase(env.DB)
+  const due = await openDatabase(env)
     .select({ webhookId: deliveries.webhookId, id: deliveries.id })
     .from(deliveries)
     .where(

@@ -1,6 +1,6 @@
 import type { ListRow } from '../db/pages.ts';
 import type { connections, drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
-import { timestamp, timestampOrNull } from '../http/envelope.ts';
+import { timestamp, timestampOrNull } from '../fields.ts';
 import type { Connection, Driver, SafetyEvent, Trip, Vehicle } from './schema.ts';
 
 /** Items as the API shows them (design 7): each key is always there. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { incidentTypes, plain } from '../ingest/incidents.ts';
-import { Timestamp } from '../ingest/schema.ts';
+import { Timestamp } from '../fields.ts';
+import { incidentTypes, plain } from '../incidents/incidents.ts';
 
 /**
  * What lists understand in their query, as schemas of a parameter's values (spec 8.1, design 7). Metadata says what a

@@ -1,11 +1,10 @@
 import { Hono, type Context as HonoContext } from 'hono';
 import { validate as isUuid } from 'uuid';
-import { openDatabase } from '../db/database.ts';
 import type { ListTable } from '../db/pages.ts';
 import { invalid } from '../errors.ts';
-import { authenticate } from '../http/authenticate.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
+import { authenticate } from '../tokens/authenticate.ts';
 import { connectionList, driverList, type List, safetyEventList, tripList, vehicleList } from './lists.ts';
 import { readList } from './service.ts';
 
@@ -19,7 +18,7 @@ export const fleetRoutes = new Hono<App>()
 
 function answer<T extends ListTable>(list: List<T>, message: string) {
   return async (c: HonoContext<App>) => {
-    const { items, next } = await readList(openDatabase(c.env.DB), c.get('caller'), list, {
+    const { items, next } = await readList(c.env, c.get('caller'), list, {
       connectionId: connectionId(c, list.connectionRequired),
       query: c.req.queries(),
     });

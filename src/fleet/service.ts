@@ -1,10 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { decodeCursor, encodeCursor } from '../db/cursor.ts';
-import { among, type Caller, type Database } from '../db/database.ts';
+import { jsonList } from '../db/database.ts';
+import type { Caller } from '../db/guard.ts';
 import { type ListTable, type PageQuery, readPage } from '../db/pages.ts';
 import { invalid } from '../errors.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '../fields.ts';
 import type { List } from './lists.ts';
 import { Limit, Text, Time } from './query.ts';
 
@@ -25,7 +26,7 @@ const mostStreams = 10;
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */
 export async function readList<T extends ListTable>(
-  db: Database,
+  env: Env,
   caller: Caller,
   list: List<T>,
   { connectionId, query, descending = false }: ListRequest,
@@ -43,7 +44,7 @@ export async function readList<T extends ListTable>(
   if (cursor !== undefined && !after)
     throw invalid('Invalid cursor', [{ field: 'cursor', message: 'must be the next of this very list' }]);
 
-  const page = await readPage(db, caller, {
+  const page = await readPage(env, caller, {
     table: list.table,
     sort: list.sort,
     limit,
@@ -92,7 +93,7 @@ function narrowed<T extends ListTable>(
     if (!('lead' in filter))
       filters.push(filter.where(value as never)); // as its own schema has parsed it
     else if ((value as string[]).length > mostStreams || leads.length > 0)
-      filters.push(sql`${filter.lead} in ${among(value as string[])}`);
+      filters.push(sql`${filter.lead} in ${jsonList(value as string[])}`);
     else leads.push({ column: filter.lead, values: value as string[] });
   }
   const account = { column: list.table.accountId, values: [caller.accountId] };

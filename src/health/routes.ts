@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { Refusal } from '../errors.ts';
-import { limitUnknown } from '../http/authenticate.ts';
 import type { App } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
+import { limitUnknown } from '../http/limits.ts';
 import { lookAtHealth, problemOf } from './service.ts';
 
 /** The sweep comes round each minute: nothing is better sooner. */

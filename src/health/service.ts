@@ -14,7 +14,7 @@ const patienceMs = 5000;
  */
 export async function lookAtHealth(env: Env): Promise<Health> {
   const now = Date.now();
-  const asked = oldestDue(openDatabase(env.DB), now);
+  const asked = oldestDue(openDatabase(env), now);
   const [due, queueBacklog] = await Promise.all([
     Promise.race([asked, tooLate()]).catch((error: unknown) => {
       fault('error', { message: 'Database does not answer', ...described(error) });

@@ -1,18 +1,14 @@
 import type { Context as HonoContext } from 'hono';
-import type { Caller } from '../db/database.ts';
-import type { Session } from '../portal/sessions.ts';
-import type { KnownToken } from '../tokens/service.ts';
+import type { Caller } from '../db/guard.ts';
 
-/** What middleware hands down to the routes. */
+/** What middleware passes on to routes. Features add their own variables to Hono's `ContextVariableMap`. */
 export type App = {
   Bindings: Env;
   Variables: {
     requestId: string;
+    /** Set once the request's credential has been read. */
     caller: Caller;
-    token: KnownToken;
-    /** In the portal: who is signed in. */
-    session: Session;
-    /** On `/ingest`: what became of the records, for the log. */
+    /** On `/ingest`: the number of records by result, for the log. */
     records?: { accepted: number; unchanged: number; rejected: number };
   };
 };

@@ -1,6 +1,6 @@
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { type Failure, Refusal } from '../errors.ts';
+import { type Failure, refusalIn } from '../errors.ts';
 import { described, fault } from '../log.ts';
 import type { Context } from './context.ts';
 
@@ -19,7 +19,8 @@ const statuses = {
 
 /** The one place where anything thrown becomes a reply (design 5). What is not a refusal is our fault. */
 export function renderFailure(error: unknown, c: Context): Response {
-  if (error instanceof Refusal) return render(error.failure, c);
+  const refusal = refusalIn(error);
+  if (refusal) return render(refusal.failure, c);
   const requestId = c.get('requestId');
   fault('error', { message: 'Internal error', requestId, route: routePath(c), ...described(error) });
   return c.json({ status: 500, message: 'Internal error', requestId }, 500);

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { openDatabase } from '../db/database.ts';
 import { wake } from '../deliveries/queue.ts';
 import { Refusal } from '../errors.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { parse } from '../fields.ts';
+import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
-import { parse, readJson } from '../http/validation.ts';
+import { authenticate } from '../tokens/authenticate.ts';
 import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
 
@@ -19,7 +19,7 @@ async function takeIn(c: Context) {
   if (token.scope !== 'ingest') throw new Refusal({ kind: 'forbidden' });
   const body = parse(IngestBody, await readJson(c, largestBody));
   const source = { ...token, now: Date.now(), requestId: c.get('requestId') };
-  const { outcome, deliveries } = await ingest(openDatabase(c.env.DB), c.get('caller'), source, body);
+  const { outcome, deliveries } = await ingest(c.env, c.get('caller'), source, body);
   c.set('records', { ...outcome, rejected: outcome.rejected.length });
   // The rows are the truth: a send that fails is made up for by the sweep, and is no failure of this call.
   c.executionCtx.waitUntil(wake(c.env.DELIVERIES, deliveries));

@@ -1,9 +1,9 @@
 import { recordId } from '../db/ids.ts';
 import type { drivers, safetyEvents, trips, vehicles } from '../db/tables.ts';
-import type { AccidentNotification, EventNotification } from '../deliveries/schema.ts';
-import { timestamp } from '../http/envelope.ts';
-import { ACCIDENT, EVENT } from '../webhooks/schema.ts';
-import { type Feed, normaliseIncidents } from './incidents.ts';
+import { timestamp } from '../fields.ts';
+import { type Feed, normaliseIncidents } from '../incidents/incidents.ts';
+import type { NewNotification } from '../notifications/insert.ts';
+import { ACCIDENT, EVENT, EVENT_LEVEL } from '../notifications/types.ts';
 import type { RecordOf } from './schema.ts';
 
 /** The feed that records come in by, when they came (milliseconds since 1970), and in which request. */
@@ -63,22 +63,10 @@ export function eventRow(source: Source, event: RecordOf<'safetyEvent'>): EventR
   };
 }
 
-/**
- * One notification: its key, and its payload. That of an event lacks what its vehicle adds, which is filled
- * in from the row of `vehicleId` as it is written.
- */
-export type Notice = {
-  eventId: string;
-  level: number;
-  type: number;
-  vehicleId?: string;
-  data: EventNotification | AccidentNotification;
-};
-
 /** A safety event's notification (spec 2.5). */
-export const eventNotice = (row: EventRow, recipients: string[]): Notice => ({
+export const eventNotification = (row: EventRow, recipients: string[]): NewNotification => ({
   eventId: row.id,
-  level: 0,
+  level: EVENT_LEVEL,
   type: EVENT,
   vehicleId: row.vehicleId,
   data: {
@@ -95,7 +83,7 @@ export const eventNotice = (row: EventRow, recipients: string[]): Notice => ({
 });
 
 /** An accident's notification for its level (spec 2.6). */
-export const accidentNotice = (source: Source, accident: RecordOf<'accident'>): Notice => {
+export const accidentNotification = (source: Source, accident: RecordOf<'accident'>): NewNotification => {
   const level = accident.notificationLevel;
   const eventId = recordId(source.connectionId, 'accident', accident.sourceId);
   return {

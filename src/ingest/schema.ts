@@ -1,26 +1,7 @@
 import * as v from 'valibot';
+import { Timestamp } from '../fields.ts';
 
 // What a check knows and JSON Schema can say stands beside it as metadata, for the API's document.
-
-/** RFC 3339 with any offset, as milliseconds since 1970. */
-export const Timestamp = v.pipe(
-  v.string(),
-  v.regex(
-    /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/,
-    'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
-  ),
-  v.check(isCalendarDay, 'must be a time that exists, since 1970'),
-  v.metadata({ format: 'date-time' }),
-  v.transform((text) => Date.parse(text.toUpperCase())),
-  v.check((ms) => Number.isFinite(ms) && ms >= 0, 'must be a time that exists, since 1970'),
-);
-
-/** Date.parse takes the 31st of February for the 3rd of March. */
-function isCalendarDay(text: string): boolean {
-  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-}
 
 const text = (most: number) =>
   v.pipe(
@@ -65,7 +46,7 @@ export const Driver = v.object({
   kind: v.literal('driver'),
   ...common,
   name: text(200),
-  email: v.nullish(v.pipe(text(320), v.email('must be an e-mail address'))),
+  email: v.nullish(v.pipe(text(320), v.email('must be an email address'))),
   phone: v.nullish(text(50)),
   licenseState: v.nullish(text(50)),
   licenseNumber: v.nullish(text(50)),
@@ -119,7 +100,7 @@ export const SafetyEvent = v.object({
   speedLimitKph: v.nullish(number(0, 1000)),
   recipients: v.nullish(
     v.pipe(
-      v.array(v.pipe(text(320), v.email('must be an e-mail address'))),
+      v.array(v.pipe(text(320), v.email('must be an email address'))),
       v.maxLength(100, 'can be at most 100'),
     ),
   ),
@@ -137,14 +118,14 @@ export const Accident = v.object({
 });
 
 /** One thing that a connector sends in (design 8). */
-export const Record = v.variant(
+export const IngestRecord = v.variant(
   'kind',
   [Driver, Vehicle, Trip, SafetyEvent, Accident],
   'must be driver, vehicle, trip, safetyEvent or accident',
 );
-export type Record = v.InferOutput<typeof Record>;
-export type Kind = Record['kind'];
-export type RecordOf<K extends Kind> = Extract<Record, { kind: K }>;
+export type IngestRecord = v.InferOutput<typeof IngestRecord>;
+export type Kind = IngestRecord['kind'];
+export type RecordOf<K extends Kind> = Extract<IngestRecord, { kind: K }>;
 
 /** The body of `POST /ingest`; its records are checked one by one, so that good ones land. */
 export const IngestBody = v.object({

@@ -1,27 +1,20 @@
 import * as v from 'valibot';
-import { asCaller, type Caller, type Database } from '../db/database.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { fanOut } from '../deliveries/fan-out.ts';
 import type { DeliveryKey } from '../deliveries/queue.ts';
-import { fieldError, sentence } from '../http/validation.ts';
+import { fieldError, sentence } from '../fields.ts';
+import { insertAccidentNotifications, insertEventNotifications } from '../notifications/insert.ts';
 import {
-  accidentNotice,
+  accidentNotification,
   driverRow,
-  eventNotice,
+  eventNotification,
   eventRow,
   type Source,
   tripRow,
   vehicleRow,
 } from './rows.ts';
-import { type Outcome, Record, type RecordOf, type Rejection } from './schema.ts';
-import {
-  insertAccidentNotifications,
-  insertDeliveries,
-  insertEventNotifications,
-  knownVehicles,
-  upsertDrivers,
-  upsertEvents,
-  upsertTrips,
-  upsertVehicles,
-} from './statements.ts';
+import { IngestRecord, type Outcome, type RecordOf, type Rejection } from './schema.ts';
+import { knownVehicles, upsertDrivers, upsertEvents, upsertTrips, upsertVehicles } from './statements.ts';
 
 /**
  * Takes in up to 500 records of one connection as one transaction, with the notifications and deliveries
@@ -31,7 +24,7 @@ import {
  * @throws Refusal: unauthenticated, forbidden, unavailable
  */
 export async function ingest(
-  db: Database,
+  env: Env,
   caller: Caller,
   source: Source,
   body: { records: unknown[]; notify: boolean },
@@ -43,26 +36,29 @@ export async function ingest(
   const vehicles = of(current, 'vehicle').map(({ record }) => vehicleRow(source, record));
   const trips = of(current, 'trip').map((item) => ({ ...item, row: tripRow(source, item.record) }));
   const events = of(current, 'safetyEvent').map((item) => ({ ...item, row: eventRow(source, item.record) }));
-  const accidents = of(current, 'accident').map(({ record }) => accidentNotice(source, record));
-  const told = body.notify ? events.map(({ row, record }) => eventNotice(row, record.recipients ?? [])) : [];
+  const accidents = of(current, 'accident').map(({ record }) => accidentNotification(source, record));
+  const told = body.notify
+    ? events.map(({ row, record }) => eventNotification(row, record.recipients ?? []))
+    : [];
   const ofVehicles = [...trips, ...events];
   const tripRows = trips.map(({ row }) => row);
   const eventRows = events.map(({ row }) => row);
   const vehicleOf = new Set(ofVehicles.map(({ row }) => row.vehicleId));
 
   const [newDrivers, newVehicles, known, newTrips, deliveries, , newLevels, newEvents] = await asCaller(
-    db,
+    env,
     caller,
-    [
+    (db) => [
       upsertDrivers(db, drivers),
       upsertVehicles(db, vehicles),
       knownVehicles(db, [...vehicleOf]),
       upsertTrips(db, tripRows),
-      insertDeliveries(db, source, body.notify ? [...told, ...accidents] : []),
+      fanOut(db, source, body.notify ? [...told, ...accidents] : []),
       insertEventNotifications(db, source, told),
       insertAccidentNotifications(db, source, accidents),
       upsertEvents(db, eventRows),
     ],
+    { repeatable: true },
   );
 
   const vehicleIds = new Set(known.map(({ id }) => id));
@@ -87,13 +83,13 @@ export async function ingest(
   };
 }
 
-type Indexed<R = Record> = { index: number; record: R };
+type Indexed<R = IngestRecord> = { index: number; record: R };
 
 function validate(inputs: unknown[]): { records: Indexed[]; rejected: Rejection[] } {
   const records: Indexed[] = [];
   const rejected: Rejection[] = [];
   for (const [index, input] of inputs.entries()) {
-    const result = v.safeParse(Record, input);
+    const result = v.safeParse(IngestRecord, input);
     if (result.success) records.push({ index, record: result.output });
     else rejected.push({ index, sourceId: sourceIdOf(input), message: problemsOf(result.issues) });
   }
@@ -130,5 +126,5 @@ function newest(records: Indexed[]): Indexed[] {
   return [...byKey.values()];
 }
 
-const of = <K extends Record['kind']>(records: Indexed[], kind: K) =>
+const of = <K extends IngestRecord['kind']>(records: Indexed[], kind: K) =>
   records.filter((item): item is Indexed<RecordOf<K>> => item.record.kind === kind);

@@ -1,8 +1,8 @@
 import { createMiddleware } from 'hono/factory';
 import { config } from '../config.ts';
 import { Refusal } from '../errors.ts';
-import { limitUnknown } from '../http/authenticate.ts';
 import type { App } from '../http/context.ts';
+import { limitUnknown } from '../http/limits.ts';
 
 /** Lets pass who knows the secret OPERATOR_KEY, sent as `Authorization: Bearer`. */
 export const authenticateOperator = createMiddleware<App>(async (c, next) => {

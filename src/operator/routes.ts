@@ -1,13 +1,24 @@
 import { Hono } from 'hono';
-import { openDatabase } from '../db/database.ts';
-import { type Delivery, findDelivery, listDeliveries, listHealth } from '../deliveries/log.ts';
+import { type Account, createAccount, listAccounts, setAccountStatus } from '../accounts/accounts.ts';
+import {
+  type Connection,
+  createConnection,
+  listConnections,
+  updateConnection,
+} from '../accounts/connections.ts';
+import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
+import { addPortalUser, listPortalUsers, type PortalUser, removePortalUser } from '../accounts/people.ts';
+import { createSignInLink } from '../accounts/sessions.ts';
+import type { Caller } from '../db/guard.ts';
+import { listCircuits } from '../deliveries/circuits.ts';
+import { type Delivery, findDelivery, listDeliveries, locateDelivery } from '../deliveries/queries.ts';
 import { replay } from '../deliveries/replay.ts';
 import { invalid } from '../errors.ts';
+import { parse, timestamp, timestampOrNull } from '../fields.ts';
+import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
-import { ok, timestamp, timestampOrNull } from '../http/envelope.ts';
-import { parse, readJson } from '../http/validation.ts';
-import { addUser, listUsers, makeSignInLink, type PortalUser, removeUser } from '../portal/sessions.ts';
-import { issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
+import { ok } from '../http/envelope.ts';
+import { issueToken, listTokens, type NewToken, revokeToken, type Token } from '../tokens/service.ts';
 import { authenticateOperator } from './authenticate.ts';
 import {
   AccountChange,
@@ -18,112 +29,149 @@ import {
   DeliveryQuery,
   NewAccount,
   NewConnection,
-  NewToken,
+  NewToken as NewTokenInput,
   NewUser,
   ReplayRange,
   type StatusOutput,
   type TokenOutput,
   type UserOutput,
 } from './schema.ts';
-import {
-  type Account,
-  type Connection,
-  createAccount,
-  createConnection,
-  listAccounts,
-  listConnections,
-  setAccountStatus,
-  updateConnection,
-} from './service.ts';
 import { type Status, status } from './status.ts';
 
-/** What the operators' tool asks for; nothing here is for customers. */
+/** What the operators' tool calls; nothing here is for customers. */
 export const operatorRoutes = new Hono<App>()
   .use(authenticateOperator)
   .get('/status', async (c) => ok(c, 'Status', presentStatus(await status(c.env))))
-  .get('/accounts', async (c) => ok(c, 'Accounts', (await listAccounts(db(c))).map(presentAccount)))
+  .get('/accounts', async (c) => ok(c, 'Accounts', (await listAccounts(c.env)).map(presentAccount)))
   .post('/accounts', newAccount)
   .patch('/accounts/:id', changeAccount)
   .get('/accounts/:id/connections', async (c) =>
-    ok(c, 'Connections', (await listConnections(db(c), id(c))).map(presentConnection)),
+    ok(c, 'Connections', (await listConnections(c.env, inAccount(c))).map(presentConnection)),
   )
   .post('/accounts/:id/connections', newConnection)
   .get('/accounts/:id/tokens', async (c) =>
-    ok(c, 'Tokens', (await listTokens(db(c), id(c))).map(presentToken)),
+    ok(c, 'Tokens', (await listTokens(c.env, inAccount(c))).map(presentToken)),
   )
   .post('/accounts/:id/tokens', newApiToken)
+  .get('/accounts/:id/webhooks', webhooks)
+  .get('/accounts/:id/users', async (c) =>
+    ok(c, 'Users', (await listPortalUsers(c.env, inAccount(c))).map(presentUser)),
+  )
+  .post('/accounts/:id/users', newUser)
+  .delete('/accounts/:id/users/:userId', removeUser)
+  .post('/sign-in-links', signInLink)
   .patch('/connections/:id', changeConnection)
   .post('/connections/:id/ingest-keys', newIngestKey)
-  .get('/accounts/:id/webhooks', async (c) => ok(c, 'Webhooks', await listHealth(db(c), id(c))))
+  .delete('/tokens/:id', removeToken)
   .get('/deliveries', deliveries)
-  .get('/deliveries/:id', async (c) => ok(c, 'Delivery', presentDelivery(await findDelivery(db(c), id(c)))))
-  .post('/deliveries/:id/replay', async (c) => {
-    const { webhookId } = await findDelivery(db(c), id(c));
-    return ok(c, 'Replayed', await replay(c.env, webhookId, { id: id(c) }));
-  })
-  .post('/webhooks/:id/replay', async (c) =>
-    ok(c, 'Replayed', await replay(c.env, id(c), parse(ReplayRange, await body(c)))),
-  )
-  .get('/accounts/:id/users', async (c) => ok(c, 'Users', (await listUsers(db(c), id(c))).map(presentUser)))
-  .post('/accounts/:id/users', async (c) => {
-    const { email } = parse(NewUser, await body(c));
-    return ok(c, 'User added', presentUser(await addUser(db(c), id(c), email)));
-  })
-  .delete('/accounts/:id/users/:userId', async (c) =>
-    ok(c, 'User removed', presentUser(await removeUser(db(c), id(c), c.req.param('userId')))),
-  )
-  .post('/sign-in-links', signInLink)
-  .delete('/tokens/:id', async (c) =>
-    ok(c, 'Token revoked', presentToken(await revokeToken(db(c), c.env.TOKENS, id(c)))),
-  );
+  .get('/deliveries/:id', delivery)
+  .post('/deliveries/:id/replay', replayDelivery)
+  .post('/webhooks/:id/replay', replayWebhook);
 
-const db = (c: Context) => openDatabase(c.env.DB);
 const id = (c: Context): string => c.req.param('id') ?? '';
+const inAccount = (c: Context) => operatorIn(id(c));
 const body = (c: Context) => readJson(c, 64 * 1024);
 
 async function newAccount(c: Context) {
   const { name } = parse(NewAccount, await body(c));
-  return ok(c, 'Account created', presentAccount(await createAccount(db(c), name)));
+  return ok(c, 'Account created', presentAccount(await createAccount(c.env, name)));
 }
 
 async function changeAccount(c: Context) {
   const { status } = parse(AccountChange, await body(c));
-  return ok(c, `Account ${status}`, presentAccount(await setAccountStatus(db(c), id(c), status)));
+  return ok(c, `Account ${status}`, presentAccount(await setAccountStatus(c.env, id(c), status)));
+}
+
+async function newConnection(c: Context) {
+  const input = parse(NewConnection, await body(c));
+  return ok(c, 'Connection created', presentConnection(await createConnection(c.env, inAccount(c), input)));
 }
 
 async function changeConnection(c: Context) {
   const { tSP, name, healthStatus, incidentTypeMap } = parse(ConnectionChange, await body(c));
-  const change = {
+  const changes = {
     ...(name !== undefined && { name }),
     ...(tSP !== undefined && { tsp: tSP }),
     ...(healthStatus !== undefined && { healthStatus }),
     ...(incidentTypeMap !== undefined && { incidentTypeMap }),
   };
-  const connection = await updateConnection(db(c), c.env.TOKENS, id(c), change);
-  return ok(c, 'Connection changed', presentConnection(connection));
-}
-
-async function newConnection(c: Context) {
-  const input = parse(NewConnection, await body(c));
-  return ok(c, 'Connection created', presentConnection(await createConnection(db(c), id(c), input)));
+  const caller = await operatorInOwnerOf(c.env, 'connection', id(c));
+  return ok(
+    c,
+    'Connection changed',
+    presentConnection(await updateConnection(c.env, caller, id(c), changes)),
+  );
 }
 
 async function newApiToken(c: Context) {
-  return issue(c, { accountId: id(c), ...parse(NewToken, await body(c)) });
+  return issue(c, inAccount(c), parse(NewTokenInput, await body(c)));
 }
 
 async function newIngestKey(c: Context) {
-  return issue(c, { connectionId: id(c), ...parse(NewToken, await body(c)) });
+  const input = parse(NewTokenInput, await body(c));
+  const caller = await operatorInOwnerOf(c.env, 'connection', id(c));
+  return issue(c, caller, { connectionId: id(c), ...input });
 }
 
-async function issue(c: Context, wanted: Parameters<typeof issueToken>[2]) {
-  const { value, ...token } = await issueToken(db(c), c.env.TOKENS, wanted);
+async function issue(c: Context, caller: Caller, wanted: NewToken) {
+  const { value, ...token } = await issueToken(c.env, caller, wanted);
   return ok(c, 'Token issued', { ...presentToken(token), value });
+}
+
+async function removeToken(c: Context) {
+  const caller = await operatorInOwnerOf(c.env, 'token', id(c));
+  return ok(c, 'Token revoked', presentToken(await revokeToken(c.env, caller, id(c))));
+}
+
+async function webhooks(c: Context) {
+  const circuits = await listCircuits(c.env, inAccount(c));
+  const presented = circuits.map(({ openUntil, ...webhook }) => ({
+    ...webhook,
+    openUntil: timestampOrNull(openUntil),
+  }));
+  return ok(c, 'Webhooks', presented);
 }
 
 async function deliveries(c: Context) {
   const query = parse(DeliveryQuery, c.req.query());
-  return ok(c, 'Deliveries', (await listDeliveries(db(c), query)).map(presentDelivery));
+  const caller = await operatorInOwnerOf(c.env, 'webhook', query.webhookId);
+  return ok(c, 'Deliveries', (await listDeliveries(c.env, caller, query)).map(presentDelivery));
+}
+
+async function delivery(c: Context) {
+  const { accountId, ...key } = await locateDelivery(c.env, id(c));
+  const found = await findDelivery(c.env, operatorIn(accountId), key);
+  if (!found) throw invalid('Unknown delivery');
+  const { payload: _, ...shown } = found;
+  return ok(c, 'Delivery', presentDelivery(shown));
+}
+
+async function replayDelivery(c: Context) {
+  const { accountId, webhookId } = await locateDelivery(c.env, id(c));
+  return ok(c, 'Replayed', await replay(c.env, operatorIn(accountId), webhookId, { id: id(c) }));
+}
+
+async function replayWebhook(c: Context) {
+  const range = parse(ReplayRange, await body(c));
+  const caller = await operatorInOwnerOf(c.env, 'webhook', id(c));
+  return ok(c, 'Replayed', await replay(c.env, caller, id(c), range));
+}
+
+async function newUser(c: Context) {
+  const { email } = parse(NewUser, await body(c));
+  return ok(c, 'User added', presentUser(await addPortalUser(c.env, inAccount(c), email)));
+}
+
+async function removeUser(c: Context) {
+  const user = await removePortalUser(c.env, inAccount(c), c.req.param('userId') ?? '');
+  return ok(c, 'User removed', presentUser(user));
+}
+
+async function signInLink(c: Context) {
+  const { email } = parse(NewUser, await body(c));
+  const link = await createSignInLink(c.env, email);
+  if (!link) throw invalid('Unknown address');
+  return ok(c, 'Sign-in link', { url: `${new URL(c.req.url).origin}/portal/sign-in/${link}` });
 }
 
 const presentDelivery = ({ nextAttemptAt, finishedAt, log, ...delivery }: Delivery): DeliveryOutput => ({
@@ -141,13 +189,6 @@ const presentStatus = ({ oldestPendingAt, failing, ...rest }: Status): StatusOut
     openUntil: timestampOrNull(openUntil),
   })),
 });
-
-async function signInLink(c: Context) {
-  const { email } = parse(NewUser, await body(c));
-  const link = await makeSignInLink(db(c), email);
-  if (!link) throw invalid('Unknown address');
-  return ok(c, 'Sign-in link', { url: `${new URL(c.req.url).origin}/portal/sign-in/${link}` });
-}
 
 const presentUser = ({ createdAt, lastSignInAt, ...user }: PortalUser): UserOutput => ({
   ...user,

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { statuses } from '../deliveries/log.ts';
+import { Email } from '../accounts/people.ts';
+import { statuses } from '../deliveries/queries.ts';
+import { Timestamp } from '../fields.ts';
 import { HealthOutput } from '../health/schema.ts';
-import { isIncidentType } from '../ingest/incidents.ts';
-import { Timestamp } from '../ingest/schema.ts';
-import { Email } from '../portal/sessions.ts';
+import { isIncidentType } from '../incidents/incidents.ts';
 import { mostFailed, mostPending } from './status.ts';
 
 /** What the operator's routes take, and what they answer. */

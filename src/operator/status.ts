@@ -41,7 +41,7 @@ const day = 86_400_000;
  * @throws Refusal: unavailable
  */
 export async function status(env: Env, now = Date.now()): Promise<Status> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const [health, [[pending], failing]] = await Promise.all([
     lookAtHealth(env),
     transaction(db, [

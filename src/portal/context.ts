@@ -1,8 +1,14 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import { openDatabase } from '../db/database.ts';
+import { findSession, type Session, sessionMs } from '../accounts/sessions.ts';
 import type { App, Context } from '../http/context.ts';
-import { findSession, sessionMs } from './sessions.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** In the portal: who is signed in. */
+    session: Session;
+  }
+}
 
 /** Browsers keep a `__Host-` cookie to this host and https; on http, which is local, they would refuse it. */
 const cookieName = (c: Context) => (isSecure(c) ? '__Host-session' : 'session');
@@ -22,7 +28,7 @@ export function setSession(c: Context, value: string): void {
 /** Lets pass who is signed in; others are led to the sign-in page. Checks the session on each request. */
 export const signedIn = createMiddleware<App>(async (c, next) => {
   const value = getCookie(c, cookieName(c));
-  const session = value ? await findSession(openDatabase(c.env.DB), value) : undefined;
+  const session = value ? await findSession(c.env, value) : undefined;
   if (!session) return c.redirect('/portal/sign-in', 303);
   c.set('session', session);
   c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId });

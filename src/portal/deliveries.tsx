@@ -1,33 +1,29 @@
 import { Hono } from 'hono';
-import { openDatabase } from '../db/database.ts';
-import { type Delivery, findDelivery, payloadOf } from '../deliveries/log.ts';
+import { findDelivery } from '../deliveries/queries.ts';
 import { replay } from '../deliveries/replay.ts';
 import { Refusal } from '../errors.ts';
 import type { App, Context } from '../http/context.ts';
+import { ACCIDENT } from '../notifications/types.ts';
 import { Post, page, Status, Time } from './layout.tsx';
-import { own } from './webhooks.tsx';
 
 /** One delivery, with its payload and each of its attempts. */
 export const deliveryPages = new Hono<App>()
   .get('/webhooks/:id/deliveries/:deliveryId', detail)
   .post('/webhooks/:id/deliveries/:deliveryId/replay', again);
 
-const db = (c: Context) => openDatabase(c.env.DB);
-
-async function ownDelivery(c: Context): Promise<Delivery> {
-  const webhook = await own(c);
-  const delivery = await findDelivery(db(c), c.req.param('deliveryId') ?? '').catch(() => undefined);
-  if (delivery?.webhookId !== webhook.id) throw new Refusal({ kind: 'not found' });
+async function requireDelivery(c: Context) {
+  const key = { webhookId: c.req.param('id') ?? '', id: c.req.param('deliveryId') ?? '' };
+  const delivery = await findDelivery(c.env, c.get('caller'), key);
+  if (!delivery) throw new Refusal({ kind: 'not found' });
   return delivery;
 }
 
 async function detail(c: Context) {
-  const delivery = await ownDelivery(c);
-  const payload = await payloadOf(db(c), delivery);
+  const { payload, ...delivery } = await requireDelivery(c);
   const path = `/portal/webhooks/${delivery.webhookId}`;
   return page(
     c,
-    delivery.type === 1 ? `Accident, level ${delivery.level}` : 'Event',
+    delivery.type === ACCIDENT ? `Accident, level ${delivery.level}` : 'Event',
     <>
       <p>
         <a href={path}>Back to the webhook</a>
@@ -70,7 +66,7 @@ async function detail(c: Context) {
 }
 
 async function again(c: Context) {
-  const { webhookId, id } = await ownDelivery(c);
-  await replay(c.env, webhookId, { id });
+  const { webhookId, id } = await requireDelivery(c);
+  await replay(c.env, c.get('caller'), webhookId, { id });
   return c.redirect(`/portal/webhooks/${webhookId}/deliveries/${id}`, 303);
 }

@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { openDatabase } from '../db/database.ts';
 import { lastEvents } from '../fleet/activity.ts';
 import { connectionList, safetyEventList } from '../fleet/lists.ts';
 import type { presentConnection, presentEvent } from '../fleet/present.ts';
@@ -17,14 +16,15 @@ const healthNames = ['', 'healthy', 'warning', 'unavailable', 'degraded'];
 
 async function ofAccount(c: Context): Promise<Connection[]> {
   const request = { connectionId: undefined, query: { limit: ['500'] } };
-  const { items } = await readList(openDatabase(c.env.DB), c.get('caller'), connectionList, request);
+  const { items } = await readList(c.env, c.get('caller'), connectionList, request);
   return items as Connection[]; // as that list presents them
 }
 
 async function connections(c: Context) {
   const list = await ofAccount(c);
   const last = await lastEvents(
-    openDatabase(c.env.DB),
+    c.env,
+    c.get('caller'),
     list.map(({ id }) => id),
   );
   return page(
@@ -74,7 +74,7 @@ async function events(c: Context) {
     ...(/^[1-5]$/.test(risk) && { minEventRisk: [risk] }),
     ...(cursor && { cursor: [cursor] }),
   };
-  const { items, next } = await readList(openDatabase(c.env.DB), c.get('caller'), safetyEventList, {
+  const { items, next } = await readList(c.env, c.get('caller'), safetyEventList, {
     connectionId: chosen.id,
     query,
     descending: true,

@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { openDatabase } from '../db/database.ts';
+import { addPortalUser, Email, listPortalUsers, removePortalUser } from '../accounts/people.ts';
+import { createSignInLink } from '../accounts/sessions.ts';
 import { type FieldError, Refusal } from '../errors.ts';
+import { parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
-import { parse } from '../http/validation.ts';
 import { issueToken, listTokens, revokeToken } from '../tokens/service.ts';
 import { formOf } from './context.ts';
 import { Confirm, Field, Problem, page, Table, Time } from './layout.tsx';
-import { addUser, Email, listUsers, makeSignInLink, removeUser } from './sessions.ts';
 import { sendLink } from './sign-in.tsx';
 
 /** Settings: API Tokens (spec 5.3, 5.4) and People. */
@@ -22,14 +22,12 @@ export const settingsRoutes = new Hono<App>()
   .get('/settings/people/:id/remove', confirmRemove)
   .post('/settings/people/:id/remove', remove);
 
-const db = (c: Context) => openDatabase(c.env.DB);
-const accountId = (c: Context) => c.get('session').user.accountId;
 const notFound = () => new Refusal({ kind: 'not found' });
 
 type Wrong = { message: string; errors?: FieldError[] | undefined; values: Record<string, string> };
 
 async function tokensPage(c: Context, wrong?: Wrong) {
-  const tokens = (await listTokens(db(c), accountId(c))).filter(({ scope }) => scope === 'api');
+  const tokens = (await listTokens(c.env, c.get('caller'))).filter(({ scope }) => scope === 'api');
   return page(
     c,
     'API Tokens',
@@ -106,11 +104,7 @@ async function generate(c: Context) {
     (wrong) => tokensPage(c, { ...wrong, values }),
     async () => {
       const { name, expires } = parse(NewToken, values);
-      const { value } = await issueToken(db(c), c.env.TOKENS, {
-        accountId: accountId(c),
-        name,
-        expiresAt: expires,
-      });
+      const { value } = await issueToken(c.env, c.get('caller'), { name, expiresAt: expires });
       const { origin } = new URL(c.req.url);
       return page(
         c,
@@ -140,7 +134,7 @@ async function generate(c: Context) {
 }
 
 async function ownToken(c: Context) {
-  const token = (await listTokens(db(c), accountId(c))).find(({ id }) => id === c.req.param('id'));
+  const token = (await listTokens(c.env, c.get('caller'))).find(({ id }) => id === c.req.param('id'));
   if (!token) throw notFound();
   return token;
 }
@@ -158,12 +152,12 @@ async function confirmRevoke(c: Context) {
 
 async function revoke(c: Context) {
   const { id } = await ownToken(c);
-  await revokeToken(db(c), c.env.TOKENS, id, accountId(c));
+  await revokeToken(c.env, c.get('caller'), id);
   return c.redirect('/portal/settings/tokens', 303);
 }
 
 async function peoplePage(c: Context, wrong?: Wrong) {
-  const people = await listUsers(db(c), accountId(c));
+  const people = await listPortalUsers(c.env, c.get('caller'));
   return page(
     c,
     'People',
@@ -173,7 +167,7 @@ async function peoplePage(c: Context, wrong?: Wrong) {
       <form method="post">
         <Field
           name="email"
-          label="E-mail address"
+          label="Email address"
           type="email"
           required
           value={wrong?.values.email ?? ''}
@@ -213,8 +207,8 @@ async function invite(c: Context) {
     (wrong) => peoplePage(c, { ...wrong, values }),
     async () => {
       const { email } = parse(v.object({ email: Email }), values);
-      await addUser(db(c), accountId(c), email);
-      const link = await makeSignInLink(db(c), email);
+      await addPortalUser(c.env, c.get('caller'), email);
+      const link = await createSignInLink(c.env, email);
       const { origin } = new URL(c.req.url);
       c.executionCtx.waitUntil(sendLink(c.env, email, `${origin}/portal/sign-in/${link}`).catch(() => {}));
       return c.redirect('/portal/settings/people', 303);
@@ -223,7 +217,7 @@ async function invite(c: Context) {
 }
 
 async function ownPerson(c: Context) {
-  const people = await listUsers(db(c), accountId(c));
+  const people = await listPortalUsers(c.env, c.get('caller'));
   const person = people.find(({ id }) => id === c.req.param('id') && id !== c.get('session').user.id);
   if (!person) throw notFound();
   return person;
@@ -242,7 +236,7 @@ async function confirmRemove(c: Context) {
 
 async function remove(c: Context) {
   const { id } = await ownPerson(c);
-  await removeUser(db(c), accountId(c), id);
+  await removePortalUser(c.env, c.get('caller'), id);
   return c.redirect('/portal/settings/people', 303);
 }
 

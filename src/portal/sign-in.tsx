@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { Email } from '../accounts/people.ts';
+import { createSignInLink, signIn, signOut } from '../accounts/sessions.ts';
 import { config } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
-import { limitUnknown, withinLimit } from '../http/authenticate.ts';
 import type { App, Context } from '../http/context.ts';
+import { limitUnknown, withinLimit } from '../http/limits.ts';
 import { fault } from '../log.ts';
 import { formOf, setSession, signedIn } from './context.ts';
 import { Field, Problem, page } from './layout.tsx';
-import { Email, makeSignInLink, signIn, signOut } from './sessions.ts';
 
 /** Signing in by a link, and out. */
 export const signInRoutes = new Hono<App>()
@@ -27,7 +27,7 @@ const askPage = (c: Context, problem?: string) =>
       <form method="post" action="/portal/sign-in">
         <Field
           name="email"
-          label="E-mail address"
+          label="Email address"
           type="email"
           required
           autocomplete="email"
@@ -44,7 +44,7 @@ async function ask(c: Context) {
   await limitUnknown(c);
   const { one } = await formOf(c);
   const email = v.safeParse(Email, one('email'));
-  if (!email.success) return askPage(c, 'E-mail address must be an e-mail address');
+  if (!email.success) return askPage(c, 'Email address must be an email address');
   const origin = new URL(c.req.url).origin;
   c.executionCtx.waitUntil(
     send(c.env, email.output, origin).catch(() =>
@@ -62,7 +62,7 @@ async function ask(c: Context) {
 
 async function send(env: Env, email: string, origin: string): Promise<void> {
   if (!(await withinLimit(env.SIGN_IN_LIMIT, email))) return;
-  const link = await makeSignInLink(openDatabase(env.DB), email);
+  const link = await createSignInLink(env, email);
   if (link) await sendLink(env, email, `${origin}/portal/sign-in/${link}`);
 }
 
@@ -84,14 +84,14 @@ const Confirm = () => (
 
 async function use(c: Context) {
   await limitUnknown(c);
-  const session = await signIn(openDatabase(c.env.DB), c.req.param('link') ?? '');
+  const session = await signIn(c.env, c.req.param('link') ?? '');
   if (!session) return askPage(c, 'This link is used up or too old. Ask for another.');
   setSession(c, session);
   return c.redirect('/portal', 303);
 }
 
 async function leave(c: Context, everywhere: boolean) {
-  await signOut(openDatabase(c.env.DB), c.get('session'), everywhere);
+  await signOut(c.env, c.get('session'), everywhere);
   setSession(c, '');
   return c.redirect('/portal/sign-in', 303);
 }

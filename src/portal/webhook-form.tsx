@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import { config } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
 import type { FieldError } from '../errors.ts';
 import { connectionList } from '../fleet/lists.ts';
 import { readList } from '../fleet/service.ts';
@@ -10,16 +9,14 @@ import { createWebhook, updateWebhook, type Webhook } from '../webhooks/service.
 import { formOf } from './context.ts';
 import { Field, Problem, page } from './layout.tsx';
 import { refusedAs } from './settings.tsx';
-import { own, typeNames } from './webhooks.tsx';
+import { requireWebhook, typeNames } from './webhooks.tsx';
 
 /** Creating and editing a webhook, with the checks and messages of the API. */
 export const webhookForms = new Hono<App>()
   .get('/webhooks/new', (c) => form(c, undefined))
   .post('/webhooks/new', save)
-  .get('/webhooks/:id/edit', async (c) => form(c, await own(c)))
+  .get('/webhooks/:id/edit', async (c) => form(c, await requireWebhook(c)))
   .post('/webhooks/:id/edit', save);
-
-const db = (c: Context) => openDatabase(c.env.DB);
 
 type Draft = {
   url: string;
@@ -34,7 +31,7 @@ async function form(
   webhook: Webhook | undefined,
   wrong?: { message: string; errors?: FieldError[] | undefined; draft: Draft },
 ) {
-  const connections = await readList(db(c), c.get('caller'), connectionList, {
+  const connections = await readList(c.env, c.get('caller'), connectionList, {
     connectionId: undefined,
     query: { limit: ['500'] },
   });
@@ -128,7 +125,7 @@ async function form(
 }
 
 async function save(c: Context) {
-  const webhook = c.req.param('id') ? await own(c) : undefined;
+  const webhook = c.req.param('id') ? await requireWebhook(c) : undefined;
   const fields = await formOf(c);
   const values = fields.all('headerValue');
   const draft: Draft = {
@@ -149,10 +146,9 @@ async function save(c: Context) {
         allowLoopback: config(c.env).allowLoopbackReceivers,
       };
       const input = parseWebhook({ ...draft, headers: Object.fromEntries(draft.headers) }, policy);
-      const keys = config(c.env).headerKeys;
       const saved = webhook
-        ? await updateWebhook(db(c), keys, c.get('caller'), webhook.id, input)
-        : await createWebhook(db(c), keys, c.get('caller'), input);
+        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input)
+        : await createWebhook(c.env, c.get('caller'), input);
       return c.redirect(`/portal/webhooks/${saved.id}`, 303);
     },
   );

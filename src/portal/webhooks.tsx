@@ -1,13 +1,14 @@
 import { Hono } from 'hono';
-import { config } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
-import { deliveriesByHour, type Hour, healthOf, listDeliveries, statuses } from '../deliveries/log.ts';
+import { type Circuit, circuitsOf } from '../deliveries/circuits.ts';
+import { deliveriesByHour, type HourCount } from '../deliveries/hours.ts';
+import { listDeliveries, statuses } from '../deliveries/queries.ts';
 import { replay } from '../deliveries/replay.ts';
 import { Refusal } from '../errors.ts';
 import type { App, Context } from '../http/context.ts';
-import { deleteWebhook, listWebhooks, type Webhook } from '../webhooks/service.ts';
+import { ACCIDENT, EVENT, notificationTypes } from '../notifications/types.ts';
+import { deleteWebhook, findWebhook, listWebhooks, type Webhook } from '../webhooks/service.ts';
+import { sendTestAccident, sendTestEvent } from '../webhooks/simulate.ts';
 import { Confirm, Post, page, Status, Table, Time } from './layout.tsx';
-import { sendTestAccident, sendTestEvent } from './try.ts';
 
 /** Webhooks, and what became of their deliveries. */
 export const webhookPages = new Hono<App>()
@@ -19,25 +20,26 @@ export const webhookPages = new Hono<App>()
   .post('/webhooks/:id/test-event', async (c) => tryIt(c, sendTestEvent))
   .post('/webhooks/:id/test-accident', async (c) => tryIt(c, sendTestAccident));
 
-const db = (c: Context) => openDatabase(c.env.DB);
-const all = (c: Context) => listWebhooks(db(c), config(c.env).headerKeys, c.get('caller'));
-
 /** The webhook that the path names. @throws Refusal: not found, also for another account's */
-export async function own(c: Context): Promise<Webhook> {
-  const webhook = (await all(c)).find(({ id }) => id === c.req.param('id'));
+export async function requireWebhook(c: Context): Promise<Webhook> {
+  const webhook = await findWebhook(c.env, c.get('caller'), c.req.param('id') ?? '');
   if (!webhook) throw new Refusal({ kind: 'not found' });
   return webhook;
 }
 
 /** Notification types in words. */
-export const typeNames = { 1: 'accidents', 2: 'events' };
+export const typeNames = { [ACCIDENT]: 'accidents', [EVENT]: 'events' };
 const typesOf = ({ notificationTypes }: Webhook) =>
   notificationTypes.map((type) => typeNames[type]).join(' and ');
 
 async function list(c: Context) {
-  const webhooks = await all(c);
+  const webhooks = await listWebhooks(c.env, c.get('caller'));
   const ids = webhooks.map(({ id }) => id);
-  const [health, hours] = await Promise.all([healthOf(db(c), ids), deliveriesByHour(db(c), ids, Date.now())]);
+  const caller = c.get('caller');
+  const [circuits, hours] = await Promise.all([
+    circuitsOf(c.env, caller, ids),
+    deliveriesByHour(c.env, caller, ids, Date.now()),
+  ]);
   return page(
     c,
     'Webhooks',
@@ -58,7 +60,7 @@ async function list(c: Context) {
               <td>{typesOf(webhook)}</td>
               <td>{webhook.connectionIds.length}</td>
               <td>
-                <Health of={health.get(webhook.id)} />
+                <Health circuit={circuits.get(webhook.id)} />
               </td>
               <td>
                 <Time at={webhook.createdAt} />
@@ -71,24 +73,25 @@ async function list(c: Context) {
   );
 }
 
-const Health = ({ of }: { of: { failures: number; openUntil: number } | undefined }) =>
-  !of?.failures ? (
+const Health = ({ circuit }: { circuit: Circuit | undefined }) =>
+  !circuit?.failures ? (
     <span class="tag good">healthy</span>
-  ) : of.openUntil > Date.now() ? (
-    <span class="tag bad">paused after {of.failures} failures</span>
+  ) : circuit.openUntil > Date.now() ? (
+    <span class="tag bad">paused after {circuit.failures} failures</span>
   ) : (
-    <span class="tag wait">{of.failures} failed in a row</span>
+    <span class="tag wait">{circuit.failures} failed in a row</span>
   );
 
 async function detail(c: Context) {
-  const webhook = await own(c);
+  const webhook = await requireWebhook(c);
   const { status, type, before } = c.req.query();
   const chosen = statuses.find((one) => one === status);
-  const kind = ([1, 2] as const).find((one) => String(one) === type);
-  const [hours, health, deliveries] = await Promise.all([
-    deliveriesByHour(db(c), [webhook.id], Date.now()),
-    healthOf(db(c), [webhook.id]),
-    listDeliveries(db(c), { webhookId: webhook.id, status: chosen, type: kind, before, limit: 21 }),
+  const kind = notificationTypes.find((one) => String(one) === type);
+  const caller = c.get('caller');
+  const [hours, circuits, deliveries] = await Promise.all([
+    deliveriesByHour(c.env, caller, [webhook.id], Date.now()),
+    circuitsOf(c.env, caller, [webhook.id]),
+    listDeliveries(c.env, caller, { webhookId: webhook.id, status: chosen, type: kind, before, limit: 21 }),
   ]);
   const shown = deliveries.slice(0, 20);
   const path = `/portal/webhooks/${webhook.id}`;
@@ -123,7 +126,7 @@ async function detail(c: Context) {
       </div>
       <div data-live>
         <p>
-          <Health of={health.get(webhook.id)} />
+          <Health circuit={circuits.get(webhook.id)} />
         </p>
         <Chart hours={hours} />
         <h2>Deliveries</h2>
@@ -141,7 +144,7 @@ async function detail(c: Context) {
             ))}
           </ul>
           <ul>
-            {([undefined, 1, 2] as const).map((one) => (
+            {[undefined, ...notificationTypes].map((one) => (
               <li>
                 <a
                   href={filtered({ status: chosen, type: one })}
@@ -161,7 +164,7 @@ async function detail(c: Context) {
               <tr>
                 <th scope="row">
                   <a href={`${path}/deliveries/${delivery.id}`}>
-                    {delivery.type === 1 ? `accident, level ${delivery.level}` : 'event'}
+                    {delivery.type === ACCIDENT ? `accident, level ${delivery.level}` : 'event'}
                   </a>
                 </th>
                 <td>
@@ -184,7 +187,7 @@ async function detail(c: Context) {
 }
 
 /** Deliveries of the last 24 hours, hour by hour: delivered upwards from the line, failed downwards. */
-const Chart = ({ hours }: { hours: Hour[] }) => {
+const Chart = ({ hours }: { hours: HourCount[] }) => {
   const most = Math.max(1, ...hours.map(({ delivered, failed }) => Math.max(delivered, failed)));
   const [delivered, failed] = hours.reduce(([d, f], hour) => [d + hour.delivered, f + hour.failed], [0, 0]);
   const says = `In the last 24 hours ${delivered} deliveries arrived and ${failed} failed.`;
@@ -211,7 +214,7 @@ const Chart = ({ hours }: { hours: Hour[] }) => {
 };
 
 async function confirmDelete(c: Context) {
-  const webhook = await own(c);
+  const webhook = await requireWebhook(c);
   return page(
     c,
     'Delete this webhook?',
@@ -223,20 +226,19 @@ async function confirmDelete(c: Context) {
 }
 
 async function remove(c: Context) {
-  const { id } = await own(c);
-  await deleteWebhook(db(c), c.get('caller'), id);
+  const { id } = await requireWebhook(c);
+  await deleteWebhook(c.env, c.get('caller'), id);
   return c.redirect('/portal/webhooks', 303);
 }
 
 async function replayAll(c: Context) {
-  const { id } = await own(c);
-  await replay(c.env, id, {});
+  const { id } = await requireWebhook(c);
+  await replay(c.env, c.get('caller'), id, {});
   return c.redirect(`/portal/webhooks/${id}`, 303);
 }
 
 async function tryIt(c: Context, send: typeof sendTestEvent) {
-  const webhook = await own(c);
-  const { accountId } = c.get('caller');
-  await send(c.env, { accountId, requestId: c.get('requestId') }, webhook);
+  const webhook = await requireWebhook(c);
+  await send(c.env, c.get('caller'), c.get('requestId'), webhook);
   return c.redirect(`/portal/webhooks/${webhook.id}`, 303);
 }

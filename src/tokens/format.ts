@@ -1,4 +1,5 @@
 import crc32 from 'crc-32';
+import { base64url } from '../encoding.ts';
 
 /** `api` tokens read and manage an account; `ingest` keys send in one connection's records. */
 export type Scope = 'api' | 'ingest';
@@ -26,5 +27,3 @@ function checksum(text: string): string {
   new DataView(bytes.buffer).setInt32(0, crc32.buf(new TextEncoder().encode(text)));
   return base64url(bytes);
 }
-
-const base64url = (bytes: Uint8Array): string => bytes.toBase64({ alphabet: 'base64url', omitPadding: true });

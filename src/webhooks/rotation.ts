@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
 import { webhooks } from '../db/tables.ts';
-import { seal, unseal } from './seal.ts';
+import { seal, unseal } from '../sealing.ts';
 
 const perHour = 500;
 
@@ -11,7 +11,7 @@ const perHour = 500;
  * be dropped from HEADER_KEYS in the end. Answers how many.
  */
 export async function resealHeaders(env: Env): Promise<number> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const { headerKeys } = config(env);
   const old = await db
     .select({ id: webhooks.id, headers: webhooks.headers })

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import { config } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
 import { invalid } from '../errors.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { timestamp } from '../fields.ts';
+import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
-import { ok, timestamp } from '../http/envelope.ts';
-import { readJson } from '../http/validation.ts';
+import { ok } from '../http/envelope.ts';
+import { authenticate } from '../tokens/authenticate.ts';
 import { parseWebhook, type WebhookOutput } from './schema.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook, type Webhook } from './service.ts';
 
@@ -20,36 +20,25 @@ export const webhookRoutes = new Hono<App>()
 const largestBody = 64 * 1024;
 
 async function list(c: Context) {
-  const webhooks = await listWebhooks(openDatabase(c.env.DB), config(c.env).headerKeys, c.get('caller'));
+  const webhooks = await listWebhooks(c.env, c.get('caller'));
   return ok(c, 'Webhooks', webhooks.map(present));
 }
 
 async function create(c: Context) {
   const input = await readWebhook(c);
-  const webhook = await createWebhook(
-    openDatabase(c.env.DB),
-    config(c.env).headerKeys,
-    c.get('caller'),
-    input,
-  );
+  const webhook = await createWebhook(c.env, c.get('caller'), input);
   return ok(c, 'Webhook created', present(webhook));
 }
 
 async function update(c: Context) {
   const id = webhookId(c);
   const input = await readWebhook(c);
-  const webhook = await updateWebhook(
-    openDatabase(c.env.DB),
-    config(c.env).headerKeys,
-    c.get('caller'),
-    id,
-    input,
-  );
+  const webhook = await updateWebhook(c.env, c.get('caller'), id, input);
   return ok(c, 'Webhook updated', present(webhook));
 }
 
 async function remove(c: Context) {
-  await deleteWebhook(openDatabase(c.env.DB), c.get('caller'), webhookId(c));
+  await deleteWebhook(c.env, c.get('caller'), webhookId(c));
   return ok(c, 'Webhook deleted', true);
 }
 

@@ -1,11 +1,8 @@
 import * as v from 'valibot';
 import { invalid } from '../errors.ts';
-import { fieldError, sentence } from '../http/validation.ts';
-import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from './receiver.ts';
-
-/** The notification types of spec 2.3, which are also the bits by which D1 keeps a set of them. */
-export const ACCIDENT = 1;
-export const EVENT = 2;
+import { fieldError, sentence } from '../fields.ts';
+import { ACCIDENT, EVENT } from '../notifications/types.ts';
+import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from '../receivers/address.ts';
 
 const unique = <T>(values: T[]): T[] => [...new Set(values)];
 
@@ -18,7 +15,7 @@ const isStringMap = (input: unknown): input is Record<string, string> =>
   !Array.isArray(input) &&
   Object.values(input).every((value) => typeof value === 'string');
 
-const Headers = v.pipe(
+const CustomHeaders = v.pipe(
   v.custom<Record<string, string>>(isStringMap, 'must be an object of strings'),
   v.check((map) => Object.keys(map).length <= 50, 'can be at most 50'),
   v.check((map) => JSON.stringify(map).length <= 8192, 'can be at most 8 KiB in all'),
@@ -54,7 +51,7 @@ export const WebhookInput = v.object({
     v.metadata({ format: 'uri' }),
   ),
   httpVerb: v.picklist(['POST', 'PUT'], 'must be POST or PUT'),
-  headers: v.optional(Headers, {}),
+  headers: v.optional(CustomHeaders, {}),
   notificationTypes: v.pipe(
     v.array(
       v.pipe(

@@ -1,77 +1,59 @@
-import { and, eq, sql } from 'drizzle-orm';
-import type { SealingKey } from '../config.ts';
-import {
-  among,
-  asCaller,
-  breaksUnique,
-  type Caller,
-  type Database,
-  only,
-  statement,
-} from '../db/database.ts';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { config } from '../config.ts';
+import { breaksUnique, type Database, jsonList, refuseUnless, statement } from '../db/database.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { webhookConnections, webhooks } from '../db/tables.ts';
 import { untilNoneStart } from '../deliveries/claims.ts';
 import { invalid } from '../errors.ts';
-import { ACCIDENT, EVENT, type WebhookInput } from './schema.ts';
-import { seal, unseal } from './seal.ts';
+import { type NotificationType, notificationTypes } from '../notifications/types.ts';
+import { seal, unseal } from '../sealing.ts';
+import type { WebhookInput } from './schema.ts';
 
 /** A webhook as its account sees it (spec 2.2); `createdAt` in milliseconds since 1970. */
 export type Webhook = WebhookInput & { id: string; createdAt: number };
 
-const most = 1000;
+const maxWebhooks = 1000;
 
 /** All webhooks of the caller's account, oldest first (spec 4.1). */
-export async function listWebhooks(db: Database, keys: SealingKey[], caller: Caller): Promise<Webhook[]> {
-  const [rows] = await asCaller(db, caller, [
-    db
-      .select({
-        id: webhooks.id,
-        connectionIds: sql<string>`(select json_group_array(connection_id) from webhook_connections
-          where webhook_id = ${webhooks.id})`.as('connection_ids'),
-        url: webhooks.url,
-        httpVerb: webhooks.httpVerb,
-        headers: webhooks.headers,
-        notificationTypes: webhooks.notificationTypes,
-        createdAt: webhooks.createdAt,
-      })
-      .from(webhooks)
-      .where(eq(webhooks.accountId, caller.accountId))
-      .orderBy(webhooks.createdAt, webhooks.id),
-  ]);
-  return Promise.all(
-    rows.map(async (row) => ({
-      ...row,
-      connectionIds: JSON.parse(row.connectionIds),
-      headers: await unseal(keys, row.id, row.headers),
-      notificationTypes: fromBits(row.notificationTypes),
-    })),
+export async function listWebhooks(env: Env, caller: Caller): Promise<Webhook[]> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      selectWebhooks(db, eq(webhooks.accountId, caller.accountId)).orderBy(webhooks.createdAt, webhooks.id),
+    ],
+    { repeatable: true },
   );
+  return Promise.all(rows.map((row) => opened(env, row)));
+}
+
+/** One webhook of the caller's account; undefined if it has none with this id. */
+export async function findWebhook(env: Env, caller: Caller, id: string): Promise<Webhook | undefined> {
+  const [[row]] = await asCaller(env, caller, (db) => [selectWebhooks(db, ownWebhook(caller, id))], {
+    repeatable: true,
+  });
+  return row && opened(env, row);
 }
 
 /**
  * Creates a webhook, active at once (spec 4.2).
  *
- * @throws Refusal: invalid, for foreign connection ids, a url in use, or more than 1,000 webhooks
+ * @throws Refusal: invalid, for connection ids of others, a url in use, or more than 1,000 webhooks
  */
-export async function createWebhook(
-  db: Database,
-  keys: SealingKey[],
-  caller: Caller,
-  input: WebhookInput,
-): Promise<Webhook> {
+export async function createWebhook(env: Env, caller: Caller, input: WebhookInput): Promise<Webhook> {
   const webhook: Webhook = { id: newId(), ...input, createdAt: Date.now() };
-  const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${most}`;
-  const saved = await columns(keys, webhook.id, input);
+  const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${maxWebhooks}`;
+  const columns = await columnsOf(env, webhook.id, input);
   await savingUrl(() =>
-    asCaller(db, caller, [
+    asCaller(env, caller, (db) => [
       ownsConnections(db, caller, input.connectionIds),
-      only(db, room, 'too many webhooks'),
+      refuseUnless(db, room, 'too many webhooks'),
       db.insert(webhooks).values({
         id: webhook.id,
         accountId: caller.accountId,
         createdAt: webhook.createdAt,
-        ...saved,
+        ...columns,
       }),
       subscribe(db, webhook),
     ]),
@@ -80,24 +62,23 @@ export async function createWebhook(
 }
 
 /**
- * Replaces a webhook's configuration, which also holds for deliveries that still wait (spec 4.3).
+ * Replaces a webhook's configuration, which then also applies to deliveries that are still pending (spec 4.3).
  *
  * @throws Refusal: invalid, for an unknown id, and as for `createWebhook`
  */
 export async function updateWebhook(
-  db: Database,
-  keys: SealingKey[],
+  env: Env,
   caller: Caller,
   id: string,
   input: WebhookInput,
 ): Promise<Webhook> {
-  const own = and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
-  const saved = await columns(keys, id, input);
+  const own = ownWebhook(caller, id);
+  const columns = await columnsOf(env, id, input);
   const [, , [updated]] = await savingUrl(() =>
-    asCaller(db, caller, [
-      only(db, sql`exists (select 1 from webhooks where ${own})`, 'unknown webhook'),
+    asCaller(env, caller, (db) => [
+      refuseUnless(db, sql`exists (select 1 from webhooks where ${own})`, 'unknown webhook'),
       ownsConnections(db, caller, input.connectionIds),
-      db.update(webhooks).set(saved).where(own).returning({ createdAt: webhooks.createdAt }),
+      db.update(webhooks).set(columns).where(own).returning({ createdAt: webhooks.createdAt }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
       subscribe(db, { id, ...input }),
     ]),
@@ -107,25 +88,52 @@ export async function updateWebhook(
 }
 
 /**
- * Deletes a webhook: what waits for it ends as cancelled, nothing more is sent (spec 4.4). A consumer that had
- * claimed some of it before may still begin a call, for a few seconds: this returns when that is over.
+ * Deletes a webhook: its pending deliveries end as cancelled, and nothing more is sent (spec 4.4). A consumer that
+ * had already claimed some of them can still start a call, for a few seconds: this returns when that is over.
  *
  * @throws Refusal: invalid, for an unknown id
  */
-export async function deleteWebhook(db: Database, caller: Caller, id: string): Promise<void> {
-  const own = and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
-  const [deleted] = await asCaller(db, caller, [
-    db.delete(webhooks).where(own).returning({ id: webhooks.id }),
+export async function deleteWebhook(env: Env, caller: Caller, id: string): Promise<void> {
+  const [deleted] = await asCaller(env, caller, (db) => [
+    db.delete(webhooks).where(ownWebhook(caller, id)).returning({ id: webhooks.id }),
   ]);
   if (deleted.length === 0) throw invalid('Invalid webhook id');
-  await untilNoneStart(db, id);
+  await untilNoneStart(env, id);
 }
 
+const ownWebhook = (caller: Caller, id: string) =>
+  and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
+
+const selectWebhooks = (db: Database, which: SQL | undefined) =>
+  db
+    .select({
+      id: webhooks.id,
+      connectionIds: sql<string>`(select json_group_array(connection_id) from webhook_connections
+        where webhook_id = ${webhooks.id})`.as('connection_ids'),
+      url: webhooks.url,
+      httpVerb: webhooks.httpVerb,
+      headers: webhooks.headers,
+      notificationTypes: webhooks.notificationTypes,
+      createdAt: webhooks.createdAt,
+    })
+    .from(webhooks)
+    .where(which)
+    .$dynamic();
+
+type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
+
+const opened = async (env: Env, row: WebhookRow): Promise<Webhook> => ({
+  ...row,
+  connectionIds: JSON.parse(row.connectionIds),
+  headers: await unseal(config(env).headerKeys, row.id, row.headers),
+  notificationTypes: fromBits(row.notificationTypes),
+});
+
 const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
-  only(
+  refuseUnless(
     db,
     sql`(select count(*) from connections
-         where id in ${among(ids)} and account_id = ${caller.accountId}) = ${ids.length}`,
+         where id in ${jsonList(ids)} and account_id = ${caller.accountId}) = ${ids.length}`,
     'unknown connections',
   );
 
@@ -140,11 +148,11 @@ const subscribe = (
     select value, ${webhook.id}, ${toBits(webhook.notificationTypes)} from json_each(${JSON.stringify(webhook.connectionIds)})`,
   );
 
-const columns = async (keys: SealingKey[], id: string, input: WebhookInput) => ({
+const columnsOf = async (env: Env, id: string, input: WebhookInput) => ({
   url: input.url,
   normalisedUrl: new URL(input.url).href,
   httpVerb: input.httpVerb,
-  headers: await seal(keys, id, input.headers),
+  headers: await seal(config(env).headerKeys, id, input.headers),
   notificationTypes: toBits(input.notificationTypes),
 });
 
@@ -159,7 +167,7 @@ async function savingUrl<T>(save: () => Promise<T>): Promise<T> {
 }
 
 const toBits = (types: WebhookInput['notificationTypes']): number =>
-  types.reduce((bits, type) => bits | type, 0);
+  types.reduce<number>((bits, type) => bits | type, 0);
 
-const fromBits = (bits: number): WebhookInput['notificationTypes'] =>
-  [ACCIDENT, EVENT].filter((type): type is 1 | 2 => (bits & type) !== 0);
+const fromBits = (bits: number): NotificationType[] =>
+  notificationTypes.filter((type) => (bits & type) !== 0);

@@ -43,7 +43,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** The link of the mail that the local e-mail service has kept; its log says where. */
+/** The link of the mail that the local email service has kept; its log says where. */
 async function mailedLink(): Promise<string> {
   const log = join(dirname(stack.certificates.caFile), 'wrangler.log');
   const kept = () => /^To: ann@example\.com$[\s\S]*?^Text: (.+)$/m.exec(readFileSync(log, 'utf8'))?.[1];
@@ -64,7 +64,7 @@ it('somebody who is not signed in is led to the sign-in page, and answered the s
   const answers = [];
   for (const email of ['ann@example.com', 'nobody@example.com']) {
     await open('/portal/sign-in');
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email address').fill(email);
     await press('Send link');
     answers.push(await page.locator('main').innerText());
   }
@@ -187,7 +187,7 @@ it('connections and safety events are shown, with risks of 4 and 5 standing out'
 
 it('people are invited and removed', async () => {
   await open('/portal/settings/people');
-  await page.getByLabel('E-mail address').fill('bob@example.com');
+  await page.getByLabel('Email address').fill('bob@example.com');
   await press('Invite');
   await follow(page.getByRole('link', { name: 'Remove bob@example.com' }));
   await press('Remove');

@@ -226,7 +226,7 @@ describe('npm run deploy -- --dry-run', () => {
   it.each([
     ['--name', 'Fleet!', '--name: up to 30 of a-z'],
     ['--domain', 'https://api.example.com/x', '--domain: a host name alone'],
-    ['--email-from', 'nobody', '--email-from: an e-mail address'],
+    ['--email-from', 'nobody', '--email-from: an email address'],
     ['--retention-days', '3', '--retention-days: a whole number of days, 7 or more'],
   ])('refuses %s %s in one line', async (option, value, line) => {
     const { code, err } = await deploy({}, '--dry-run', option, value);

@@ -154,7 +154,7 @@ describe('a delivery', () => {
     await vi.waitFor(() => expect(tale.heard.got).toHaveLength(1));
     const [{ id } = { id: '' }] = await deliveriesOf(hook.id);
     const keys = [{ webhookId: hook.id, id }];
-    expect((await claim(openDatabase(env.DB), keys, Date.now())).claimed).toEqual([]);
+    expect((await claim(openDatabase(env), keys, Date.now())).claimed).toEqual([]);
     released = true;
     await settled(hook.id);
     expect(tale.heard.got).toHaveLength(1);
@@ -167,7 +167,7 @@ describe('a delivery', () => {
     refuse.mockRestore();
     const [{ id } = { id: '' }] = await deliveriesOf(hook.id);
     const keys = [{ webhookId: hook.id, id }];
-    expect((await claim(openDatabase(env.DB), keys, Date.now())).claimed).toHaveLength(1); // and then it is gone
+    expect((await claim(openDatabase(env), keys, Date.now())).claimed).toHaveLength(1); // and then it is gone
     await minute();
     expect(tale.heard.got).toEqual([]);
     await env.DB.prepare('update deliveries set claimed_until = claimed_until - ?1').bind(leaseMs).run();

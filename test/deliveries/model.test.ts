@@ -159,7 +159,7 @@ it('whatever happens in whatever order, each notification comes to an end for ea
             break;
           }
           case 'crash before': // claimed, and then the consumer is gone
-            await claim(openDatabase(env.DB), queued.splice(0, 5), Date.now());
+            await claim(openDatabase(env), queued.splice(0, 5), Date.now());
             break;
           case 'crash after': {
             // The calls are made, and nothing is recorded.

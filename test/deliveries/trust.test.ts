@@ -211,7 +211,7 @@ describe('a claim', () => {
 
   it('is never of two consumers at once', async () => {
     const keys = await unwoken(30);
-    const db = openDatabase(env.DB);
+    const db = openDatabase(env);
     const claims = await Promise.all([1, 2, 3, 4].map(() => claim(db, keys, Date.now())));
     expect(claims.flatMap(({ claimed }) => claimed.map(({ id }) => id)).sort()).toEqual(
       keys.map(({ id }) => id).sort(),
@@ -220,7 +220,7 @@ describe('a claim', () => {
 
   it('that has lapsed, and is another’s by now, records nothing', async () => {
     const keys = await unwoken(1);
-    const db = openDatabase(env.DB);
+    const db = openDatabase(env);
     const lapsed = await claim(db, keys, Date.now());
     const [held] = (await claim(db, keys, Date.now() + leaseMs + 1)).claimed;
     const outcomes = lapsed.claimed.map((key) => ({ key, status: 'failed' as const }));

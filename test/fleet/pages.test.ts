@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { decodeCursor, encodeCursor } from '../../src/db/cursor.ts';
-import { type Caller, openDatabase } from '../../src/db/database.ts';
+import type { Caller } from '../../src/db/guard.ts';
 import { newId } from '../../src/db/ids.ts';
 import { mostScanned } from '../../src/db/pages.ts';
 import { safetyEventList, tripList } from '../../src/fleet/lists.ts';
@@ -11,7 +11,6 @@ import { as, type World, world } from '../support/world.ts';
 
 let us: World;
 let caller: Caller;
-const db = openDatabase(env.DB);
 beforeAll(async () => {
   us = await world();
   caller = { tokenId: us.tokenId, accountId: us.accountId };
@@ -88,7 +87,7 @@ describe('walking a list to its end', () => {
           const walked: string[] = [];
           let cursor: string | undefined;
           do {
-            const page = await readList(db, caller, tripList, {
+            const page = await readList(env, caller, tripList, {
               connectionId,
               descending,
               query: { ...query, ...(cursor && { cursor: [cursor] }) },
@@ -124,7 +123,7 @@ describe('walking a list to its end', () => {
     const found = [];
     let cursor: string | undefined;
     do {
-      const page = await readList(db, caller, safetyEventList, {
+      const page = await readList(env, caller, safetyEventList, {
         ...request,
         query: { ...query, ...(cursor && { cursor: [cursor] }) },
       });
@@ -146,7 +145,7 @@ describe('a page of 50', () => {
       batches.push(results);
       return results;
     };
-    const counting = openDatabase({ prepare: env.DB.prepare.bind(env.DB), batch } as D1Database);
+    const counting: Env = { ...env, DB: { prepare: env.DB.prepare.bind(env.DB), batch } as D1Database };
     await env.DB.prepare('delete from trips').run();
     await insert(Array.from({ length: 600 }, (_, i) => ({ startedAt: i + 1, vehicle: i % 2, driver: 1 })));
     let cursor: string | undefined;

@@ -65,7 +65,7 @@ describe('GET /health', () => {
       data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: expect.any(Number) },
     });
     expect(headers.get('retry-after')).toBe('60');
-    await claim(openDatabase(env.DB), [{ webhookId, id }], Date.now());
+    await claim(openDatabase(env), [{ webhookId, id }], Date.now());
     expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { oldestDueSeconds: null } });
     await finishAll();
   });
@@ -136,7 +136,7 @@ describe('GET /health', () => {
         }),
       }),
     } as unknown as D1Database; // all that the query uses
-    expect(await oldestDue(openDatabase(counting), Date.now())).toBe(1);
+    expect(await oldestDue(openDatabase({ DB: counting }), Date.now())).toBe(1);
     expect(read).toHaveLength(1);
     expect(read[0]).toBeLessThanOrEqual(2);
     await env.DB.prepare(`delete from deliveries where webhook_id = 'many'`).run();

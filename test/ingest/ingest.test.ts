@@ -284,7 +284,7 @@ describe('a record is refused', () => {
     [
       'a recipient that is no address',
       safetyEvent({ recipients: ['x'] }),
-      'recipients.0 must be an e-mail address',
+      'recipients.0 must be an email address',
     ],
   ])('with %s, saying which field and why', async (_, record, message) => {
     const reply = await connector().send(record);

@@ -8,7 +8,7 @@ import type { Stack } from '../../src/cli/stack.ts';
 import { api, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const fixture = (name: string) => readFileSync(join(root, 'test/docs/connector', name), 'utf8');
+const fixture = (name: string) => readFileSync(join(root, 'test/examples/connector', name), 'utf8');
 const samsaraSecret = Buffer.from('a secret of thirty-two bytes, or so').toString('base64');
 const motiveSecret = 'd9d36bea41c44ae49d1bfc4a48ba2abe';
 
@@ -47,7 +47,7 @@ async function startConnector(secrets: Record<string, string>) {
       .join('\n'),
   );
   const args = [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'dev'];
-  args.push('--config', join(root, 'src/docs/connector/wrangler.toml'), '--env-file', secretsFile);
+  args.push('--config', join(root, 'src/examples/connector/wrangler.toml'), '--env-file', secretsFile);
   args.push('--port', '0', '--inspector-port', '0', '--show-interactive-dev-session=false');
   args.push('--persist-to', join(directory, 'connector'));
   const child = spawn(process.execPath, args, {

@@ -235,10 +235,10 @@ describe('people', () => {
     const path = `/operator/accounts/${them.accountId}/users`;
     expect(await operator.post(path, { email: ours.email })).toMatchObject({
       status: 400,
-      errors: [{ field: 'email', message: 'is in use already' }],
+      errors: [{ field: 'email', message: 'is already in use' }],
     });
     expect(await operator.post(path, { email: 'x' })).toMatchObject({
-      message: 'email must be an e-mail address',
+      message: 'email must be an email address',
     });
     expect(await operator.post('/operator/sign-in-links', { email: 'nobody@example.com' })).toMatchObject({
       status: 400,

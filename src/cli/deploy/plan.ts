@@ -18,7 +18,7 @@ export const Settings = v.object({
       v.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, '--domain: a host name alone, such as api.example.com'),
     ),
   ),
-  emailFrom: v.optional(v.pipe(v.string(), v.email('--email-from: an e-mail address'))),
+  emailFrom: v.optional(v.pipe(v.string(), v.email('--email-from: an email address'))),
   retentionDays: v.optional(
     v.pipe(
       v.string(),

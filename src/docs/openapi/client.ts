@@ -1,12 +1,12 @@
 import * as v from 'valibot';
+import * as fleet from '../../fleet/schema.ts';
+import { HealthOutput } from '../../health/schema.ts';
 import {
   AccidentDelivery,
   AccidentNotification,
   EventDelivery,
   EventNotification,
-} from '../../deliveries/schema.ts';
-import * as fleet from '../../fleet/schema.ts';
-import { HealthOutput } from '../../health/schema.ts';
+} from '../../notifications/payloads.ts';
 import { WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries } from './deliveries.ts';

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { fieldError, sentence } from '../../fields.ts';
 import {
   connectionList,
   driverList,
@@ -8,7 +9,6 @@ import {
   vehicleList,
 } from '../../fleet/lists.ts';
 import { Limit, Text, Time } from '../../fleet/query.ts';
-import { fieldError, sentence } from '../../http/validation.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 import type { Operation, Refused } from './operation.ts';

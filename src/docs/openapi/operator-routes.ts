@@ -32,9 +32,9 @@ const noName: Refused = { message: 'name is required', field: 'name', must: 'is 
 const unknownAccount: Refused = { message: 'Unknown account' };
 const unknownConnection: Refused = { message: 'Unknown connection' };
 const noEmail: Refused = {
-  message: 'email must be an e-mail address',
+  message: 'email must be an email address',
   field: 'email',
-  must: 'must be an e-mail address',
+  must: 'must be an email address',
 };
 const noTime: Refused = {
   message: 'since must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',

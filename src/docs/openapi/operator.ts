@@ -70,7 +70,7 @@ export const operatorDocument = (): Json =>
     tooLarge: ['Request body is larger than 1024 KiB', 'Request body is larger than 64 KiB'],
   });
 
-const Records = v.array(records.Record);
+const Records = v.array(records.IngestRecord);
 
 const ingest: Operation = {
   method: 'post',

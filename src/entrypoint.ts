@@ -1,11 +1,11 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import type * as v from 'valibot';
-import { app } from '../app.ts';
-import type { FieldError } from '../errors.ts';
-import type { Outcome, Record } from './schema.ts';
+import { app } from './app.ts';
+import type { FieldError } from './errors.ts';
+import type { IngestRecord, Outcome } from './ingest/schema.ts';
 
 /** What a connector sends in, as `POST /ingest` takes it. */
-export type IngestBatch = { records: v.InferInput<typeof Record>[]; notify?: boolean };
+export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
 
 /** What `POST /ingest` answers: the envelope of spec 2.1, or that of a failure (design 5). */
 export type IngestReply =

@@ -1,5 +1,8 @@
-import type { SealingKey } from '../config.ts';
-import type { Sealed } from '../db/tables.ts';
+import type { SealingKey } from './config.ts';
+import { base64url, fromBase64url } from './encoding.ts';
+
+/** Text that only the named key can read: base64url of its nonce and of AES-256-GCM's output. */
+export type Sealed = { key: string; iv: string; data: string };
 
 const imported = new WeakMap<SealingKey, Promise<CryptoKey>>();
 
@@ -53,6 +56,3 @@ function cryptoKey(key: SealingKey): Promise<CryptoKey> {
   imported.set(key, fresh);
   return fresh;
 }
-
-const base64url = (bytes: Uint8Array): string => bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
-const fromBase64url = (text: string): Uint8Array => Uint8Array.fromBase64(text, { alphabet: 'base64url' });

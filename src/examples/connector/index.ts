@@ -1,4 +1,4 @@
-import type { Ingest } from '../../ingest/entrypoint.ts';
+import type { Ingest } from '../../entrypoint.ts';
 import { motiveRecords } from './motive.ts';
 import { type Report, sendIn } from './report.ts';
 import { samsaraRecords } from './samsara.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { motiveRecords } from '../../../src/docs/connector/motive.ts';
-import { samsaraRecords } from '../../../src/docs/connector/samsara.ts';
-import { motiveSigned, samsaraSigned } from '../../../src/docs/connector/signatures.ts';
+import { motiveRecords } from '../../../src/examples/connector/motive.ts';
+import { samsaraRecords } from '../../../src/examples/connector/samsara.ts';
+import { motiveSigned, samsaraSigned } from '../../../src/examples/connector/signatures.ts';
 // As Motive published it: developer.gomotive.com/changelog/aggregated-driver-performance-v2-webhook, without its series.
 import laneSwerving from './motive-lane-swerving.json';
 // As Samsara published it: the AlertIncident example of its event schemas.

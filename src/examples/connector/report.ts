@@ -1,4 +1,4 @@
-import type { Ingest, IngestBatch, IngestReply } from '../../ingest/entrypoint.ts';
+import type { Ingest, IngestBatch, IngestReply } from '../../entrypoint.ts';
 
 export type Records = IngestBatch['records'];
 export type VehicleRecord = Extract<Records[number], { kind: 'vehicle' }>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultRisks, incidentTypes, normaliseIncidents } from '../../src/ingest/incidents.ts';
+import { defaultRisks, incidentTypes, normaliseIncidents } from '../../src/incidents/incidents.ts';
 
 /** Every word of every provider that the service claims to know, with what becomes of it. */
 const table: [provider: string, word: string, types: string, risk: number][] =

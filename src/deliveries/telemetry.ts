@@ -1,5 +1,5 @@
 import { log } from '../log.ts';
-import { ACCIDENT } from '../webhooks/schema.ts';
+import { ACCIDENT } from '../notifications/types.ts';
 import type { Claimed } from './claims.ts';
 import type { Outcome } from './policy.ts';
 
@@ -7,7 +7,7 @@ import type { Outcome } from './policy.ts';
  * Tells of one attempt, `ms` long: a line in the log, and a point in Analytics Engine, of which an invocation
  * may write 250; a batch makes at most 100. Never throws: what watches deliveries must not be what stops them.
  */
-export function noteAttempt(env: Env, delivery: Claimed, { ms, ...outcome }: Outcome & { ms: number }): void {
+export function logAttempt(env: Env, delivery: Claimed, { ms, ...outcome }: Outcome & { ms: number }): void {
   const { requestId, id: deliveryId, webhookId, accountId, type, attempts } = delivery;
   const { result, status = null } = outcome;
   const attempt = attempts + 1;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { receiverProblem } from '../../src/webhooks/receiver.ts';
+import { receiverProblem } from '../../src/receivers/address.ts';
 
 const strict = { ownHost: 'api.example.com', allowLoopback: false };
 const notPublic = `

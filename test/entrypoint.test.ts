@@ -1,9 +1,9 @@
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { IngestBatch } from '../../src/ingest/entrypoint.ts';
-import { settled } from '../support/deliveries.ts';
-import { receiver } from '../support/receiver.ts';
-import { as, operator, vehicle, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+import type { IngestBatch } from '../src/entrypoint.ts';
+import { settled } from './support/deliveries.ts';
+import { receiver } from './support/receiver.ts';
+import { as, operator, vehicle, type WebhookOut, type World, webhookBody, world } from './support/world.ts';
 
 let us: World;
 beforeEach(async () => {

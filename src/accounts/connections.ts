@@ -1,0 +1,90 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { refuseUnless } from '../db/database.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { newId } from '../db/ids.ts';
+import { connections } from '../db/tables.ts';
+import { invalid } from '../errors.ts';
+import { forgetIngestKeys } from '../tokens/service.ts';
+
+export type Connection = typeof connections.$inferSelect;
+
+/** The account's connections, oldest first, at most 1,000. */
+export async function listConnections(env: Env, caller: Caller): Promise<Connection[]> {
+  const [rows] = await asCaller(env, caller, (db) => [
+    db
+      .select()
+      .from(connections)
+      .where(eq(connections.accountId, caller.accountId))
+      .orderBy(connections.createdAt, connections.id)
+      .limit(1000),
+  ]);
+  return rows;
+}
+
+/** A new feed. `tSP` is the provider's name as deliveries give it; known providers have one. */
+export type NewConnection = {
+  provider: string;
+  name?: string | undefined;
+  tSP?: string | undefined;
+  incidentTypeMap?: Record<string, string[]> | undefined;
+};
+
+/**
+ * Adds a connection to the caller's account.
+ *
+ * @throws Refusal: invalid, when there is no such account
+ */
+export async function createConnection(env: Env, caller: Caller, input: NewConnection): Promise<Connection> {
+  const { accountId } = caller;
+  const now = Date.now();
+  const connection: Connection = {
+    id: newId(),
+    accountId,
+    name: input.name ?? null,
+    provider: input.provider,
+    tsp: input.tSP ?? providerNames[input.provider] ?? input.provider,
+    healthStatus: 1,
+    incidentTypeMap: input.incidentTypeMap ?? null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await asCaller(env, caller, (db) => [
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+    db.insert(connections).values(connection),
+  ]);
+  return connection;
+}
+
+/** The properties of a connection that can change. */
+export type ConnectionChange = Partial<Pick<Connection, 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap'>>;
+
+/**
+ * Changes a connection of the account. The edge forgets its ingest keys, so that a new map soon applies everywhere.
+ *
+ * @throws Refusal: invalid, when there is no such connection
+ */
+export async function updateConnection(
+  env: Env,
+  caller: Caller,
+  id: string,
+  changes: ConnectionChange,
+): Promise<Connection> {
+  const [[connection]] = await asCaller(env, caller, (db) => [
+    db
+      .update(connections)
+      .set({ ...changes, updatedAt: Date.now() })
+      .where(and(eq(connections.id, id), eq(connections.accountId, caller.accountId)))
+      .returning(),
+  ]);
+  if (!connection) throw invalid('Unknown connection');
+  await forgetIngestKeys(env, caller, id);
+  return connection;
+}
+
+const providerNames: Record<string, string> = {
+  samsara: 'Samsara',
+  motive: 'Motive',
+  terminal: 'Terminal',
+  otapi: 'Open Telematics',
+  geotab: 'Geotab',
+};

@@ -1,0 +1,69 @@
+import { Refusal } from '../errors.ts';
+
+/** D1 never ran the statement: anything may be tried again. */
+const notRun = /D1 DB is overloaded|due to transient issue/i;
+
+/** D1 may or may not have run the statement: only what is safe to repeat may be tried again. */
+const unknownOutcome =
+  /Network connection lost|storage caused object to be reset|reset because its code was updated|storage operation exceeded timeout|starting up D1 DB storage/i;
+
+/** A statement that used up D1's memory resets the database for everybody: it must not run again. */
+const exhausted = /exceeded its memory limit and was reset/i;
+
+const retryDelaysMs = [50, 200];
+
+/**
+ * The one door to D1: retries transient failures where that is safe, at most twice and with jitter, and turns
+ * those that remain into a refusal. `repeatable` says that running the work twice has the effect of running it once.
+ *
+ * @throws Refusal: unavailable, for a transient failure; otherwise whatever D1 throws
+ */
+export async function throughDoor<T>(work: () => Promise<T>, repeatable: boolean): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const reason = d1Reason(error);
+      const retry = notRun.test(reason) || (repeatable && unknownOutcome.test(reason));
+      const delayMs = retryDelaysMs[tries];
+      if (!retry || delayMs === undefined) throw isTransient(reason) ? unavailable(error) : error;
+      await scheduler.wait(delayMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+const isTransient = (reason: string): boolean =>
+  notRun.test(reason) || unknownOutcome.test(reason) || exhausted.test(reason);
+
+const unavailable = (cause: unknown): Refusal =>
+  Object.assign(new Refusal({ kind: 'unavailable', retryAfter: 2 }), { cause });
+
+/** D1's own words: Drizzle wraps them, and puts the statement with its values in front. */
+export function d1Reason(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  return error.cause instanceof Error ? `${error.cause.message} ${d1Reason(error.cause)}` : error.message;
+}
+
+const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
+
+/** `d1` with every single statement going through the door; batches go through it in `transaction`. */
+export const behindDoor = (d1: D1Database): D1Database =>
+  ({
+    prepare: (text: string) => statementBehindDoor(d1.prepare(text), isRead(text)),
+    batch: (statements: D1PreparedStatement[]) =>
+      d1.batch(statements.map((one) => originals.get(one) ?? one)),
+  }) as D1Database; // Drizzle and `statement` use nothing else
+
+function statementBehindDoor(original: D1PreparedStatement, read: boolean): D1PreparedStatement {
+  const statement = {
+    bind: (...values: unknown[]) => statementBehindDoor(original.bind(...values), read),
+    all: () => throughDoor(() => original.all(), read),
+    run: () => throughDoor(() => original.run(), read),
+    raw: () => throughDoor(() => original.raw(), read),
+  } as D1PreparedStatement; // as above
+  originals.set(statement, original);
+  return statement;
+}
+
+const isRead = (text: string): boolean =>
+  /^\s*(?:select|with)\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text);

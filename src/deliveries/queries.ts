@@ -1,0 +1,126 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, openDatabase, statement } from '../db/database.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { firstIdAt } from '../db/ids.ts';
+import { invalid } from '../errors.ts';
+import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
+import type { Attempt } from './claims.ts';
+import type { DeliveryKey } from './queue.ts';
+
+/** The states of a delivery. */
+export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+
+/** A delivery with all its attempts. Times are milliseconds since 1970. */
+export type Delivery = {
+  id: string;
+  webhookId: string;
+  eventId: string;
+  type: NotificationType;
+  level: number;
+  status: (typeof statuses)[number];
+  attempts: number;
+  nextAttemptAt: number;
+  finishedAt: number | null;
+  /** The request that its notification came in by; null when that is past retention. */
+  requestId: string | null;
+  log: Attempt[];
+};
+
+/** Which deliveries of a webhook: `before` is the id at which the page before ended. */
+export type DeliveryFilter = {
+  webhookId: string;
+  status?: Delivery['status'] | undefined;
+  type?: NotificationType | undefined;
+  since?: number | undefined;
+  before?: string | undefined;
+  limit: number;
+};
+
+/** The deliveries of one of the account's webhooks, newest first, at most 500. */
+export async function listDeliveries(
+  env: Env,
+  caller: Caller,
+  { webhookId, status, type, since, before, limit }: DeliveryFilter,
+): Promise<Delivery[]> {
+  const level = sql.raw(`${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      select(
+        db,
+        sql`webhook_id = ${webhookId} and account_id = ${caller.accountId}
+        ${status ? sql`and status = ${status}` : sql.empty()}
+        ${type ? sql`and level ${level}` : sql.empty()}
+        ${since ? sql`and id >= ${firstIdAt(since)}` : sql.empty()}
+        ${before ? sql`and id < ${before}` : sql.empty()}
+        order by id desc limit ${Math.min(limit, 500)}`,
+      ),
+    ],
+    { repeatable: true },
+  );
+  return rows.map(asDelivery);
+}
+
+/** A delivery of one of the account's webhooks with its payload, which is null once that is past retention. */
+export async function findDelivery(
+  env: Env,
+  caller: Caller,
+  { webhookId, id }: DeliveryKey,
+): Promise<(Delivery & { payload: unknown }) | undefined> {
+  const key = sql`webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`;
+  const [[row], [notification]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      select(db, key),
+      statement<{ data: string }>(
+        db,
+        sql`select n.data from deliveries d
+          join notifications n on n.event_id = d.event_id and n.level = d.level
+          where d.webhook_id = ${webhookId} and d.id = ${id} and d.account_id = ${caller.accountId}`,
+      ),
+    ],
+    { repeatable: true },
+  );
+  return row && { ...asDelivery(row), payload: notification ? JSON.parse(notification.data) : null };
+}
+
+/**
+ * Finds a delivery by its Delivery-Id alone, for operators: one seek for each webhook that has deliveries.
+ * Returns its key and its account.
+ *
+ * @throws Refusal: invalid, when there is none
+ */
+export async function locateDelivery(env: Env, id: string): Promise<DeliveryKey & { accountId: string }> {
+  const [found] = await openDatabase(env).all<DeliveryKey & { accountId: string }>(sql`
+    select webhook_id as webhookId, id, account_id as accountId from deliveries
+    where (webhook_id, id) in (
+      with recursive hooks (webhook) as (
+        select min(webhook_id) from deliveries
+        union all
+        select (select min(webhook_id) from deliveries where webhook_id > webhook)
+        from hooks where webhook is not null)
+      select webhook, ${id} from hooks)`);
+  if (!found) throw invalid('Unknown delivery');
+  return found;
+}
+
+type Row = Omit<Delivery, 'log' | 'type'> & { log: string };
+
+const select = (db: Database, which: SQL) =>
+  statement<Row>(
+    db,
+    sql`
+    select id, webhook_id as webhookId, event_id as eventId, level, status, attempts,
+      next_attempt_at as nextAttemptAt, finished_at as finishedAt, log,
+      (select request_id from notifications n where n.event_id = deliveries.event_id
+        and n.level = deliveries.level) as requestId
+    from deliveries where ${which}`,
+  );
+
+const asDelivery = (row: Row): Delivery => ({
+  ...row,
+  type: typeOfLevel(row.level),
+  log: JSON.parse(row.log),
+});

@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import { type FieldError, invalid } from './errors.ts';
+
+/**
+ * Checks `input` against `schema`. The refusal names every invalid field, up to 20; its message names the first.
+ *
+ * @throws Refusal: invalid
+ */
+export function parse<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, input);
+  if (result.success) return result.output;
+  const errors = result.issues.slice(0, 20).map(fieldError);
+  throw invalid(sentence(errors[0] ?? { field: '', message: 'is not valid' }), errors);
+}
+
+/** The field and what it must be, as one sentence: `httpVerb must be POST or PUT`. */
+export const sentence = ({ field, message }: FieldError): string => `${field || 'Request body'} ${message}`;
+
+/** Names an invalid field and what it must be, without its value. */
+export function fieldError(issue: v.BaseIssue<unknown>): FieldError {
+  return { field: issue.path?.map((item) => String(item.key)).join('.') ?? '', message: messageOf(issue) };
+}
+
+function messageOf(issue: v.BaseIssue<unknown>): string {
+  const ownWords = !issue.message.startsWith('Invalid ');
+  if (ownWords) return issue.message;
+  const missing = issue.received === 'undefined' || issue.path?.at(-1)?.value === undefined;
+  if (issue.kind === 'schema')
+    return missing && issue.path ? 'is required' : `must be ${expectations[issue.type] ?? 'valid'}`;
+  return 'is not valid';
+}
+
+/** What the schemas in use expect, in words. */
+const expectations: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+};
+
+/** RFC 3339 with any offset, as milliseconds since 1970. */
+export const Timestamp = v.pipe(
+  v.string(),
+  v.regex(
+    /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/,
+    'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
+  ),
+  v.check(isCalendarDay, 'must be a time that exists, since 1970'),
+  v.metadata({ format: 'date-time' }),
+  v.transform((text) => Date.parse(text.toUpperCase())),
+  v.check((ms) => Number.isFinite(ms) && ms >= 0, 'must be a time that exists, since 1970'),
+);
+
+/** Date.parse takes the 31st of February for the 3rd of March. */
+function isCalendarDay(text: string): boolean {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** A time as the API writes it: RFC 3339, UTC, milliseconds. */
+export const timestamp = (ms: number): string => new Date(ms).toISOString();
+
+/** The same for a time that may be missing. */
+export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms));

@@ -1,0 +1,43 @@
+import { invalid, Refusal } from '../errors.ts';
+import type { Context } from './context.ts';
+
+/**
+ * Reads a JSON body of at most `limitBytes`.
+ *
+ * @throws Refusal: not json, too large, or invalid when it is not UTF-8 or not JSON (design 5)
+ */
+export async function readJson(c: Context, limitBytes: number): Promise<unknown> {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new Refusal({ kind: 'not json' });
+  const bytes = await readAtMost(c.req.raw, limitBytes);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    throw invalid('Request body is not valid UTF-8');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('Request body is not valid JSON');
+  }
+}
+
+async function readAtMost(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const tooLarge = new Refusal({ kind: 'too large', limitBytes });
+  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > limitBytes) throw tooLarge;
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}

@@ -1,0 +1,77 @@
+import { createMiddleware } from 'hono/factory';
+import * as v from 'valibot';
+import { asCaller } from '../db/guard.ts';
+import { Refusal } from '../errors.ts';
+import type { App, Context } from '../http/context.ts';
+import { limitUnknown, rateLimited, tokenLimit, withinLimit } from '../http/limits.ts';
+import { hashToken, isWellFormed, type Scope } from './format.ts';
+import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Behind `authenticate`: the credential that was used. */
+    token: KnownToken;
+  }
+}
+
+/**
+ * Admits holders of a credential of `scope` (spec 5, design 4). KV says who is calling; the first batch of
+ * `asCaller` checks that the credential is still good, before anything of the account is read.
+ *
+ * @throws Refusal: unauthenticated, forbidden, rate limited
+ */
+export const authenticate = (scope: Scope) =>
+  createMiddleware<App>(async (c, next) => {
+    const value = c.req.header('x-api-key')?.trim() ?? '';
+    if (!isWellFormed(value)) throw new Refusal({ kind: 'unauthenticated' });
+    const hash = await hashToken(value);
+    c.header('RateLimit-Policy', `"token";q=${tokenLimit.calls};w=${tokenLimit.seconds}`);
+    const [atTheEdge, allowed] = await Promise.all([
+      knownAtTheEdge(c.env.TOKENS, hash),
+      withinLimit(c.env.TOKEN_LIMIT, hash),
+    ]);
+    if (!allowed) throw rateLimited();
+    const token = atTheEdge ?? (await lookUp(c, hash));
+    if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
+    const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId };
+    const check = () => asCaller(c.env, caller, () => [], { repeatable: true });
+    if (token.scope !== scope) {
+      await check(); // a revoked one is 401 here too
+      throw new Refusal({ kind: 'forbidden' });
+    }
+    c.set('token', token);
+    c.set('caller', caller);
+    await next();
+    // The body was refused before D1 was asked: whether the token is good comes before what was wrong with the body.
+    if (caller.lastUsedAt === undefined) await check();
+    if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // the next use will
+  });
+
+const rememberedMs = 60_000;
+const maxRemembered = 1000;
+const remembered = new Map<string, { token: KnownToken; until: number }>();
+
+/**
+ * What this isolate or KV knows of a credential. Both only say who is calling, which never changes; whether the
+ * credential is still good is for D1 to say. If KV fails, D1 is asked instead.
+ */
+async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
+  const known = remembered.get(hash);
+  if (known && known.until > Date.now()) return known.token;
+  try {
+    const entry = v.safeParse(KnownToken, await kv.get(hash, { type: 'json', cacheTtl: 60 }));
+    if (!entry.success) return undefined;
+    if (remembered.size >= maxRemembered) remembered.clear();
+    remembered.set(hash, { token: entry.output, until: Date.now() + rememberedMs });
+    return entry.output;
+  } catch {
+    return undefined;
+  }
+}
+
+async function lookUp(c: Context, hash: string): Promise<KnownToken> {
+  await limitUnknown(c);
+  const token = await findToken(c.env, hash);
+  if (!token) throw new Refusal({ kind: 'unauthenticated' });
+  return token;
+}

@@ -17,11 +17,13 @@ const statuses = {
   unhealthy: 503,
 } satisfies Record<Failure['kind'], ContentfulStatusCode>;
 
-/** The one place where anything thrown becomes a reply (design 5). What is not a refusal is our fault. */
+/** Turns anything thrown into a reply (design 5). What is not a refusal is our own fault. */
 export function renderFailure(error: unknown, c: Context): Response {
-  const refusal = refusalIn(error);
-  if (refusal) return render(refusal.failure, c);
   const requestId = c.get('requestId');
+  const refusal = refusalIn(error);
+  if (refusal?.failure.kind === 'unavailable')
+    fault('warn', { message: 'Database unavailable', requestId, route: routePath(c), ...described(refusal) });
+  if (refusal) return render(refusal.failure, c);
   fault('error', { message: 'Internal error', requestId, route: routePath(c), ...described(error) });
   return c.json({ status: 500, message: 'Internal error', requestId }, 500);
 }

@@ -1,8 +1,7 @@
 import { app } from './app.ts';
-import { deliver } from './deliveries/consumer.ts';
-import { logDead } from './deliveries/dead.ts';
-import { prune } from './deliveries/prune.ts';
-import type { DeliveryKey } from './deliveries/queue.ts';
+import { handle } from './deliveries/consumer.ts';
+import { giveUp, prune } from './deliveries/prune.ts';
+import type { Message } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
 import { resealHeaders } from './webhooks/rotation.ts';
 
@@ -11,22 +10,16 @@ export { Ingest } from './entrypoint.ts';
 export default {
   fetch: app.fetch,
 
-  async queue(batch: MessageBatch<DeliveryKey>, env: Env, ctx: ExecutionContext) {
-    const keys = batch.messages.map((message) => message.body);
-    if (batch.queue.endsWith('-dead')) return logDead(keys);
-    const soon = await deliver(env, keys, (work) => ctx.waitUntil(work));
-    const delays = new Map(soon.map(({ key, delaySeconds }) => [key.id, delaySeconds]));
-    // What is not retried is acknowledged by returning.
-    for (const message of delays.size > 0 ? batch.messages : []) {
-      const delaySeconds = delays.get(message.body.id);
-      if (delaySeconds !== undefined) message.retry({ delaySeconds });
-    }
+  async queue(batch: MessageBatch<Message>, env: Env, ctx: ExecutionContext) {
+    // In the background, so that the next message need not wait for slow receivers.
+    for (const { body } of batch.messages) ctx.waitUntil(handle(env, body));
   },
 
   async scheduled(controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
     await sweep(env);
     if (new Date(controller.scheduledTime).getUTCMinutes() !== 0) return;
     await prune(env);
+    await giveUp(env);
     await resealHeaders(env);
   },
-} satisfies ExportedHandler<Env, DeliveryKey>;
+} satisfies ExportedHandler<Env, Message>;

@@ -41,9 +41,8 @@ export type Fault =
   | ({ message: 'Database unavailable'; requestId: string; route: string } & Described)
   | ({ message: 'Database does not answer' } & Described)
   | ({ message: 'Queue refused wake-ups'; left: number } & Described)
-  | { message: 'Wake-up failed ten times'; webhookId: string; deliveryId: string }
+  | ({ message: 'Deliveries were interrupted' } & Described)
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
-  | ({ message: 'Attempts were not recorded'; count: number } & Described)
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

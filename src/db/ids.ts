@@ -1,3 +1,4 @@
+import { type SQL, sql } from 'drizzle-orm';
 import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 
 /** The namespace under which the ids of records are derived. Changing it would orphan every record. */
@@ -18,3 +19,12 @@ export const firstIdAt = (ms: number): string => {
 
 /** When one of our own ids was created (milliseconds since 1970). */
 export const createdAtOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+/** SQL for a new id of the time `now` (milliseconds since 1970), random from row to row. */
+export function uuidV7Sql(now: number): SQL {
+  const time = now.toString(16).padStart(12, '0');
+  const prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+  return sql`${prefix} || substr(lower(hex(randomblob(2))), 2) || '-' ||
+    substr('89ab', 1 + (random() & 3), 1) || substr(lower(hex(randomblob(2))), 2) || '-' ||
+    lower(hex(randomblob(6)))`;
+}

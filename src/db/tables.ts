@@ -72,6 +72,8 @@ export const webhookHealth = sqliteTable('webhook_health', {
   openings: integer().notNull(),
   openUntil: integer('open_until').notNull(),
   probeId: text('probe_id'),
+  window: integer(),
+  timerAt: integer('timer_at'),
 });
 
 export const webhookConnections = sqliteTable(
@@ -247,13 +249,30 @@ export const deliveries = sqliteTable(
     finishedAt: integer('finished_at'),
     giveUpAt: integer('give_up_at').notNull().default(0),
     log: text({ mode: 'json' }).$type<unknown[]>().notNull(),
+    priority: integer().notNull().default(3),
   },
   (t) => [
     primaryKey({ columns: [t.webhookId, t.id] }),
-    index('deliveries_due').on(t.nextAttemptAt),
+    index('deliveries_due').on(t.webhookId, t.priority, t.nextAttemptAt),
     index('deliveries_failed').on(t.webhookId, t.id),
   ],
 );
+
+export const fanOuts = sqliteTable('fan_outs', {
+  id: text().primaryKey(),
+  accountId: text('account_id').notNull(),
+  connectionId: text('connection_id').notNull(),
+  type: integer().notNull(),
+  notifications: text({ mode: 'json' }).$type<unknown[]>().notNull(),
+  expandedTo: text('expanded_to').notNull(),
+  createdAt: integer('created_at').notNull(),
+});
+
+export const sweeps = sqliteTable('sweeps', {
+  id: integer().primaryKey(),
+  at: integer().notNull(),
+  oldestDueAt: integer('oldest_due_at'),
+});
 
 /** A place on earth, in decimal degrees. */
 export type Location = { latitude: number; longitude: number };

@@ -1,3 +1,5 @@
+import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
+
 /** The outcome of one HTTP call of a delivery. `answer` is the first KiB of the reply as text. */
 export type Outcome =
   | { result: 'success'; status: number; answer: string }
@@ -29,7 +31,14 @@ export const circuitAfter = 5;
 export const circuitFirstMs = 30 * second;
 export const circuitLongestMs = 15 * minute;
 
-/** When to give up a delivery that could not even be attempted: later than the whole schedule takes. */
+/** The most calls that a webhook may have in flight, and so the widest window of its due deliveries. */
+export const defaultCeiling = 50;
+
+/** Which deliveries of a webhook go first: accidents, then events of risk 5, those of risk 4, and the rest. */
+export const priorityOf = (type: NotificationType, eventRisk: number): number =>
+  type === ACCIDENT ? 0 : eventRisk === 5 ? 1 : eventRisk === 4 ? 2 : 3;
+
+/** How long a delivery may be due without being attempted. */
 export const giveUpAfterMs = 5 * 24 * hour;
 
 /**

@@ -1,7 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
+import { change, openDatabase, transaction } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
+import { giveUpAfterMs } from './policy.ts';
+import { pendingWebhooks } from './sweep.ts';
 
 const perChunk = 5000;
 const maxChunks = 100;
@@ -36,4 +38,31 @@ export async function prune(env: Env, now = Date.now()): Promise<number> {
     if (gone.length < perChunk) break;
   }
   return deleted;
+}
+
+/**
+ * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open all
+ * that time: otherwise a dead receiver's deliveries would never end. Once an hour. Returns how many.
+ */
+export async function giveUp(env: Env, now = Date.now()): Promise<number> {
+  const db = openDatabase(env);
+  let failed = 0;
+  for (let chunk = 0; chunk < maxChunks; chunk++) {
+    const [{ meta }] = await transaction(db, [
+      change(
+        db,
+        sql`
+        update deliveries set status = 'failed', finished_at = ${now}
+        where (webhook_id, id) in (
+          with ${pendingWebhooks}
+          select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
+            on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
+              and d.next_attempt_at <= ${now - giveUpAfterMs}
+          where d.claimed_until <= ${now} limit ${perChunk})`,
+      ),
+    ]);
+    failed += meta.changes;
+    if (meta.changes < perChunk) break;
+  }
+  return failed;
 }

@@ -4,8 +4,8 @@ import { asCaller, type Caller } from '../db/guard.ts';
 import { firstIdAt } from '../db/ids.ts';
 import { invalid } from '../errors.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
-import type { Attempt } from './claims.ts';
 import type { DeliveryKey } from './queue.ts';
+import type { Attempt } from './record.ts';
 
 /** The states of a delivery. */
 export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;

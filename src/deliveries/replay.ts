@@ -4,7 +4,7 @@ import { statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { firstIdAt } from '../db/ids.ts';
 import { giveUpAfterMs } from './policy.ts';
-import { type DeliveryKey, wake } from './queue.ts';
+import { send, wakeOf } from './queue.ts';
 
 /** Which failed deliveries: one, or those whose notification is of a time range (milliseconds). */
 export type ReplayRange = { id?: string | undefined; since?: number | undefined; until?: number | undefined };
@@ -29,11 +29,10 @@ export async function replay(
   const earliest = Math.max(since, now - config(env).retentionMs + 2 * giveUpAfterMs);
   const own = sql`exists (select 1 from webhooks where id = ${webhookId} and account_id = ${caller.accountId})`;
   const [keys] = await asCaller(env, caller, (db) => [
-    statement<DeliveryKey>(
+    statement<{ id: string }>(
       db,
       sql`
-      update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null,
-        give_up_at = ${now + giveUpAfterMs}
+      update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
       where (webhook_id, id) in (
           select webhook_id, id from deliveries
           where status = 'failed' and webhook_id = ${webhookId} and id >= ${firstIdAt(earliest)}
@@ -41,13 +40,13 @@ export async function replay(
             ${until === undefined ? sql.empty() : sql`and id < ${firstIdAt(until)}`}
           limit ${maxPerCall})
         and ${own}
-      returning webhook_id as webhookId, id`,
+      returning id`,
     ),
     statement(
       db,
       sql`update webhook_health set open_until = ${now} where webhook_id = ${webhookId} and ${own}`,
     ),
   ]);
-  await wake(env.DELIVERIES, keys);
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
   return { replayed: keys.length, more: keys.length === maxPerCall };
 }

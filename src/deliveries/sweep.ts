@@ -1,31 +1,63 @@
-import { and, eq, lte } from 'drizzle-orm';
-import { openDatabase } from '../db/database.ts';
-import { deliveries } from '../db/tables.ts';
-import { wake } from './queue.ts';
+import { type SQL, sql } from 'drizzle-orm';
+import { openDatabase, statement, transaction } from '../db/database.ts';
+import { firstIdAt } from '../db/ids.ts';
+import { circuitAfter } from './policy.ts';
+import { send, wakeOf } from './queue.ts';
 
-/** With more messages than this in the queue, the sweep would only add to them. */
-const maxBacklog = 1000;
-const maxPerSweep = 5000;
+const maxWebhooks = 5000;
+const maxFanOuts = 100;
 
-/** Wakes deliveries that are due and unclaimed, oldest first (design 9). Returns how many. */
-export async function sweep(env: Env): Promise<number> {
-  const backlog = await env.DELIVERIES.metrics().then(
-    ({ backlogCount }) => backlogCount,
-    () => 0, // an unknown backlog is no reason to leave deliveries waiting
-  );
-  if (backlog > maxBacklog) return 0;
-  const now = Date.now();
-  const due = await openDatabase(env)
-    .select({ webhookId: deliveries.webhookId, id: deliveries.id })
-    .from(deliveries)
-    .where(
-      and(
-        eq(deliveries.status, 'pending'),
-        lte(deliveries.nextAttemptAt, now),
-        lte(deliveries.claimedUntil, now),
+/** A message about new work is on its way for as long as this. */
+const graceMs = 5_000;
+
+/** `hooks`: each webhook that has pending deliveries, by one seek each. */
+export const pendingWebhooks: SQL = sql`
+  recursive hooks (id) as (
+    select min(webhook_id) from deliveries indexed by deliveries_due where status = 'pending'
+    union all
+    select (select min(webhook_id) from deliveries indexed by deliveries_due
+      where status = 'pending' and webhook_id > hooks.id)
+    from hooks where hooks.id is not null)`;
+
+/**
+ * Finds what was lost: wakes webhooks whose first due delivery nobody has claimed, and fan-outs that have stopped
+ * (design 9). Stores since when the oldest of these deliveries has been due, for `/health`. Returns how many messages
+ * it sent.
+ */
+export async function sweep(env: Env, now = Date.now()): Promise<number> {
+  const db = openDatabase(env);
+  const first = (priority: number) => sql`
+    select json_array(claimed_until, next_attempt_at, account_id) from deliveries indexed by deliveries_due
+    where webhook_id = hooks.id and status = 'pending' and priority = ${sql.raw(String(priority))}
+      and next_attempt_at <= ${now - graceMs} order by next_attempt_at limit 1`;
+  const [webhooks, fanOuts] = await transaction(
+    db,
+    [
+      statement<{ webhookId: string; accountId: string; dueAt: number }>(
+        db,
+        sql`
+        with ${pendingWebhooks},
+        heads as (
+          select id, coalesce((${first(0)}), (${first(1)}), (${first(2)}), (${first(3)})) as head
+          from hooks where id is not null)
+        select id as webhookId, head->>1 as dueAt, head->>2 as accountId
+        from heads left join webhook_health h on h.webhook_id = id
+        where head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
+        limit ${maxWebhooks}`,
       ),
-    )
-    .orderBy(deliveries.nextAttemptAt)
-    .limit(maxPerSweep);
-  return wake(env.DELIVERIES, due);
+      statement<{ id: string }>(
+        db,
+        sql`select id from fan_outs where id < ${firstIdAt(now - graceMs)} limit ${maxFanOuts}`,
+      ),
+    ],
+    { repeatable: true },
+  );
+  const oldest = webhooks.length > 0 ? Math.min(...webhooks.map(({ dueAt }) => dueAt)) : null;
+  await db.run(sql`
+    insert into sweeps (id, at, oldest_due_at) values (1, ${now}, ${oldest})
+    on conflict (id) do update set at = excluded.at, oldest_due_at = excluded.oldest_due_at`);
+  return send(env.DELIVERIES, [
+    ...webhooks.flatMap(({ accountId, webhookId }) => wakeOf(accountId, [webhookId])),
+    ...fanOuts.map(({ id }) => ({ fanOut: id })),
+  ]);
 }

@@ -1,6 +1,6 @@
 import { log } from '../log.ts';
 import { ACCIDENT } from '../notifications/types.ts';
-import type { Claimed } from './claims.ts';
+import type { Claimed } from './claim.ts';
 import type { Outcome } from './policy.ts';
 
 /**

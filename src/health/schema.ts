@@ -5,5 +5,6 @@ export const HealthOutput = v.object({
   database: v.picklist(['ok', 'unavailable']),
   queueBacklog: v.nullable(v.pipe(v.number(), v.integer())),
   oldestDueSeconds: v.nullable(v.pipe(v.number(), v.integer())),
+  sweptSecondsAgo: v.nullable(v.pipe(v.number(), v.integer())),
 });
 export type Health = v.InferOutput<typeof HealthOutput>;

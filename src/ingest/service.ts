@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { fanOut } from '../deliveries/fan-out.ts';
-import type { DeliveryKey } from '../deliveries/queue.ts';
+import { type Message, wakeOf } from '../deliveries/queue.ts';
 import { fieldError, sentence } from '../fields.ts';
 import { insertAccidentNotifications, insertEventNotifications } from '../notifications/insert.ts';
+import { ACCIDENT, EVENT } from '../notifications/types.ts';
 import {
   accidentNotification,
   driverRow,
@@ -19,7 +20,7 @@ import { knownVehicles, upsertDrivers, upsertEvents, upsertTrips, upsertVehicles
 /**
  * Takes in up to 500 records of one connection as one transaction, with the notifications and deliveries
  * that follow from them (design 8). Records are refused one by one; the others land. `notify: false` tells
- * nobody, now or later. Answers what became of them, and the new deliveries, to be woken.
+ * nobody, now or later. Returns the outcome, and the messages that have the new deliveries made.
  *
  * @throws Refusal: unauthenticated, forbidden, unavailable
  */
@@ -28,7 +29,7 @@ export async function ingest(
   caller: Caller,
   source: Source,
   body: { records: unknown[]; notify: boolean },
-): Promise<{ outcome: Outcome; deliveries: DeliveryKey[] }> {
+): Promise<{ outcome: Outcome; messages: Message[] }> {
   const { records, rejected } = validate(body.records);
   const current = newest(records);
 
@@ -45,19 +46,42 @@ export async function ingest(
   const eventRows = events.map(({ row }) => row);
   const vehicleOf = new Set(ofVehicles.map(({ row }) => row.vehicleId));
 
-  const [newDrivers, newVehicles, known, newTrips, deliveries, , newLevels, newEvents] = await asCaller(
+  const [
+    newDrivers,
+    newVehicles,
+    known,
+    newTrips,
+    idleForAccidents,
+    idleForEvents,
+    ,
+    ,
+    restOfAccidents,
+    restOfEvents,
+    ,
+    newLevels,
+    newEvents,
+  ] = await asCaller(
     env,
     caller,
-    (db) => [
-      upsertDrivers(db, drivers),
-      upsertVehicles(db, vehicles),
-      knownVehicles(db, [...vehicleOf]),
-      upsertTrips(db, tripRows),
-      fanOut(db, source, body.notify ? [...told, ...accidents] : []),
-      insertEventNotifications(db, source, told),
-      insertAccidentNotifications(db, source, accidents),
-      upsertEvents(db, eventRows),
-    ],
+    (db) => {
+      const ofAccidents = fanOut(db, source, ACCIDENT, body.notify ? accidents : []);
+      const ofEvents = fanOut(db, source, EVENT, told);
+      return [
+        upsertDrivers(db, drivers),
+        upsertVehicles(db, vehicles),
+        knownVehicles(db, [...vehicleOf]),
+        upsertTrips(db, tripRows),
+        ofAccidents.idle,
+        ofEvents.idle,
+        ofAccidents.deliveries,
+        ofEvents.deliveries,
+        ofAccidents.rest,
+        ofEvents.rest,
+        insertEventNotifications(db, source, told),
+        insertAccidentNotifications(db, source, accidents),
+        upsertEvents(db, eventRows),
+      ];
+    },
     { repeatable: true },
   );
 
@@ -73,13 +97,17 @@ export async function ingest(
     (n, { meta }) => n + meta.changes,
     0,
   );
+  const woken = [...new Set([...idleForAccidents, ...idleForEvents].map(({ webhookId }) => webhookId))];
   return {
     outcome: {
       accepted,
       unchanged: body.records.length - accepted - rejected.length,
       rejected: rejected.sort((a, b) => a.index - b.index),
     },
-    deliveries,
+    messages: [
+      ...wakeOf(source.accountId, woken),
+      ...[...restOfAccidents, ...restOfEvents].map(({ id }) => ({ fanOut: id })),
+    ],
   };
 }
 

@@ -4,7 +4,8 @@ import { breaksUnique, type Database, jsonList, refuseUnless, statement } from '
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { webhookConnections, webhooks } from '../db/tables.ts';
-import { untilNoneStart } from '../deliveries/claims.ts';
+import { untilNoCallStarts } from '../deliveries/cancel.ts';
+import { send, wakeOf } from '../deliveries/queue.ts';
 import { invalid } from '../errors.ts';
 import { type NotificationType, notificationTypes } from '../notifications/types.ts';
 import { seal, unseal } from '../sealing.ts';
@@ -98,7 +99,8 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
     db.delete(webhooks).where(ownWebhook(caller, id)).returning({ id: webhooks.id }),
   ]);
   if (deleted.length === 0) throw invalid('Invalid webhook id');
-  await untilNoneStart(env, id);
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its lane cancels what is pending
+  await untilNoCallStarts(env, id);
 }
 
 const ownWebhook = (caller: Caller, id: string) =>

@@ -1,6 +1,7 @@
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { deliverTo } from '../deliveries/fan-out.ts';
+import { priorityOf } from '../deliveries/policy.ts';
 import { invalid } from '../errors.ts';
 import { timestamp } from '../fields.ts';
 import { insertNotifications, type NewNotification } from '../notifications/insert.ts';
@@ -82,18 +83,21 @@ async function send(
   if (!notifications.every(({ type }) => webhook.notificationTypes.includes(type)))
     throw invalid('This webhook does not subscribe to that type of notification');
   const now = Date.now();
-  const source = { accountId: caller.accountId, connectionId, requestId, now };
-  const deliveries = notifications.map(({ eventId, level }, place) => ({
+  const { accountId } = caller;
+  const source = { accountId, connectionId, requestId, now };
+  const deliveries = notifications.map(({ eventId, level, type }, place) => ({
     id: newId(),
     eventId,
     level,
-    delaySeconds: (place * betweenLevelsMs) / 1000,
+    priority: priorityOf(type, 0),
     dueAt: now + place * betweenLevelsMs,
   }));
   await asCaller(env, caller, (db) => [
     insertNotifications(db, source, notifications),
-    deliverTo(db, source, webhook.id, deliveries),
+    deliverTo(db, accountId, webhook.id, deliveries),
   ]);
-  for (const { id, delaySeconds } of deliveries)
-    await env.DELIVERIES.send({ webhookId: webhook.id, id }, { delaySeconds }).catch(() => {}); // the sweep wakes it
+  for (const { dueAt } of deliveries) {
+    const wake = { accountId, webhookId: webhook.id, lane: 1 };
+    await env.DELIVERIES.send(wake, { delaySeconds: (dueAt - now) / 1000 }).catch(() => {}); // the sweep wakes it
+  }
 }

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
-import { openDatabase } from '../../src/db/database.ts';
-import { claim } from '../../src/deliveries/claims.ts';
-import { oldestDue, staleAfterSeconds } from '../../src/health/service.ts';
-import { deliveriesOf } from '../support/deliveries.ts';
+import { sweep } from '../../src/deliveries/sweep.ts';
+import { staleAfterSeconds } from '../../src/health/service.ts';
+import { claim, deliveriesOf } from '../support/deliveries.ts';
 import { listenToLog } from '../support/log.ts';
+import { metered } from '../support/meter.ts';
 import { story } from '../support/story.ts';
 import { call } from '../support/world.ts';
 
@@ -27,6 +27,13 @@ async function dueFor(seconds: number) {
 }
 const finishAll = () => env.DB.prepare(`update deliveries set status = 'cancelled'`).run();
 
+/** A sweep whose messages nobody gets. */
+const sweepInVain = async (now?: number) => {
+  const refuse = vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded'));
+  await sweep(env, now);
+  refuse.mockRestore();
+};
+
 /** The service with one binding that is down. */
 const without = async (bindings: object) => {
   const reply = await app.fetch(new Request('https://api.example.com/health'), { ...env, ...bindings });
@@ -36,17 +43,19 @@ const without = async (bindings: object) => {
 describe('GET /health', () => {
   it('is healthy when nothing waits, and asks nobody for a credential', async () => {
     await finishAll();
+    await sweep(env);
     const { headers, ...reply } = await call('GET', '/health');
     expect(reply).toEqual({
       status: 200,
       message: 'Healthy',
-      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null },
+      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null, sweptSecondsAgo: 0 },
     });
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
   it('tells for how long the oldest delivery has been due', async () => {
     await dueFor(200);
+    await sweepInVain();
     const { status, data } = await call<{ oldestDueSeconds: number }>('GET', '/health');
     expect(status).toBe(200);
     expect(data.oldestDueSeconds).toBeGreaterThanOrEqual(200);
@@ -55,19 +64,28 @@ describe('GET /health', () => {
   });
 
   it('is 503 when a delivery has been due for more than five minutes, and healthy again once it is held', async () => {
-    const { webhookId, id } = await dueFor(staleAfterSeconds + 2);
+    const { webhookId } = await dueFor(staleAfterSeconds + 2);
+    await sweepInVain();
     const { headers, ...late } = await call<{ oldestDueSeconds: number }>('GET', '/health');
     expect(late).toEqual({
       status: 503,
       message: 'Deliveries are late',
       requestId: headers.get('x-request-id'),
       retryAfter: 60,
-      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: expect.any(Number) },
+      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: expect.any(Number), sweptSecondsAgo: 0 },
     });
     expect(headers.get('retry-after')).toBe('60');
-    await claim(openDatabase(env), [{ webhookId, id }], Date.now());
+    await claim(webhookId);
+    await sweepInVain();
     expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { oldestDueSeconds: null } });
     await finishAll();
+  });
+
+  it('is 503 when no sweep has run for more than five minutes', async () => {
+    await finishAll();
+    await sweepInVain(Date.now() - (staleAfterSeconds + 2) * 1000);
+    expect(await call('GET', '/health')).toMatchObject({ status: 503, message: 'Scheduled jobs have stopped' });
+    await sweepInVain();
   });
 
   it('is 503 when the database fails, and the log says why', async () => {
@@ -116,29 +134,17 @@ describe('GET /health', () => {
     });
   });
 
-  it('reads next to nothing, however much is pending', async () => {
+  it('reads one row, however much is pending', async () => {
     await env.DB.prepare(
       `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
        with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
        select 'many', i, 'a', 'e', 0, 'pending', i from n`,
     ).run();
-    const read: number[] = [];
-    const counting = {
-      prepare: (query: string) => ({
-        bind: (...values: unknown[]) => ({
-          async all() {
-            const result = await env.DB.prepare(query)
-              .bind(...values)
-              .all();
-            read.push(result.meta.rows_read);
-            return result;
-          },
-        }),
-      }),
-    } as unknown as D1Database; // all that the query uses
-    expect(await oldestDue(openDatabase({ DB: counting }), Date.now())).toBe(1);
-    expect(read).toHaveLength(1);
-    expect(read[0]).toBeLessThanOrEqual(2);
+    await sweepInVain();
+    const meter = metered();
+    expect((await without({ DB: meter.env.DB })).body).toMatchObject({ status: 503 });
+    expect(meter.cost).toMatchObject({ trips: 1, read: 1 });
     await env.DB.prepare(`delete from deliveries where webhook_id = 'many'`).run();
+    await sweepInVain();
   });
 });

@@ -1,6 +1,8 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
+import { openDatabase, transaction } from '../../src/db/database.ts';
+import { claimStatements, readClaim } from '../../src/deliveries/claim.ts';
 import worker from '../../src/index.ts';
 
 export type DeliveryRow = {
@@ -58,6 +60,10 @@ export const makeDue = (webhookId: string) =>
     ).bind(webhookId),
     env.DB.prepare(`update webhook_health set open_until = 0 where webhook_id = ?1`).bind(webhookId),
   ]);
+
+/** Claims as a lane does, and then it is gone. */
+export const claim = async (webhookId: string, count = 50, now = Date.now()) =>
+  readClaim(...(await transaction(openDatabase(env), claimStatements(openDatabase(env), webhookId, count, now))));
 
 /** Runs the minute's cron. */
 export async function minute() {

@@ -1,5 +1,5 @@
 import { app } from '../../app.ts';
-import type { DeliveryKey } from '../../deliveries/queue.ts';
+import type { Message } from '../../deliveries/queue.ts';
 import { sweep } from '../../deliveries/sweep.ts';
 import worker from '../../index.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
@@ -50,7 +50,7 @@ export default {
     if (batch.queue === 'bare')
       return bareDeliver((batch as MessageBatch<BareCall>).messages.map((m) => m.body));
     meteredEnv ??= { ...env, DB: metered(env.DB, consumed) };
-    return worker.queue(batch as MessageBatch<DeliveryKey>, meteredEnv, ctx); // every other queue is the service's
+    return worker.queue(batch as MessageBatch<Message>, meteredEnv, ctx); // every other queue is the service's
   },
 };
 

@@ -1,0 +1,37 @@
+import { sql } from 'drizzle-orm';
+import { change, openDatabase, transaction } from '../db/database.ts';
+import { leaseMs, startWindowMs, windowRows } from './claim.ts';
+
+const perChunk = 1000;
+
+/** Cancels the pending deliveries of a deleted webhook that no call is under way for (spec 4.4). */
+export async function cancelDeleted(env: Env, webhookId: string): Promise<void> {
+  const db = openDatabase(env);
+  for (;;) {
+    const now = Date.now();
+    const [{ meta }] = await transaction(db, [
+      change(
+        db,
+        sql`
+        update deliveries set status = 'cancelled', finished_at = ${now}
+        where (webhook_id, id) in (
+            select webhook_id, id from deliveries indexed by deliveries_due
+            where webhook_id = ${webhookId} and status = 'pending' and claimed_until <= ${now} limit ${perChunk})
+          and not exists (select 1 from webhooks where id = ${webhookId})`,
+      ),
+    ]);
+    if (meta.changes < perChunk) return;
+  }
+}
+
+/** Waits until no more calls can start for what was claimed of a webhook that has since been deleted. */
+export async function untilNoCallStarts(env: Env, webhookId: string): Promise<void> {
+  const db = openDatabase(env);
+  const mayStart = async () => {
+    const [row] = await db.all<{ until: number | null }>(
+      sql`select max(claimed_until) as until from (${windowRows(webhookId, Date.now())})`,
+    );
+    return (row?.until ?? 0) - leaseMs + startWindowMs > Date.now();
+  };
+  while (await mayStart()) await scheduler.wait(50);
+}

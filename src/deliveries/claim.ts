@@ -61,8 +61,8 @@ export const claimStatements = (db: Database, webhookId: string, count: number, 
       update deliveries set claimed_until = ${now + leaseMs}
       where (webhook_id, id) in (
         select webhook_id, id from (${windowRows(webhookId, now)}
-          limit (select ${windowOf(now)} from webhooks w
-            left join webhook_health h on h.webhook_id = w.id where w.id = ${webhookId}))
+          limit coalesce((select ${windowOf(now)} from webhooks w
+            left join webhook_health h on h.webhook_id = w.id where w.id = ${webhookId}), 0))
         where claimed_until <= ${now} limit ${count})
       returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts, level,
         account_id as accountId,

@@ -16,7 +16,9 @@ type Swept = { at: number; oldestDueAt: number | null };
  */
 export async function checkHealth(env: Env): Promise<Health> {
   const now = Date.now();
-  const query = openDatabase(env).all<Swept>(sql`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`);
+  const query = openDatabase(env).all<Swept>(
+    sql`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`,
+  );
   const [rows, queueBacklog] = await Promise.all([
     Promise.race([query, timeout()]).catch((error: unknown) => {
       fault('error', { message: 'Database does not answer', ...described(error) });

@@ -169,6 +169,7 @@ describe('a delivery', () => {
     await minute();
     expect(tale.heard.got).toEqual([]);
     await env.DB.prepare('update deliveries set claimed_until = claimed_until - ?1').bind(leaseMs).run();
+    await makeDue(hook.id);
     await minute();
     expect(await settled(hook.id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
   });
@@ -180,6 +181,7 @@ describe('a delivery', () => {
     await vi.waitFor(() => expect(refuse).toHaveBeenCalled());
     refuse.mockRestore();
     expect(tale.heard.got).toEqual([]);
+    await makeDue(hook.id);
     await minute();
     expect(await settled(hook.id)).toMatchObject([{ status: 'delivered' }]);
   });

@@ -1,15 +1,13 @@
-import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/db/database.ts';
+import { openDatabase, transaction } from '../../src/db/database.ts';
 import { firstIdAt } from '../../src/db/ids.ts';
-import { claim, leaseMs, record, startWindowMs } from '../../src/deliveries/claims.ts';
-import { deliver } from '../../src/deliveries/consumer.ts';
+import { leaseMs, startWindowMs } from '../../src/deliveries/claim.ts';
+import { handle } from '../../src/deliveries/consumer.ts';
 import { prune } from '../../src/deliveries/prune.ts';
-import type { DeliveryKey } from '../../src/deliveries/queue.ts';
-import worker from '../../src/index.ts';
+import { recordStatements } from '../../src/deliveries/record.ts';
 import { resealHeaders } from '../../src/webhooks/rotation.ts';
-import { attempted, deliveriesOf, minute, settled } from '../support/deliveries.ts';
+import { attempted, claim, deliveriesOf, settled } from '../support/deliveries.ts';
 import { story } from '../support/story.ts';
 import { accident, as, operator, safetyEvent, type WebhookOut } from '../support/world.ts';
 
@@ -120,10 +118,7 @@ describe('custom headers', () => {
     )
       .bind(delivery?.id, 'pending')
       .run();
-    const body = { webhookId: hook.id, id: delivery?.id ?? '' };
-    const message = { id: '1', timestamp: new Date(), attempts: 1, body, ack() {}, retry() {} };
-    const batch = { queue: 'fleet-deliveries', messages: [message], ackAll() {}, retryAll() {} };
-    await worker.queue(batch as unknown as MessageBatch<typeof body>, rotated, createExecutionContext()); // our own batch
+    await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, lane: 1 });
     expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
   });
 
@@ -170,89 +165,67 @@ describe('pruning', () => {
   });
 });
 
-describe('a wake-up that failed ten times', () => {
-  it('is told in one structured line, and its delivery left to the sweep', async () => {
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const hook = await tale.register();
-    vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValueOnce(new Error('Queue is overloaded'));
-    await tale.happen(1);
-    const [row] = await deliveriesOf(hook.id);
-    const body = { webhookId: hook.id, id: row?.id ?? '' };
-    const batch = { queue: 'fleet-deliveries-dead', messages: [{ body }] };
-    await worker.queue(batch as unknown as MessageBatch<typeof body>, env, createExecutionContext()); // what is used of one
-    expect(told.mock.calls.map(([line]) => JSON.parse(line))).toEqual([
-      {
-        level: 'error',
-        kind: 'fault',
-        message: 'Wake-up failed ten times',
-        webhookId: hook.id,
-        deliveryId: row?.id,
-      },
-    ]);
-    await minute();
-    expect(await settled(hook.id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
-  });
-});
-
 describe('a claim', () => {
-  /** A webhook's new deliveries, which nobody has been woken for. */
+  /** A webhook with new deliveries that no message has been sent for. */
   const unwoken = async (count: number) => {
     vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValueOnce(new Error('Queue is overloaded'));
-    const { id: webhookId } = await tale.register();
+    const { id } = await tale.register();
     await tale.happen(count);
-    return (await deliveriesOf(webhookId)).map(({ id }) => ({ webhookId, id }));
+    return id;
   };
-  const consume = async (keys: DeliveryKey[]) => {
-    const behind: Promise<unknown>[] = [];
-    const soon = await deliver(env, keys, (work) => behind.push(work));
-    await Promise.all(behind);
-    return { soon, rows: await deliveriesOf(keys[0]?.webhookId ?? '') };
+  const consume = async (webhookId: string) => {
+    await handle(env, { accountId: tale.us.accountId, webhookId, lane: 1 });
+    return deliveriesOf(webhookId);
   };
 
-  it('is never of two consumers at once', async () => {
-    const keys = await unwoken(30);
-    const db = openDatabase(env);
-    const claims = await Promise.all([1, 2, 3, 4].map(() => claim(db, keys, Date.now())));
-    expect(claims.flatMap(({ claimed }) => claimed.map(({ id }) => id)).sort()).toEqual(
-      keys.map(({ id }) => id).sort(),
-    );
+  it('is never of two lanes at once', async () => {
+    const webhookId = await unwoken(30);
+    const claims = await Promise.all([1, 2, 3, 4].map(() => claim(webhookId, 10)));
+    expect(new Set(claims.flatMap(({ claimed }) => claimed.map(({ id }) => id))).size).toBe(30);
+    expect(claims.flatMap(({ claimed }) => claimed)).toHaveLength(30);
+  });
+
+  it('holds no more of a webhook than may be in flight', async () => {
+    const webhookId = await unwoken(60);
+    expect((await claim(webhookId, 60)).claimed).toHaveLength(50);
+    expect((await claim(webhookId, 60)).claimed).toHaveLength(0);
   });
 
   it('that has lapsed, and is another’s by now, records nothing', async () => {
-    const keys = await unwoken(1);
-    const db = openDatabase(env);
-    const lapsed = await claim(db, keys, Date.now());
-    const [held] = (await claim(db, keys, Date.now() + leaseMs + 1)).claimed;
+    const webhookId = await unwoken(1);
+    const lapsed = await claim(webhookId);
+    const [held] = (await claim(webhookId, 1, Date.now() + leaseMs + 1)).claimed;
     const outcomes = lapsed.claimed.map((key) => ({ key, status: 'failed' as const }));
-    await record(db, outcomes, [], Date.now());
-    expect(await deliveriesOf(held?.webhookId ?? '')).toMatchObject([
+    const db = openDatabase(env);
+    await transaction(db, recordStatements(db, webhookId, outcomes, undefined, Date.now()));
+    expect(await deliveriesOf(webhookId)).toMatchObject([
       { status: 'pending', claimedUntil: held?.claimedUntil },
     ]);
   });
 
-  it('is let go for calls that could not begin within its first five seconds', async () => {
-    const keys = await unwoken(3);
+  it('is released for calls that could not start within its first five seconds', async () => {
+    const webhookId = await unwoken(40);
     const now = Date.now.bind(Date);
-    tale.heard.answers(() => {
-      vi.spyOn(Date, 'now').mockImplementation(() => now() + startWindowMs + 1);
-      return new Response('slow');
+    let calls = 0;
+    tale.heard.answers(async () => {
+      if (++calls === 20) vi.spyOn(Date, 'now').mockImplementation(() => now() + startWindowMs + 1);
+      return new Response('ok');
     });
-    const { soon, rows } = await consume(keys);
-    expect(rows.filter(({ status }) => status === 'delivered')).toHaveLength(2); // side by side, as a webhook may
-    const [late] = rows.filter(({ status }) => status === 'pending');
-    expect(late).toMatchObject({ attempts: 0, claimedUntil: 0, log: [] });
-    expect(soon.map(({ key }) => key.id)).toEqual([late?.id]);
+    await consume(webhookId);
+    vi.mocked(Date.now).mockRestore();
+    const rows = await deliveriesOf(webhookId);
+    expect(rows.filter(({ status }) => status === 'delivered')).toHaveLength(40);
+    expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   });
 
-  it('is recorded though D1 refuses the record once', async () => {
-    const keys = await unwoken(1);
+  it('is recorded though D1 does not confirm the record once', async () => {
+    const webhookId = await unwoken(1);
     const batch = env.DB.batch.bind(env.DB);
     let trips = 0;
     vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
-      ++trips === 2 ? Promise.reject(new Error('D1_ERROR: reset')) : batch(statements),
+      ++trips === 2 ? Promise.reject(new Error('D1_ERROR: Network connection lost.')) : batch(statements),
     );
-    const { rows } = await consume(keys);
-    expect(rows).toMatchObject([{ status: 'delivered', attempts: 1, claimedUntil: 0 }]);
+    expect(await consume(webhookId)).toMatchObject([{ status: 'delivered', attempts: 1, claimedUntil: 0 }]);
     expect(tale.heard.got).toHaveLength(1);
   });
 });

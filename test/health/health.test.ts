@@ -72,7 +72,12 @@ describe('GET /health', () => {
       message: 'Deliveries are late',
       requestId: headers.get('x-request-id'),
       retryAfter: 60,
-      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: expect.any(Number), sweptSecondsAgo: 0 },
+      data: {
+        database: 'ok',
+        queueBacklog: expect.any(Number),
+        oldestDueSeconds: expect.any(Number),
+        sweptSecondsAgo: 0,
+      },
     });
     expect(headers.get('retry-after')).toBe('60');
     await claim(webhookId);
@@ -84,7 +89,10 @@ describe('GET /health', () => {
   it('is 503 when no sweep has run for more than five minutes', async () => {
     await finishAll();
     await sweepInVain(Date.now() - (staleAfterSeconds + 2) * 1000);
-    expect(await call('GET', '/health')).toMatchObject({ status: 503, message: 'Scheduled jobs have stopped' });
+    expect(await call('GET', '/health')).toMatchObject({
+      status: 503,
+      message: 'Scheduled jobs have stopped',
+    });
     await sweepInVain();
   });
 

@@ -63,7 +63,9 @@ export const makeDue = (webhookId: string) =>
 
 /** Claims as a lane does, and then it is gone. */
 export const claim = async (webhookId: string, count = 50, now = Date.now()) =>
-  readClaim(...(await transaction(openDatabase(env), claimStatements(openDatabase(env), webhookId, count, now))));
+  readClaim(
+    ...(await transaction(openDatabase(env), claimStatements(openDatabase(env), webhookId, count, now))),
+  );
 
 /** Runs the minute's cron. */
 export async function minute() {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { change, openDatabase, transaction } from '../db/database.ts';
-import { leaseMs, startWindowMs, windowRows } from './claim.ts';
+import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
+import { defaultCeiling } from './policy.ts';
 
 const perChunk = 1000;
 
@@ -29,7 +30,8 @@ export async function untilNoCallStarts(env: Env, webhookId: string): Promise<vo
   const db = openDatabase(env);
   const mayStart = async () => {
     const [row] = await db.all<{ until: number | null }>(
-      sql`select max(claimed_until) as until from (${windowRows(webhookId, Date.now())})`,
+      sql`select max(claimed_until) as until from (
+        select claimed_until from ${dueDeliveries(webhookId, Date.now())} limit ${2 * defaultCeiling})`,
     );
     return (row?.until ?? 0) - leaseMs + startWindowMs > Date.now();
   };

@@ -60,7 +60,8 @@ export const claimStatements = (db: Database, webhookId: string, count: number, 
       sql`
       update deliveries set claimed_until = ${now + leaseMs}
       where (webhook_id, id) in (
-        select webhook_id, id from (${windowRows(webhookId, now)}
+        select webhook_id, id from (
+          select webhook_id, id, claimed_until from ${dueDeliveries(webhookId, now)}
           limit coalesce((select ${windowOf(now)} from webhooks w
             left join webhook_health h on h.webhook_id = w.id where w.id = ${webhookId}), 0))
         where claimed_until <= ${now} limit ${count})
@@ -75,19 +76,14 @@ export const claimStatements = (db: Database, webhookId: string, count: number, 
     ),
   ] as const;
 
-/** The first due deliveries of a webhook, claimed or not, accidents first: as many as any window holds, per priority. */
-export const windowRows = (webhookId: string, now: number): SQL => {
-  const due = (priority: number) => sql`
-    select * from (
-      select webhook_id, id, claimed_until, priority, next_attempt_at
-      from deliveries indexed by deliveries_due
-      where webhook_id = ${webhookId} and status = 'pending' and priority = ${sql.raw(String(priority))}
-        and next_attempt_at <= ${now}
-      order by next_attempt_at limit ${defaultCeiling})`;
-  return sql`
-    select * from (${due(0)} union all ${due(1)} union all ${due(2)} union all ${due(3)})
-    order by priority, next_attempt_at`;
-};
+/**
+ * A webhook's due deliveries, claimed or not, accidents first. With every priority named SQLite reads them off the
+ * index in this order, and seeks past those that are not due yet.
+ */
+export const dueDeliveries = (webhookId: SQL | string, now: number): SQL => sql`
+  deliveries indexed by deliveries_due
+  where webhook_id = ${webhookId} and status = 'pending' and priority in (0, 1, 2, 3) and next_attempt_at <= ${now}
+  order by priority, next_attempt_at`;
 
 /** SQL for the calls that `w`, with the health `h`, may have in flight. */
 const windowOf = (now: number): SQL => sql`

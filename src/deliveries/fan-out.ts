@@ -3,6 +3,7 @@ import { change, type Database, openDatabase, statement, transaction } from '../
 import { firstIdAt, newId, uuidV7Sql } from '../db/ids.ts';
 import { isUntold, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
+import { dueDeliveries } from './claim.ts';
 import { priorityOf } from './policy.ts';
 import { send, wakeOf } from './queue.ts';
 
@@ -34,17 +35,18 @@ export function fanOut(
   const untold = sql`select n.value from json_each(${JSON.stringify(keys)}) n where ${isUntold}`;
   const subscribers = subscribersOf(source.connectionId, type);
   const count = webhooksIn(maxInFirst, keys.length);
-  const last = lastOf(subscribers, '', count);
+  const first = sql`(select webhook_id from webhook_connections where ${subscribers} order by webhook_id limit ${count})`;
   return {
-    idle: selectIdle(db, source, type, sql`${subscribers} and webhook_id <= ${last} and exists (${untold})`),
-    deliveries: change(db, insertDeliveries(source, untold, sql`${subscribers} and webhook_id <= ${last}`)),
+    idle: selectIdle(db, source, type, first, sql`exists (${untold})`),
+    deliveries: change(db, insertDeliveries(source, untold, first)),
     rest: statement<{ id: string }>(
       db,
       sql`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${newId()}, ${source.accountId}, ${source.connectionId}, ${type},
-        (select json_group_array(json(value)) from (${untold})), ${last}, ${source.now}
-      where ${last} < ${END}
+        (select json_group_array(json(value)) from (${untold})), (select max(webhook_id) from ${first}),
+        ${source.now}
+      where exists (select 1 from webhook_connections where ${subscribers} limit 1 offset ${count})
         -- The first of them has just been given a delivery of each that is untold.
         and exists (select 1 from deliveries where id >= ${firstIdAt(source.now)}
           and webhook_id = (select webhook_id from webhook_connections where ${subscribers} limit 1))
@@ -57,7 +59,8 @@ type Row = {
   accountId: string;
   connectionId: string;
   type: NotificationType;
-  count: number;
+  /** How many. */
+  notifications: number;
   expandedTo: string;
   createdAt: number;
 };
@@ -70,7 +73,7 @@ export async function continueFanOut(env: Env, id: string, inTime: () => boolean
   const db = openDatabase(env);
   const [row] = await db.all<Row>(sql`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
-      json_array_length(notifications) as count, expanded_to as expandedTo
+      json_array_length(notifications) as notifications, expanded_to as expandedTo
     from fan_outs where id = ${id}`);
   for (let mark = row?.expandedTo; row && mark !== undefined && mark < END; ) {
     if (!inTime()) return false;
@@ -89,22 +92,25 @@ async function expandNext(
   row: Row,
   mark: string,
 ): Promise<string | undefined> {
-  const { accountId, connectionId, type, count, createdAt } = row;
+  const { accountId, connectionId, type, notifications, createdAt } = row;
   const now = Date.now();
   const source = { accountId, connectionId, now, requestId: '' };
   // Webhooks that were created later are not told of what came before.
   const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
-  const last = lastOf(subscribers, mark, webhooksIn(maxInNext, count));
-  const ours = sql`exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark})`;
-  const range = sql`${subscribers} and webhook_id > ${mark} and webhook_id <= ${last} and ${ours}`;
-  const notifications = sql`select n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
+  const count = webhooksIn(maxInNext, notifications);
+  const next = sql`(
+    select webhook_id from webhook_connections where ${subscribers} and webhook_id > ${mark}
+      and exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark})
+    order by webhook_id limit ${count})`;
+  const keys = sql`select n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const [idle, , [moved]] = await transaction(db, [
-    selectIdle(db, source, type, range),
-    change(db, insertDeliveries(source, notifications, range)),
+    selectIdle(db, source, type, next, sql`1`),
+    change(db, insertDeliveries(source, keys, next)),
     statement<{ mark: string }>(
       db,
-      sql`update fan_outs set expanded_to = ${last} where id = ${id} and expanded_to = ${mark}
-        returning expanded_to as mark`,
+      sql`
+      update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
+      where id = ${id} and expanded_to = ${mark} returning expanded_to as mark`,
     ),
     statement(db, sql`delete from fan_outs where id = ${id} and expanded_to = ${END}`),
   ]);
@@ -125,37 +131,38 @@ async function expandNext(
 const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
   sql`connection_id = ${connectionId} and notification_types & ${type}`;
 
-/** The last of the `count` webhooks that follow `mark`, in the order of their ids; END if there are no more after it. */
-const lastOf = (subscribers: SQL, mark: string, count: number): SQL => sql`
-  iif(exists (select 1 from webhook_connections where ${subscribers} and webhook_id > ${mark}
-      order by webhook_id limit 1 offset ${count}),
-    (select webhook_id from webhook_connections where ${subscribers} and webhook_id > ${mark}
-      order by webhook_id limit 1 offset ${count - 1}),
-    ${END})`;
-
 /**
  * Those of the webhooks that have to be woken: the ones with something due are being worked for already. An accident
  * wakes all of them, so that it need not wait for a lane whose calls take long.
  */
-const selectIdle = (db: Database, { now }: NotificationSource, type: NotificationType, which: SQL) =>
+const selectIdle = (
+  db: Database,
+  { now }: NotificationSource,
+  type: NotificationType,
+  webhooks: SQL,
+  condition: SQL,
+) =>
   statement<{ webhookId: string }>(
     db,
     sql`
-    select webhook_id as webhookId from webhook_connections where ${which}
+    select webhook_id as webhookId from ${webhooks} w where ${condition}
       ${
         type === ACCIDENT
           ? sql.empty()
-          : sql`and not exists (select 1 from deliveries indexed by deliveries_due
-              where deliveries.webhook_id = webhook_connections.webhook_id and status = 'pending'
-                and priority in (0, 1, 2, 3) and next_attempt_at <= ${now})`
+          : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, now)} limit 1)`
       }`,
   );
 
-const insertDeliveries = ({ accountId, now }: NotificationSource, notifications: SQL, which: SQL): SQL => sql`
+/** Each of the notifications for each of the webhooks. */
+const insertDeliveries = (
+  { accountId, now }: NotificationSource,
+  notifications: SQL,
+  webhooks: SQL,
+): SQL => sql`
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
-  select webhook_id, ${uuidV7Sql(now)}, ${accountId}, n.value->>'eventId', n.value->>'level', 'pending',
+  select w.webhook_id, ${uuidV7Sql(now)}, ${accountId}, n.value->>'eventId', n.value->>'level', 'pending',
     n.value->>'priority', ${now}
-  from (${notifications}) n cross join webhook_connections where ${which}`;
+  from (${notifications}) n cross join ${webhooks} w`;
 
 /** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */
 export type SingleDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };

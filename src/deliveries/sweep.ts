@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase, statement, transaction } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
+import { dueDeliveries } from './claim.ts';
 import { circuitAfter } from './policy.ts';
 import { send, wakeOf } from './queue.ts';
 
@@ -26,10 +27,6 @@ export const pendingWebhooks: SQL = sql`
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
-  const first = (priority: number) => sql`
-    select json_array(claimed_until, next_attempt_at, account_id) from deliveries indexed by deliveries_due
-    where webhook_id = hooks.id and status = 'pending' and priority = ${sql.raw(String(priority))}
-      and next_attempt_at <= ${now - graceMs} order by next_attempt_at limit 1`;
   const [webhooks, fanOuts] = await transaction(
     db,
     [
@@ -38,7 +35,8 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
         sql`
         with ${pendingWebhooks},
         heads as (
-          select id, coalesce((${first(0)}), (${first(1)}), (${first(2)}), (${first(3)})) as head
+          select id, (select json_array(claimed_until, next_attempt_at, account_id)
+            from ${dueDeliveries(sql`hooks.id`, now - graceMs)} limit 1) as head
           from hooks where id is not null)
         select id as webhookId, head->>1 as dueAt, head->>2 as accountId
         from heads left join webhook_health h on h.webhook_id = id

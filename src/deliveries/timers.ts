@@ -26,12 +26,11 @@ export async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
 
 /** When the next delivery of a webhook becomes due that is not due yet; null if there is none. */
 export async function nextDueAt(env: Env, webhookId: string): Promise<number | null> {
-  const after = (priority: number) => sql`
-    select min(next_attempt_at) as at from deliveries indexed by deliveries_due
-    where webhook_id = ${webhookId} and status = 'pending' and priority = ${sql.raw(String(priority))}
-      and next_attempt_at > ${Date.now()}`;
-  const [row] = await openDatabase(env).all<{ at: number | null }>(
-    sql`select min(at) as at from (${after(0)} union all ${after(1)} union all ${after(2)} union all ${after(3)})`,
-  );
+  const [row] = await openDatabase(env).all<{ at: number | null }>(sql`
+    select min((select next_attempt_at from deliveries indexed by deliveries_due
+      where webhook_id = ${webhookId} and status = 'pending' and priority = p.value
+        and next_attempt_at > ${Date.now()}
+      order by next_attempt_at limit 1)) as at
+    from json_each('[0, 1, 2, 3]') p`);
   return row?.at ?? null;
 }

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { leaseMs } from '../../src/deliveries/claim.ts';
-import { attempted, claim, deliveriesOf, makeDue, minute, settled } from '../support/deliveries.ts';
+import { attempted, claim, makeDue, minute, settled } from '../support/deliveries.ts';
 import { story } from '../support/story.ts';
 import { as, webhookBody } from '../support/world.ts';
 

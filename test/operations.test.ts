@@ -122,7 +122,7 @@ it('a new safety event for one webhook, delivered at the first try', async () =>
   const delivered = await consume(told.woken);
   expect(told.cost).toMatchObject({ trips: 1, queued: 1 });
   expect(delivered.trips).toBe(2);
-  expect(told.cost.read + delivered.read).toBeLessThanOrEqual(50);
+  expect(told.cost.read + delivered.read).toBeLessThanOrEqual(60);
   expect(told.cost.written + delivered.written).toBeLessThanOrEqual(8);
 });
 

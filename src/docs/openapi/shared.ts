@@ -14,7 +14,8 @@ export const Failure = v.object({
   retryAfter: v.optional(v.pipe(v.number(), v.integer())),
 });
 
-export const headers: Record<string, Json> = {
+/** The headers that replies refer to. `securitySchemes` are those of the document. */
+export const headers = (securitySchemes: Record<string, Json>): Record<string, Json> => ({
   RequestId: {
     description: 'Names this request in the log of the service. Tell it when you ask for help.',
     required: true,
@@ -35,11 +36,16 @@ export const headers: Record<string, Json> = {
     schema: { type: 'integer', minimum: 1 },
   },
   WwwAuthenticate: {
-    description: 'How to authenticate.',
+    description: 'The scheme of the credential that is missing or not valid.',
     required: true,
-    schema: { type: 'string', examples: ['ApiKey realm="Fleet Data Service"'] },
+    schema: {
+      type: 'string',
+      examples: Object.values(securitySchemes).map(
+        ({ type }) => `${type === 'http' ? 'Bearer' : 'ApiKey'} realm="Fleet Data Service"`,
+      ),
+    },
   },
-};
+});
 
 /** The headers of every reply. */
 export const always = {

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Stack } from '../../src/cli/stack.ts';
 import { checker, closed, readDocument } from '../support/node/contract.ts';
@@ -72,6 +74,13 @@ it(`${total} made-up requests get replies that the documents allow, and never a 
   const neverRight = [...statuses].filter(([, seen]) => !seen.has(200)).map(([id]) => id);
   expect(neverRight).toEqual(deadEnds);
 }, 240_000);
+
+it('GET /webhooks is 400 for a request that is not valid HTTP, as the document says', async () => {
+  const { hostname, port } = new URL(stack.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /webhooks HTTP/1.1\r\nHost: ${hostname}\r\nx-api-key: ${us.token}\r\nno header\r\n\r\n`);
+  expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 400 /);
+});
 
 /** Nothing that is made up leads there: what they are about has to be made first. */
 const deadEnds = ['getDelivery', 'replayDelivery'];

@@ -104,6 +104,13 @@ const one = (message: string) => ({
   example: examples.Webhook,
 });
 
+/** The only 400 of a request that has nothing to get wrong: query and Connection-Id are ignored (spec 4.1). */
+const notHttp: Json = {
+  description:
+    'The request is not valid HTTP, for example because of a malformed header. It is refused before it reaches ' +
+    'the service, so the body need not be JSON.',
+};
+
 const webhookOperations: Operation[] = [
   {
     method: 'get',
@@ -119,7 +126,7 @@ const webhookOperations: Operation[] = [
       data: { type: 'array', items: ref('Webhook') },
       example: [examples.Webhook],
     },
-    refusals: [],
+    others: { 400: notHttp },
   },
   {
     method: 'post',

@@ -36,7 +36,7 @@ export const headers = (securitySchemes: Record<string, Json>): Record<string, J
     schema: { type: 'integer', minimum: 1 },
   },
   WwwAuthenticate: {
-    description: 'The scheme of the credential that is missing or not valid.',
+    description: 'The authentication scheme to use.',
     required: true,
     schema: {
       type: 'string',

@@ -1,7 +1,8 @@
-import { env, exports } from 'cloudflare:workers';
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
+import { ask, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import {
   as,
@@ -14,7 +15,6 @@ import {
   world,
 } from '../support/world.ts';
 
-const base = 'https://portal.example.com';
 const routes = [
   ...new Set(
     app.routes
@@ -24,33 +24,6 @@ const routes = [
 ];
 const anonymous = routes.filter((route) => route.includes('/sign-in'));
 const personal = routes.filter((route) => !anonymous.includes(route));
-
-type Asked = { cookie?: string; body?: Record<string, string>; origin?: string };
-
-const ask = (method: string, path: string, { cookie = '', body = {}, origin = base }: Asked = {}) =>
-  exports.default.fetch(
-    new Request(base + path, {
-      method,
-      redirect: 'manual',
-      headers: { cookie, origin, 'cf-connecting-ip': crypto.randomUUID() },
-      ...(method === 'POST' && { body: new URLSearchParams(body) }),
-    }),
-  );
-
-let people = 0;
-
-/** Signs somebody of the account in, by a link as the operators make one. Answers the cookie. */
-async function signIn(
-  us: World,
-): Promise<{ cookie: string; link: string; email: string; setCookie: string }> {
-  const email = `person-${people++}@example.com`;
-  await operator.post(`/operator/accounts/${us.accountId}/users`, { email });
-  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
-  const link = new URL(data.url).pathname;
-  const reply = await ask('POST', link);
-  const setCookie = reply.headers.get('set-cookie') ?? '';
-  return { cookie: setCookie.split(';')[0] ?? '', link, email, setCookie };
-}
 
 let us: World;
 let them: World;
@@ -194,7 +167,7 @@ describe('a sign-in link', () => {
     const send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
     const answers = [];
     for (const email of [ours.email.toUpperCase(), 'stranger@example.com']) {
-      const reply = await ask('POST', '/portal/sign-in', { body: { email } });
+      const reply = await ask('POST', '/portal/sign-in', { fields: { email } });
       answers.push([reply.status, await reply.text()]);
     }
     expect(answers[0]).toEqual(answers[1]);
@@ -203,30 +176,9 @@ describe('a sign-in link', () => {
       to: ours.email,
       text: expect.stringMatching(/https:\/\/portal\.example\.com\/portal\/sign-in\/[\w-]{43}/),
     });
-    for (let i = 0; i < 10; i++) await ask('POST', '/portal/sign-in', { body: { email: ours.email } });
+    for (let i = 0; i < 10; i++) await ask('POST', '/portal/sign-in', { fields: { email: ours.email } });
     expect(send.mock.calls.length).toBeLessThanOrEqual(10);
-    expect((await ask('POST', '/portal/sign-in', { body: { email: 'no address' } })).status).toBe(400);
-  });
-});
-
-describe('a form', () => {
-  it('of more than 64 KiB is 413', async () => {
-    const reply = await ask('POST', '/portal/sign-in', { body: { email: 'x'.repeat(70_000) } });
-    expect(reply.status).toBe(413);
-  });
-
-  it('for signing in is limited by client, and says so on a page', async () => {
-    const send = () =>
-      exports.default.fetch(
-        new Request(`${base}/portal/sign-in`, {
-          method: 'POST',
-          headers: { origin: base, 'cf-connecting-ip': '198.51.100.9' },
-          body: new URLSearchParams({ email: 'nobody@example.com' }),
-        }),
-      );
-    const replies = await Promise.all(Array.from({ length: 210 }, send));
-    const limited = replies.find(({ status }) => status === 429);
-    expect(await limited?.text()).toContain('Too many tries');
+    expect((await ask('POST', '/portal/sign-in', { fields: { email: 'no address' } })).status).toBe(400);
   });
 });
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { HealthOutput } from '../../health/schema.ts';
 import * as records from '../../ingest/schema.ts';
+import * as replies from '../../operator/replies.ts';
 import * as operator from '../../operator/schema.ts';
 import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
@@ -39,24 +40,24 @@ export const operatorDocument = (): Json =>
       Rejection: records.Rejection,
       NewAccount: operator.NewAccount,
       AccountChange: operator.AccountChange,
-      Account: operator.AccountOutput,
+      Account: replies.AccountOutput,
       NewConnection: operator.NewConnection,
       ConnectionChange: operator.ConnectionChange,
-      OperatorConnection: operator.ConnectionOutput,
+      OperatorConnection: replies.ConnectionOutput,
       NewToken: operator.NewToken,
-      Token: operator.TokenOutput,
-      IssuedToken: operator.IssuedToken,
+      Token: replies.TokenOutput,
+      IssuedToken: replies.IssuedToken,
       NewUser: operator.NewUser,
-      PortalUser: operator.UserOutput,
-      SignInLink: operator.SignInLink,
-      WebhookHealth: operator.WebhookHealth,
-      Delivery: operator.DeliveryOutput,
-      AttemptEntry: operator.AttemptEntry,
+      PortalUser: replies.UserOutput,
+      SignInLink: replies.SignInLink,
+      WebhookHealth: replies.WebhookHealth,
+      Delivery: replies.DeliveryOutput,
+      AttemptEntry: replies.AttemptEntry,
       ReplayRange: operator.ReplayRange,
-      Replayed: operator.Replayed,
-      StatusReport: operator.StatusOutput,
+      Replayed: replies.Replayed,
+      StatusReport: replies.StatusOutput,
       Health: HealthOutput,
-      FailingWebhook: operator.FailingWebhook,
+      FailingWebhook: replies.FailingWebhook,
     },
     securitySchemes: {
       IngestKey: {

@@ -61,7 +61,7 @@ export const portalRoutes = new Hono<App>()
   .route('/', tokenPages)
   .route('/', peoplePages)
   .all('/*', (c) => {
-    const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length));
+    const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
     throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });
   });
 

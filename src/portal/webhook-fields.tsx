@@ -105,7 +105,7 @@ const HeaderRows = (props: {
             type={revealed ? 'text' : 'password'}
             placeholder={shown[place] && !revealed ? 'unchanged' : undefined}
             aria-label={`Header ${place + 1} value`}
-            autocomplete="off"
+            autocomplete="new-password"
           />
         </div>
       ))}

@@ -58,7 +58,8 @@ describe('a browser gets a page for', () => {
     const page = await pageOf('PUT', '/portal/settings/tokens');
     expect(page).toMatchObject({ status: 405, heading: 'Method not allowed' });
     expect(page.header('allow')).toBe('GET, POST, HEAD');
-    expect((await pageOf('DELETE', webhook)).header('allow')).toBe('GET, HEAD');
+    for (const path of ['/portal', webhook])
+      expect((await pageOf('DELETE', path)).header('allow')).toBe('GET, HEAD');
   });
 
   it('413', async () => {

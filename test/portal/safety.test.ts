@@ -60,7 +60,7 @@ describe('the portal', () => {
     expect(anonymous).toHaveLength(4);
   });
 
-  it.each(personal)('%s leads whoever is not signed in to the sign-in page', async (route) => {
+  it.each(personal)('%s redirects people who are not signed in to the sign-in page', async (route) => {
     const { method, path } = aimedAtThem(route);
     for (const cookie of ['', '__Host-session=x', 'session=x', `__Host-session=${us.apiToken}`]) {
       const reply = await ask(method, path, { cookie });
@@ -84,7 +84,7 @@ describe('the portal', () => {
   );
 
   it.each(personal.filter((route) => route.startsWith('POST')))(
-    '%s refuses a form of another site',
+    '%s refuses a form from another site',
     async (route) => {
       const { method, path } = aimedAtThem(route);
       const reply = await ask(method, path, { cookie: ours.cookie, origin: 'https://evil.example' });
@@ -93,7 +93,7 @@ describe('the portal', () => {
   );
 
   it.each(routes.filter((route) => route.startsWith('GET')))(
-    '%s is sent with strict headers, and not to be kept',
+    '%s is sent with strict headers, and must not be cached',
     async (route) => {
       const { method, path } = aimedAtThem(route);
       const { headers } = await ask(method, path, { cookie: ours.cookie });
@@ -117,7 +117,7 @@ it.each(personal.filter((route) => route.startsWith('GET') && !route.includes(':
 );
 
 describe('a session', () => {
-  it('is a __Host- cookie of which only the hash is kept', async () => {
+  it('is a __Host- cookie, of which only the hash is stored', async () => {
     expect(ours.setCookie).toMatch(
       /^__Host-session=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
@@ -149,13 +149,13 @@ describe('a session', () => {
 });
 
 describe('a sign-in link', () => {
-  it('is used up by its button alone, once', async () => {
+  it('is used up only by its button, and works once', async () => {
     const fresh = await signIn(us);
     expect((await ask('GET', fresh.link)).status).toBe(200);
     expect((await ask('POST', fresh.link)).status).toBe(400);
   });
 
-  it('is good for 15 minutes', async () => {
+  it('expires after 15 minutes', async () => {
     const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
     const left = await env.DB.prepare('select max(expires_at) as at from sign_in_links').first<number>('at');
     expect(Math.round(((left ?? 0) - Date.now()) / 60_000)).toBe(15);
@@ -163,14 +163,14 @@ describe('a sign-in link', () => {
     expect((await ask('POST', new URL(data.url).pathname)).status).toBe(400);
   });
 
-  it('is mailed to who has the address, and to nobody else', async () => {
+  it('is emailed to the person who has the address, and to nobody else', async () => {
     const send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
-    const answers = [];
+    const replies = [];
     for (const email of [ours.email.toUpperCase(), 'stranger@example.com']) {
       const reply = await ask('POST', '/portal/sign-in', { fields: { email } });
-      answers.push([reply.status, await reply.text()]);
+      replies.push([reply.status, await reply.text()]);
     }
-    expect(answers[0]).toEqual(answers[1]);
+    expect(replies[0]).toEqual(replies[1]);
     await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1));
     expect(send.mock.calls[0]?.[0]).toMatchObject({
       to: ours.email,
@@ -183,7 +183,7 @@ describe('a sign-in link', () => {
 });
 
 describe('people', () => {
-  it('have an address in one account alone', async () => {
+  it('belong to one account only', async () => {
     const path = `/operator/accounts/${them.accountId}/users`;
     expect(await operator.post(path, { email: ours.email })).toMatchObject({
       status: 400,

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join, matchesGlob, posix } from 'node:path';
+import { join, posix } from 'node:path';
 
 /** A file of the project, by its path from the root, with the files of the project that it imports. */
 export type SourceFile = { path: string; text: string; imports: string[] };
@@ -24,14 +24,13 @@ function importsOf(path: string, text: string): string[] {
 /** Says which of the two TypeScript projects a file belongs to; both, if both name it. */
 export type ProjectsOf = (path: string) => ('Worker' | 'Node')[];
 
-/** Reads from `root` which files the two TypeScript projects claim. */
+/** Reads from `root` which files the two TypeScript projects claim. They name files and folders, no patterns. */
 export function readProjects(root: string): ProjectsOf {
   const claims = (name: string) => {
     const { files = [], include, exclude = [] } = JSON.parse(readFileSync(join(root, name), 'utf8'));
-    const within = (path: string) => (entry: string) =>
-      path === entry || path.startsWith(`${entry}/`) || matchesGlob(path, entry);
-    return (path: string): boolean =>
-      files.includes(path) || (include.some(within(path)) && !exclude.some(within(path)));
+    const holds = (entries: string[], path: string) =>
+      entries.some((entry) => path === entry || path.startsWith(`${entry}/`));
+    return (path: string) => files.includes(path) || (holds(include, path) && !holds(exclude, path));
   };
   const [worker, node] = [claims('tsconfig.worker.json'), claims('tsconfig.node.json')];
   return (path) => [...(worker(path) ? ['Worker' as const] : []), ...(node(path) ? ['Node' as const] : [])];

@@ -10,7 +10,7 @@ import { page, Risk, Table, Time } from './layout.tsx';
 export const fleetPages = new Hono<App>().get('/', connections).get('/events', events);
 
 type Connection = ReturnType<typeof presentConnection>;
-type Event = ReturnType<typeof presentEvent>;
+type SafetyEvent = ReturnType<typeof presentEvent>;
 
 const healthNames = ['', 'healthy', 'warning', 'unavailable', 'degraded'];
 
@@ -121,7 +121,7 @@ async function events(c: Context) {
         <p>None{next ? ' so far' : ''}.</p>
       ) : (
         <Table caption="Safety events" head={['When', 'Risk', 'What', 'Vehicle']}>
-          {(items as Event[]).map((event) => (
+          {(items as SafetyEvent[]).map((event) => (
             <tr>
               <th scope="row">
                 <Time at={event.startedAt} />

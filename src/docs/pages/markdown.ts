@@ -4,7 +4,7 @@ import { codeRenderer, readFence } from './code.ts';
 /** A guide as HTML, with its sections: their ids and headings. */
 export type Rendered = { html: string; sections: { id: string; title: string }[] };
 
-/** Answers how to render a guide: sections can be linked to, tables scroll, and samples side by side are one group. */
+/** Returns how to render a guide: sections can be linked to, tables scroll, and adjacent samples are one group. */
 export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
   const code = await codeRenderer();
   const markdown = new MarkdownIt();
@@ -39,8 +39,9 @@ const isSample = (token: Token | undefined): boolean =>
 const textOf = (inline: Token | undefined): string =>
   (inline?.children ?? []).map(({ content }) => content).join('');
 
-const idOf = (title: string): string =>
+/** A heading's id: the one that GitHub gives it, so that a link holds on both. */
+export const idOf = (title: string): string =>
   title
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');

@@ -168,7 +168,12 @@ it('nothing of all this shows up in git status', () => {
 it('a failure looks as the guide shows it', async () => {
   const [, failure] = (guides.get('errors-and-limits') ?? []).filter(({ language }) => language === 'json');
   const { baseUrl, apiToken } = demo();
-  const body = { connectionIds: [], url: 'https://claims.example.com', httpVerb: 'GET', notificationTypes: [1] };
+  const body = {
+    connectionIds: [],
+    url: 'https://claims.example.com',
+    httpVerb: 'GET',
+    notificationTypes: [1],
+  };
   const reply = await api({ baseUrl }, apiToken, 'POST', '/webhook', body);
   expect(JSON.parse(masked(JSON.stringify(reply)))).toEqual(JSON.parse(masked(failure?.code ?? '')));
 });

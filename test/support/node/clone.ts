@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { until } from './journey.ts';
@@ -43,7 +43,7 @@ export async function npmStart(folder: string, port: number) {
       out += text;
     });
   const ended = new Promise((done) => child.on('close', done));
-  await until(`npm start is up:\n${out}`, () => out.includes('Deliveries as they arrive'), 60);
+  await until('npm start is up', () => existsSync(join(folder, '.local/demo.json')), 60);
   return {
     printed: () => out,
     stop: async () => {

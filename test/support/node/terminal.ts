@@ -7,9 +7,9 @@ export type Printed = { out: string; code: number };
 
 /** A terminal with bash in a folder, in which a reader pastes one block after the other. */
 export function openTerminal(cwd: string) {
-  const { PATH = '', HOME = '' } = process.env;
+  const env = ['PATH', 'HOME'].map((name) => `${name}=${process.env[name] ?? ''}`);
   // A process group of its own, so that closing it also ends what runs in it.
-  const shell = spawn('bash', ['--norc'], { cwd, detached: true, env: { PATH, HOME } });
+  const shell = spawn('env', ['-i', ...env, 'bash', '--norc'], { cwd, detached: true });
   let screen = '';
   shell.stdout.setEncoding('utf8').on('data', (text: string) => {
     screen += text;

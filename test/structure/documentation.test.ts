@@ -24,7 +24,10 @@ const pages = [join(root, 'README.md'), ...markdownIn(join(root, 'src'))].map((f
 type Page = (typeof pages)[number];
 
 const linksOf = ({ inline }: Page): string[] =>
-  inline.flatMap((token) => token.attrGet(token.type === 'image' ? 'src' : 'href') ?? []);
+  inline.flatMap((token) => {
+    const link = token.attrGet(token.type === 'image' ? 'src' : 'href');
+    return typeof link === 'string' ? [link] : [];
+  });
 
 /** The file that a link of `page` leads to; undefined for one that leads out of the repository. */
 function targetOf(page: Page, link: string): string | undefined {
@@ -86,5 +89,6 @@ it('every page of the documentation is led to from the front page, link by link'
 it('pages that are served link to served pages alone', () => {
   const served = pages.filter(({ file }) => file.startsWith(guides));
   expect(served).toHaveLength(guidePaths.length + 1);
-  for (const page of served) expect(linksOf(page).filter((link) => !/^(?:\/|#|https:)/.test(link))).toEqual([]);
+  for (const page of served)
+    expect(linksOf(page).filter((link) => !/^(?:\/|#|https:)/.test(link))).toEqual([]);
 });

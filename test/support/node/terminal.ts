@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path';
 import { until } from './journey.ts';
 
 /** What one pasted block printed, on both streams, and the exit code of its last command. */
@@ -7,7 +8,9 @@ export type Printed = { out: string; code: number };
 
 /** A terminal with bash in a folder, in which a reader pastes one block after the other. */
 export function openTerminal(cwd: string) {
-  const env = ['PATH', 'HOME'].map((name) => `${name}=${process.env[name] ?? ''}`);
+  // Its `node` is the one that runs the tests.
+  const path = [dirname(process.execPath), process.env.PATH].join(':');
+  const env = [`PATH=${path}`, `HOME=${process.env.HOME ?? ''}`];
   // A process group of its own, so that closing it also ends what runs in it.
   const shell = spawn('env', ['-i', ...env, 'bash', '--norc'], { cwd, detached: true });
   let screen = '';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 const Config = v.object({
   OPERATOR_KEY: v.pipe(v.string(), v.minLength(32)),
-  /** Keys for what is sealed in D1, newest first: `id:base64` of 32 bytes each, parted by commas. */
+  /** Keys for what is sealed in D1, newest first: `id:base64` of 32 bytes each, separated by commas. */
   HEADER_KEYS: v.pipe(
     v.string(),
     v.transform((text) =>
@@ -23,11 +23,11 @@ const Config = v.object({
     v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(7)),
     '30',
   ),
-  /** Set by local runs and tests alone: lets webhooks point to this machine. */
+  /** Only set by local runs and tests: allows webhooks to point to this machine. */
   ALLOW_LOOPBACK_RECEIVERS: v.optional(v.picklist(['true', 'false']), 'false'),
 });
 
-/** The Worker's vars and secrets, checked. */
+/** The Worker's vars and secrets, validated. */
 export type Config = {
   operatorKey: string;
   headerKeys: SealingKey[];
@@ -36,12 +36,12 @@ export type Config = {
   allowLoopbackReceivers: boolean;
 };
 
-/** A key by the id under which rows name it. */
+/** A key, and the id under which rows name it. */
 export type SealingKey = { id: string; bytes: Uint8Array };
 
 const parsed = new WeakMap<Env, Config>();
 
-/** Parses the Worker's vars and secrets, once for each isolate; throws when one is missing or wrong. */
+/** Parses the Worker's vars and secrets, once per isolate. @throws ValiError when one is missing or invalid */
 export function config(env: Env): Config {
   const known = parsed.get(env);
   if (known) return known;

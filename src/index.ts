@@ -1,6 +1,6 @@
 import { app } from './app.ts';
 import { deliver } from './deliveries/consumer.ts';
-import { tellDead } from './deliveries/dead.ts';
+import { logDead } from './deliveries/dead.ts';
 import { prune } from './deliveries/prune.ts';
 import type { DeliveryKey } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
@@ -13,7 +13,7 @@ export default {
 
   async queue(batch: MessageBatch<DeliveryKey>, env: Env, ctx: ExecutionContext) {
     const keys = batch.messages.map((message) => message.body);
-    if (batch.queue.endsWith('-dead')) return tellDead(keys);
+    if (batch.queue.endsWith('-dead')) return logDead(keys);
     const soon = await deliver(env, keys, (work) => ctx.waitUntil(work));
     const delays = new Map(soon.map(({ key, delaySeconds }) => [key.id, delaySeconds]));
     // What is not retried is acknowledged by returning.

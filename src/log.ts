@@ -1,6 +1,6 @@
 /**
- * All that the log can hold: ids of ours, numbers, and words of our own. No credential, address, name, header,
- * body or answer has a place in it, and no path or query: those hold sign-in links and VINs.
+ * Everything the log can hold: our own ids, numbers and words. There is no field for a credential, address, name,
+ * header, body or answer, nor for a path or query, which contain sign-in links and VINs.
  */
 export type Line =
   | {
@@ -8,19 +8,19 @@ export type Line =
       kind: 'request';
       requestId: string;
       method: string;
-      /** The route's pattern, `/*` where there is none. */
+      /** The route's pattern; `/*` if no route matched. */
       route: string;
       status: number;
       ms: number;
       accountId: string | null;
       tokenId: string | null;
-      /** On `/ingest`: what became of the records. */
+      /** On `/ingest`: the number of records by result. */
       records?: { accepted: number; unchanged: number; rejected: number };
     }
   | {
       level: 'info';
       kind: 'attempt';
-      /** The request that the notification came in by; null for those from before it was kept. */
+      /** The request that brought the notification in; null if it is older than this field. */
       requestId: string | null;
       deliveryId: string;
       webhookId: string;
@@ -29,15 +29,16 @@ export type Line =
       type: number;
       attempt: number;
       result: string;
-      /** The receiver's HTTP status; null when it gave none. */
+      /** The receiver's HTTP status; null if there was none. */
       status: number | null;
       ms: number;
     }
   | ({ level: 'warn' | 'error'; kind: 'fault' } & Fault);
 
-/** Something went wrong on our side. */
+/** Something that went wrong on our side. */
 export type Fault =
   | ({ message: 'Internal error'; requestId: string; route: string } & Described)
+  | ({ message: 'Database unavailable'; requestId: string; route: string } & Described)
   | ({ message: 'Database does not answer' } & Described)
   | ({ message: 'Queue refused wake-ups'; left: number } & Described)
   | { message: 'Wake-up failed ten times'; webhookId: string; deliveryId: string }
@@ -46,28 +47,31 @@ export type Fault =
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 
-/** Writes one line: the one place of the Worker that does. */
+/** Writes one line. Nothing else in the Worker writes to the log. */
 export const log = (line: Line): void => console[line.level](JSON.stringify(line));
 
-/** Writes that something went wrong, and how bad that is: a `warn` mends itself. */
+/** Logs that something went wrong. A `warn` recovers by itself; an `error` needs somebody to look at it. */
 export const fault = (level: 'warn' | 'error', what: Fault): void => log({ level, kind: 'fault', ...what });
 
 type Described = { error: string; stack?: string };
 
 /**
- * An error for the log. Drizzle's messages hold the statement's values, so only their cause is told; those of
- * a SyntaxError quote what was being read.
+ * An error as the log may show it. Drizzle's messages contain the statement's values, so only their cause is shown;
+ * those of a SyntaxError quote the text that was being parsed.
  */
 export function described(error: unknown): Described {
   if (!(error instanceof Error)) return { error: typeof error };
   if (error.cause instanceof Error) return described(error.cause);
   const { name, message, stack = '' } = error;
-  const told =
+  const shown =
     name === 'SyntaxError'
       ? name
       : message.startsWith('Failed query')
         ? 'Failed query'
         : `${name}: ${message}`;
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
-  return { error: told, ...(frames.length > 0 && { stack: frames.map((frame) => frame.trim()).join('\n') }) };
+  return {
+    error: shown,
+    ...(frames.length > 0 && { stack: frames.map((frame) => frame.trim()).join('\n') }),
+  };
 }

@@ -7,8 +7,8 @@ export type Sealed = { key: string; iv: string; data: string };
 const imported = new WeakMap<SealingKey, Promise<CryptoKey>>();
 
 /**
- * Encrypts a webhook's custom headers for the database, with the newest key: AES-256-GCM, bound to the
- * webhook, so that a row's headers cannot be moved to another.
+ * Encrypts a webhook's custom headers for the database with the newest key: AES-256-GCM, bound to the webhook, so
+ * that the headers of one row cannot be used in another.
  */
 export async function seal(
   keys: SealingKey[],
@@ -24,9 +24,9 @@ export async function seal(
 }
 
 /**
- * Decrypts what `seal` has made, with whichever key it names.
+ * Decrypts what `seal` has encrypted, with the key that it names.
  *
- * @throws Error when that key is no longer in HEADER_KEYS, or the row was tampered with
+ * @throws Error if that key is no longer in HEADER_KEYS, or the row has been tampered with
  */
 export async function unseal(
   keys: SealingKey[],

@@ -31,7 +31,7 @@ export default defineConfig({
           name: 'worker',
           root,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{cli,contract,journey,browser,node}/**'],
+          exclude: ['test/{cli,contract,journey,browser,node,structure}/**'],
           setupFiles: ['test/support/set-up.ts'],
         },
       },
@@ -39,7 +39,7 @@ export default defineConfig({
         test: {
           name: 'node',
           root,
-          include: ['test/{cli,contract,journey,browser,node}/**/*.test.ts'],
+          include: ['test/{cli,contract,journey,browser,node,structure}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

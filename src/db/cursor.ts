@@ -7,15 +7,15 @@ export type Position = { sort: number; id: string };
 const version = 1;
 
 /**
- * Writes a position as an opaque cursor. `list` says which list it belongs to: the path, the account, the
- * connection and the filters. A checksum over all of it ties the two together.
+ * Encodes a position as an opaque cursor. `list` identifies the list it belongs to: path, account, connection and
+ * filters. A checksum over both ties them together.
  */
 export function encodeCursor(position: Position, list: string): string {
   const json = JSON.stringify([version, position.sort, position.id, checksum(position, list)]);
   return base64url(new TextEncoder().encode(json));
 }
 
-/** Reads a cursor; undefined for anything that `encodeCursor` has not written for this very list. */
+/** Decodes a cursor; undefined for anything that `encodeCursor` did not encode for this very list. */
 export function decodeCursor(cursor: string, list: string): Position | undefined {
   try {
     const bytes = fromBase64url(cursor);

@@ -3,18 +3,18 @@ import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 /** The namespace under which the ids of records are derived. Changing it would orphan every record. */
 const RECORDS = '6f0c1f9e-3f5d-5c0e-9a57-0d6f6f5b8f21';
 
-/** A new id, ordered by the time of its making. */
+/** A new id; ids sort by the time at which they were created. */
 export const newId = (): string => uuidV7();
 
 /** The id of a connector's record: the same for the same connection, kind and sourceId, always. */
 export const recordId = (connectionId: string, kind: string, sourceId: string): string =>
   uuidV5(`${connectionId}/${kind}/${sourceId}`, RECORDS);
 
-/** The lowest id that can have been made at a time (milliseconds since 1970): bounds ids by when they began. */
+/** The lowest id that can have been created at a time (milliseconds since 1970), to select ids by time. */
 export const firstIdAt = (ms: number): string => {
   const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 };
 
-/** When an id of ours was made (milliseconds since 1970). */
-export const madeAt = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+/** When one of our own ids was created (milliseconds since 1970). */
+export const createdAtOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

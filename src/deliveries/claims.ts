@@ -4,10 +4,10 @@ import type { Sealed } from '../sealing.ts';
 import { circuitAfter, circuitFirstMs, circuitLongestMs, type Outcome } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 
-/** A claimed delivery may be called for so long after the claim; what has not begun by then is put back. */
+/** How long after the claim a call may start; what has not started by then is put back. */
 export const startWindowMs = 5_000;
 
-/** How long a claim holds: well over the window, the time of a call (10 s) and that of its record. */
+/** How long a claim holds: well over the start window, the duration of a call (10 s) and of recording it. */
 export const leaseMs = 30_000;
 
 /** A claimed delivery with its notification and its webhook as they are now; no webhook: cancel it. */
@@ -17,24 +17,24 @@ export type Claimed = DeliveryKey & {
   accountId: string;
   type: number;
   data: string;
-  /** The request that the notification came in by, where that is known. */
+  /** The request that brought the notification in, if known. */
   requestId: string | null;
   webhook: { url: string; httpVerb: string; headers: Sealed } | null;
-  /** Failures in a row that the webhook's receiver had until now. */
+  /** How many attempts of the webhook's receiver have failed in a row. */
   failures: number;
-  /** True for the one delivery that tries whether a receiver is back. */
+  /** True for the one delivery that probes whether a receiver is back. */
   probe: boolean;
 };
 
-/** What a claim found: deliveries to attempt, and those that wait for a circuit, until when. */
+/** What a claim found: deliveries to attempt, and those that wait until an open circuit lets a probe through. */
 export type Claims = { claimed: Claimed[]; deferred: { key: DeliveryKey; at: number }[] };
 
 /**
- * Claims those of `keys` that are due and that nobody holds, and loads what is to be sent. A claim is what
- * makes repeated wake-ups harmless. The webhook is null when it is gone or no longer subscribed to the
- * notification's type and connection (spec 4.4). While a webhook's circuit is open its deliveries are put off
- * unattempted; when it has been open long enough, exactly one is let through as the probe. All of that is a
- * second round trip, which only batches with an ailing receiver pay.
+ * Claims those of `keys` that are due and unclaimed, and loads what is to be sent. Claims make repeated wake-ups
+ * harmless. The webhook is null if it is gone or no longer subscribes to the notification's type and connection
+ * (spec 4.4). While a webhook's circuit is open, its deliveries are postponed without an attempt; once it has been
+ * open long enough, exactly one goes through as the probe. Circuits take a second round trip, which only batches
+ * with a failing receiver pay.
  */
 export async function claim(db: Database, keys: DeliveryKey[], now: number): Promise<Claims> {
   const webhookIds = JSON.stringify([...new Set(keys.map(({ webhookId }) => webhookId))]);
@@ -55,19 +55,19 @@ export async function claim(db: Database, keys: DeliveryKey[], now: number): Pro
     ),
   ]);
   const byId = new Map(webhooks.map(({ id, ...webhook }) => [id, webhook]));
-  const isAiling = ({ webhookId }: DeliveryKey) => (byId.get(webhookId)?.failures ?? 0) >= circuitAfter;
-  const ailing = await claimAiling(db, keys.filter(isAiling), now);
+  const isFailing = ({ webhookId }: DeliveryKey) => (byId.get(webhookId)?.failures ?? 0) >= circuitAfter;
+  const failing = await claimFailing(db, keys.filter(isFailing), now);
   return {
     claimed: [
       ...healthy.map((row) => claimedOf(row, byId.get(row.webhookId), false)),
-      ...ailing.rows.map((row) => claimedOf(row, byId.get(row.webhookId), ailing.probes.has(row.id))),
+      ...failing.rows.map((row) => claimedOf(row, byId.get(row.webhookId), failing.probes.has(row.id))),
     ],
-    deferred: ailing.deferred,
+    deferred: failing.deferred,
   };
 }
 
-/** The same for deliveries to receivers that have been failing: what their circuits let through. */
-async function claimAiling(db: Database, keys: DeliveryKey[], now: number) {
+/** The same for deliveries to failing receivers: what their circuits let through. */
+async function claimFailing(db: Database, keys: DeliveryKey[], now: number) {
   if (keys.length === 0) return { rows: [], probes: new Set<string>(), deferred: [] };
   const webhookIds = JSON.stringify([...new Set(keys.map(({ webhookId }) => webhookId))]);
   const wanted = sql`(webhook_id, id) in (
@@ -114,7 +114,7 @@ async function claimAiling(db: Database, keys: DeliveryKey[], now: number) {
   };
 }
 
-/** The claim itself, of those that also fulfil `condition`, with what is to be told and whether it still is. */
+/** The claim itself, of those that also meet `condition`, with the notification and whether it is still wanted. */
 const hold = (db: Database, keys: DeliveryKey[], now: number, condition: SQL) =>
   statement<ClaimedRow>(
     db,
@@ -146,13 +146,13 @@ function claimedOf(
   webhook: Omit<WebhookRow, 'id'> | undefined,
   probe: boolean,
 ): Claimed {
-  const { subscribed, ...told } = notification
+  const { subscribed, ...loaded } = notification
     ? JSON.parse(notification)
     : { type: 0, data: '{}', requestId: null, subscribed: 0 };
   const { failures = 0, headers = '', ...receiver } = webhook ?? {};
   return {
     ...row,
-    ...told,
+    ...loaded,
     webhook: webhook && subscribed ? { ...receiver, headers: JSON.parse(headers) } : null,
     failures,
     probe,
@@ -241,7 +241,7 @@ const moveCircuits = (db: Database, reports: ReceiverReport[], now: number) => {
   );
 };
 
-/** Waits until no call can begin any more of what was claimed for a webhook that is now deleted. */
+/** Waits until no more calls can start for what was claimed of a webhook that has since been deleted. */
 export async function untilNoneStart(env: Env, webhookId: string): Promise<void> {
   const db = openDatabase(env);
   const mayStart = async () => {

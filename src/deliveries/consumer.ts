@@ -9,31 +9,31 @@ import { nextAfter, type Outcome } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 import { logAttempt } from './telemetry.ts';
 
-/** Waits shorter than this ride on the queue; longer ones are woken by the minute's sweep. */
+/** Shorter waits than this ride on the queue; the sweep, which runs each minute, wakes the others. */
 const onQueueMs = 60_000;
 
-/** Calls in flight at a time: Workers lets six an invocation wait for their reply's headers. */
+/** Calls in flight at a time: Workers lets six per invocation wait for the reply's headers. */
 const inFlight = 6;
 const inFlightPerWebhook = 2;
 
-/** After a time-out, the webhook's other deliveries of the batch wait so long, unattempted. */
+/** How long a webhook's other deliveries of the batch wait, without an attempt, after a time-out. */
 const afterTimeoutMs = 10_000;
 
-/** When headers cannot be read the fault is ours, and takes somebody to mend it. */
+/** When headers cannot be decrypted the fault is ours, and somebody has to fix it. */
 const afterFaultMs = 5 * 60_000;
 
-/** How long a batch waits for its slower calls before they go on without it. */
+/** How long a batch waits for its slower calls before they go on in the background. */
 const patienceMs = 250;
 
-/** Where a delivery is due again soon: how long from now, in whole seconds. */
+/** A delivery that is due again soon: in how many whole seconds. */
 export type Soon = { key: DeliveryKey; delaySeconds: number };
 
 /**
- * Takes one batch of wake-ups: claims what is due, attempts it, records how it came out (design 9). Answers
- * those whose next attempt rides on the queue; everything else is settled, or is the sweep's. The record, slow
- * calls, and those to receivers that have just failed do not hold the batch: they go on in the `background`.
+ * Handles one batch of wake-ups: claims what is due, attempts it and records the outcomes (design 9). Returns the
+ * deliveries whose next attempt rides on the queue; everything else is settled, or left to the sweep. Recording, slow
+ * calls, and calls to receivers that have just failed do not hold up the batch: they go on in the `background`.
  *
- * @throws whatever D1 throws: then the wake-ups should come again, and no attempt is spent
+ * @throws Refusal: unavailable, or whatever D1 throws: the wake-ups should then be retried; no attempt is spent
  */
 export async function deliver(
   env: Env,
@@ -80,9 +80,9 @@ function dueSoon(due: { key: DeliveryKey; at: number }[]): Soon[] {
 }
 
 /**
- * Attempts deliveries side by side, few at a time and fewer for each webhook, so that one bad receiver does
- * not slow the others. What has not begun by `until`, or comes after a time-out of its webhook, is put back.
- * Outcomes go to `outcomes` as they come; `trusted` ends with those of receivers that have not just failed.
+ * Attempts deliveries side by side, a few at a time and fewer per webhook, so that one bad receiver does not slow
+ * down the others. What has not started by `until`, or follows a time-out of its webhook, is put back. Outcomes are
+ * added to `outcomes` as they come; `trusted` resolves with those of receivers that have not just failed.
  */
 function attemptAll(
   env: Env,
@@ -147,7 +147,7 @@ function attemptAll(
   return { all: all.promise, trusted: trusted.promise };
 }
 
-/** A webhook's receiver, opened once for all its calls of a batch; why not, when it may not or cannot be called. */
+/** A webhook's receiver, prepared once for all its calls of a batch, or why it may not or cannot be called. */
 async function receiverOf(
   env: Env,
   webhookId: string,
@@ -196,9 +196,9 @@ function receiverReports(recorded: Recorded[]): ReceiverReport[] {
 }
 
 /**
- * Records outcomes while the next batch is already claimed: the calls have been made, and nobody waits for this.
- * It is tried again, for a repeat of the record is harmless; should it fail for good the claims lapse, and the
- * sweep wakes what is then called again under its Delivery-Id.
+ * Records outcomes while the next batch is already being claimed: the calls have been made, and nobody waits for this.
+ * Recording twice is harmless, so it is tried again. If it fails for good the claims lapse, and the sweep wakes those
+ * deliveries, which are then called again under the same Delivery-Id.
  */
 async function recordSurely(db: Database, outcomes: Recorded[]): Promise<void> {
   if (outcomes.length === 0) return;

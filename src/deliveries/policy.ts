@@ -1,10 +1,10 @@
-/** What one HTTP call of a delivery came to. `answer` is the first KiB of the reply as text. */
+/** The outcome of one HTTP call of a delivery. `answer` is the first KiB of the reply as text. */
 export type Outcome =
   | { result: 'success'; status: number; answer: string }
   | { result: 'status' | 'redirect'; status: number; answer: string; retryAfter?: number | undefined }
   | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number };
 
-/** Where a delivery stands after an attempt: done, given up, or due again at a time (milliseconds). */
+/** The state of a delivery after an attempt: done, given up, or due again at a time (milliseconds since 1970). */
 export type Next = { status: 'delivered' } | { status: 'failed' } | { status: 'pending'; at: number };
 
 const second = 1000;
@@ -24,17 +24,17 @@ export const schedule = [
   24 * hour,
 ] as const;
 
-/** A circuit opens after so many failures in a row, first for the one time, at last for the other. */
+/** A circuit opens after this many failures in a row, for a first time that doubles up to the longest. */
 export const circuitAfter = 5;
 export const circuitFirstMs = 30 * second;
 export const circuitLongestMs = 15 * minute;
 
-/** When a delivery is given up that could not even be attempted: longer than all of the schedule. */
+/** When to give up a delivery that could not even be attempted: later than the whole schedule takes. */
 export const giveUpAfterMs = 5 * 24 * hour;
 
 /**
- * Decides what follows an attempt. `attempts` counts this one; `now` is in milliseconds; `random` from 0 to
- * 1 spreads the waits by ±20 %, so that receivers that fail together are not called together again.
+ * Decides what follows an attempt. `attempts` includes this one; `now` is in milliseconds since 1970; `random`, from 0
+ * to 1, spreads the waits by ±20 %, so that receivers that fail together are not all called again at once.
  */
 export function nextAfter(outcome: Outcome, attempts: number, now: number, random: number): Next {
   if (outcome.result === 'success') return { status: 'delivered' };
@@ -46,7 +46,7 @@ export function nextAfter(outcome: Outcome, attempts: number, now: number, rando
   return { status: 'pending', at: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))) };
 }
 
-/** Reads a Retry-After header, seconds or a date, as milliseconds from `now`. */
+/** Parses a Retry-After header, in seconds or as a date, to milliseconds from `now`. */
 export function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * second;

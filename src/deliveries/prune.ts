@@ -2,21 +2,22 @@ import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
+import { deleteEventNotifications } from '../notifications/delete.ts';
 
 const perChunk = 5000;
-const mostChunks = 100;
+const maxChunks = 100;
 
 /**
- * Deletes the rows of deliveries that have ended and are past retention, those of deleted webhooks included,
- * and the payloads of their events. A payload of an accident stays: it is what keeps a level from being
- * told twice. Works in chunks along the table's own order, once an hour. Answers how many rows went.
+ * Deletes deliveries that have ended and are past retention, including those of deleted webhooks, and the
+ * notifications of their events. An accident's notification stays: it keeps a level from being told twice. Works in
+ * chunks in the table's own order, once an hour. Returns the number of deliveries deleted.
  */
 export async function prune(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
   const before = firstIdAt(now - config(env).retentionMs);
   let deleted = 0;
-  for (let chunk = 0; chunk < mostChunks; chunk++) {
-    // One seek for each webhook that has rows, and then only rows that are old.
+  for (let chunk = 0; chunk < maxChunks; chunk++) {
+    // One seek per webhook that has rows, and then only old rows.
     const gone = await db.all<{ eventId: string; level: number }>(sql`
       with recursive hooks (id) as (
         select min(webhook_id) from deliveries
@@ -30,9 +31,7 @@ export async function prune(env: Env, now = Date.now()): Promise<number> {
       returning event_id as eventId, level`);
     deleted += gone.length;
     const events = gone.filter(({ level }) => level === 0).map(({ eventId }) => eventId);
-    await db.run(sql`
-      delete from notifications
-      where (event_id, level) in (select value, 0 from json_each(${JSON.stringify(events)}))`);
+    await deleteEventNotifications(db, events);
     if (gone.length < perChunk) break;
   }
   return deleted;

@@ -1,13 +1,13 @@
 import { described, fault } from '../log.ts';
 
-/** The key of a delivery's row, and all that a queue message holds. */
+/** The key of a delivery's row, and everything that a queue message holds. */
 export type DeliveryKey = { webhookId: string; id: string };
 
 const perSend = 100;
 
 /**
- * Sends one wake-up for each delivery. Best effort: what the queue refuses, the minute's sweep wakes. Answers
- * how many were sent.
+ * Sends one wake-up for each delivery. Best effort: the sweep wakes what the queue refuses. Returns how many were
+ * sent.
  */
 export async function wake(queue: Queue, keys: DeliveryKey[]): Promise<number> {
   let sent = 0;

@@ -3,17 +3,17 @@ import { openDatabase } from '../db/database.ts';
 import { deliveries } from '../db/tables.ts';
 import { wake } from './queue.ts';
 
-/** With more than this waiting in the queue, the sweep would only add to it. */
-const enoughWaiting = 1000;
-const mostAtOnce = 5000;
+/** With more messages than this in the queue, the sweep would only add to them. */
+const maxBacklog = 1000;
+const maxPerSweep = 5000;
 
-/** Wakes deliveries that are due and that nobody holds, oldest first (design 9). Answers how many. */
+/** Wakes deliveries that are due and unclaimed, oldest first (design 9). Returns how many. */
 export async function sweep(env: Env): Promise<number> {
   const backlog = await env.DELIVERIES.metrics().then(
     ({ backlogCount }) => backlogCount,
-    () => 0, // not knowing is no reason to leave deliveries waiting
+    () => 0, // an unknown backlog is no reason to leave deliveries waiting
   );
-  if (backlog > enoughWaiting) return 0;
+  if (backlog > maxBacklog) return 0;
   const now = Date.now();
   const due = await openDatabase(env)
     .select({ webhookId: deliveries.webhookId, id: deliveries.id })
@@ -26,6 +26,6 @@ export async function sweep(env: Env): Promise<number> {
       ),
     )
     .orderBy(deliveries.nextAttemptAt)
-    .limit(mostAtOnce);
+    .limit(maxPerSweep);
   return wake(env.DELIVERIES, due);
 }

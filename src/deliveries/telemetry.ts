@@ -4,8 +4,8 @@ import type { Claimed } from './claims.ts';
 import type { Outcome } from './policy.ts';
 
 /**
- * Tells of one attempt, `ms` long: a line in the log, and a point in Analytics Engine, of which an invocation
- * may write 250; a batch makes at most 100. Never throws: what watches deliveries must not be what stops them.
+ * Logs one attempt, which took `ms`, and writes a point to Analytics Engine: an invocation may write 250, and a batch
+ * makes at most 100. Never throws: observing deliveries must not stop them.
  */
 export function logAttempt(env: Env, delivery: Claimed, { ms, ...outcome }: Outcome & { ms: number }): void {
   const { requestId, id: deliveryId, webhookId, accountId, type, attempts } = delivery;
@@ -31,6 +31,6 @@ export function logAttempt(env: Env, delivery: Claimed, { ms, ...outcome }: Outc
       doubles: [ms, attempt, status ?? 0],
     });
   } catch {
-    // the line above has told it
+    // the line above says the same
   }
 }

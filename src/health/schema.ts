@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** How the service is doing, as `/health` and the operators see it. */
+/** The health of the service, as `/health` and the operators see it. */
 export const HealthOutput = v.object({
   database: v.picklist(['ok', 'unavailable']),
   queueBacklog: v.nullable(v.pipe(v.number(), v.integer())),

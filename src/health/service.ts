@@ -3,20 +3,20 @@ import { type Database, openDatabase } from '../db/database.ts';
 import { described, fault } from '../log.ts';
 import type { Health } from './schema.ts';
 
-/** The sweep wakes what is due each minute: what five rounds have not woken is stuck. */
+/** The sweep wakes what is due each minute: what five sweeps have not woken is stuck. */
 export const staleAfterSeconds = 5 * 60;
 
 const patienceMs = 5000;
 
 /**
- * Looks at D1 and the queue, reading about one row. The backlog is null when the queue does not say, the age
- * when nothing is due or D1 does not answer. Never throws: that either fails is an answer.
+ * Checks D1 and the queue, reading about one row. The backlog is null if the queue does not give it, the age if
+ * nothing is due or D1 does not respond. Never throws: a failure of either is a result.
  */
-export async function lookAtHealth(env: Env): Promise<Health> {
+export async function checkHealth(env: Env): Promise<Health> {
   const now = Date.now();
-  const asked = oldestDue(openDatabase(env), now);
+  const query = oldestDue(openDatabase(env), now);
   const [due, queueBacklog] = await Promise.all([
-    Promise.race([asked, tooLate()]).catch((error: unknown) => {
+    Promise.race([query, timeout()]).catch((error: unknown) => {
       fault('error', { message: 'Database does not answer', ...described(error) });
     }),
     backlog(env.DELIVERIES),
@@ -26,7 +26,7 @@ export async function lookAtHealth(env: Env): Promise<Health> {
   return { database: 'ok', queueBacklog, oldestDueSeconds };
 }
 
-/** What is wrong, in words for people; undefined when all is well. */
+/** What is wrong, in words for people; undefined if all is well. */
 export function problemOf({ database, oldestDueSeconds }: Health): string | undefined {
   if (database !== 'ok') return 'Database does not answer';
   if ((oldestDueSeconds ?? 0) > staleAfterSeconds) return 'Deliveries are late';
@@ -34,8 +34,8 @@ export function problemOf({ database, oldestDueSeconds }: Health): string | unde
 }
 
 /**
- * Since when (milliseconds) the oldest delivery has been due that nobody holds; null when there is none. The
- * first row of the partial index, unless that is claimed: claims come before it, a few thousand at most.
+ * When the oldest delivery that nobody has claimed became due (milliseconds since 1970); null if there is none.
+ * It is the first row of the partial index but for claimed ones, of which there are a few thousand at most.
  */
 export async function oldestDue(db: Database, now: number): Promise<number | null> {
   const [row] = await db.all<{ at: number }>(sql`
@@ -45,12 +45,12 @@ export async function oldestDue(db: Database, now: number): Promise<number | nul
   return row?.at ?? null;
 }
 
-async function tooLate(): Promise<never> {
+async function timeout(): Promise<never> {
   await scheduler.wait(patienceMs);
-  throw new Error(`no answer within ${patienceMs} ms`);
+  throw new Error(`no response within ${patienceMs} ms`);
 }
 
-/** Wake-ups that wait in the queue; null when it does not say, which is no failure: D1 has the truth. */
+/** Messages that wait in the queue; null if it does not say, which is no failure: D1 holds the truth. */
 const backlog = (queue: Queue): Promise<number | null> =>
   queue.metrics().then(
     ({ backlogCount }) => backlogCount,

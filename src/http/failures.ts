@@ -36,12 +36,14 @@ export function renderFailure(error: unknown, c: Context): Response {
   return c.json(body, status, headersOf(failure));
 }
 
-/** The failure that an error is or was caused by. Any other error is our fault and goes to the log. */
+/** The failure that an error is or was caused by. Logs what is our own fault. */
 export function failureOf(error: unknown, c: Context): ReportedFailure {
+  const where = { requestId: c.get('requestId'), route: routePath(c) };
   const refusal = refusalIn(error);
+  if (refusal?.failure.kind === 'unavailable')
+    fault('warn', { message: 'Database unavailable', ...where, ...described(refusal) });
   if (refusal) return refusal.failure;
-  const requestId = c.get('requestId');
-  fault('error', { message: 'Internal error', requestId, route: routePath(c), ...described(error) });
+  fault('error', { message: 'Internal error', ...where, ...described(error) });
   return { kind: 'internal error' };
 }
 

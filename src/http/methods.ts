@@ -3,10 +3,10 @@ import type { App } from './context.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The methods that some route of `app` answers at `path`; empty when there is no such path. */
+/** The methods that `app` has routes for at `path`; empty if there is no such path. */
 export function allowedMethods(app: Hono<App>, path: string): string[] {
-  const answered = methods.filter((method) =>
+  const routed = methods.filter((method) =>
     app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
   );
-  return answered.includes('GET') ? [...answered, 'HEAD'] : answered;
+  return routed.includes('GET') ? [...routed, 'HEAD'] : routed;
 }

@@ -2,7 +2,7 @@ import { routePath } from 'hono/route';
 import { log } from '../log.ts';
 import type { Context } from './context.ts';
 
-/** Writes the line of a request whose reply is ready; `began` is in milliseconds. */
+/** Logs a request whose reply is ready; `began` is in milliseconds since 1970. */
 export function logRequest(c: Context, began: number): void {
   const caller = c.get('caller');
   const records = c.get('records');

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { openDatabase, statement, transaction } from '../db/database.ts';
-import { madeAt } from '../db/ids.ts';
+import { createdAtOf } from '../db/ids.ts';
 import type { Health } from '../health/schema.ts';
-import { lookAtHealth, problemOf } from '../health/service.ts';
+import { checkHealth, problemOf } from '../health/service.ts';
 
 /** A webhook whose receiver has been failing. Times are milliseconds since 1970. */
 type Failing = {
@@ -43,7 +43,7 @@ const dayMs = 86_400_000;
 export async function status(env: Env, now = Date.now()): Promise<Status> {
   const db = openDatabase(env);
   const [health, [[pending], failing]] = await Promise.all([
-    lookAtHealth(env),
+    checkHealth(env),
     transaction(db, [
       statement<{ pending: number; due: number; oldest: string | null }>(
         db,
@@ -80,7 +80,7 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
     health,
     ...counts,
     later: counts.pending - counts.due,
-    oldestPendingAt: oldest === null ? null : madeAt(oldest),
+    oldestPendingAt: oldest === null ? null : createdAtOf(oldest),
     failing,
   };
 }

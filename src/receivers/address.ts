@@ -1,22 +1,22 @@
 import ipaddr from 'ipaddr.js';
 
-/** Why a url may not receive deliveries: it is no absolute https URL, or not an address to call. */
+/** Why a url cannot receive deliveries: it is not an absolute https URL, or not an address that may be called. */
 export type ReceiverProblem = 'not https' | 'not public' | 'has credentials';
 
-/** Who judges: the service's own host name, and whether this machine may be called. */
+/** The service's own host name, which must not call itself, and whether this machine may be called. */
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
 
 const internalSuffixes = ['.local', '.internal', '.localhost', '.home.arpa'];
 
 /**
- * What keeps `url` from receiving deliveries, or undefined when nothing does: one policy for saving and for
- * sending (design 6). Names are judged as names; what they resolve to cannot be pinned on Workers.
+ * Why `url` cannot receive deliveries, or undefined if it can: the same policy when a webhook is saved and when it
+ * is called (design 6). Names are checked as names; on Workers, what they resolve to cannot be pinned.
  */
 export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
   const parsed = URL.parse(url);
   if (parsed?.protocol !== 'https:') return 'not https';
   if (parsed.username || parsed.password) return 'has credentials';
-  // The URL parser has already turned every notation of IPv4 into dotted decimals, and lowered the case.
+  // The URL parser has already turned every notation of IPv4 into dotted decimals, and the name into lower case.
   const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
   if (policy.allowLoopback && isLoopback(host)) return undefined;
   if (host === policy.ownHost) return 'not public';

@@ -7,8 +7,8 @@ import { seal, unseal } from '../sealing.ts';
 const perHour = 500;
 
 /**
- * Seals headers anew that an older key than the newest has sealed, some each hour, so that an old key can
- * be dropped from HEADER_KEYS in the end. Answers how many.
+ * Re-encrypts headers that were sealed with an older key than the newest, 500 webhooks each hour, so that the old key
+ * can be removed from HEADER_KEYS in the end. Returns how many.
  */
 export async function resealHeaders(env: Env): Promise<number> {
   const db = openDatabase(env);
@@ -20,7 +20,7 @@ export async function resealHeaders(env: Env): Promise<number> {
     .limit(perHour);
   for (const { id, headers } of old) {
     const fresh = await seal(headerKeys, id, await unseal(headerKeys, id, headers));
-    // Only if nobody has changed it meanwhile.
+    // Only if nobody has changed them meanwhile.
     await db
       .update(webhooks)
       .set({ headers: fresh })

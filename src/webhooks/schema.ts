@@ -18,7 +18,7 @@ const isStringMap = (input: unknown): input is Record<string, string> =>
 const CustomHeaders = v.pipe(
   v.custom<Record<string, string>>(isStringMap, 'must be an object of strings'),
   v.check((map) => Object.keys(map).length <= 50, 'can be at most 50'),
-  v.check((map) => JSON.stringify(map).length <= 8192, 'can be at most 8 KiB in all'),
+  v.check((map) => JSON.stringify(map).length <= 8192, 'can be at most 8 KiB in total'),
   v.check(
     (map) => Object.keys(map).every((name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)),
     'names must be RFC 9110 field names of at most 128 characters',
@@ -90,8 +90,8 @@ const urlProblems = {
 } satisfies Record<ReceiverProblem, { message: string; field: string }>;
 
 /**
- * Checks the body of a create or update. The messages of spec 4.2 come first where they apply; `errors`
- * names every wrong field.
+ * Validates the body of a create or update. Where the messages of spec 4.2 apply they come first; `errors` names
+ * every invalid field.
  *
  * @throws Refusal: invalid
  */

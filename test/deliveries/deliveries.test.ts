@@ -132,11 +132,14 @@ describe('a delivery', () => {
     ['type', { notificationTypes: [1] }],
     ['connection', { connectionIds: [] }],
   ])('is cancelled unsent when its webhook no longer asks for its %s', async (_, changes) => {
-    tale.heard.answers(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
+    // Changed while the first call is in flight, so that no retry can come before.
+    tale.heard.answers(async () => {
+      await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, changes));
+      return new Response('no', { status: 500 });
+    });
     await tale.happen();
     await attempted(hook.id);
-    await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, changes));
     await makeDue(hook.id);
     await minute();
     expect(await settled(hook.id)).toMatchObject([{ status: 'cancelled', attempts: 1 }]);

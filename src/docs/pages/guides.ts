@@ -11,6 +11,7 @@ export const guidePaths = [
   'moving-from-polling',
   'connectors',
   'versioning',
+  'changelog',
 ] as const;
 
 /** A guide's path below `/docs` (empty for the first page), its title and its text in Markdown. */

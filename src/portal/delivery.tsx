@@ -3,6 +3,7 @@ import { type Delivery, findDelivery } from '../deliveries/queries.ts';
 import { replay } from '../deliveries/replay.ts';
 import { Refusal } from '../errors.ts';
 import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { PostButton, Status, Time } from './components.tsx';
 import { page } from './layout.tsx';
@@ -54,7 +55,7 @@ async function detail(c: Context) {
 async function replayDelivery(c: Context) {
   const delivery = await requireDelivery(c);
   await replay(c.env, c.get('caller'), delivery.webhookId, { id: delivery.id });
-  return c.redirect(pathOf(delivery), 303);
+  return seeOther(c, pathOf(delivery));
 }
 
 /** The delivery that the path names. @throws Refusal: not found, also for another account's */

@@ -1,6 +1,7 @@
 import { HTTPException } from 'hono/http-exception';
 import type { Context } from '../http/context.ts';
 import { failureOf, headersOf, type ReportedFailure } from '../http/failures.ts';
+import { seeOther } from '../http/redirect.ts';
 import { page } from './layout.tsx';
 
 /** Renders anything thrown as a page. People whose session has ended are redirected to the sign-in page. */
@@ -14,7 +15,7 @@ export function renderFailurePage(error: Error, c: Context) {
     );
   const failure = failureOf(error, c);
   if (failure.kind === 'unauthenticated' || failure.kind === 'forbidden')
-    return c.redirect('/portal/sign-in', 303);
+    return seeOther(c, '/portal/sign-in');
   for (const [name, value] of Object.entries(headersOf(failure))) c.header(name, value);
   const [title, text] = explain(failure, c);
   return page(c, title, <p role="alert">{text}</p>, failure.kind);

@@ -11,6 +11,7 @@ import {
 import { Refusal } from '../errors.ts';
 import { parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
 import { Confirm, Field, Problem, Table, Time } from './components.tsx';
 import { type FormProblem, readForm, submit } from './form.ts';
 import { page } from './layout.tsx';
@@ -80,7 +81,7 @@ async function invite(c: Context) {
       const { email } = parse(v.object({ email: Email }), { email: draft });
       await addPortalUser(c.env, c.get('caller'), email);
       c.executionCtx.waitUntil(emailSignInLink(c.env, email, new URL(c.req.url).origin));
-      return c.redirect('/portal/settings/people', 303);
+      return seeOther(c, '/portal/settings/people');
     },
     (problem) => list(c, draft, problem),
   );
@@ -100,7 +101,7 @@ async function confirmRemove(c: Context) {
 async function remove(c: Context) {
   const { id } = await requireOther(c);
   await removePortalUser(c.env, c.get('caller'), id);
-  return c.redirect('/portal/settings/people', 303);
+  return seeOther(c, '/portal/settings/people');
 }
 
 /** The person that the path names. @throws Refusal: not found, also for oneself and for another account's */

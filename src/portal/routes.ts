@@ -5,6 +5,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import { Refusal } from '../errors.ts';
 import type { App } from '../http/context.ts';
 import { allowedMethods } from '../http/methods.ts';
+import { seeOther } from '../http/redirect.ts';
 import { connectionPages } from './connections.tsx';
 import { deliveryPages } from './delivery.tsx';
 import { eventPages } from './events.tsx';
@@ -57,7 +58,7 @@ export const portalRoutes = new Hono<App>()
   .route('/', webhookPages)
   .route('/', webhookActions)
   .route('/', deliveryPages)
-  .get('/settings', (c) => c.redirect('/portal/settings/tokens', 303))
+  .get('/settings', (c) => seeOther(c, '/portal/settings/tokens'))
   .route('/', tokenPages)
   .route('/', peoplePages)
   .all('/*', (c) => {

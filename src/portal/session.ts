@@ -2,6 +2,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
 import { findSession, type Session, sessionMs } from '../accounts/sessions.ts';
 import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -14,7 +15,7 @@ declare module 'hono' {
 export const signedIn = createMiddleware<App>(async (c, next) => {
   const secret = getCookie(c, cookieName, onlyHere(c).prefix);
   const session = secret ? await findSession(c.env, secret) : undefined;
-  if (!session) return c.redirect('/portal/sign-in', 303);
+  if (!session) return seeOther(c, '/portal/sign-in');
   c.set('session', session);
   c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId });
   return await next();

@@ -4,6 +4,7 @@ import { Email } from '../accounts/people.ts';
 import { signIn, signOut } from '../accounts/sessions.ts';
 import type { App, Context } from '../http/context.ts';
 import { limitUnknown, withinLimit } from '../http/limits.ts';
+import { seeOther } from '../http/redirect.ts';
 import { Field, Problem } from './components.tsx';
 import { readForm } from './form.ts';
 import { page } from './layout.tsx';
@@ -73,11 +74,11 @@ async function signInByLink(c: Context) {
   const secret = await signIn(c.env, c.req.param('link') ?? '');
   if (!secret) return requestPage(c, 'This link has expired or was already used. Request a new one.');
   startSession(c, secret);
-  return c.redirect('/portal', 303);
+  return seeOther(c, '/portal');
 }
 
 async function endSession(c: Context, everywhere: boolean) {
   await signOut(c.env, c.get('session'), everywhere);
   forgetSession(c);
-  return c.redirect('/portal/sign-in', 303);
+  return seeOther(c, '/portal/sign-in');
 }

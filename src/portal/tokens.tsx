@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
 import { findTokenById, issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
 import { Confirm, Field, Problem, Table, Time } from './components.tsx';
 import { type FormProblem, readForm, submit } from './form.ts';
@@ -136,7 +137,7 @@ async function confirmRevoke(c: Context) {
 async function revoke(c: Context) {
   const { id } = await requireToken(c);
   await revokeToken(c.env, c.get('caller'), id);
-  return c.redirect('/portal/settings/tokens', 303);
+  return seeOther(c, '/portal/settings/tokens');
 }
 
 /** The token that the path names. @throws Refusal: not found, also for another account's */

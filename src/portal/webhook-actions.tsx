@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { replay } from '../deliveries/replay.ts';
 import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
 import { deleteWebhook } from '../webhooks/service.ts';
 import { sendTestAccident, sendTestEvent } from '../webhooks/simulate.ts';
 import { Confirm } from './components.tsx';
@@ -31,17 +32,17 @@ async function confirmDelete(c: Context) {
 async function remove(c: Context) {
   const { id } = await requireWebhook(c);
   await deleteWebhook(c.env, c.get('caller'), id);
-  return c.redirect('/portal/webhooks', 303);
+  return seeOther(c, '/portal/webhooks');
 }
 
 async function replayFailed(c: Context) {
   const webhook = await requireWebhook(c);
   await replay(c.env, c.get('caller'), webhook.id, {});
-  return c.redirect(pathOf(webhook), 303);
+  return seeOther(c, pathOf(webhook));
 }
 
 async function sendTest(c: Context, send: typeof sendTestEvent | typeof sendTestAccident) {
   const webhook = await requireWebhook(c);
   await send(c.env, c.get('caller'), c.get('requestId'), webhook);
-  return c.redirect(pathOf(webhook), 303);
+  return seeOther(c, pathOf(webhook));
 }

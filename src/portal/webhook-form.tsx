@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { type Connection, listConnections } from '../accounts/connections.ts';
 import { config } from '../config.ts';
 import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
 import { ACCIDENT, EVENT } from '../notifications/types.ts';
 import { parseWebhook } from '../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../webhooks/service.ts';
@@ -57,7 +58,7 @@ async function save(c: Context, webhook: StoredWebhook | undefined) {
       const saved = webhook
         ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, webhook.revision)
         : await createWebhook(c.env, c.get('caller'), input);
-      return c.redirect(pathOf(saved), 303);
+      return seeOther(c, pathOf(saved));
     },
     async (problem) => {
       const connections = await listConnections(c.env, c.get('caller'));

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { benchAll } from './bench/all.ts';
-import { machine } from './bench/bench.ts';
 import { benchCurve } from './bench/curve.ts';
 import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
+import { machine } from './bench/report.ts';
 
 const program = new Command('npm run bench --')
   .description(

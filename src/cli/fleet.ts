@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import { accountCommands } from './commands/accounts.ts';
-import { connectionCommands } from './commands/connections.ts';
-import { deliveryCommands, webhookCommands } from './commands/deliveries.ts';
-import { generateCommand } from './commands/generate.ts';
-import { importCommand } from './commands/import.ts';
-import { statusCommand } from './commands/status.ts';
-import { tokenCommands } from './commands/tokens.ts';
-import { signInLinkCommand, userCommands } from './commands/users.ts';
-import { ApiError } from './operator.ts';
+import { accountCommands } from './operate/accounts.ts';
+import { ApiError } from './operate/client.ts';
+import { connectionCommands } from './operate/connections.ts';
+import { deliveryCommands, webhookCommands } from './operate/deliveries.ts';
+import { generateCommand } from './operate/generate.ts';
+import { importCommand } from './operate/import.ts';
+import { statusCommand } from './operate/status.ts';
+import { tokenCommands } from './operate/tokens.ts';
+import { signInLinkCommand, userCommands } from './operate/users.ts';
 
 const program = new Command('fleet')
   .description("The operator's tool of the Fleet Data Service.")

@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { demoAccount, demoPath, demoSignIn, demoWebhook, trickle } from './demo.ts';
-import { type Demo, forgetRuns, localDirectory, readDemo, writeDemo } from './local.ts';
-import { operatorOf } from './operator.ts';
-import { type Received, startReceiver } from './receiver.ts';
-import { startStack } from './stack.ts';
+import { demoAccount, demoPath, demoSignIn, demoWebhook, trickle } from './demo/account.ts';
+import { type Demo, forgetRuns, localDirectory, readDemo, writeDemo } from './local/directory.ts';
+import { type Received, startReceiver } from './local/receiver.ts';
+import { startStack } from './local/stack.ts';
+import { operatorOf } from './operate/client.ts';
 
 const program = new Command('npm start --')
   .description('Runs the whole service on this machine, with a demo account and a receiver of its webhook.')

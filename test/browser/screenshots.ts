@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { startReceiver } from '../../src/cli/receiver.ts';
+import { startReceiver } from '../../src/cli/local/receiver.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { generateFleet } from '../../src/cli/generate.ts';
-import { type Line, readRecords } from '../../src/cli/import/read.ts';
-import { importLines } from '../../src/cli/import/run.ts';
-import { sendRecords } from '../../src/cli/import/send.ts';
+import { type Line, readRecords } from '../../src/cli/operate/import/read.ts';
+import { importLines } from '../../src/cli/operate/import/run.ts';
+import { sendRecords } from '../../src/cli/operate/import/send.ts';
+import { generateFleet } from '../../src/cli/operate/synthetic-fleet.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));

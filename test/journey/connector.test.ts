@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Received, startReceiver } from '../../src/cli/receiver.ts';
-import type { Stack } from '../../src/cli/stack.ts';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { api, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
 const root = resolve(import.meta.dirname, '../..');

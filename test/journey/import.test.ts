@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/stack.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder } from '../support/node/journey.ts';
 
 const folder = stackFolder();

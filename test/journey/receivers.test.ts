@@ -4,8 +4,8 @@ import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { certificates } from '../../src/cli/certificates.ts';
-import type { Stack } from '../../src/cli/stack.ts';
+import { certificates } from '../../src/cli/local/certificates.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import {
   api,
   fleet,

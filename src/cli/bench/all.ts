@@ -1,6 +1,6 @@
-import { machine, report } from './bench.ts';
 import { measureDeliveries, measureLatency } from './deliveries.ts';
 import { measureIngest } from './ingest.ts';
+import { machine, report } from './report.ts';
 import { measureRequests } from './requests.ts';
 import type { Measure } from './rounds.ts';
 import { startSetting } from './setting.ts';

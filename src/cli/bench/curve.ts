@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { machine, report, spread } from './bench.ts';
 import { arrivalsPerSecond } from './deliveries.ts';
+import { machine, report, spread } from './report.ts';
 import { eventData, newEvents, type Setting, startSetting } from './setting.ts';
 
 /** What D1 did, as the bench Worker tells it. */

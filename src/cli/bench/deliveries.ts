@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { percentile } from './bench.ts';
+import { percentile } from './report.ts';
 import { byTurns, type Measure } from './rounds.ts';
 import { eventData, newEvents, type Setting } from './setting.ts';
 

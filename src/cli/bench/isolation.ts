@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Certificates } from '../certificates.ts';
-import { operatorOf, request } from '../operator.ts';
-import type { Stack } from '../stack.ts';
-import { benchStack, percentile, report } from './bench.ts';
+import type { Certificates } from '../local/certificates.ts';
+import type { Stack } from '../local/stack.ts';
+import { operatorOf, request } from '../operate/client.ts';
+import { benchStack, percentile, report } from './report.ts';
 import { newAccount } from './setting.ts';
 
 type Size = { healthy: number; rounds: number; everyMs: number };

@@ -1,12 +1,12 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { generateFleet } from '../generate.ts';
-import { readRecords } from '../import/read.ts';
-import { importLines } from '../import/run.ts';
-import { sendRecords } from '../import/send.ts';
-import { operatorOf, request } from '../operator.ts';
-import type { Stack } from '../stack.ts';
-import { benchStack, report } from './bench.ts';
+import type { Stack } from '../local/stack.ts';
+import { operatorOf, request } from '../operate/client.ts';
+import { readRecords } from '../operate/import/read.ts';
+import { importLines } from '../operate/import/run.ts';
+import { sendRecords } from '../operate/import/send.ts';
+import { generateFleet } from '../operate/synthetic-fleet.ts';
+import { benchStack, report } from './report.ts';
 
 const accounts = 20;
 const day = 86_400_000;

@@ -1,4 +1,4 @@
-import { spread } from './bench.ts';
+import { spread } from './report.ts';
 
 /** One measure: the service against the least that could do the same job. */
 export type Measure = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import { operatorOf, request } from '../operator.ts';
-import type { Stack } from '../stack.ts';
-import { benchStack } from './bench.ts';
+import type { Stack } from '../local/stack.ts';
+import { operatorOf, request } from '../operate/client.ts';
+import { benchStack } from './report.ts';
 
 /** What measures are taken on: the stack, an account with a connection and vehicles, and a receiver. */
 export type Setting = {

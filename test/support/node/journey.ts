@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { type StackOptions, startStack } from '../../../src/cli/stack.ts';
+import { type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
 
 const fleetProgram = resolve(import.meta.dirname, '../../../src/cli/fleet.ts');
 

@@ -3,8 +3,8 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
-import { localDirectory } from '../local.ts';
-import { type Stack, startStack } from '../stack.ts';
+import { localDirectory } from '../local/directory.ts';
+import { type Stack, startStack } from '../local/stack.ts';
 
 /** A service for measuring: fresh data, no rate limit, and the bare Worker beside it. */
 export async function benchStack(name: string): Promise<{ stack: Stack; directory: string }> {
@@ -17,7 +17,7 @@ export async function benchStack(name: string): Promise<{ stack: Stack; director
 /** The service's own configuration with another entry, a queue for the bare consumer, and limits never met. */
 const benchConfig = (toml: string): string =>
   `${toml
-    .replace('main = "src/index.ts"', 'main = "src/cli/bench/worker.ts"')
+    .replace('main = "src/index.ts"', 'main = "src/bench/worker.ts"')
     .replaceAll(/limit = \d+/g, 'limit = 1000000000')}
 [[queues.producers]]
 binding = "BARE"

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { readDemo } from '../local.ts';
-import { ApiError, type Operator, operatorOf } from '../operator.ts';
+import { readDemo } from '../local/directory.ts';
+import { ApiError, type Operator, operatorOf } from './client.ts';
 
 /** Speaks to the service that this call is about, as its operators. */
 export function operatorFor(command: Command): Operator {

@@ -1,5 +1,5 @@
-import type { Demo } from './local.ts';
-import { type Operator, request } from './operator.ts';
+import type { Demo } from '../local/directory.ts';
+import { type Operator, request } from '../operate/client.ts';
 
 /** The demo's account with its two connections and their credentials. */
 export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ApiError } from '../operator.ts';
+import { ApiError } from './client.ts';
 import { operatorFor, show } from './context.ts';
 
 type User = { id: string; email: string };

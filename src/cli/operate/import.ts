@@ -1,11 +1,11 @@
 import { rmSync, statSync } from 'node:fs';
 import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
-import { readRecords } from '../import/read.ts';
-import { importLines } from '../import/run.ts';
-import { sendRecords } from '../import/send.ts';
-import { ApiError } from '../operator.ts';
+import { ApiError } from './client.ts';
 import { operatorFor, serviceOf, show } from './context.ts';
+import { readRecords } from './import/read.ts';
+import { importLines } from './import/run.ts';
+import { sendRecords } from './import/send.ts';
 
 const day = 86_400_000;
 

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { buildDocs } from '../docs/pages/build.ts';
+import { buildDocs } from '../../docs/pages/build.ts';
 
 /** Makes `dist/`: all that is served as it is, before the Worker is asked. */
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });

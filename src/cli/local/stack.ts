@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } 
 import { join, resolve } from 'node:path';
 import { type Certificates, certificates } from './certificates.ts';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js');
 const quietly = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',

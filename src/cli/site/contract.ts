@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
  * Publishes the API's documents: what `dist/` holds is what later ones will be compared with. Refuses when it
  * would break a client that relies on the published ones, unless the API-Version is a new one.
  */
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const redocly = join(root, 'node_modules/@redocly/cli/bin/cli.js');
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 

@@ -1,7 +1,7 @@
-import { app } from '../../app.ts';
-import type { DeliveryKey } from '../../deliveries/queue.ts';
-import { sweep } from '../../deliveries/sweep.ts';
-import worker from '../../index.ts';
+import { app } from '../app.ts';
+import type { DeliveryKey } from '../deliveries/queue.ts';
+import { sweep } from '../deliveries/sweep.ts';
+import worker from '../index.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
 import { metered, type Rows } from './worker-meter.ts';
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Certificates } from './certificates.ts';
 
 /** Where `npm start` keeps everything: data, certificate, secrets, and what it tells other programs. */
-export const localDirectory = resolve(import.meta.dirname, '../../.local');
+export const localDirectory = resolve(import.meta.dirname, '../../../.local');
 const demoFile = join(localDirectory, 'demo.json');
 
 /** What a program needs to use the local service (design 10). */

@@ -1,4 +1,4 @@
-import { ApiError } from '../operator.ts';
+import { ApiError } from '../client.ts';
 
 /** What the service made of one call. */
 export type CallResult = {

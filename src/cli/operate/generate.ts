@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Command, InvalidArgumentError } from 'commander';
-import { generateFleet } from '../generate.ts';
+import { generateFleet } from './synthetic-fleet.ts';
 
 const count = (most: number) => (text: string) => {
   const value = Number(text);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { ApiError } from '../operator.ts';
+import { ApiError } from './client.ts';
 import { operatorFor, show } from './context.ts';
 
 const columns = ['id', 'name', 'provider', 'tSP', 'healthStatus', 'createdAt'];

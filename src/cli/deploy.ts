@@ -8,7 +8,7 @@ import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
 import { type Plan, planOf, Settings } from './deploy/plan.ts';
 import { migrate, tryUpload, upload, writeConfiguration } from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
-import { localDirectory } from './local/directory.ts';
+import { localDirectory } from './project/paths.ts';
 
 const patienceMs = 180_000;
 

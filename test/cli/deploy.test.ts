@@ -12,14 +12,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Hono } from 'hono';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../src/cli/project/paths.ts';
 import { type Cloudflare, newAccount } from '../support/node/cloudflare.ts';
 import { startNetwork } from '../support/node/network.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 /** A copy of the project, so that what a deploy keeps is not kept among ours. */
 const project = mkdtempSync(join(tmpdir(), 'fleet-deploy-'));

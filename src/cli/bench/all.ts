@@ -29,7 +29,7 @@ export async function benchAll(json: boolean, size: Size): Promise<boolean> {
     us.receiver.stop();
     await us.stack.stop();
   }
-  const { gzipKiB, activeMs } = measureStartUp(size.starts);
+  const { gzipKiB, activeMs } = await measureStartUp(size.starts);
   const digits = (unit: string) => (figure: number) =>
     unit === 'ms' ? figure.toFixed(1) : String(Math.round(figure));
   const rows = measures.map(({ what, unit, bare, service, ratio, bar, met }) => {

@@ -6,7 +6,8 @@ import { readRecords } from '../operate/import/read.ts';
 import { importLines } from '../operate/import/run.ts';
 import { sendRecords } from '../operate/import/send.ts';
 import { generateFleet } from '../operate/synthetic-fleet.ts';
-import { benchStack, report } from './report.ts';
+import { report } from './report.ts';
+import { benchStack } from './stack.ts';
 
 const accounts = 20;
 const day = 86_400_000;

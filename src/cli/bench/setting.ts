@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:https';
+import { type Listening, listen } from '../local/receiver.ts';
 import type { Stack } from '../local/stack.ts';
 import { operatorOf, request } from '../operate/client.ts';
-import { benchStack } from './report.ts';
+import { benchStack } from './stack.ts';
 
 /** What measures are taken on: the stack, an account with a connection and vehicles, and a receiver. */
 export type Setting = {
@@ -22,7 +21,7 @@ export type Setting = {
 };
 
 /** An HTTPS receiver that only counts: `arrived` is told of each call when its first byte comes. */
-type Receiver = { url: string; arrived: () => void; stop: () => void };
+type Receiver = Listening & { arrived: () => void };
 
 const vehicles = 50;
 
@@ -130,22 +129,11 @@ export const newEvents = (count: number): object[] =>
     recipients: ['safety@example.com'],
   }));
 
-function startCounter({ certificates }: Stack): Promise<Receiver> {
-  const files = { cert: readFileSync(certificates.certFile), key: readFileSync(certificates.keyFile) };
+async function startCounter({ certificates }: Stack): Promise<Receiver> {
   const counter: Receiver = { url: '', arrived: () => {}, stop: () => {} };
-  const server = createServer(files, (request, response) => {
+  const listening = await listen(certificates, 0, (request, response) => {
     counter.arrived();
     request.resume().on('end', () => response.writeHead(204).end());
   });
-  return new Promise((done) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      counter.url = `https://localhost:${typeof address === 'object' && address ? address.port : 0}`;
-      counter.stop = () => {
-        server.close();
-        server.closeAllConnections();
-      };
-      done(counter);
-    }),
-  );
+  return Object.assign(counter, listening);
 }

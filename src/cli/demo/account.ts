@@ -1,10 +1,10 @@
 import type { Demo } from '../local/directory.ts';
 import { type Operator, request } from '../operate/client.ts';
 
-/** The demo's account with its two connections and their credentials. */
+/** The demo account with its two connections and their credentials. */
 export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 
-/** Opens the demo's account, unless the one of an earlier start is still there. */
+/** Creates the demo account, or returns the one that an earlier start created. */
 export async function demoAccount(operator: Operator, before: Demo | undefined): Promise<DemoAccount> {
   const accounts = await operator.get<{ id: string }[]>('/accounts');
   if (before && accounts.some(({ id }) => id === before.accountId)) return before;
@@ -23,7 +23,7 @@ export async function demoAccount(operator: Operator, before: Demo | undefined):
   return { accountId, apiToken: token.value, connections };
 }
 
-/** Makes a link that signs in to the portal as a person of the demo's account. */
+/** Returns a link that signs in to the portal as a person of the demo account. */
 export async function demoSignIn(operator: Operator, { accountId }: DemoAccount): Promise<string> {
   const email = 'demo@fleet.example';
   const users = await operator.get<{ email: string }[]>(`/accounts/${accountId}/users`);
@@ -32,7 +32,7 @@ export async function demoSignIn(operator: Operator, { accountId }: DemoAccount)
   return (await operator.post<{ url: string }>('/sign-in-links', { email })).url;
 }
 
-/** Registers `url` for everything of the demo's account; a webhook of an earlier start is moved to it. */
+/** Registers `url` for all notifications of the demo account; a webhook of an earlier start gets the new URL. */
 export async function demoWebhook(baseUrl: string, demo: DemoAccount, url: string): Promise<void> {
   const headers = { 'x-api-key': demo.apiToken, 'content-type': 'application/json' };
   const body = JSON.stringify({
@@ -49,62 +49,5 @@ export async function demoWebhook(baseUrl: string, demo: DemoAccount, url: strin
   else await request(`${baseUrl}/webhook`, { method: 'POST', headers, body });
 }
 
-/** The path under which the demo's receiver listens. */
+/** The path of the demo receiver's URL. */
 export const demoPath = '/fleet-demo';
-
-const incidents = [
-  ['hard_brake', 'Braking'],
-  ['tailgating', 'FollowingDistanceSevere'],
-  ['cell_phone', 'MobileUsage'],
-  ['hard_corner', 'HarshTurn'],
-  ['stop_sign_violation', 'RollingStop'],
-  ['drowsiness', 'Drowsy'],
-] as const;
-
-const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T; // never empty
-
-/** Sends in a made-up fleet, then an event every few seconds and, early on, an accident by its three levels. */
-export async function trickle(baseUrl: string, demo: DemoAccount, stopped: AbortSignal): Promise<void> {
-  const run = Date.now().toString(36);
-  const send = (connection: number, ...records: object[]) =>
-    request(`${baseUrl}/ingest`, {
-      method: 'POST',
-      headers: {
-        'x-api-key': demo.connections[connection]?.ingestKey ?? '',
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ records }),
-    });
-  const vehicles = [1, 2, 3, 4, 5].map((number) => ({
-    kind: 'vehicle',
-    sourceId: `demo-${number}`,
-    name: `Truck ${number}`,
-    vin: `1FUJGLDR5CLBP883${number}`,
-    groups: [pick(['North', 'South'])],
-  }));
-  await Promise.all([send(0, ...vehicles), send(1, ...vehicles)]);
-  for (let turn = 0; !stopped.aborted; turn++) {
-    const connection = turn % 2;
-    if (turn >= 1 && turn <= 3) await send(0, accident(run, turn, vehicles[0]?.vin ?? ''));
-    else
-      await send(connection, {
-        kind: 'safetyEvent',
-        sourceId: `demo-${run}-${turn}`,
-        vehicle: pick(vehicles).sourceId,
-        incidentTypes: [pick(incidents)[connection]],
-        startedAt: new Date().toISOString(),
-        location: { latitude: 39.7 + Math.random() / 10, longitude: -105 + Math.random() / 10 },
-        recipients: ['safety@demo.example'],
-      });
-    await new Promise((on) => setTimeout(on, turn < 4 ? 2000 : 8000));
-  }
-}
-
-const accident = (run: string, level: number, vin: string) => ({
-  kind: 'accident',
-  sourceId: `demo-${run}`,
-  vin,
-  eventTime: new Date().toISOString(),
-  location: { latitude: 39.7392, longitude: -104.9903 },
-  notificationLevel: level,
-});

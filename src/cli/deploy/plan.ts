@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import * as v from 'valibot';
-import { root } from './wrangler.ts';
+import { root } from '../project/paths.ts';
 
 /** What may differ from one deployment to the next without a change to tracked files. */
 export const Settings = v.object({

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { localDirectory } from '../project/paths.ts';
 import type { Certificates } from './certificates.ts';
 
-/** Where `npm start` keeps everything: data, certificate, secrets, and what it tells other programs. */
-export const localDirectory = resolve(import.meta.dirname, '../../../.local');
 const demoFile = join(localDirectory, 'demo.json');
 
 /** What a program needs to use the local service (design 10). */
@@ -17,14 +16,15 @@ export type Demo = {
   receiver: { url: string } & Certificates;
 };
 
-/** What the last `npm start` has written, if there was one. */
+/** Returns what the last `npm start` wrote, if there was one. */
 export const readDemo = (): Demo | undefined =>
   existsSync(demoFile) ? JSON.parse(readFileSync(demoFile, 'utf8')) : undefined;
 
+/** Writes `.local/demo.json`, readable only by its owner: it holds keys. */
 export const writeDemo = (demo: Demo): void =>
   writeFileSync(demoFile, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
 
-/** Forgets all data of earlier runs here; what a deploy keeps, its keys above all, is none of it. */
+/** Deletes the data of earlier runs, but not what deploys keep: their keys exist nowhere else. */
 export function forgetRuns(): void {
   if (!existsSync(localDirectory)) return;
   for (const name of readdirSync(localDirectory))

@@ -1,42 +1,25 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { root, siteDirectory } from '../project/paths.ts';
+import { runWrangler } from '../project/wrangler.ts';
 import { type Certificates, certificates } from './certificates.ts';
+import { type DevServer, endLeftOver, startDev } from './dev.ts';
 
-const root = resolve(import.meta.dirname, '../../..');
-const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js');
-const quietly = {
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  WRANGLER_SEND_METRICS: 'false',
-  WRANGLER_SEND_ERROR_REPORTS: 'false',
-  WRANGLER_HIDE_BANNER: 'true',
-  // A database of every request and line, for a page that nobody opens; it took half the service's speed.
-  X_LOCAL_OBSERVABILITY: 'false',
-  // Wrangler then attaches no debugger of its own, through which every line of the log would go.
-  VSCODE_INSPECTOR_OPTIONS: '{}',
-  DO_NOT_TRACK: '1',
-  NO_COLOR: '1',
-};
-
-/** The service running on this machine, with its data under one folder. */
-export type Stack = {
-  baseUrl: string;
+/** The service running on this machine, with its data in one folder. */
+export type Stack = DevServer & {
   operatorKey: string;
   certificates: Certificates;
   /** Does what Cloudflare's clock does every minute. */
   minute: () => Promise<void>;
-  stop: () => Promise<void>;
-  /** Ends all of it at once, as a power cut would. */
-  kill: () => void;
 };
 
 export type StackOptions = { directory: string; port: number; config?: (toml: string) => string };
 
 /**
  * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs
- * `wrangler dev`. What it keeps lives in `directory`; a stack left over there by a process that was killed
- * is ended first. Port 0 takes any free one; `config` may change the configuration's text.
+ * `wrangler dev`. Everything it keeps is in `directory`; a stack that a killed process left running there is
+ * ended first. Port 0 takes any free port; `config` may change the text of wrangler.toml.
  *
  * @throws Error when it is not up within a minute; its log is `wrangler.log` in `directory`
  */
@@ -46,60 +29,29 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
   const ready = await certificates(directory);
   const { secretsFile, operatorKey } = secrets(directory);
   const env = {
-    ...process.env,
-    ...quietly,
-    CI: 'true',
     NODE_EXTRA_CA_CERTS: ready.caFile,
     // Where Workers that bind to this very service find it, and no other of the same name.
     WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
   };
   const state = join(directory, 'state');
-  const toml = join(root, 'wrangler.toml');
-  const configFile = config ? join(directory, 'wrangler.toml') : toml;
-  if (config) writeFileSync(configFile, fromAnywhere(config(readFileSync(toml, 'utf8'))));
-  migrate(state, env, configFile);
-
-  const logFile = join(directory, 'wrangler.log');
-  const log = openSync(logFile, 'w');
-  const args = [
-    'dev',
-    '--config',
-    configFile,
-    '--port',
-    String(port),
-    '--ip',
-    '127.0.0.1',
-    '--inspector-port',
-    '0',
-  ];
-  args.push('--persist-to', state, '--env-file', secretsFile, '--var', 'ALLOW_LOOPBACK_RECEIVERS:true');
-  args.push('--show-interactive-dev-session=false');
-  const child = spawn(process.execPath, [wrangler, ...args], {
-    cwd: root,
+  const configFile = configuration(directory, config);
+  await migrate(state, configFile);
+  const server = await startDev(directory, {
+    config: configFile,
+    port,
     env,
-    stdio: ['ignore', log, log],
-    detached: true, // a process group of its own, so that all of it can be ended
+    args: [
+      ...['--assets', ownSite(directory), '--persist-to', state, '--env-file', secretsFile],
+      ...['--var', 'ALLOW_LOOPBACK_RECEIVERS:true', '--var', 'EMAIL_FROM:portal@fleet-data.example'],
+    ],
   });
-  writeFileSync(pidFile(directory), String(child.pid));
-  const baseUrl = await untilReady(child, logFile);
   return {
-    baseUrl,
+    ...server,
     operatorKey,
     certificates: ready,
-    minute: async () => void (await fetch(`${baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`)),
-    stop: () => end(child, directory),
-    kill: () => signal(child.pid, 'SIGKILL'),
+    minute: async () => void (await fetch(`${server.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`)),
   };
 }
-
-/** A configuration whose paths hold wherever it lies. */
-const fromAnywhere = (toml: string): string =>
-  toml.replace(
-    /^(main|migrations_dir|directory) = "(.+)"$/gm,
-    (_, key, path) => `${key} = "${resolve(root, path)}"`,
-  );
-
-const pidFile = (directory: string) => join(directory, 'wrangler.pid');
 
 function secrets(directory: string): { secretsFile: string; operatorKey: string } {
   const secretsFile = join(directory, 'secrets.env');
@@ -109,71 +61,36 @@ function secrets(directory: string): { secretsFile: string; operatorKey: string 
     writeFileSync(secretsFile, `OPERATOR_KEY=${operatorKey}\nHEADER_KEYS=${headerKeys}\n`, { mode: 0o600 });
   }
   const operatorKey = /^OPERATOR_KEY=(.+)$/m.exec(readFileSync(secretsFile, 'utf8'))?.[1];
-  if (!operatorKey) throw new Error(`${secretsFile} holds no OPERATOR_KEY; delete it to make a new one`);
+  if (!operatorKey) throw new Error(`${secretsFile} has no OPERATOR_KEY; delete the file to get a new one`);
   return { secretsFile, operatorKey };
 }
 
-function migrate(state: string, env: NodeJS.ProcessEnv, config: string): void {
-  const args = [
-    wrangler,
-    '--config',
-    config,
-    'd1',
-    'migrations',
-    'apply',
-    'DB',
-    '--local',
-    '--persist-to',
-    state,
-  ];
-  const done = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
-  if (done.status !== 0) throw new Error(`Migrations failed:\n${done.stdout}${done.stderr}`);
+/** Returns the file of the configuration: the project's own, or a changed copy in `directory`. */
+function configuration(directory: string, change: StackOptions['config']): string {
+  const file = join(root, 'wrangler.toml');
+  if (!change) return file;
+  const changed = join(directory, 'wrangler.toml');
+  writeFileSync(changed, withAbsolutePaths(change(readFileSync(file, 'utf8'))));
+  return changed;
 }
 
-/** Answers where the service is, by its own word: on a port that is taken another one would answer. */
-async function untilReady(child: ChildProcess, logFile: string): Promise<string> {
-  for (
-    const until = Date.now() + 60_000;
-    Date.now() < until;
-    await new Promise((on) => setTimeout(on, 100))
-  ) {
-    const log = readFileSync(logFile, 'utf8');
-    if (child.exitCode !== null) {
-      const why = /Address already in use \(.+?\)/.exec(log)?.[0];
-      throw new Error(`The service did not start${why ? `: ${why}` : ''}; see ${logFile}`);
-    }
-    const port = /Ready on http:\/\/127\.0\.0\.1:(\d+)\s/.exec(log)?.[1];
-    if (!port) continue;
-    const up = await fetch(`http://localhost:${port}/`).catch(() => undefined);
-    if (up?.headers.has('x-request-id')) return `http://localhost:${port}`;
-  }
-  signal(child.pid, 'SIGKILL');
-  throw new Error(`The service was not up within a minute; see ${logFile}`);
+const withAbsolutePaths = (toml: string): string =>
+  toml.replace(
+    /^(main|migrations_dir|directory) = "(.+)"$/gm,
+    (_, key, path) => `${key} = "${resolve(root, path)}"`,
+  );
+
+async function migrate(state: string, config: string): Promise<void> {
+  const args = ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state, '--config', config];
+  const { ok, text } = await runWrangler(args, { CI: 'true' });
+  if (!ok) throw new Error(`Migrations failed:\n${text}`);
 }
 
-function signal(pid: number | undefined, name: NodeJS.Signals): void {
-  try {
-    if (pid) process.kill(-pid, name);
-  } catch {
-    // it has ended already
-  }
-}
-
-async function end(child: ChildProcess, directory: string): Promise<void> {
-  const ended = new Promise((done) => child.once('exit', done));
-  if (child.exitCode === null && child.signalCode === null) {
-    signal(child.pid, 'SIGTERM');
-    await Promise.race([ended, new Promise((done) => setTimeout(done, 5000))]);
-  }
-  signal(child.pid, 'SIGKILL');
-  rmSync(pidFile(directory), { force: true });
-}
-
-/** Ends what a start that was killed has left running here, if that is still what the process id names. */
-function endLeftOver(directory: string): void {
-  if (!existsSync(pidFile(directory))) return;
-  const pid = Number(readFileSync(pidFile(directory), 'utf8'));
-  const command = spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout ?? '';
-  if (command.includes('wrangler') && command.includes(directory)) signal(pid, 'SIGKILL');
-  rmSync(pidFile(directory), { force: true });
+/** Copies the built site, so that a later build cannot take pages away from a running service. */
+function ownSite(directory: string): string {
+  if (!existsSync(siteDirectory)) throw new Error('The docs are not built. Run npm run assets first');
+  const site = join(directory, 'site');
+  rmSync(site, { recursive: true, force: true });
+  cpSync(siteDirectory, site, { recursive: true });
+  return site;
 }

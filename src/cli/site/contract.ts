@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { root, siteDirectory } from '../project/paths.ts';
 
 /**
  * Publishes the API's documents: what `dist/` holds is what later ones will be compared with. Refuses when it
  * would break a client that relies on the published ones, unless the API-Version is a new one.
  */
-const root = resolve(import.meta.dirname, '../../..');
 const redocly = join(root, 'node_modules/@redocly/cli/bin/cli.js');
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 for (const name of ['openapi.json', 'openapi.operator.json']) {
   const published = join(root, 'src/docs/openapi/published', name);
-  const built = join(root, 'dist', name);
+  const built = join(siteDirectory, name);
   const failOn = versionOf(published) === versionOf(built) ? 'major' : 'none';
   const args = [redocly, 'diff', published, built, '--fail-on', failOn];
   if (spawnSync(process.execPath, args, { stdio: 'inherit', env }).status !== 0) {

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { sendMail } from '../accounts/mail.ts';
 import { Email } from '../accounts/people.ts';
 import { createSignInLink, signIn, signOut } from '../accounts/sessions.ts';
-import { config } from '../config.ts';
 import type { App, Context } from '../http/context.ts';
 import { limitUnknown, withinLimit } from '../http/limits.ts';
 import { fault } from '../log.ts';
@@ -70,8 +70,7 @@ async function send(env: Env, email: string, origin: string): Promise<void> {
 export async function sendLink(env: Env, to: string, url: string): Promise<void> {
   const text = `Open this link to sign in to the Fleet Data Service:\n\n${url}\n\nIt is good for 15 minutes, and once. If you did not ask for it, do nothing.`;
   const html = `<p>Open this link to sign in to the Fleet Data Service:</p><p><a href="${url}">${url}</a></p><p>It is good for 15 minutes, and once. If you did not ask for it, do nothing.</p>`;
-  const from = { email: config(env).emailFrom, name: 'Fleet Data Service' };
-  await env.EMAIL.send({ to, from, subject: 'Your sign-in link', text, html });
+  await sendMail(env, { to, subject: 'Your sign-in link', text, html });
 }
 
 /** Mail scanners open links; only the button uses one up. */

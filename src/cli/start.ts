@@ -7,6 +7,7 @@ import { type Demo, forgetRuns, readDemo, writeDemo } from './local/directory.ts
 import { type Received, startReceiver } from './local/receiver.ts';
 import { startStack } from './local/stack.ts';
 import { operatorOf } from './operate/client.ts';
+import { printable } from './operate/printable.ts';
 import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
@@ -102,5 +103,5 @@ function line({ method, headers, body }: Received): string {
     body.type === ACCIDENT
       ? `ACCIDENT level ${data.notificationLevel}  ${data.tSP}  VIN ${data.vin}`
       : `event    risk ${data.eventRisk}   ${(data.translatedIncidentTypes as string[]).join(', ')}  ${data.vehicleName}`;
-  return `  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`;
+  return printable(`  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`);
 }

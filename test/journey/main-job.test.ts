@@ -202,7 +202,7 @@ it.each([
     'fleet: Cannot read',
   ],
   [['--url', 'http://localhost:1', 'account', 'list'], 'fleet: Cannot reach http://localhost:1'],
-  [['--url', 'nowhere', 'account', 'list'], 'fleet: --url (or FLEET_URL) must be an address'],
+  [['--url', 'nowhere', 'account', 'list'], 'fleet: --url (or FLEET_URL) must be a URL'],
   [['nonsense'], "error: unknown command 'nonsense'"],
 ])('fleet %j fails with one clear line', async (args, line) => {
   const { code, err } = await fleet(stack, ...args);

@@ -183,6 +183,6 @@ it('the tool shows a delivery with its attempts, and replays what failed', async
   expect(health.out).toContain(webhook);
   expect(await fleet(stack, 'deliveries', 'replay')).toMatchObject({
     code: 1,
-    err: 'error: name either a delivery or --webhook\n',
+    err: 'error: give either a Delivery-Id or --webhook\n',
   });
 });

@@ -171,7 +171,7 @@ async function importing(stack: Stack, directory: string, json: boolean, { impor
       readRecords(file),
       (records) => sendRecords(stack.baseUrl, key.value, records, false),
       {
-        refusedFile: `${file}.refused.ndjson`,
+        rejectedFile: `${file}.rejected.ndjson`,
         atOnce: 4,
         onProgress: () => memory.push(process.memoryUsage().rss / 2 ** 20),
       },
@@ -183,14 +183,14 @@ async function importing(stack: Stack, directory: string, json: boolean, { impor
       run,
       summary.accepted,
       summary.unchanged,
-      summary.refused,
+      summary.rejected,
       Math.round(imported / seconds),
       `${peak(memory.slice(0, half))} / ${peak(memory.slice(half))}`,
     ]);
   }
   report(
     `Import of ${imported} records`,
-    ['', 'accepted', 'unchanged', 'refused', 'records/s', 'peak MiB, 1st / 2nd half'],
+    ['', 'accepted', 'unchanged', 'rejected', 'records/s', 'peak MiB, 1st / 2nd half'],
     rows,
     json,
   );

@@ -1,16 +1,17 @@
 import { Command } from 'commander';
-import { operatorFor, show } from './context.ts';
+import { operatorFor } from './context.ts';
+import { show } from './table.ts';
 
 const columns = ['id', 'name', 'status', 'createdAt'];
 
 /** fleet account … */
 export function accountCommands(): Command {
-  const account = new Command('account').description('customers of the service');
+  const account = new Command('account').description('manage accounts: the customers of the service');
 
   account
     .command('create')
-    .description('open an account')
-    .argument('<name>', 'whose it is')
+    .description('create an account')
+    .argument('<name>', 'name of the customer')
     .action(async (name, _, command) =>
       show(command, await operatorFor(command).post('/accounts', { name }), columns),
     );
@@ -20,14 +21,14 @@ export function accountCommands(): Command {
     .description('list all accounts')
     .action(async (_, command) => show(command, await operatorFor(command).get('/accounts'), columns));
 
-  for (const [verb, status, effect] of [
-    ['suspend', 'suspended', 'refuse all of its credentials from now on'],
-    ['activate', 'active', 'let it in again'],
+  for (const [verb, status, description] of [
+    ['suspend', 'suspended', 'suspend an account: refuse all of its credentials'],
+    ['activate', 'active', 'activate a suspended account'],
   ])
     account
       .command(`${verb}`)
-      .description(`set an account ${status}: ${effect}`)
-      .argument('<id>', "the account's id")
+      .description(`${description}`)
+      .argument('<id>', 'id of the account')
       .action(async (id, _, command) =>
         show(
           command,

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
-import { operatorFor, show } from './context.ts';
+import { operatorFor } from './context.ts';
+import { show } from './table.ts';
 
 type Entry = { at: string; result: string; status?: number; durationMs: number; answer?: string };
 type Delivery = {
@@ -17,16 +18,16 @@ const columns = ['id', 'type', 'level', 'status', 'attempts', 'nextAttemptAt', '
 
 /** fleet deliveries … */
 export function deliveryCommands(): Command {
-  const deliveries = new Command('deliveries').description('what became of notifications');
+  const deliveries = new Command('deliveries').description('follow deliveries, and replay failed ones');
 
   deliveries
     .command('list')
     .description("list a webhook's deliveries, newest first")
-    .requiredOption('--webhook <id>', 'whose; fleet webhook list shows the ids')
-    .option('--status <status>', 'pending, delivered, failed or cancelled')
-    .option('--since <time>', 'those since a time, as in 2026-11-20T00:00:00Z')
-    .option('--limit <count>', 'how many, at most 500', '50')
-    .option('--follow', 'go on, and show each as it changes')
+    .requiredOption('--webhook <id>', 'webhook to list; fleet webhook list shows the ids')
+    .option('--status <status>', 'only those that are pending, delivered, failed or cancelled')
+    .option('--since <time>', 'only those since a time, such as 2026-11-20T00:00:00Z')
+    .option('--limit <count>', 'number of deliveries, at most 500', '50')
+    .option('--follow', 'keep running, and print each delivery as it changes')
     .action(async ({ webhook, status, since, limit, follow }, command) => {
       const query = new URLSearchParams({ webhookId: webhook, limit });
       if (status) query.set('status', status);
@@ -39,8 +40,8 @@ export function deliveryCommands(): Command {
 
   deliveries
     .command('show')
-    .description('show one delivery with each of its attempts')
-    .argument('<id>', 'its Delivery-Id')
+    .description('show a delivery with all of its attempts')
+    .argument('<id>', 'Delivery-Id of the delivery')
     .action(async (id, _, command) => {
       const found = await operatorFor(command).get<Delivery>(`/deliveries/${encodeURIComponent(id)}`);
       if (command.optsWithGlobals().json) return show(command, found, []);
@@ -50,13 +51,13 @@ export function deliveryCommands(): Command {
 
   deliveries
     .command('replay')
-    .description('send failed deliveries again, with a fresh schedule')
-    .argument('[id]', 'one, by its Delivery-Id')
-    .option('--webhook <id>', 'all failed ones of a webhook')
-    .option('--since <time>', 'of these, those since a time')
-    .option('--until <time>', 'of these, those before a time')
+    .description('send failed deliveries again, on a new retry schedule')
+    .argument('[id]', 'Delivery-Id of one delivery')
+    .option('--webhook <id>', 'all failed deliveries of a webhook')
+    .option('--since <time>', 'with --webhook: only those since a time')
+    .option('--until <time>', 'with --webhook: only those before a time')
     .action(async (id, { webhook, since, until }, command: Command) => {
-      if (!id === !webhook) command.error('error: name either a delivery or --webhook');
+      if (!id === !webhook) command.error('error: give either a Delivery-Id or --webhook');
       const operator = operatorFor(command);
       const result = id
         ? await operator.post<object>(`/deliveries/${encodeURIComponent(id)}/replay`, {})
@@ -69,11 +70,11 @@ export function deliveryCommands(): Command {
 
 /** fleet webhook … */
 export function webhookCommands(): Command {
-  const webhook = new Command('webhook').description('what accounts have registered');
+  const webhook = new Command('webhook').description('look at the webhooks of an account');
   webhook
     .command('list')
-    .description("list an account's webhooks with the health of their receivers")
-    .requiredOption('--account <id>', 'whose')
+    .description('list the webhooks of an account, with the health of their receivers')
+    .requiredOption('--account <id>', 'account to list')
     .action(async ({ account }, command) => {
       const path = `/accounts/${encodeURIComponent(account)}/webhooks`;
       show(command, await operatorFor(command).get(path), ['id', 'url', 'failures', 'openUntil']);

@@ -1,6 +1,7 @@
-import Table from 'cli-table3';
 import { Command } from 'commander';
 import { operatorFor } from './context.ts';
+import { printableJson } from './printable.ts';
+import { tableOf } from './table.ts';
 
 type Failing = {
   account: string;
@@ -19,54 +20,49 @@ type Status = {
   failing: Failing[];
 };
 
-/** Where the service stops counting: what has come so far is that many or more. */
-const mostPending = 10_000;
-const mostFailed = 100;
+/** The service stops counting here: such a count stands for itself or more. */
+const maxPending = 10_000;
+const maxFailed = 100;
 
 /** fleet status */
 export function statusCommand(): Command {
   return new Command('status')
-    .description('how the service is doing, and whose deliveries fail')
+    .description('show the health of the service, and which webhooks fail')
     .action(async (_, command) => {
       const status = await operatorFor(command).get<Status>('/status');
-      if (command.optsWithGlobals().json) console.log(JSON.stringify(status, null, 2));
+      if (command.optsWithGlobals().json) console.log(printableJson(status));
       else console.log(`${overview(status)}\n${failures(status.failing)}`);
     });
 }
 
 function overview({ problem, health, pending, due, later, oldestPendingAt }: Status): string {
-  const table = new Table({ style: { head: [], border: [] } });
   const since = health.oldestDueSeconds === null ? '' : `, the oldest for ${health.oldestDueSeconds} s`;
-  table.push(
+  return tableOf([
     ['service', problem ?? 'healthy'],
     ['queue backlog', health.queueBacklog ?? 'unknown'],
-    ['pending', counted(pending, mostPending)],
-    ['due now', `${counted(due, mostPending)}${since}`],
-    ['due later', counted(later, mostPending)],
-    ['oldest pending', oldestPendingAt ?? '–'],
-  );
-  return table.toString();
+    ['pending', counted(pending, maxPending)],
+    ['due now', `${counted(due, maxPending)}${since}`],
+    ['due later', counted(later, maxPending)],
+    ['oldest pending', oldestPendingAt],
+  ]);
 }
 
-/** Failures by webhook, with bars: as long as the worst of them has failed most. */
+/** Failures by webhook, with bars in proportion to the worst. */
 function failures(failing: Failing[]): string {
   if (failing.length === 0) return 'No webhook is failing.';
   const worst = Math.max(...failing.map(({ failed }) => failed), 1);
-  const head = ['account', 'webhook', 'failed in 24 h', '', 'in a row', 'left alone until'];
-  const table = new Table({ head, style: { head: [], border: [] } });
-  for (const { account, webhookId, failed, failures, openUntil } of failing)
-    table.push([
-      account,
-      webhookId,
-      counted(failed, mostFailed),
-      bar(failed / worst),
-      failures,
-      openUntil ?? '–',
-    ]);
-  return table.toString();
+  const rows = failing.map(({ account, webhookId, failed, failures, openUntil }) => [
+    account,
+    webhookId,
+    counted(failed, maxFailed),
+    bar(failed / worst),
+    failures,
+    openUntil,
+  ]);
+  return tableOf(rows, ['account', 'webhook', 'failed in 24 h', '', 'in a row', 'paused until']);
 }
 
-const counted = (count: number, most: number): string => (count < most ? `${count}` : `${most}+`);
+const counted = (count: number, max: number): string => (count < max ? `${count}` : `${max}+`);
 
 const barWidth = 20;
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];

@@ -1,30 +1,31 @@
 import { Command } from 'commander';
-import { operatorFor, show } from './context.ts';
+import { operatorFor } from './context.ts';
+import { show } from './table.ts';
 
 const columns = ['id', 'name', 'scope', 'connectionId', 'lastFour', 'createdAt', 'lastUsedAt', 'expiresAt'];
 type Token = { scope: string; connectionId: string | null };
 
 const kinds = {
-  token: { scope: 'api', owner: 'account', what: "an account's API tokens", one: 'an API token' },
+  token: { scope: 'api', owner: 'account', singular: 'an API token', plural: 'API tokens' },
   'ingest-key': {
     scope: 'ingest',
     owner: 'connection',
-    what: "a connection's ingest keys",
-    one: 'an ingest key',
+    singular: 'an ingest key',
+    plural: 'ingest keys',
   },
 };
 
 /** fleet token … and fleet ingest-key … */
 export function tokenCommands(kind: keyof typeof kinds): Command {
-  const { scope, owner, what, one } = kinds[kind];
-  const commands = new Command(kind).description(what);
+  const { scope, owner, singular, plural } = kinds[kind];
+  const commands = new Command(kind).description(`manage ${plural}`);
 
   commands
     .command('issue')
-    .description(`issue ${one}; its value is shown this once`)
-    .requiredOption(`--${owner} <id>`, 'whose it is')
+    .description(`issue ${singular}; its value is shown only once`)
+    .requiredOption(`--${owner} <id>`, `${owner} that it gives access to`)
     .requiredOption('--name <name>', 'what it is for')
-    .option('--expires <time>', 'when it ends, as in 2027-01-31T00:00:00Z; without it, never')
+    .option('--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)')
     .action(async ({ name, expires, ...options }, command) => {
       const path =
         kind === 'token'
@@ -39,8 +40,8 @@ export function tokenCommands(kind: keyof typeof kinds): Command {
 
   commands
     .command('list')
-    .description(`list ${what} that are not revoked`)
-    .requiredOption('--account <id>', 'whose')
+    .description(`list the ${plural} of an account, except revoked ones`)
+    .requiredOption('--account <id>', 'account to list')
     .action(async ({ account }, command) => {
       const all = await operatorFor(command).get<Token[]>(`/accounts/${encodeURIComponent(account)}/tokens`);
       const shown = columns.filter(
@@ -55,8 +56,8 @@ export function tokenCommands(kind: keyof typeof kinds): Command {
 
   commands
     .command('revoke')
-    .description(`revoke ${one}, with immediate effect`)
-    .argument('<id>', 'the id that list shows, not the value')
+    .description(`revoke ${singular}, with immediate effect`)
+    .argument('<id>', 'id from the list, not the value')
     .action(async (id, _, command) =>
       show(command, await operatorFor(command).delete(`/tokens/${encodeURIComponent(id)}`), [
         'id',

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { ApiError } from './client.ts';
-import { operatorFor, show } from './context.ts';
+import { operatorFor } from './context.ts';
+import { show } from './table.ts';
 
 type User = { id: string; email: string };
 
@@ -9,34 +10,34 @@ const usersOf = (account: string) => `/accounts/${encodeURIComponent(account)}/u
 
 /** fleet user … */
 export function userCommands(): Command {
-  const user = new Command('user').description('the people of an account, who may sign in to the portal');
+  const user = new Command('user').description('manage portal users: the people of an account');
 
   user
     .command('add')
-    .description('let a person sign in')
-    .argument('<email>', 'their address')
-    .requiredOption('--account <id>', 'to which account')
+    .description('let a person sign in to the portal')
+    .argument('<email>', 'email address of the person')
+    .requiredOption('--account <id>', 'account of the person')
     .action(async (email, { account }, command) =>
       show(command, await operatorFor(command).post(usersOf(account), { email }), columns),
     );
 
   user
     .command('remove')
-    .description('keep a person out, and end all of their sessions')
-    .argument('<email>', 'their address')
-    .requiredOption('--account <id>', 'of which account')
+    .description('remove a person and end all of their sessions')
+    .argument('<email>', 'email address of the person')
+    .requiredOption('--account <id>', 'account of the person')
     .action(async (email, { account }, command) => {
       const operator = operatorFor(command);
       const users = await operator.get<User[]>(usersOf(account));
-      const found = users.find((one) => one.email === email.toLowerCase());
-      if (!found) throw new ApiError(`Nobody of this account has the address ${email}`);
+      const found = users.find((user) => user.email === email.toLowerCase());
+      if (!found) throw new ApiError(`This account has no portal user ${email}`);
       show(command, await operator.delete(`${usersOf(account)}/${found.id}`), columns);
     });
 
   user
     .command('list')
-    .description('list the people of an account')
-    .requiredOption('--account <id>', 'which')
+    .description('list the portal users of an account')
+    .requiredOption('--account <id>', 'account to list')
     .action(async ({ account }, command) =>
       show(command, await operatorFor(command).get(usersOf(account)), columns),
     );
@@ -47,8 +48,8 @@ export function userCommands(): Command {
 /** fleet sign-in-link */
 export const signInLinkCommand = () =>
   new Command('sign-in-link')
-    .description('make a link that signs a person in to the portal: for 15 minutes, and once')
-    .argument('<email>', 'their address')
+    .description('create a link that signs a person in to the portal; valid once, for 15 minutes')
+    .argument('<email>', 'email address of the person')
     .action(async (email, _, command) => {
       const { url } = await operatorFor(command).post<{ url: string }>('/sign-in-links', { email });
       if (command.optsWithGlobals().json) show(command, { url }, ['url']);

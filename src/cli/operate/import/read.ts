@@ -2,12 +2,13 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parse as parseCsv } from 'csv-parse';
 
-/** One line of a file: its number from 1, the record in it or what is wrong with it, and its bytes so far. */
+/** One line of a file: its number from 1, its record or what is wrong with it, and the bytes read so far. */
 export type Line = { line: number; record?: unknown; problem?: string; bytesRead: number };
 
 /**
- * Streams the records of an NDJSON or CSV file (by its ending). CSV has a heading of field names; `kind` is a
- * column or given; a dot goes into an object (`location.latitude`), a `|` parts a list; empty is left out.
+ * Streams the records of an NDJSON or CSV file (by its ending). The first line of a CSV file names the fields;
+ * a dot leads into an object (`location.latitude`), `|` separates the values of a list, and empty cells are left
+ * out. `kind` is the kind of records that do not state their own.
  */
 export async function* readRecords(file: string, kind?: string): AsyncGenerator<Line> {
   if (/\.csv$/i.test(file)) yield* readCsv(file, kind);
@@ -60,7 +61,7 @@ function fromCells(cells: Record<string, string>, kind?: string): Record<string,
   return record;
 }
 
-/** A cell in the type that its field has; one that does not fit stays text, for the service to refuse. */
+/** Converts a cell to the type of its field. One that does not fit stays text, for the service to reject. */
 function typed(column: string, cell: string, kind: unknown): unknown {
   if (lists.test(column)) return cell.split('|').map((item) => item.trim());
   if (booleans.test(column)) return cell === 'true' ? true : cell === 'false' ? false : cell;

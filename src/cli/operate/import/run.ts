@@ -3,33 +3,46 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import type { Line } from './read.ts';
 import type { CallResult } from './send.ts';
 
-/** Counts of an import so far. */
-export type Summary = { accepted: number; unchanged: number; refused: number };
+/** What an import has come to so far; `firstRejected` has the first few of the records that were rejected. */
+export type Summary = {
+  accepted: number;
+  unchanged: number;
+  rejected: number;
+  firstRejected: Rejection[];
+};
+export type Rejection = { line: number; message: string };
 
+const maxFirstRejected = 5;
 const perCall = 500;
 const bytesPerCall = 900_000;
 
 /**
- * Sends lines in calls of up to 500 records, a few at a time, in constant memory. A call that holds vehicles
- * is waited for before a later one goes, for later records may refer to them. What is refused goes to
- * `refusedFile` with its reason, one JSON line each; the file exists only if something was.
+ * Sends lines in calls of up to 500 records, `atOnce` calls at a time, in constant memory. After a call with
+ * vehicles it waits for the reply, for later records may refer to them. Rejected records go to `rejectedFile`
+ * with their reasons, as one JSON line each; without any, there is no such file.
  */
 export async function importLines(
   lines: AsyncIterable<Line>,
   send: (records: unknown[]) => Promise<CallResult>,
-  options: { refusedFile: string; atOnce: number; onProgress: (summary: Summary, bytesRead: number) => void },
+  options: {
+    rejectedFile: string;
+    atOnce: number;
+    onProgress: (summary: Summary, bytesRead: number) => void;
+  },
 ): Promise<Summary> {
-  const summary: Summary = { accepted: 0, unchanged: 0, refused: 0 };
+  const summary: Summary = { accepted: 0, unchanged: 0, rejected: 0, firstRejected: [] };
   const underWay = new Set<Promise<void>>();
   let failed: { error: unknown } | undefined;
-  let refused: WriteStream | undefined;
+  let rejectedLines: WriteStream | undefined;
   let call: Line[] = [];
   let callBytes = 0;
 
-  const refuse = async ({ line, record }: Line, message: string) => {
-    summary.refused++;
-    refused ??= createWriteStream(options.refusedFile);
-    if (!refused.write(`${JSON.stringify({ line, message, record })}\n`)) await once(refused, 'drain');
+  const reject = async ({ line, record }: Line, message: string) => {
+    summary.rejected++;
+    if (summary.firstRejected.length < maxFirstRejected) summary.firstRejected.push({ line, message });
+    rejectedLines ??= createWriteStream(options.rejectedFile);
+    const text = `${JSON.stringify({ line, message, record })}\n`;
+    if (!rejectedLines.write(text)) await once(rejectedLines, 'drain');
   };
   const sendCall = async (lines: Line[]) => {
     const result = await send(lines.map(({ record }) => record));
@@ -37,7 +50,7 @@ export async function importLines(
     summary.unchanged += result.unchanged;
     for (const { index, message } of result.rejected) {
       const line = lines[index];
-      if (line) await refuse(line, message);
+      if (line) await reject(line, message);
     }
     options.onProgress(summary, lines.at(-1)?.bytesRead ?? 0);
   };
@@ -62,7 +75,7 @@ export async function importLines(
   try {
     for await (const line of lines) {
       if (line.problem) {
-        await refuse(line, line.problem);
+        await reject(line, line.problem);
         continue;
       }
       const bytes = Buffer.byteLength(JSON.stringify(line.record));
@@ -73,7 +86,7 @@ export async function importLines(
     await flush();
   } finally {
     await Promise.all(underWay);
-    if (refused) await once(refused.end(), 'finish');
+    if (rejectedLines) await once(rejectedLines.end(), 'finish');
   }
   if (failed) throw failed.error;
   return summary;

@@ -1,19 +1,19 @@
 import { ApiError } from '../client.ts';
 
-/** What the service made of one call. */
+/** The outcome of one call. */
 export type CallResult = {
   accepted: number;
   unchanged: number;
   rejected: { index: number; message: string }[];
 };
 
-const mostTries = 8;
+const maxTries = 8;
 
 /**
- * Sends one call of records, again when the service is busy (429 and 503, as long as `Retry-After` says) or
- * out of reach; safe, for a repeated call changes nothing.
+ * Sends one call of records. Repeats it when the service is busy (429 and 503, after `Retry-After`) or out of
+ * reach, which is safe: a repeated call changes nothing.
  *
- * @throws ApiError when it is refused as a whole, or still fails after eight tries
+ * @throws ApiError when the whole call is refused, or still fails at the eighth try
  */
 export async function sendRecords(
   baseUrl: string,
@@ -28,10 +28,10 @@ export async function sendRecords(
       () => undefined,
     );
     if (response?.ok) return ((await response.json()) as { data: CallResult }).data; // the envelope
-    const passing = !response || [429, 502, 503, 504].includes(response.status);
-    if (!passing || tries === mostTries) {
+    const temporary = !response || [429, 502, 503, 504].includes(response.status);
+    if (!temporary || tries === maxTries) {
       const reason = response ? `status ${response.status}` : 'out of reach';
-      throw new ApiError(`The service refused a call: ${reason}. Run the import again to go on.`);
+      throw new ApiError(`The service refused a call: ${reason}. Run the import again to continue.`);
     }
     await response?.body?.cancel();
     const asked = Number(response?.headers.get('retry-after'));

@@ -1,11 +1,11 @@
-/** The least that could do the service's jobs, on the same bindings: what its figures are held against. */
+/** The least code that could do the service's jobs on the same bindings, for comparison. */
 
-/** What a bare message holds: all of a call, so that nothing has to be looked up for it. */
+/** A queue message with a whole call in it, so that nothing has to be looked up. */
 export type BareCall = { url: string; body: string };
 
 export type BareEnv = Env & { BARE: Queue<BareCall> };
 
-/** Answers `/bare/…`, or nothing for what is not its own. */
+/** Handles `/bare/…`. Returns undefined for every other path. */
 export async function bare(
   request: Request,
   env: BareEnv,
@@ -29,7 +29,7 @@ export async function bare(
   }
 }
 
-/** What the service sends too, so that receivers and the runtime have the same to read. */
+/** The same headers as the service's, so that receivers and the runtime have as much to read. */
 const headers = {
   'User-Agent': 'FleetDataService/bare',
   'X-Secret': 's3cret',
@@ -38,7 +38,7 @@ const headers = {
   'Delivery-Attempt': '1',
 };
 
-/** Calls what came, as many at a time as the service does. */
+/** Makes the calls of a batch, as many at a time as the service does. */
 export async function bareDeliver(calls: BareCall[]): Promise<void> {
   const left = calls.filter(({ url }) => url).values();
   const worker = async () => {
@@ -50,7 +50,7 @@ export async function bareDeliver(calls: BareCall[]): Promise<void> {
   await Promise.all(Array.from({ length: 6 }, worker));
 }
 
-/** One prepared query for the same rows, and the same JSON: no token, no check, no paging. */
+/** One prepared query for the same rows, and the same JSON, without token, checks and paging. */
 async function bareVehicles(env: Env, url: URL): Promise<Response> {
   const { results } = await env.DB.prepare(
     `select id, connection_id, source_id, name, vin, groups, status, make, model, year, fuel_type, license_plate,
@@ -80,7 +80,7 @@ async function bareVehicles(env: Env, url: URL): Promise<Response> {
   return Response.json({ status: 200, message: 'Vehicles', data, next: url.searchParams.get('next') });
 }
 
-/** Rows as the service would write them, made beforehand: events, and a delivery of each for each webhook. */
+/** Rows as the service would write them, prepared by the client: events, and deliveries of each to each webhook. */
 type BareRecords = {
   events: { id: string }[];
   deliveries: { webhookId: string; id: string; eventId: string }[];
@@ -102,7 +102,7 @@ async function bareIngest(env: BareEnv, { events, deliveries, columns }: BareRec
   ]);
   for (let at = 0; at < deliveries.length; at += 100)
     await env.BARE.sendBatch(
-      deliveries.slice(at, at + 100).map(({ id }) => ({ body: { url: '', body: id } })), // to be let go
+      deliveries.slice(at, at + 100).map(({ id }) => ({ body: { url: '', body: id } })), // to be dropped
     );
   return Response.json({ status: 200 });
 }

@@ -1,7 +1,7 @@
-/** What D1 was asked and did: round trips (a batch is one), rows as it bills them, and its own milliseconds. */
+/** D1's work: round trips (a batch is one), rows as D1 bills them, and milliseconds by its own clock. */
 export type Rows = { trips: number; read: number; written: number; ms: number };
 
-/** D1 as it is, with all that the service asks of it noted in `rows`. */
+/** Wraps D1 and adds up in `rows` what each query costs. */
 export function metered(d1: D1Database, rows: Rows): D1Database {
   const note = <T>(results: D1Result<T>[]) => {
     rows.trips += 1;

@@ -5,25 +5,25 @@ import worker from '../index.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
 import { metered, type Rows } from './worker-meter.ts';
 
-const speak = console.info;
+const writeLine = console.info;
 
-/** While this is so, wake-ups are let go unheard: what waits is to wait. */
+/** While true, wake-ups are dropped, so that deliveries pile up. */
 let held = false;
 
-/** What consumers have asked of D1 since this was last told. */
+/** What consumers have used of D1 since `/consumed` was last called. */
 const consumed: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
 let meteredEnv: Env | undefined;
 
 /**
- * The Worker that benchmarks run: the service as it is, and beside it, under `/bare/`, the least that could do
- * the same job on the same bindings. `/count/…` answers as the service does, and says what D1 read for it.
+ * The Worker that benchmarks run: the unchanged service and, under `/bare/`, the least code that could do the
+ * same job on the same bindings. `/count/…` is the service with a report of what D1 did for the request.
  */
 export default {
   ...worker,
   async fetch(request: Request, env: BareEnv, ctx: ExecutionContext): Promise<Response> {
     const url = new URL(request.url);
-    const answer = await bare(request, env, url, ctx);
-    if (answer) return stamped(answer);
+    const reply = await bare(request, env, url, ctx);
+    if (reply) return stamped(reply);
     if (url.pathname === '/ingest') return stamped(await app.fetch(request, env, ctx));
     if (url.pathname === '/fill') return fill(request, env);
     if (url.pathname === '/hold') {
@@ -31,14 +31,14 @@ export default {
       return Response.json({});
     }
     if (url.pathname === '/log') {
-      // What a line costs locally says nothing of what it costs on Cloudflare's network.
-      console.info = url.searchParams.has('off') ? () => {} : speak;
+      // What a log line costs locally says nothing about Cloudflare's network.
+      console.info = url.searchParams.has('off') ? () => {} : writeLine;
       return Response.json({});
     }
     if (url.pathname === '/consumed') {
-      const told = Response.json({ data: consumed });
+      const report = Response.json({ data: consumed });
       Object.assign(consumed, { trips: 0, read: 0, written: 0, ms: 0 });
-      return told;
+      return report;
     }
     if (url.pathname === '/wake') return Response.json({ data: await sweep(env) });
     if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
@@ -54,7 +54,7 @@ export default {
   },
 };
 
-/** Says when the reply was ready: the way back to the client takes longer than some deliveries. */
+/** Adds when the reply was ready: some deliveries are quicker than its way back to the client. */
 function stamped(reply: Response): Response {
   const marked = new Response(reply.body, reply);
   marked.headers.set('x-ready-at', String(Date.now()));
@@ -70,7 +70,7 @@ async function fill(request: Request, env: Env): Promise<Response> {
   return Response.json({ data: meta });
 }
 
-/** The service with a rate limiter that costs nothing, as the local stand-in for Cloudflare's does not. */
+/** The service with a rate limiter that costs nothing, unlike the local stand-in for Cloudflare's. */
 function unlimited(
   request: Request,
   env: Env,
@@ -82,7 +82,7 @@ function unlimited(
   return app.fetch(new Request(url.origin + path, request), { ...env, TOKEN_LIMIT }, ctx);
 }
 
-/** Answers what the service answers, with `x-d1`: what D1 did for it. */
+/** Returns the service's reply with a header `x-d1`: what D1 did for it. */
 async function counted(request: Request, env: Env, ctx: ExecutionContext, url: URL): Promise<Response> {
   const rows: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
   const path = url.pathname.slice('/count'.length) + url.search;

@@ -10,8 +10,8 @@ type Size = { healthy: number; rounds: number; everyMs: number };
 type Arrival = { phase: string; ms: number };
 
 /**
- * Measures what hung receivers do to the others: the time from the ingest call to each healthy receiver, with
- * none, one and five receivers that never answer, before their circuits open and after.
+ * Measures how receivers that hang affect the others: the time from the ingest call to each healthy receiver,
+ * with none, one and five receivers that never reply, before their circuits open and after.
  */
 export async function benchIsolation(json: boolean, { healthy, rounds, everyMs }: Size): Promise<void> {
   const rows: (string | number)[][] = [];
@@ -30,7 +30,7 @@ export async function benchIsolation(json: boolean, { healthy, rounds, everyMs }
   }
   const base = Number(rows[0]?.[3]);
   report(
-    `Delivery to ${healthy} healthy receivers, one event each ${everyMs} ms, ms from the ingest call`,
+    `Delivery to ${healthy} healthy receivers, one event every ${everyMs} ms; ms from the ingest call`,
     ['', 'deliveries', 'p50', 'p99', 'p99 / none hung'],
     rows.map((row) => [...row, (Number(row[3]) / base).toFixed(2)]),
     json,

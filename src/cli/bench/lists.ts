@@ -12,12 +12,12 @@ import { benchStack } from './stack.ts';
 const accounts = 20;
 const day = 86_400_000;
 const start = Date.parse('2026-01-01T00:00:00Z');
-/** A type that one event in so many has, for a filter that lets little pass. */
+/** One event in this many has a rare type, for a filter that lets little through. */
 const rare = 499;
 
 type Size = { events: number; trips: number; imported: number };
 
-/** Measures the five lists and the import: rows read by each kind of page, records a second. */
+/** Measures the lists (rows read by each kind of page) and the import (records per second). */
 export async function benchLists(json: boolean, size: Size): Promise<void> {
   const { stack, directory } = await benchStack('lists');
   try {
@@ -112,7 +112,7 @@ async function pages(stack: Stack, us: Us, json: boolean, { events, trips }: Siz
   const rows = [];
   for (const [name, path] of cases) rows.push([name, ...(await count(stack, us, path))]);
 
-  // A deep page: walked to by cursor, as a client would.
+  // A deep page, reached by cursors as a client would.
   const deep = Math.floor((minutes * 0.9) / 500);
   let next: string | undefined;
   for (let read = 0; read < deep; read++)
@@ -139,7 +139,7 @@ async function page(stack: Stack, us: Us, path: string) {
 }
 
 async function count(stack: Stack, us: Us, path: string): Promise<(string | number)[]> {
-  await page(stack, us, path); // the hour's note of the token's use is not a page's cost
+  await page(stack, us, path); // the hourly update of the token's last use is not a page's cost
   const { data, next, d1 } = await page(stack, us, path);
   return [data.length, next ? 'yes' : 'no', d1.trips, d1.read, d1.written];
 }
@@ -197,7 +197,7 @@ async function importing(stack: Stack, directory: string, json: boolean, { impor
   await writesPerRecord(stack, connection.id, json);
 }
 
-/** What one call of new records writes, kind by kind. */
+/** Counts the rows that a call of new records writes, kind by kind. */
 async function writesPerRecord(stack: Stack, connection: string, json: boolean): Promise<void> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
   const key = await operator.post<{ value: string }>(`/connections/${connection}/ingest-keys`, {

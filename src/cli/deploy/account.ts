@@ -6,7 +6,7 @@ import { must, Stopped, type Wrangler } from './wrangler.ts';
 /** The account that a deployment goes to. */
 export type Account = { id: string; name: string };
 
-/** What of a plan an account has already: ids, and the names of queues and secrets. */
+/** The parts of a plan that already exist in an account: ids, and names of queues and secrets. */
 export type Found = {
   database: Database | undefined;
   namespace: string | undefined;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { must, Stopped, type Wrangler } from './wrangler.ts';
 
-/** Where Cloudflare can create a database, as near to there as it has room. */
+/** Where Cloudflare can create a database. It is a hint: Cloudflare picks the nearest data center with room. */
 export const locations = {
   wnam: 'Western North America',
   enam: 'Eastern North America',
@@ -36,7 +36,7 @@ export function placeFlags(what: 'database' | 'namespace' | 'queue', place: Plac
 }
 
 /**
- * Returns the place for what is still missing: the jurisdiction of a database that exists holds for all of it.
+ * Returns the place for what is still missing: in the jurisdiction of the database, if that exists.
  *
  * @throws Stopped when the database exists, and is not in the jurisdiction that is asked for
  */

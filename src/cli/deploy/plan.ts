@@ -7,7 +7,7 @@ import type { Place } from './place.ts';
 import { withOwnNamespaces } from './rate-limits.ts';
 import type { Settings } from './settings.ts';
 
-/** Ids that an account gave to what the Worker binds to. */
+/** Ids in the account of what the Worker binds to. */
 export type Ids = { database: string; namespace: string };
 
 /** What a deployment consists of, by the names it has in an account. */
@@ -20,7 +20,7 @@ export type Plan = {
   place: Place;
   /** The sender of mail, if any is sent. */
   emailFrom: string | undefined;
-  /** wrangler.toml for this deployment, valid in any folder. Without ids it is good for a dry run only. */
+  /** wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only. */
   configuration: (site: string, ids?: Ids) => object;
 };
 

@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** Where the local certificate authority and the certificate it signed for this machine are kept. */
+/** Files with the certificate and key of this machine, and with the local authority that signed it. */
 export type Certificates = { certFile: string; keyFile: string; caFile: string };
 
-/** Makes, once, a certificate for localhost and 127.0.0.1, and the authority that vouches for it. */
+/** Returns a certificate for localhost and 127.0.0.1, and its authority. Creates both in `directory` if needed. */
 export async function certificates(directory: string): Promise<Certificates> {
   const files = {
     certFile: join(directory, 'localhost.pem'),

@@ -2,8 +2,8 @@
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
 
 /**
- * Returns other people's text as one line that a terminal cannot take for commands: what would move its cursor,
- * change its colours or reorder its letters shows as an escape such as `\u001b`.
+ * Returns other people's text as one line that is safe to print: characters that would move the cursor, change
+ * colours or reorder letters show as escapes such as `\u001b`.
  */
 export const printable = (text: string): string =>
   text.replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,7 +1,7 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
-/** How big a fleet, from which day on (a date), and which one. */
+/** The size of the fleet, its first day (`YYYY-MM-DD`), and the seed that decides everything else. */
 export type FleetOptions = { vehicles: number; days: number; start: string; seed: number };
 
 type Place = { latitude: number; longitude: number };
@@ -9,7 +9,7 @@ type Place = { latitude: number; longitude: number };
 const day = 86_400_000;
 const minute = 60_000;
 
-/** Where depots stand: a plausible map of one region's towns. */
+/** The towns that depots are in. */
 const towns: [name: string, latitude: number, longitude: number][] = [
   ['Denver', 39.7392, -104.9903],
   ['Boulder', 40.015, -105.2705],
@@ -25,7 +25,7 @@ const models: [make: string, model: string, fuel: string][] = [
   ['Mercedes-Benz', 'Sprinter', 'diesel'],
   ['Isuzu', 'NPR', 'petrol'],
 ];
-/** Incidents by how many there are in 10,000 km. */
+/** Incidents per 10,000 km. */
 const rates: [type: string, rate: number][] = [
   ['Harsh Braking', 9],
   ['Speeding', 14],
@@ -43,8 +43,8 @@ const rates: [type: string, rate: number][] = [
 const totalRate = rates.reduce((sum, [, rate]) => sum + rate, 0);
 
 /**
- * Yields the records of a made-up fleet: drivers and vehicles, then day by day the trips of their shifts, each
- * beginning where the last one ended, and the incidents on the way. The same options make the same records.
+ * Yields the records of a made-up fleet: drivers and vehicles, and then for each day the trips of their shifts,
+ * each starting where the previous one ended, with the incidents on the way. Equal options give equal records.
  */
 export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): Generator<object> {
   const generator = xoroshiro128plus(seed);
@@ -151,7 +151,7 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
   }
 }
 
-/** A place so many kilometres from another, in a direction. */
+/** Returns the place that is `km` away in a direction (radians from north). */
 const away = ({ latitude, longitude }: Place, km: number, direction: number): Place => ({
   latitude: Number((latitude + (km / 111) * Math.cos(direction)).toFixed(5)),
   longitude: Number((longitude + (km / 85) * Math.sin(direction)).toFixed(5)),

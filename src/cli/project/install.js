@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * Installs the packages of package-lock.json, unless they are all there. Plain JavaScript without imports of
- * ours: it runs before there are any packages, on whatever Node this machine has.
+ * Installs the packages of package-lock.json, unless all of them are installed. Plain JavaScript without other
+ * files: it runs before there are any packages, on whatever version of Node this machine has.
  */
 if (!isInstalled()) {
   console.log('Installing packages. The first time, this takes about a minute …');
@@ -38,7 +38,7 @@ function packagesOf(lock) {
   }
 }
 
-/** Tells apart optional packages by system; which libc this one has is for npm to find out. */
+/** Whether an optional package is certainly needed here. Which libc this system has is left to npm. */
 function isForThisSystem({ os, cpu, libc }) {
   return os?.includes(process.platform) && cpu?.includes(process.arch) && !libc;
 }

@@ -5,7 +5,7 @@ import { root } from './paths.ts';
 
 const program = join(root, 'node_modules/wrangler/bin/wrangler.js');
 
-/** Wrangler talks to nobody it need not talk to, and prints what our programs expect to read. */
+/** Keeps wrangler from reporting to anybody, and makes it print what our programs expect to read. */
 const environment = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   WRANGLER_SEND_METRICS: 'false',
@@ -34,7 +34,7 @@ export function startWrangler(
   });
 }
 
-/** Runs wrangler to its end, with `env` on top of the environment. It cannot ask questions: nobody is listening. */
+/** Runs wrangler to its end, with `env` added to the environment. It cannot ask questions. */
 export function runWrangler(args: string[], env: Variables = {}): Promise<WranglerOutput> {
   const child = startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   return new Promise((done, fail) => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { root, siteDirectory } from '../project/paths.ts';
 
 /**
- * Publishes the API's documents: what `dist/` holds is what later ones will be compared with. Refuses when it
- * would break a client that relies on the published ones, unless the API-Version is a new one.
+ * `npm run contract`: publishes the API documents in `dist/`, which later ones will be compared with. Refuses a
+ * change that would break clients of the published ones, unless the API version is new.
  */
 const redocly = join(root, 'node_modules/@redocly/cli/bin/cli.js');
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
@@ -16,7 +16,9 @@ for (const name of ['openapi.json', 'openapi.operator.json']) {
   const failOn = versionOf(published) === versionOf(built) ? 'major' : 'none';
   const args = [redocly, 'diff', published, built, '--fail-on', failOn];
   if (spawnSync(process.execPath, args, { stdio: 'inherit', env }).status !== 0) {
-    console.error(`contract: ${name} breaks what was promised. Keep to it, or give the API a new version.`);
+    console.error(
+      `contract: ${name} breaks existing clients. Undo that change, or give the API a new version.`,
+    );
     process.exit(1);
   }
   copyFileSync(built, published);

@@ -1,16 +1,25 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { root } from '../../src/cli/project/paths.ts';
 import { stackFolder } from '../support/node/journey.ts';
 
 const run = (program: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, [join(root, 'src/cli', program), ...args]);
 
+const folder = stackFolder();
+let stack: Stack;
+beforeAll(async () => {
+  stack = await folder.start();
+});
+afterAll(async () => {
+  await stack?.stop();
+  folder.remove();
+});
+
 it('a running service serves its docs while others build them and try a deploy', async () => {
-  const folder = stackFolder();
-  const stack = await folder.start();
   let running = true;
   const failures: string[] = [];
   const reader = (async () => {
@@ -28,6 +37,4 @@ it('a running service serves its docs while others build them and try a deploy',
   running = false;
   expect(await reader).toBeGreaterThan(100);
   expect(failures).toEqual([]);
-  await stack.stop();
-  folder.remove();
 });

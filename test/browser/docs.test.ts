@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/stack.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { guidePaths } from '../../src/docs/pages/guides.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { stackFolder } from '../support/node/journey.ts';

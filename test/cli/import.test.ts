@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { generateFleet } from '../../src/cli/generate.ts';
-import { type Line, readRecords } from '../../src/cli/import/read.ts';
-import { importLines } from '../../src/cli/import/run.ts';
-import { sendRecords } from '../../src/cli/import/send.ts';
+import { type Line, readRecords } from '../../src/cli/operate/import/read.ts';
+import { importLines } from '../../src/cli/operate/import/run.ts';
+import { sendRecords } from '../../src/cli/operate/import/send.ts';
+import { generateFleet } from '../../src/cli/operate/synthetic-fleet.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -62,7 +62,7 @@ describe('an import', () => {
     for (const [at, record] of records.entries()) yield { line: at + 1, record, bytesRead: at };
   }
   const all = { accepted: 0, unchanged: 0, rejected: [] };
-  const options = { refusedFile: join(folder, 'refused.ndjson'), atOnce: 3, onProgress: () => {} };
+  const options = { rejectedFile: join(folder, 'rejected.ndjson'), atOnce: 3, onProgress: () => {} };
 
   it('sends calls of 500, few at a time, and vehicles before what follows them', async () => {
     const kinds = [...Array(600).fill('driver'), ...Array(600).fill('vehicle'), ...Array(4000).fill('trip')];
@@ -102,14 +102,19 @@ describe('an import', () => {
     expect(Math.max(...sizes)).toBeLessThan(2 ** 20);
   });
 
-  it('writes what is refused beside the input, with line and reason', async () => {
+  it('writes rejected records to a file, with line and reason, and keeps the first few reasons', async () => {
     const summary = await importLines(
       lines([{ a: 1 }, { a: 2 }, { a: 3 }]),
       async () => ({ accepted: 1, unchanged: 1, rejected: [{ index: 1, message: 'name is required' }] }),
       options,
     );
-    expect(summary).toEqual({ accepted: 1, unchanged: 1, refused: 1 });
-    expect(readFileSync(options.refusedFile, 'utf8')).toBe(
+    expect(summary).toEqual({
+      accepted: 1,
+      unchanged: 1,
+      rejected: 1,
+      firstRejected: [{ line: 2, message: 'name is required' }],
+    });
+    expect(readFileSync(options.rejectedFile, 'utf8')).toBe(
       '{"line":2,"message":"name is required","record":{"a":2}}\n',
     );
   });

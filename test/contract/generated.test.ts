@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/stack.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { checker, closed, readDocument } from '../support/node/contract.ts';
 import { fleetJson, journeyAccount, stackFolder } from '../support/node/journey.ts';
 import { type Made, requestsFor } from '../support/node/requests.ts';

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Received, startReceiver } from '../../src/cli/receiver.ts';
-import type { Stack } from '../../src/cli/stack.ts';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { closed, isOf, schemas, startProxy, wholeDocument } from '../support/node/contract.ts';
 import { fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 

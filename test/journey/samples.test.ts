@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../src/cli/project/paths.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';
 import { startProxy } from '../support/node/proxy.ts';
 import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
 import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '../support/node/samples.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 let reader: Awaited<ReturnType<typeof startReader>>;
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { Email } from '../accounts/people.ts';
 import { statuses } from '../deliveries/queries.ts';
 import { Timestamp } from '../fields.ts';
 import { HealthOutput } from '../health/schema.ts';
-import { isIncidentType } from '../incidents/incidents.ts';
+import { isIncidentType } from '../incidents/types.ts';
 import { mostFailed, mostPending } from './status.ts';
 
 /** What the operator's routes take, and what they answer. */

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { lastEvents } from '../fleet/activity.ts';
-import { connectionList, safetyEventList } from '../fleet/lists.ts';
-import type { presentConnection, presentEvent } from '../fleet/present.ts';
+import { connections as connectionList } from '../fleet/connections.ts';
+import { safetyEvents } from '../fleet/safety-events.ts';
 import { readList } from '../fleet/service.ts';
 import type { App, Context } from '../http/context.ts';
 import { page, Risk, Table, Time } from './layout.tsx';
@@ -9,15 +9,12 @@ import { page, Risk, Table, Time } from './layout.tsx';
 /** What the account has: connections, and the safety events of each. */
 export const fleetPages = new Hono<App>().get('/', connections).get('/events', events);
 
-type Connection = ReturnType<typeof presentConnection>;
-type Event = ReturnType<typeof presentEvent>;
-
 const healthNames = ['', 'healthy', 'warning', 'unavailable', 'degraded'];
 
-async function ofAccount(c: Context): Promise<Connection[]> {
+async function ofAccount(c: Context) {
   const request = { connectionId: undefined, query: { limit: ['500'] } };
-  const { items } = await readList(c.env, c.get('caller'), connectionList, request);
-  return items as Connection[]; // as that list presents them
+  const { items } = await readList(c.env, c.get('caller'), connectionList.list, request);
+  return items;
 }
 
 async function connections(c: Context) {
@@ -74,7 +71,7 @@ async function events(c: Context) {
     ...(/^[1-5]$/.test(risk) && { minEventRisk: [risk] }),
     ...(cursor && { cursor: [cursor] }),
   };
-  const { items, next } = await readList(c.env, c.get('caller'), safetyEventList, {
+  const { items, next } = await readList(c.env, c.get('caller'), safetyEvents.list, {
     connectionId: chosen.id,
     query,
     descending: true,
@@ -121,7 +118,7 @@ async function events(c: Context) {
         <p>None{next ? ' so far' : ''}.</p>
       ) : (
         <Table caption="Safety events" head={['When', 'Risk', 'What', 'Vehicle']}>
-          {(items as Event[]).map((event) => (
+          {items.map((event) => (
             <tr>
               <th scope="row">
                 <Time at={event.startedAt} />

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { config } from '../config.ts';
 import type { FieldError } from '../errors.ts';
-import { connectionList } from '../fleet/lists.ts';
+import { connections as connectionList } from '../fleet/connections.ts';
 import { readList } from '../fleet/service.ts';
 import type { App, Context } from '../http/context.ts';
 import { parseWebhook } from '../webhooks/schema.ts';
@@ -31,11 +31,11 @@ async function form(
   webhook: Webhook | undefined,
   wrong?: { message: string; errors?: FieldError[] | undefined; draft: Draft },
 ) {
-  const connections = await readList(c.env, c.get('caller'), connectionList, {
+  const connections = await readList(c.env, c.get('caller'), connectionList.list, {
     connectionId: undefined,
     query: { limit: ['500'] },
   });
-  const names = connections.items as { id: string; name: string | null; provider: string }[]; // as that list presents them
+  const names = connections.items;
   const draft: Draft = wrong?.draft ?? {
     url: webhook?.url ?? '',
     httpVerb: webhook?.httpVerb ?? 'POST',

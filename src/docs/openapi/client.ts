@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import * as fleet from '../../fleet/schema.ts';
 import { HealthOutput } from '../../health/schema.ts';
 import {
   AccidentDelivery,
@@ -14,6 +13,7 @@ import { document } from './document.ts';
 import { examples } from './examples.ts';
 import { listOperations, listParameters } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
+import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
 
 /** The document of the client API, served at `/openapi.json` (spec 2–9). */
@@ -34,13 +34,7 @@ export const clientDocument = (): Json =>
     schemas: {
       WebhookInput,
       Webhook: WebhookOutput,
-      Connection: fleet.Connection,
-      Driver: fleet.Driver,
-      Vehicle: fleet.Vehicle,
-      Trip: fleet.Trip,
-      SafetyEvent: fleet.SafetyEvent,
-      Location: fleet.Location,
-      VehicleLocation: fleet.VehicleLocation,
+      ...itemSchemas,
       EventDelivery,
       EventNotification,
       AccidentDelivery,

@@ -7,6 +7,7 @@ import { document } from './document.ts';
 import { examples } from './examples.ts';
 import type { Operation } from './operation.ts';
 import { accounts, connections, deliveries, people, service, tokens } from './operator-routes.ts';
+import { recordSchemas } from './resources.ts';
 
 /** The document of what connectors and operators call, served at `/openapi.operator.json` (design 8 and 10). */
 export const operatorDocument = (): Json =>
@@ -28,13 +29,7 @@ export const operatorDocument = (): Json =>
         ...records.IngestBody.entries,
         records: v.pipe(Records, v.minLength(1), v.maxLength(500)),
       }),
-      DriverRecord: records.Driver,
-      VehicleRecord: records.Vehicle,
-      TripRecord: records.Trip,
-      SafetyEventRecord: records.SafetyEvent,
-      AccidentRecord: records.Accident,
-      Location: records.Location,
-      VehicleLocation: records.VehicleLocation,
+      ...recordSchemas,
       IngestOutcome: records.Outcome,
       Rejection: records.Rejection,
       NewAccount: operator.NewAccount,

@@ -1,5 +1,5 @@
 import { optional } from './field.ts';
-import { boolean, integer, location, text, time } from './field-types.ts';
+import { boolean, location, scale, text, time } from './field-types.ts';
 import { recordKind } from './record.ts';
 
 /** Accidents are not kept but as their notifications, one for each level. */
@@ -11,7 +11,7 @@ export const accidents = recordKind({
     vin: text(40, 'The vehicle identification number.', '1FUJGLDR5CLBP8834'),
     eventTime: time('When it happened.'),
     location: location('Where it happened.'),
-    notificationLevel: integer(1, 3, '1 first detection, 2 verified, 3 report-ready.', 1),
+    notificationLevel: scale(1, 3, '1 first detection, 2 verified, 3 report-ready.', 1),
     reportReady: optional(
       boolean('Whether the full report is available. Defaults to true at level 3, false before.', false),
     ),

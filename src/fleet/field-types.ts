@@ -78,7 +78,7 @@ export const emails = (max: number, description: string, example: string[]) =>
 export const number = (min: number, max: number, description: string, example: number) =>
   field(Bounded(min, max), v.number(), { column: 'real', description, example, cell: 'number' });
 
-/** A whole number from `min` to `max`. */
+/** A whole number from `min` to `max`. Clients are not promised these bounds, so that they may be widened. */
 export const integer = (min: number, max: number, description: string, example: number) =>
   field(
     v.pipe(
@@ -89,9 +89,15 @@ export const integer = (min: number, max: number, description: string, example: 
       ),
       v.metadata({ type: 'integer', minimum: min, maximum: max }),
     ),
-    v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max)),
+    v.pipe(v.number(), v.integer()),
     { column: 'integer', description, example, cell: 'number', query: QueryInteger(min, max) },
   );
+
+/** A whole number on a scale that is part of the contract, from `min` to `max`. */
+export const scale = (min: number, max: number, description: string, example: number) => ({
+  ...integer(min, max, description, example),
+  output: v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max)),
+});
 
 export const boolean = (description: string, example: boolean) =>
   field(v.boolean(), v.boolean(), {

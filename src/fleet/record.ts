@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { recordId } from '../db/ids.ts';
 import { Timestamp } from '../fields.ts';
 import type { Feed } from '../incidents/translate.ts';
-import type { Field, Fields } from './field.ts';
+import type { Cell, Field, Fields } from './field.ts';
 import { text } from './field-types.ts';
 
 /** What declares a kind of record (design 8). */
@@ -29,6 +29,8 @@ export type RecordKind<K extends string = string, F extends Fields = Fields> = {
   /** What its fields mean, by their names in a record. */
   recordWords: { [name: string]: string };
   recordExample: { kind: K; sourceId: string };
+  /** What CSV cells of its fields hold. */
+  recordCells: { [name: string]: Cell };
   /** Turns a record that `record` has accepted into a row. Ids follow from sourceIds, those it refers to included. */
   toRow: (record: object, source: Source) => RecordRow<F>;
 };
@@ -68,6 +70,7 @@ export function recordKind<const K extends string, F extends Fields>(
       ...map(meaningInRecord),
     },
     recordExample: { ...map(exampleInRecord), kind, sourceId },
+    recordCells: map(({ cell }) => cell),
     toRow: rowMaker(declaration, held),
   };
 }

@@ -4,7 +4,7 @@ import { normaliseIncidents } from '../incidents/translate.ts';
 import { incidentTypeOf, incidentTypes, isIncidentType } from '../incidents/types.ts';
 import { drivers } from './drivers.ts';
 import { copyOf, derivable, derived, fixed, optional, unlisted } from './field.ts';
-import { emails, integer, location, number, reference, text, texts, time } from './field-types.ts';
+import { emails, location, number, reference, scale, text, texts, time } from './field-types.ts';
 import { atLeast, indexed, matching } from './filters.ts';
 import { QueryList } from './query.ts';
 import { resource } from './resource.ts';
@@ -40,7 +40,7 @@ export const safetyEvents = resource({
       ]),
     ),
     eventRisk: derivable(
-      integer(1, 5, '1 very low to 5 critical; 4 and 5 are the ones to look at first.', 3),
+      scale(1, 5, '1 very low to 5 critical; 4 and 5 are the ones to look at first.', 3),
       'If it is left out, it follows from the incident types.',
     ),
     startedAt: time('When it began.'),

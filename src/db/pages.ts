@@ -42,7 +42,12 @@ export const maxScanned = 1000;
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
 export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
-  const streams = (db: Database) => query.lead.values.map((value) => select(db, query, value));
+  const selection = sql.raw(
+    Object.entries(query.columns)
+      .map(([key, { name }]) => `${name} as "${key}"`)
+      .join(', '),
+  );
+  const streams = (db: Database) => query.lead.values.map((value) => select(db, query, selection, value));
   const { connectionId } = query;
   return merge(query, await asCaller(env, caller, streams, { connectionId, repeatable: true }));
 }
@@ -51,7 +56,7 @@ export async function readPage(env: Env, caller: Caller, query: PageQuery): Prom
 type Scanned = { [key: string]: unknown } & { id: string; hit?: number; place?: number };
 
 /** Rows for one value of the lead, in order: one more than a page, or as far as may be scanned. */
-function select(db: Database, query: PageQuery, value: string) {
+function select(db: Database, query: PageQuery, selection: SQL, value: string) {
   const { table, columns, order, lead, after, from, to, limit, scope, filters, descending } = query;
   const { [order]: sort, id } = columns;
   const direction = sql.raw(descending ? 'desc' : 'asc');
@@ -61,11 +66,6 @@ function select(db: Database, query: PageQuery, value: string) {
     from === undefined || (after && !descending) ? undefined : sql`${sort} >= ${from}`,
     to === undefined || (after && descending) ? undefined : sql`${sort} < ${to}`,
     ...scope,
-  );
-  const selection = sql.raw(
-    Object.entries(columns)
-      .map(([key, { name }]) => `${name} as "${key}"`)
-      .join(', '),
   );
   const inOrder = sql`order by ${sort} ${direction}, ${id} ${direction}`;
   if (filters.length === 0)

@@ -6,5 +6,5 @@ declare namespace Cloudflare {
 
 interface ImportMeta {
   /** Vite's: the modules that match, by their paths. */
-  glob<T>(pattern: string, options: { eager: true }): Record<string, T>;
+  glob<T>(pattern: string, options: { eager: true; query?: '?raw'; import?: 'default' }): Record<string, T>;
 }

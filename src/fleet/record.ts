@@ -92,7 +92,8 @@ function rowMaker<K extends string, F extends Fields>(
   held: Held[],
 ): RecordKind<K, F>['toRow'] {
   const kept = held.filter(({ field }) => field.use !== 'unlisted');
-  return (accepted, { accountId, connectionId, now, ...source }) => {
+  return (accepted, source) => {
+    const { accountId, connectionId, now } = source;
     const record = accepted as RecordOutput<K, F> & { [name: string]: unknown }; // by this kind's own schema
     const idOf = (kind: string, sourceId: unknown) =>
       sourceId ? recordId(connectionId, kind, String(sourceId)) : null;
@@ -108,7 +109,7 @@ function rowMaker<K extends string, F extends Fields>(
       const value = record[name];
       row[key] = field.refersTo ? idOf(field.refersTo.kind, value) : (value ?? field.fallback);
     }
-    Object.assign(row, derive?.(record, { accountId, connectionId, now, ...source }));
+    Object.assign(row, derive?.(record, source));
     return row as RecordRow<F>; // just put together from these fields
   };
 }

@@ -14,10 +14,10 @@ export function keeperOf({ table, fields }: { table: ListTable; fields: Fields }
     refersTo && !nullable ? [{ key, kind: refersTo.kind, table: refersTo.table }] : [],
   );
   const joins = parents.map(
-    ({ key, kind, table }) => `join ${getTableName(table)} ${kind} on ${kind}.id = r.value->>'${key}'`,
+    ({ key, kind, table }) => `join ${getTableName(table)} "${kind}" on "${kind}".id = r.value->>'${key}'`,
   );
   const copies = all.flatMap(([key, { copyOf }]) =>
-    copyOf ? [[columnName(key), `${copyOf.resource.kind}.${columnName(copyOf.key)}`]] : [],
+    copyOf ? [[columnName(key), `"${copyOf.resource.kind}".${columnName(copyOf.key)}`]] : [],
   );
   const write = upsertInto(table, {
     join: joins.join(' '),

@@ -250,7 +250,7 @@ describe('a connection with a map of its own', () => {
 
 describe('a record is refused', () => {
   it.each<[string, unknown, string]>([
-    ['no object', 5, 'record must be driver, vehicle, trip, safetyEvent or accident'],
+    ['no object', 5, 'record must be driver, vehicle, trip, safetyEvent'],
     ['null', null, 'record must be'],
     ['no kind', { sourceId: 'x' }, 'kind must be driver, vehicle, trip'],
     ['an unknown kind', { kind: 'boat', sourceId: 'x' }, 'kind must be'],

@@ -14,13 +14,13 @@ const connectionId = inPath('id', "The connection's id.");
 const deliveryId = inPath('id', 'The Delivery-Id.');
 const webhookId = inPath('id', "The webhook's id.");
 
-const one = (component: string, message: string, name = `${component}Reply`): Reply => ({
+const replyOf = (component: string, message: string, name = `${component}Reply`): Reply => ({
   name,
   message,
   data: ref(component),
   example: examples[component],
 });
-const many = (component: string, message: string): Reply => ({
+const listReplyOf = (component: string, message: string): Reply => ({
   name: `${component}List`,
   message,
   data: { type: 'array', items: ref(component) },
@@ -53,7 +53,7 @@ export const accounts = operated('Accounts', [
     id: 'listAccounts',
     summary: 'List accounts',
     description: 'Oldest first, at most 1,000.',
-    reply: many('Account', 'Accounts'),
+    reply: listReplyOf('Account', 'Accounts'),
   },
   {
     method: 'post',
@@ -61,7 +61,7 @@ export const accounts = operated('Accounts', [
     id: 'createAccount',
     summary: 'Open an account',
     body: 'NewAccount',
-    reply: one('Account', 'Account created'),
+    reply: replyOf('Account', 'Account created'),
     refusals: [noName, notJson],
   },
   {
@@ -71,7 +71,7 @@ export const accounts = operated('Accounts', [
     summary: 'Suspend an account, or make it active again',
     parameters: [accountId],
     body: 'AccountChange',
-    reply: one('Account', 'Account suspended'),
+    reply: replyOf('Account', 'Account suspended'),
     refusals: [
       unknownAccount,
       { message: 'status must be active or suspended', field: 'status', must: 'must be active or suspended' },
@@ -84,7 +84,7 @@ export const accounts = operated('Accounts', [
     id: 'listWebhookHealth',
     summary: "List an account's webhooks with the health of their receivers",
     parameters: [accountId],
-    reply: many('WebhookHealth', 'Webhooks'),
+    reply: listReplyOf('WebhookHealth', 'Webhooks'),
   },
 ]);
 
@@ -96,7 +96,7 @@ export const connections = operated('Connections', [
     id: 'listAccountConnections',
     summary: "List an account's connections",
     parameters: [accountId],
-    reply: many('OperatorConnection', 'Connections'),
+    reply: listReplyOf('OperatorConnection', 'Connections'),
   },
   {
     method: 'post',
@@ -105,7 +105,7 @@ export const connections = operated('Connections', [
     summary: 'Add a connection',
     parameters: [accountId],
     body: 'NewConnection',
-    reply: one('OperatorConnection', 'Connection created'),
+    reply: replyOf('OperatorConnection', 'Connection created'),
     refusals: [
       unknownAccount,
       {
@@ -123,7 +123,7 @@ export const connections = operated('Connections', [
     summary: 'Change a connection',
     parameters: [connectionId],
     body: 'ConnectionChange',
-    reply: one('OperatorConnection', 'Connection changed'),
+    reply: replyOf('OperatorConnection', 'Connection changed'),
     refusals: [
       unknownConnection,
       {
@@ -144,7 +144,7 @@ export const tokens = operated('Tokens', [
     id: 'listTokens',
     summary: "List an account's API tokens and ingest keys",
     parameters: [accountId],
-    reply: many('Token', 'Tokens'),
+    reply: listReplyOf('Token', 'Tokens'),
   },
   {
     method: 'post',
@@ -153,7 +153,7 @@ export const tokens = operated('Tokens', [
     summary: 'Issue an API token',
     parameters: [accountId],
     body: 'NewToken',
-    reply: one('IssuedToken', 'Token issued'),
+    reply: replyOf('IssuedToken', 'Token issued'),
     refusals: [unknownAccount, noName, notJson],
   },
   {
@@ -163,7 +163,7 @@ export const tokens = operated('Tokens', [
     summary: 'Issue an ingest key for a connection',
     parameters: [connectionId],
     body: 'NewToken',
-    reply: one('IssuedToken', 'Token issued'),
+    reply: replyOf('IssuedToken', 'Token issued'),
     refusals: [unknownConnection, noName, notJson],
   },
   {
@@ -172,7 +172,7 @@ export const tokens = operated('Tokens', [
     id: 'revokeToken',
     summary: 'Revoke an API token or ingest key, at once',
     parameters: [inPath('id', "The token's id.")],
-    reply: one('Token', 'Token revoked'),
+    reply: replyOf('Token', 'Token revoked'),
     refusals: [{ message: 'Unknown token' }],
   },
 ]);
@@ -203,7 +203,7 @@ export const deliveries = operated('Deliveries', [
       query('before', 'Only those before this Delivery-Id.', { type: 'string', format: 'uuid' }),
       query('limit', 'How many at most.', { type: 'integer', minimum: 1, default: 50 }),
     ],
-    reply: many('Delivery', 'Deliveries'),
+    reply: listReplyOf('Delivery', 'Deliveries'),
     refusals: [
       { message: 'webhookId is required', field: 'webhookId', must: 'is required' },
       {
@@ -220,7 +220,7 @@ export const deliveries = operated('Deliveries', [
     id: 'getDelivery',
     summary: 'Show a delivery with each of its attempts',
     parameters: [deliveryId],
-    reply: one('Delivery', 'Delivery'),
+    reply: replyOf('Delivery', 'Delivery'),
     refusals: [{ message: 'Unknown delivery' }],
   },
   {
@@ -229,7 +229,7 @@ export const deliveries = operated('Deliveries', [
     id: 'replayDelivery',
     summary: 'Send a failed delivery again',
     parameters: [deliveryId],
-    reply: one('Replayed', 'Replayed'),
+    reply: replyOf('Replayed', 'Replayed'),
     refusals: [{ message: 'Unknown delivery' }],
   },
   {
@@ -240,7 +240,7 @@ export const deliveries = operated('Deliveries', [
     description: 'At most 5,000 a call.',
     parameters: [webhookId],
     body: 'ReplayRange',
-    reply: one('Replayed', 'Replayed'),
+    reply: replyOf('Replayed', 'Replayed'),
     refusals: [noTime, notJson],
   },
 ]);
@@ -254,7 +254,7 @@ export const service = operated('Service', [
     summary: 'Show how the service is doing, and whose deliveries fail',
     description:
       'Counts stop at 10,000, and failed deliveries of a webhook at 100: then there are that many or more.',
-    reply: one('StatusReport', 'Status'),
+    reply: replyOf('StatusReport', 'Status'),
   },
 ]);
 
@@ -266,7 +266,7 @@ export const people = operated('People', [
     id: 'listUsers',
     summary: "List an account's people",
     parameters: [accountId],
-    reply: many('PortalUser', 'Users'),
+    reply: listReplyOf('PortalUser', 'Users'),
   },
   {
     method: 'post',
@@ -275,7 +275,7 @@ export const people = operated('People', [
     summary: 'Let a person sign in',
     parameters: [accountId],
     body: 'NewUser',
-    reply: one('PortalUser', 'User added'),
+    reply: replyOf('PortalUser', 'User added'),
     refusals: [unknownAccount, { message: 'This address cannot be added' }, noEmail, notJson],
   },
   {
@@ -284,7 +284,7 @@ export const people = operated('People', [
     id: 'removeUser',
     summary: 'Remove a person, and end their sessions',
     parameters: [accountId, inPath('userId', "The person's id.")],
-    reply: one('PortalUser', 'User removed'),
+    reply: replyOf('PortalUser', 'User removed'),
     refusals: [{ message: 'Unknown user' }],
   },
   {
@@ -293,7 +293,7 @@ export const people = operated('People', [
     id: 'makeSignInLink',
     summary: 'Make a link that signs a person in',
     body: 'NewUser',
-    reply: one('SignInLink', 'Sign-in link'),
+    reply: replyOf('SignInLink', 'Sign-in link'),
     refusals: [{ message: 'Unknown address' }, noEmail, notJson],
   },
 ]);

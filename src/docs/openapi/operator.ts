@@ -13,7 +13,7 @@ import { recordSchemas } from './resources.ts';
 export const operatorDocument = (): Json =>
   document({
     title: 'Fleet Data Service, for connectors and operators',
-    description: 'How records come in, and what the operators do. Nothing here is for customers.',
+    description: 'How records come in, and what operators do. Nothing here is for customers.',
     tags: [
       { name: 'Ingest', description: 'For connectors.' },
       { name: 'Accounts', description: 'Customers of the service.' },
@@ -58,7 +58,8 @@ export const operatorDocument = (): Json =>
         type: 'apiKey',
         in: 'header',
         name: 'x-api-key',
-        description: 'An ingest key: good for one connection, and for nothing else.',
+        description:
+          'An ingest key. It can be used to ingest records for one connection, and for nothing else.',
       },
       OperatorKey: { type: 'http', scheme: 'bearer', description: "The service's OPERATOR_KEY." },
     },
@@ -74,8 +75,8 @@ const ingest: Operation = {
   tag: 'Ingest',
   summary: 'Send in records',
   description:
-    'Records replace what was known under their sourceId. They are checked one by one: good ones land although ' +
-    'others are refused. The same call again changes nothing and tells nobody twice.',
+    'A record replaces what was known under its sourceId. Records are checked one by one: those that are valid are ' +
+    'accepted even if others are refused. Sending the same call again changes nothing and tells nobody twice.',
   security: 'IngestKey',
   body: 'IngestInput',
   reply: {

@@ -28,15 +28,20 @@ export function tableOf(
     'connectionId',
     ...Object.values(filters).flatMap((filter) => ('indexed' in filter ? [filter.field] : [])),
   ];
-  return sqliteTable(name, columns, (t: { [key: string]: SQLiteColumn }) =>
-    leads.map((lead) => {
-      const [first, ...rest] = [lead, order, 'id']
-        .map((key) => t[key])
-        .filter((column) => column !== undefined);
-      if (!first) throw new Error(`${name} has no field ${lead}`);
-      return index(`${name}_by_${columnName(lead).replace(/_id$/, '')}`).on(first, ...rest);
-    }),
-  );
+  return sqliteTable(name, columns, (table: { [key: string]: SQLiteColumn }) => {
+    const columnOf = (key: string): SQLiteColumn => {
+      const column = table[key];
+      if (!column) throw new Error(`${name} has no column for ${key}`);
+      return column;
+    };
+    return leads.map((lead) =>
+      index(`${name}_by_${columnName(lead).replace(/_id$/, '')}`).on(
+        columnOf(lead),
+        columnOf(order),
+        columnOf('id'),
+      ),
+    );
+  });
 }
 
 const builders = {

@@ -3,21 +3,24 @@ import { Timestamp, timestamp } from '../fields.ts';
 import type { Field, Referable } from './field.ts';
 import { QueryChoice, QueryCode, QueryIds, QueryInteger, QueryText } from './query.ts';
 
-type Basics = Pick<Field, 'description' | 'example' | 'column'> &
-  Partial<Pick<Field, 'read' | 'query' | 'cell'>>;
-
 const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
+  column: Field['column'],
   input: I,
   output: O,
-  basics: Basics,
+  description: string,
+  example: unknown,
+  more: Partial<Pick<Field, 'read' | 'query' | 'cell'>> = {},
 ): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given', null> => ({
-  cell: 'text',
-  ...basics,
+  description,
+  example,
   input,
   output,
   use: 'given',
+  column,
   nullable: false,
+  cell: 'text',
   recordName: null,
+  ...more,
 });
 
 // What a check knows and JSON Schema can say stands beside it as metadata, for the API's document.
@@ -42,56 +45,52 @@ const TimeOutput = v.pipe(v.string(), v.isoTimestamp());
 
 /** Text of at most `max` characters. */
 export const text = (max: number, description: string, example: string) =>
-  field(Characters(max), v.string(), { column: 'text', description, example, query: QueryText });
+  field('text', Characters(max), v.string(), description, example, { query: QueryText });
+
+export const email = (description: string, example: string) =>
+  field('text', Email, v.string(), description, example);
 
 /** Up to `max` texts of at most `length` characters each. */
 export const texts = (
   { min = 0, max, length }: { min?: 0 | 1; max: number; length: number },
   description: string,
   example: string[],
-) =>
-  field(
-    v.pipe(
-      v.array(Characters(length)),
-      v.maxLength(max, `can be at most ${max}`),
-      v.check((values) => values.length >= min, 'must have at least one value'),
-      v.metadata(min > 0 ? { minItems: min } : {}),
-    ),
-    v.array(v.string()),
-    { column: 'text', read: JSON.parse, description, example, cell: 'list' },
-  );
-
-export const email = (description: string, example: string) =>
-  field(Email, v.string(), { column: 'text', description, example });
+) => listOf(Characters(length), { min, max }, description, example);
 
 /** Up to `max` email addresses. */
 export const emails = (max: number, description: string, example: string[]) =>
-  field(v.pipe(v.array(Email), v.maxLength(max, `can be at most ${max}`)), v.array(v.string()), {
-    column: 'text',
-    read: JSON.parse,
-    description,
-    example,
-    cell: 'list',
-  });
+  listOf(Email, { min: 0, max }, description, example);
+
+const listOf = <S extends v.GenericSchema<string>>(
+  each: S,
+  { min, max }: { min: 0 | 1; max: number },
+  description: string,
+  example: string[],
+) => {
+  const Values = v.pipe(
+    v.array(each),
+    v.maxLength(max, `can be at most ${max}`),
+    v.check((values) => values.length >= min, 'must have at least one value'),
+    v.metadata(min > 0 ? { minItems: min } : {}),
+  );
+  return field('text', Values, v.array(v.string()), description, example, { read: JSON.parse, cell: 'list' });
+};
 
 /** A number from `min` to `max`. */
 export const number = (min: number, max: number, description: string, example: number) =>
-  field(Bounded(min, max), v.number(), { column: 'real', description, example, cell: 'number' });
+  field('real', Bounded(min, max), v.number(), description, example, { cell: 'number' });
 
 /** A whole number from `min` to `max`. Clients are not promised these bounds, so that they may be widened. */
-export const integer = (min: number, max: number, description: string, example: number) =>
-  field(
-    v.pipe(
-      v.number(),
-      v.check(
-        (value) => Number.isInteger(value) && value >= min && value <= max,
-        `must be a whole number from ${min} to ${max}`,
-      ),
-      v.metadata({ type: 'integer', minimum: min, maximum: max }),
-    ),
-    v.pipe(v.number(), v.integer()),
-    { column: 'integer', description, example, cell: 'number', query: QueryInteger(min, max) },
+export const integer = (min: number, max: number, description: string, example: number) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  const Integer = v.pipe(
+    v.number(),
+    v.check((value) => Number.isInteger(value) && value >= min && value <= max, message),
+    v.metadata({ type: 'integer', minimum: min, maximum: max }),
   );
+  const more = { cell: 'number', query: QueryInteger(min, max) } as const;
+  return field('integer', Integer, v.pipe(v.number(), v.integer()), description, example, more);
+};
 
 /** A whole number on a scale that is part of the contract, from `min` to `max`. */
 export const scale = (min: number, max: number, description: string, example: number) => ({
@@ -100,42 +99,31 @@ export const scale = (min: number, max: number, description: string, example: nu
 });
 
 export const boolean = (description: string, example: boolean) =>
-  field(v.boolean(), v.boolean(), {
-    column: 'integer',
-    read: Boolean,
-    description,
-    example,
-    cell: 'boolean',
-  });
+  field('integer', v.boolean(), v.boolean(), description, example, { read: Boolean, cell: 'boolean' });
 
 /** A moment: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
-  field(Timestamp, TimeOutput, { column: 'integer', read: timestamp, description, example });
+  field('integer', Timestamp, TimeOutput, description, example, { read: timestamp });
 
 /** One of a few words. */
-export function choice<const T extends string>(values: readonly T[], description: string, example: T) {
+export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {
   const message = `must be ${alternatives(values)}`;
   const query = QueryChoice(values, message);
-  return field(v.picklist(values, message), v.picklist(values), {
-    column: 'text',
-    description,
-    example,
-    query,
-  });
-}
+  return field('text', v.picklist(values, message), v.picklist(values), description, example, { query });
+};
 
 /** One of a few numbers, which stand for words. */
-export function code<const T extends number>(
+export const code = <const T extends number>(
   words: { [word: string]: T },
   description: string,
   example: NoInfer<T>,
-) {
+) => {
   const values = Object.values(words);
   const message = `must be ${alternatives(Object.entries(words).map(([word, value]) => `${value} (${word})`))}`;
   const Code = v.pipe(v.picklist(values, message), v.metadata({ type: 'integer' }));
   const query = QueryCode(values, message);
-  return field(Code, Code, { column: 'integer', description, example, cell: 'number', query });
-}
+  return field('integer', Code, Code, description, example, { cell: 'number', query });
+};
 
 /** `a, b or c` */
 export const alternatives = (values: readonly string[]): string =>
@@ -158,31 +146,24 @@ export const VehicleLocationOutput = v.object({
 });
 
 const denver = { latitude: 39.7392, longitude: -104.9903 };
-const locationCell = { latitude: 'number', longitude: 'number' } as const;
+const degrees = { latitude: 'number', longitude: 'number' } as const;
 
 /** A place, in decimal degrees. */
 export const location = (description: string) =>
-  field(LocationInput, LocationOutput, {
-    column: 'text',
-    read: JSON.parse,
-    description,
-    example: denver,
-    cell: locationCell,
-  });
+  field('text', LocationInput, LocationOutput, description, denver, { read: JSON.parse, cell: degrees });
 
 /** A place, with when a vehicle was there and how fast it went. */
-export const vehicleLocation = (description: string) =>
-  field(VehicleLocationInput, VehicleLocationOutput, {
-    column: 'text',
-    read: JSON.parse,
-    description,
-    example: { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: '2026-11-20T20:00:00.000Z' },
-    cell: { ...locationCell, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' },
-  });
+export const vehicleLocation = (description: string) => {
+  const time = '2026-11-20T20:00:00.000Z';
+  const example = { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: time };
+  const cell = { ...degrees, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' } as const;
+  const more = { read: JSON.parse, cell };
+  return field('text', VehicleLocationInput, VehicleLocationOutput, description, example, more);
+};
 
 /** An id that the service gives. */
 export const uuid = (description: string, example: string) =>
-  field(Uuid, Uuid, { column: 'text', description, example, query: QueryIds });
+  field('text', Uuid, Uuid, description, example, { query: QueryIds });
 
 /**
  * The id of another record of the same connection. If it is required, that record must be known or in the same call;
@@ -192,12 +173,7 @@ export const reference = <K extends string>(
   resource: Referable<K>,
   description: string,
 ): Field<string, string, string, 'given', K> => ({
-  ...field(Characters(200), Uuid, {
-    column: 'text',
-    description,
-    example: resource.itemExample.id,
-    query: QueryIds,
-  }),
+  ...field('text', Characters(200), Uuid, description, resource.itemExample.id, { query: QueryIds }),
   recordName: resource.kind,
   refersTo: resource,
 });

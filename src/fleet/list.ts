@@ -1,4 +1,4 @@
-import { getTableColumns, getTableName, type SQL } from 'drizzle-orm';
+import { getTableColumns, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import type { Field, Fields } from './field.ts';
@@ -65,23 +65,18 @@ export function listOf<F extends Fields>(
   table: ListTable,
   { path, order, connection, range, filters = {} }: ListDeclaration,
 ): List<Item<F>> {
-  const byName = new Map(Object.values(getTableColumns(table)).map((column) => [column.name, column]));
-  const columnOf = (key: string): SQLiteColumn => {
-    const column = byName.get(columnName(key));
-    if (!column) throw new Error(`${getTableName(table)} has no column for ${key}`);
-    return column;
-  };
+  const columnFor = columnsByKey(getTableColumns(table));
   const filterOf = ({ field, ...filter }: Filter): ListFilter => {
     const query = filter.query ?? fields[field]?.query ?? QueryText;
-    return { ...filter, query: 'indexed' in filter ? asList(query) : query, column: columnOf(field) };
+    return { ...filter, query: 'indexed' in filter ? asList(query) : query, column: columnFor(field) };
   };
   return {
     path,
     plural: path.slice(1).replaceAll('-', ' '),
     table,
-    columns: Object.fromEntries(shown(fields).map(([key]) => [key, columnOf(key)])),
+    columns: Object.fromEntries(shown(fields).map(([key]) => [key, columnFor(key)])),
     order,
-    connection: 'connectionId' in fields ? columnOf('connectionId') : table.id,
+    connection: 'connectionId' in fields ? columnFor('connectionId') : table.id,
     connectionRequired: connection === 'required',
     range,
     filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, filterOf(filter)])),
@@ -118,6 +113,16 @@ function presenter<F extends Fields>(fields: F): List<Item<F>>['present'] {
       if (stored !== null) row[key] = read(stored as never); // what this field's column holds
     }
     return row as Item<F>; // the columns of these fields, each as its field reads it
+  };
+}
+
+/** Finds columns by the keys of the fields that they keep. @throws Error for a key that has none */
+export function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) => SQLiteColumn {
+  const byName = new Map(Object.values(columns).map((column) => [column.name, column]));
+  return (key) => {
+    const column = byName.get(columnName(key));
+    if (!column) throw new Error(`No column for ${key}`);
+    return column;
   };
 }
 

@@ -1,6 +1,6 @@
 import { index, integer, real, type SQLiteColumn, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Fields } from './field.ts';
-import { columnName, type ListDeclaration, type ListTable, shown } from './list.ts';
+import { columnName, columnsByKey, type ListDeclaration, type ListTable, shown } from './list.ts';
 
 /**
  * The table of a resource, with an index for each way in which its list is read: by account, unless requests must
@@ -29,18 +29,11 @@ export function tableOf(
     ...Object.values(filters).flatMap((filter) => ('indexed' in filter ? [filter.field] : [])),
   ];
   return sqliteTable(name, columns, (table: { [key: string]: SQLiteColumn }) => {
-    const columnOf = (key: string): SQLiteColumn => {
-      const column = table[key];
-      if (!column) throw new Error(`${name} has no column for ${key}`);
-      return column;
-    };
-    return leads.map((lead) =>
-      index(`${name}_by_${columnName(lead).replace(/_id$/, '')}`).on(
-        columnOf(lead),
-        columnOf(order),
-        columnOf('id'),
-      ),
-    );
+    const columnFor = columnsByKey(table);
+    return leads.map((lead) => {
+      const by = columnName(lead).replace(/_id$/, '');
+      return index(`${name}_by_${by}`).on(columnFor(lead), columnFor(order), columnFor('id'));
+    });
   });
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
 import { statuses } from '../deliveries/queries.ts';
 import { Timestamp } from '../fields.ts';
-import { isIncidentType } from '../incidents/incidents.ts';
+import { isIncidentType } from '../incidents/types.ts';
 
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
 const Name = v.pipe(

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { type Connection, listConnections } from '../accounts/connections.ts';
-import { safetyEventList } from '../fleet/lists.ts';
-import type { SafetyEvent } from '../fleet/schema.ts';
+import { safetyEvents } from '../fleet/safety-events.ts';
 import { readList } from '../fleet/service.ts';
 import type { App, Context } from '../http/context.ts';
 import { Risk, Table, Time } from './components.tsx';
@@ -22,7 +21,7 @@ async function list(c: Context) {
     return page(c, 'Safety events', <p>There are no connections yet, so there are no safety events.</p>);
   const days = periods.includes(wanted) ? wanted : '7';
   const today = Math.floor(Date.now() / dayMs) * dayMs;
-  const { items, next } = await readList(c.env, c.get('caller'), safetyEventList, {
+  const { items, next } = await readList(c.env, c.get('caller'), safetyEvents.list, {
     connectionId: connection.id,
     query: {
       from: [new Date(today - Number(days) * dayMs).toISOString()],
@@ -42,7 +41,7 @@ async function list(c: Context) {
       {items.length === 0 ? (
         <p>{next ? 'No matching events so far.' : 'No events.'}</p>
       ) : (
-        <Events events={items as SafetyEvent[]} /> /* as that list presents them */
+        <Events events={items} />
       )}
       {next && <a href={`/portal/events?${filters}&cursor=${next}`}>Older events</a>}
     </>,
@@ -91,6 +90,8 @@ const Filters = (props: {
     <button type="submit">Show</button>
   </form>
 );
+
+type SafetyEvent = ReturnType<typeof safetyEvents.list.present>;
 
 const Events = ({ events }: { events: SafetyEvent[] }) => (
   <Table caption="Safety events" head={['Time', 'Risk', 'Incident types', 'Vehicle']}>

@@ -7,6 +7,7 @@ import { type Line, readRecords } from '../../src/cli/operate/import/read.ts';
 import { importLines } from '../../src/cli/operate/import/run.ts';
 import { sendRecords } from '../../src/cli/operate/import/send.ts';
 import { generateFleet } from '../../src/cli/operate/synthetic-fleet.ts';
+import { recordKinds } from '../../src/fleet/registry.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,8 +36,10 @@ describe('a file of records', () => {
       'a.csv',
       '\ufeffkind,sourceId,name,groups,year,lastLocation.latitude,lastLocation.longitude,status,reportReady\n' +
         'vehicle,007,"A, B",x|y,2020,1.5,-2,active,\n' +
-        'driver,2,C,,,,,1,true\n' +
-        'vehicle,3,D,,soon,,,,maybe\n',
+        'driver,2,C,,,,,1,\n' +
+        'accident,4,,,,,,,true\n' +
+        'accident,5,,,,,,,maybe\n' +
+        'vehicle,3,D,,soon,,,,\n',
     );
     expect(await read(path)).toEqual([
       {
@@ -51,10 +54,25 @@ describe('a file of records', () => {
           status: 'active',
         },
       },
-      { line: 3, record: { kind: 'driver', sourceId: '2', name: 'C', status: 1, reportReady: true } },
-      { line: 4, record: { kind: 'vehicle', sourceId: '3', name: 'D', year: 'soon', reportReady: 'maybe' } },
+      { line: 3, record: { kind: 'driver', sourceId: '2', name: 'C', status: 1 } },
+      { line: 4, record: { kind: 'accident', sourceId: '4', reportReady: true } },
+      { line: 5, record: { kind: 'accident', sourceId: '5', reportReady: 'maybe' } },
+      { line: 6, record: { kind: 'vehicle', sourceId: '3', name: 'D', year: 'soon' } },
     ]);
   });
+
+  it.each(recordKinds.map(({ kind, recordExample }) => [kind, recordExample] as const))(
+    'of kind %s is read from CSV as it is written there',
+    async (kind, example) => {
+      const cells = Object.entries(example).flatMap(([name, value]): [string, string][] =>
+        typeof value === 'object' && !Array.isArray(value)
+          ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, String(part)])
+          : [[name, Array.isArray(value) ? value.join('|') : String(value)]],
+      );
+      const csv = [0, 1].map((at) => cells.map((pair) => `"${pair[at]}"`).join(',')).join('\n');
+      expect(await read(file(`${kind}.csv`, csv), kind)).toEqual([{ line: 2, record: example }]);
+    },
+  );
 });
 
 describe('an import', () => {

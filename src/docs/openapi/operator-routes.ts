@@ -20,7 +20,7 @@ const replyOf = (component: string, message: string, name = `${component}Reply`)
   data: ref(component),
   example: examples[component],
 });
-const listOf = (component: string, message: string): Reply => ({
+const listReplyOf = (component: string, message: string): Reply => ({
   name: `${component}List`,
   message,
   data: { type: 'array', items: ref(component) },
@@ -53,7 +53,7 @@ export const accounts = forOperators('Accounts', [
     id: 'listAccounts',
     summary: 'List accounts',
     description: 'Oldest first, at most 1,000.',
-    reply: listOf('Account', 'Accounts'),
+    reply: listReplyOf('Account', 'Accounts'),
   },
   {
     method: 'post',
@@ -84,7 +84,7 @@ export const accounts = forOperators('Accounts', [
     id: 'listWebhookHealth',
     summary: "List an account's webhooks with the health of their receivers",
     parameters: [accountId],
-    reply: listOf('WebhookHealth', 'Webhooks'),
+    reply: listReplyOf('WebhookHealth', 'Webhooks'),
   },
 ]);
 
@@ -96,7 +96,7 @@ export const connections = forOperators('Connections', [
     id: 'listAccountConnections',
     summary: "List an account's connections",
     parameters: [accountId],
-    reply: listOf('OperatorConnection', 'Connections'),
+    reply: listReplyOf('OperatorConnection', 'Connections'),
   },
   {
     method: 'post',
@@ -144,7 +144,7 @@ export const tokens = forOperators('Tokens', [
     id: 'listTokens',
     summary: "List an account's API tokens and ingest keys",
     parameters: [accountId],
-    reply: listOf('Token', 'Tokens'),
+    reply: listReplyOf('Token', 'Tokens'),
   },
   {
     method: 'post',
@@ -203,7 +203,7 @@ export const deliveries = forOperators('Deliveries', [
       query('before', 'Only those older than this Delivery-Id.', { type: 'string', format: 'uuid' }),
       query('limit', 'How many to return at most.', { type: 'integer', minimum: 1, default: 50 }),
     ],
-    reply: listOf('Delivery', 'Deliveries'),
+    reply: listReplyOf('Delivery', 'Deliveries'),
     refusals: [
       { message: 'webhookId is required', field: 'webhookId', must: 'is required' },
       {
@@ -266,7 +266,7 @@ export const people = forOperators('People', [
     id: 'listUsers',
     summary: "List an account's people",
     parameters: [accountId],
-    reply: listOf('PortalUser', 'Users'),
+    reply: listReplyOf('PortalUser', 'Users'),
   },
   {
     method: 'post',

@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parse as parseCsv } from 'csv-parse';
+import type { Cell } from '../../../fleet/field.ts';
+import { recordKinds } from '../../../fleet/registry.ts';
 
 /** One line of a file: its number from 1, its record or what is wrong with it, and the bytes read so far. */
 export type Line = { line: number; record?: unknown; problem?: string; bytesRead: number };
@@ -44,29 +46,33 @@ async function* readCsv(file: string, kind?: string): AsyncGenerator<Line> {
     yield { line: info.lines, record: fromCells(record, kind), bytesRead: input.bytesRead };
 }
 
-const numbers =
-  /(?:^|\.)(?:year|odometerKm|latitude|longitude|altitudeMeters|speedKph|distanceKm|durationSeconds|eventRisk|maxSpeedKph|speedLimitKph|notificationLevel)$/;
-const booleans = /^(?:reportReady|isAccurate)$/;
-const lists = /^(?:groups|incidentTypes|recipients)$/;
+const cellsOf = new Map<unknown, { [name: string]: Cell }>(
+  recordKinds.map(({ kind, recordCells }) => [kind, recordCells]),
+);
 
 function fromCells(cells: Record<string, string>, kind?: string): Record<string, unknown> {
   const record: Record<string, unknown> = kind ? { kind } : {};
+  const types = cellsOf.get(cells.kind || kind) ?? {};
   for (const [column, cell] of Object.entries(cells)) {
     if (cell === '') continue;
     const [outer = '', inner] = column.split('.');
-    const value = typed(column, cell, record.kind ?? cells.kind);
-    if (!inner) record[outer] = value;
-    else record[outer] = { ...(isObject(record[outer]) && record[outer]), [inner]: value };
+    const type = types[outer];
+    if (!inner) record[outer] = typedCell(cell, type);
+    else
+      record[outer] = {
+        ...(isObject(record[outer]) && record[outer]),
+        [inner]: typedCell(cell, isObject(type) ? type[inner] : undefined),
+      };
   }
   return record;
 }
 
-/** Converts a cell to the type of its field. One that does not fit stays text, for the service to reject. */
-function typed(column: string, cell: string, kind: unknown): unknown {
-  if (lists.test(column)) return cell.split('|').map((item) => item.trim());
-  if (booleans.test(column)) return cell === 'true' ? true : cell === 'false' ? false : cell;
-  const isNumber = numbers.test(column) || (column === 'status' && kind === 'driver');
-  return isNumber && Number.isFinite(Number(cell)) ? Number(cell) : cell;
+/** A cell as the value that its field holds; one that does not fit stays text, for the service to refuse. */
+function typedCell(cell: string, type: Cell | undefined): unknown {
+  if (type === 'list') return cell.split('|').map((item) => item.trim());
+  if (type === 'boolean') return cell === 'true' ? true : cell === 'false' ? false : cell;
+  if (type === 'number') return Number.isFinite(Number(cell)) ? Number(cell) : cell;
+  return cell;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

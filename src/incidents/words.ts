@@ -1,48 +1,19 @@
-/** The normalised incident types, with the risk of each when the provider gives none (design 8). */
-export const defaultRisks = {
-  Crash: 5,
-  'Near Crash': 4,
-  'Harsh Braking': 3,
-  'Harsh Acceleration': 2,
-  'Hard Cornering': 2,
-  Speeding: 3,
-  Tailgating: 3,
-  'Forward Collision Warning': 3,
-  'Phone Usage': 4,
-  Distraction: 4,
-  Drowsiness: 4,
-  Smoking: 2,
-  'Eating Or Drinking': 2,
-  'Seat Belt Violation': 3,
-  'Stop Sign Violation': 3,
-  'Rolling Stop': 2,
-  'Red Light Violation': 4,
-  'Railroad Crossing Violation': 4,
-  'Failure To Yield': 3,
-  'Unsafe Lane Change': 3,
-  'Lane Departure': 3,
-  'Unsafe Maneuver': 3,
-  'Stability Control': 3,
-  'Vulnerable Road User': 4,
-  'Camera Obstruction': 1,
-  'Unsafe Parking': 2,
-  Reversing: 1,
-  Idling: 1,
-  Other: 1,
-} as const;
-export type IncidentType = keyof typeof defaultRisks;
-export const incidentTypes = Object.keys(defaultRisks) as IncidentType[]; // the keys are exactly these
+import type { IncidentType } from './types.ts';
 
 /** What one word of a provider means: types, and how much its severity adds to their risk. */
-type Meaning = { types: IncidentType[]; raise: number };
+export type Meaning = { types: IncidentType[]; raise: number };
 
-const means = (types: IncidentType | IncidentType[], raise = 0): Meaning => ({
+/** A meaning; `raise` may be negative. */
+export const means = (types: IncidentType | IncidentType[], raise = 0): Meaning => ({
   types: Array.isArray(types) ? types : [types],
   raise,
 });
-const noIncident: Meaning = { types: [], raise: 0 };
 
-const providers: Record<string, Record<string, Meaning>> = {
+/** The meaning of a label that is no incident. */
+export const noIncident: Meaning = { types: [], raise: 0 };
+
+/** The words of each provider, as it spells them. */
+export const providerWords: { [provider: string]: { [word: string]: Meaning } } = {
   samsara: {
     Acceleration: means('Harsh Acceleration'),
     Braking: means('Harsh Braking'),
@@ -135,46 +106,3 @@ const providers: Record<string, Record<string, Meaning>> = {
     ONBOARD_RECORDING: means('Other'),
   },
 };
-
-/** Upper and lower case, spaces, `_` and `-` make no difference between words. */
-export const plain = (word: string): string => word.toLowerCase().replace(/[\s_-]/g, '');
-
-const byPlainWord = (table: Record<string, Meaning>): Map<string, Meaning> =>
-  new Map(Object.entries(table).map(([word, meaning]) => [plain(word), meaning]));
-
-const generic = byPlainWord(Object.fromEntries(incidentTypes.map((type) => [type, means(type)])));
-const tables = new Map(Object.entries(providers).map(([name, table]) => [name, byPlainWord(table)]));
-
-/** True for a normalised incident type in any spelling. */
-export const isIncidentType = (name: string): boolean => generic.has(plain(name));
-
-/** A connection's feed: whose words it speaks, and the connection's own map, which wins (design 8). */
-export type Feed = { provider: string; incidentTypeMap?: Record<string, string[]> | undefined };
-
-/**
- * Translates a provider's words into normalised incident types, without repeats, and into a risk from 1 to
- * 5: the highest among them. Words that nothing maps are `Other`; nothing is ever dropped but labels that
- * are no incident, and those only when something else remains.
- */
-export function normaliseIncidents(
-  feed: Feed,
-  words: readonly string[],
-): { types: IncidentType[]; risk: number } {
-  const meanings = words.map((word) => meaningOf(feed, word)).filter((meaning) => meaning.types.length > 0);
-  if (meanings.length === 0) return { types: ['Other'], risk: defaultRisks.Other };
-  const risks = meanings.map(
-    ({ types, raise }) => Math.max(...types.map((type) => defaultRisks[type])) + raise,
-  );
-  return {
-    types: [...new Set(meanings.flatMap((meaning) => meaning.types))],
-    risk: Math.min(5, Math.max(1, ...risks)),
-  };
-}
-
-function meaningOf(feed: Feed, word: string): Meaning {
-  const own = feed.incidentTypeMap && Object.hasOwn(feed.incidentTypeMap, word) && feed.incidentTypeMap[word];
-  if (own) return means(own.flatMap((name) => generic.get(plain(name))?.types ?? 'Other'));
-  const key = plain(word);
-  if (feed.provider === 'samsara' && key.startsWith('context')) return noIncident;
-  return tables.get(feed.provider)?.get(key) ?? generic.get(key) ?? means('Other');
-}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defaultRisks, incidentTypes, normaliseIncidents } from '../../src/incidents/incidents.ts';
+import { normaliseIncidents } from '../../src/incidents/translate.ts';
+import { defaultRisks, incidentTypes } from '../../src/incidents/types.ts';
 
 /** Every word of every provider that the service claims to know, with what becomes of it. */
 const table: [provider: string, word: string, types: string, risk: number][] =

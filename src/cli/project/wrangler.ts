@@ -12,6 +12,8 @@ const environment = {
   WRANGLER_SEND_ERROR_REPORTS: 'false',
   WRANGLER_HIDE_BANNER: 'true',
   WRANGLER_LOG: 'log',
+  // Spares each start a third of its work: wrangler's own code is compiled once.
+  NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'),
   DO_NOT_TRACK: '1',
   NO_COLOR: '1',
 };

@@ -27,20 +27,16 @@ const listReplyOf = (component: string, message: string): Reply => ({
   example: [examples[component]],
 });
 
+function invalidField(field: string, must: string): Refused {
+  return { message: `${field} ${must}`, field, must };
+}
 const notJson: Refused = { message: 'Request body is not valid JSON' };
-const noName: Refused = { message: 'name is required', field: 'name', must: 'is required' };
+const noName = invalidField('name', 'is required');
 const unknownAccount: Refused = { message: 'Unknown account' };
 const unknownConnection: Refused = { message: 'Unknown connection' };
-const noEmail: Refused = {
-  message: 'email must be an email address',
-  field: 'email',
-  must: 'must be an email address',
-};
-const noTime: Refused = {
-  message: 'since must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
-  field: 'since',
-  must: 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
-};
+const unknownWebhook: Refused = { message: 'Unknown webhook' };
+const noEmail = invalidField('email', 'must be an email address');
+const noTime = invalidField('since', 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z');
 
 const forOperators = (tag: string, operations: Omit<Operation, 'tag' | 'security'>[]): Operation[] =>
   operations.map((operation) => ({ ...operation, tag, security: 'OperatorKey' }));
@@ -72,11 +68,7 @@ export const accounts = forOperators('Accounts', [
     parameters: [accountId],
     body: 'AccountChange',
     reply: replyOf('Account', 'Account suspended'),
-    refusals: [
-      unknownAccount,
-      { message: 'status must be active or suspended', field: 'status', must: 'must be active or suspended' },
-      notJson,
-    ],
+    refusals: [unknownAccount, invalidField('status', 'must be active or suspended'), notJson],
   },
   {
     method: 'get',
@@ -108,11 +100,7 @@ export const connections = forOperators('Connections', [
     reply: replyOf('OperatorConnection', 'Connection created'),
     refusals: [
       unknownAccount,
-      {
-        message: 'provider must be letters, digits and hyphens, at most 40',
-        field: 'provider',
-        must: 'must be letters, digits and hyphens, at most 40',
-      },
+      invalidField('provider', 'must be letters, digits and hyphens, at most 40'),
       notJson,
     ],
   },
@@ -126,11 +114,7 @@ export const connections = forOperators('Connections', [
     reply: replyOf('OperatorConnection', 'Connection changed'),
     refusals: [
       unknownConnection,
-      {
-        message: 'healthStatus must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)',
-        field: 'healthStatus',
-        must: 'must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)',
-      },
+      invalidField('healthStatus', 'must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)'),
       notJson,
     ],
   },
@@ -205,12 +189,9 @@ export const deliveries = forOperators('Deliveries', [
     ],
     reply: listReplyOf('Delivery', 'Deliveries'),
     refusals: [
-      { message: 'webhookId is required', field: 'webhookId', must: 'is required' },
-      {
-        message: 'status must be one of pending, delivered, failed, cancelled',
-        field: 'status',
-        must: 'must be one of pending, delivered, failed, cancelled',
-      },
+      invalidField('webhookId', 'is required'),
+      unknownWebhook,
+      invalidField('status', 'must be one of pending, delivered, failed, cancelled'),
       noTime,
     ],
   },
@@ -241,7 +222,7 @@ export const deliveries = forOperators('Deliveries', [
     parameters: [webhookId],
     body: 'ReplayRange',
     reply: replyOf('Replayed', 'Replayed'),
-    refusals: [noTime, notJson],
+    refusals: [unknownWebhook, noTime, notJson],
   },
 ]);
 

@@ -102,6 +102,7 @@ describe('every message that the documents give for a 400', () => {
     'Unknown account': () => ({ id: 'nobody' }),
     'Unknown connection': () => ({ id: 'none' }),
     'Unknown token': () => ({ id: 'none' }),
+    'Unknown webhook': () => ({ id: 'none', query: `webhookId=${us.accountId}` }),
     'Unknown delivery': () => ({ id: 'none' }),
     'Unknown user': () => ({ id: 'none' }),
     'This address cannot be added': () => ({ body: { email: 'taken@example.com' } }),

@@ -10,7 +10,7 @@ import { allowedMethods } from './http/methods.ts';
 import { logRequest } from './http/request-log.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { operatorRoutes } from './operator/routes.ts';
-import { portalRoutes } from './portal/routes.tsx';
+import { portalRoutes } from './portal/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** The map of the service. */

@@ -17,7 +17,8 @@ const Config = v.object({
       'id:base64 of 32 bytes',
     ),
   ),
-  EMAIL_FROM: v.pipe(v.string(), v.email()),
+  /** The sender of sign-in links. A deployment without one sends no mail. */
+  EMAIL_FROM: v.optional(v.pipe(v.string(), v.email())),
   /** How many days the rows of finished deliveries are kept. */
   DELIVERY_RETENTION_DAYS: v.optional(
     v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(7)),
@@ -31,7 +32,7 @@ const Config = v.object({
 export type Config = {
   operatorKey: string;
   headerKeys: SealingKey[];
-  emailFrom: string;
+  emailFrom: string | undefined;
   retentionMs: number;
   allowLoopbackReceivers: boolean;
 };

@@ -4,7 +4,7 @@ export type FieldError = { field: string; message: string };
 /** Every way in which the service refuses. `http/` decides what a caller sees of each. */
 export type Failure =
   | { kind: 'invalid'; message: string; errors?: FieldError[] }
-  | { kind: 'unauthenticated' }
+  | { kind: 'unauthenticated'; scheme?: 'ApiKey' | 'Bearer' } // without one: ApiKey, which is `x-api-key`
   | { kind: 'forbidden' }
   | { kind: 'not found' }
   | { kind: 'method not allowed'; allow: string[] }

@@ -1,7 +1,7 @@
 import { app } from './app.ts';
 import { handle } from './deliveries/consumer.ts';
 import { giveUp, prune } from './deliveries/prune.ts';
-import type { Message } from './deliveries/queue.ts';
+import type { QueueMessage } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
 import { resealHeaders } from './webhooks/rotation.ts';
 
@@ -10,7 +10,7 @@ export { Ingest } from './entrypoint.ts';
 export default {
   fetch: app.fetch,
 
-  async queue(batch: MessageBatch<Message>, env: Env, ctx: ExecutionContext) {
+  async queue(batch: MessageBatch<QueueMessage>, env: Env, ctx: ExecutionContext) {
     // In the background, so that the next message need not wait for slow receivers.
     for (const { body } of batch.messages) ctx.waitUntil(handle(env, body));
   },
@@ -22,4 +22,4 @@ export default {
     await giveUp(env);
     await resealHeaders(env);
   },
-} satisfies ExportedHandler<Env, Message>;
+} satisfies ExportedHandler<Env, QueueMessage>;

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { handle } from '../src/deliveries/consumer.ts';
-import type { Message } from '../src/deliveries/queue.ts';
+import type { QueueMessage } from '../src/deliveries/queue.ts';
 import { type Cost, metered } from './support/meter.ts';
 import { receiver } from './support/receiver.ts';
 import { as, safetyEvent, vehicle, type World, webhookBody, world } from './support/world.ts';
@@ -42,7 +42,7 @@ async function consume(woken: unknown[]): Promise<Cost> {
   const meter = metered();
   meter.woken.push(...woken);
   for (let message = meter.woken.shift(); message; message = meter.woken.shift())
-    await handle(meter.env, message as Message); // as the call sent it
+    await handle(meter.env, message as QueueMessage); // as the call sent it
   return meter.cost;
 }
 

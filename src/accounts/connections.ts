@@ -8,16 +8,24 @@ import { forgetIngestKeys } from '../tokens/service.ts';
 
 export type Connection = typeof connections.$inferSelect;
 
+/** How many connections `listConnections` returns at most. */
+export const maxConnectionsListed = 1000;
+
 /** The account's connections, oldest first, at most 1,000. */
 export async function listConnections(env: Env, caller: Caller): Promise<Connection[]> {
-  const [rows] = await asCaller(env, caller, (db) => [
-    db
-      .select()
-      .from(connections)
-      .where(eq(connections.accountId, caller.accountId))
-      .orderBy(connections.createdAt, connections.id)
-      .limit(1000),
-  ]);
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(connections)
+        .where(eq(connections.accountId, caller.accountId))
+        .orderBy(connections.createdAt, connections.id)
+        .limit(maxConnectionsListed),
+    ],
+    { repeatable: true },
+  );
   return rows;
 }
 

@@ -48,6 +48,26 @@ export async function listPortalUsers(env: Env, caller: Caller): Promise<PortalU
   return users;
 }
 
+/** One person of the account; undefined if it has none with this id. */
+export async function findPortalUser(
+  env: Env,
+  caller: Caller,
+  userId: string,
+): Promise<PortalUser | undefined> {
+  const [[user]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(portalUsers)
+        .where(and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId))),
+    ],
+    { repeatable: true },
+  );
+  return user;
+}
+
 /** Removes a person of the account, with all their sessions. @throws Refusal: invalid, for anybody else */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
   const [[removed]] = await asCaller(env, caller, (db) => [

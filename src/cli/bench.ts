@@ -1,21 +1,21 @@
 import { Command } from 'commander';
 import { benchAll } from './bench/all.ts';
-import { machine } from './bench/bench.ts';
 import { benchCurve } from './bench/curve.ts';
 import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
+import { machine } from './bench/report.ts';
 
 const program = new Command('npm run bench --')
   .description(
-    'Measures the service on this machine, side by side with the least that could do the same job.',
+    'Measures the service on this machine, side by side with the least code that could do the same job.',
   )
-  .option('--json', 'print JSON lines, for keeping')
-  .option('--small', 'a hundredth of the data, to see that all of it works');
+  .option('--json', 'print one line of JSON per table')
+  .option('--small', 'use a hundredth of the data, to check that it all works');
 
 program
   .command('all', { isDefault: true })
-  .description('what the service exists for, against bars, in under five minutes')
-  .option('--strict', 'exit 1 when a bar is missed: on a quiet machine')
+  .description('requests, ingest, deliveries and start-up against targets, in under five minutes')
+  .option('--strict', 'exit with 1 when a target is missed; needs a quiet machine')
   .action(async ({ strict }, command: Command) => {
     const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
     const met = await benchAll(
@@ -29,7 +29,7 @@ program
 
 program
   .command('lists')
-  .description('rows read by pages of big tables, and the import')
+  .description('rows that pages of big tables read, and the speed of imports')
   .action(async (_, command: Command) => {
     const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
     if (!json) console.log(machine());
@@ -43,7 +43,7 @@ program
 
 program
   .command('isolation')
-  .description('what hung receivers do to the delivery times of the others')
+  .description('how receivers that hang affect the delivery times of others')
   .action(async (_, command: Command) => {
     const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
     if (!json) console.log(machine());
@@ -55,7 +55,7 @@ program
 
 program
   .command('curve')
-  .description('what a delivery costs with many webhooks and with a big delivery log, in a few minutes')
+  .description('cost of a delivery with many webhooks and with a big delivery log, in a few minutes')
   .action(async (_, command: Command) => {
     const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
     await benchCurve(

@@ -1,21 +1,22 @@
 import { Command } from 'commander';
-import { accountCommands } from './commands/accounts.ts';
-import { connectionCommands } from './commands/connections.ts';
-import { deliveryCommands, webhookCommands } from './commands/deliveries.ts';
-import { generateCommand } from './commands/generate.ts';
-import { importCommand } from './commands/import.ts';
-import { statusCommand } from './commands/status.ts';
-import { tokenCommands } from './commands/tokens.ts';
-import { signInLinkCommand, userCommands } from './commands/users.ts';
-import { ApiError } from './operator.ts';
+import { accountCommands } from './operate/accounts.ts';
+import { ApiError } from './operate/client.ts';
+import { connectionCommands } from './operate/connections.ts';
+import { deliveryCommands, webhookCommands } from './operate/deliveries.ts';
+import { generateCommand } from './operate/generate.ts';
+import { importCommand } from './operate/import.ts';
+import { printable } from './operate/printable.ts';
+import { statusCommand } from './operate/status.ts';
+import { tokenCommands } from './operate/tokens.ts';
+import { signInLinkCommand, userCommands } from './operate/users.ts';
 
 const program = new Command('fleet')
-  .description("The operator's tool of the Fleet Data Service.")
-  .option('--url <url>', 'the service to talk to; without it, the one that npm start runs here')
-  .option('--json', 'print JSON, for programs')
+  .description("The operator's tool for the Fleet Data Service.")
+  .option('--url <url>', 'URL of the service (default: the one that npm start runs here)')
+  .option('--json', 'print JSON instead of tables')
   .addHelpText(
     'after',
-    '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY; --url may be FLEET_URL instead.',
+    '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and FLEET_URL or --url to its URL.',
   )
   .addCommand(accountCommands())
   .addCommand(connectionCommands())
@@ -33,6 +34,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (!(error instanceof ApiError)) throw error;
-  console.error(`fleet: ${error.message}`);
+  console.error(`fleet: ${printable(error.message)}`);
   process.exitCode = 1;
 }

@@ -1,23 +1,27 @@
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { demoAccount, demoPath, demoSignIn, demoWebhook, trickle } from './demo.ts';
-import { type Demo, forgetRuns, localDirectory, readDemo, writeDemo } from './local.ts';
-import { operatorOf } from './operator.ts';
-import { type Received, startReceiver } from './receiver.ts';
-import { startStack } from './stack.ts';
+import { ACCIDENT } from '../notifications/types.ts';
+import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
+import { trickle } from './demo/trickle.ts';
+import { type Demo, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
+import { type Received, startReceiver } from './local/receiver.ts';
+import { startStack } from './local/stack.ts';
+import { operatorOf } from './operate/client.ts';
+import { printable } from './operate/printable.ts';
+import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
-  .description('Runs the whole service on this machine, with a demo account and a receiver of its webhook.')
-  .option('--port <port>', 'where the API listens; the receiver takes the next port', asPort, 8787)
-  .option('--quiet', 'no made-up events: nothing happens until you send something')
-  .option('--fresh', 'forget all data of earlier runs')
+  .description('Runs the whole service on this machine, with a demo account and a receiver for its webhook.')
+  .option('--port <port>', 'port of the API; the receiver gets the next one', asPort, 8787)
+  .option('--quiet', 'send no made-up events: nothing happens until you send something')
+  .option('--fresh', 'delete all data of earlier runs first')
   .parse();
 const { port, quiet, fresh } = program.opts<{ port: number; quiet?: boolean; fresh?: boolean }>();
 
 function asPort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1024 || port > 65_534)
-    throw new InvalidArgumentError('a port is a whole number from 1024 to 65534');
+    throw new InvalidArgumentError('A port is a whole number from 1024 to 65534.');
   return port;
 }
 
@@ -31,7 +35,7 @@ try {
 async function run(): Promise<void> {
   if (fresh) forgetRuns();
   const before = readDemo();
-  console.log('Starting the service on local D1, KV and Queues …');
+  console.log('Starting the service with local D1, KV and Queues …');
   const stack = await startStack({ directory: localDirectory, port });
   const stopped = new AbortController();
   const stop = async (code: number) => {
@@ -60,7 +64,7 @@ async function run(): Promise<void> {
     };
     writeDemo(demo);
     console.log(welcome(demo));
-    // Cloudflare's clock, by hand and a little faster, so that what was due wakes soon after a restart.
+    // Cloudflare's clock, by hand and a little faster, so that what was due runs soon after a restart.
     setInterval(() => stack.minute().catch(() => {}), 10_000);
     if (!quiet) await trickle(stack.baseUrl, account, stopped.signal);
   } catch (error) {
@@ -74,6 +78,7 @@ function welcome(demo: Demo): string {
   const [first, second] = demo.connections;
   return `
   Fleet Data Service    ${demo.baseUrl}
+  Docs                  ${demo.baseUrl}/docs
   API token             ${demo.apiToken}
   Connections           ${first?.id}  ${first?.name} (motive)
                         ${second?.id}  ${second?.name} (samsara)
@@ -84,10 +89,10 @@ function welcome(demo: Demo): string {
   Try it:
     curl -H 'x-api-key: ${demo.apiToken}' ${demo.baseUrl}/webhooks
 
-  The operator's tool:  npm run fleet -- --help
-  Ctrl-C stops everything; the data stays. --fresh begins anew.
+  Operator's tool:      npm run fleet -- --help
+  Ctrl-C stops everything and keeps the data. Start with --fresh to delete it.
 
-  Deliveries as they arrive${quiet ? '' : ', first of made-up events'}:
+  Deliveries as they arrive${quiet ? '' : ', starting with made-up events'}:
 `;
 }
 
@@ -95,8 +100,8 @@ function line({ method, headers, body }: Received): string {
   const time = body.timestamp.slice(11, 19);
   const { data } = body;
   const what =
-    body.type === 1
+    body.type === ACCIDENT
       ? `ACCIDENT level ${data.notificationLevel}  ${data.tSP}  VIN ${data.vin}`
       : `event    risk ${data.eventRisk}   ${(data.translatedIncidentTypes as string[]).join(', ')}  ${data.vehicleName}`;
-  return `  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`;
+  return printable(`  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`);
 }

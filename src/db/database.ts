@@ -48,6 +48,10 @@ const refusals = {
   'unknown connections': { kind: 'invalid', message: 'Invalid connection ids' },
   'unknown connection': { kind: 'invalid', message: 'Invalid connection id' },
   'unknown webhook': { kind: 'invalid', message: 'Invalid webhook id' },
+  'changed webhook': {
+    kind: 'invalid',
+    message: 'This webhook was changed at the same moment. Save again to apply your changes.',
+  },
   'unknown account': { kind: 'invalid', message: 'Unknown account' },
   'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
 } satisfies Record<string, Failure>;

@@ -1,44 +1,41 @@
-import { getTableColumns, getTableName, type InferInsertModel, sql } from 'drizzle-orm';
+import { getTableColumns, getTableName, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { change, type Database } from './database.ts';
 
 /** The columns that say what a row is; they never change. */
 const identity = ['id', 'account_id', 'connection_id', 'source_id', 'created_at'];
 
-/** The columns of `table` by their names in rows, and by their names in SQL. */
-const columnsOf = (table: SQLiteTable) =>
-  Object.entries(getTableColumns(table)).map(([key, column]) => ({ key, name: column.name }));
+/** What an upsert takes from elsewhere than its rows, as SQL that sees a row's JSON as `r.value`. */
+export type UpsertOptions = {
+  /** Where the values of columns come from, by the columns' names. */
+  from?: { [column: string]: string };
+  /** What these sources need. A row that joins nothing is passed over. */
+  join?: string;
+  /** Columns that keep their first value. */
+  fixed?: string[];
+};
 
 /**
- * Inserts or updates a connector's records as one statement over one parameter; its `meta.changes` are those
- * that changed anything. A row that is the same costs no write; one with an older `sourceUpdatedAt` than
- * what is there leaves it alone. `from` may name another source than the rows themselves for a column (its
- * SQL sees a row's JSON as `r.value`), `join` what that source needs; `fixed` columns keep their first value.
+ * Prepares to insert or update a connector's records, as one statement over one parameter; its `meta.changes` are
+ * those that changed anything. A row that is the same costs no write, and one with an older `sourceUpdatedAt` than
+ * what is there leaves that alone. Rows have the table's columns by their keys.
  */
-export function upsert<T extends SQLiteTable>(
-  db: Database,
-  table: T,
-  rows: Partial<InferInsertModel<T>>[],
-  {
-    from = {},
-    join = '',
-    fixed = [],
-  }: { from?: Record<string, string>; join?: string; fixed?: string[] } = {},
-) {
-  const columns = columnsOf(table);
+export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [] }: UpsertOptions = {}) {
+  const columns = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));
   const target = getTableName(table);
-  const changing = columns.map(({ name }) => name).filter((name) => ![...identity, ...fixed].includes(name));
-  const compared = changing.filter((name) => name !== 'updated_at');
-  const list = (names: string[], prefix = '') => sql.raw(names.map((name) => prefix + name).join(', '));
+  const names = columns.map(({ name }) => name);
   const values = columns.map(({ key, name }) => from[name] ?? `r.value->>'${key}'`);
-  return change(
-    db,
-    sql`
-    insert into ${table} (${list(columns.map(({ name }) => name))})
-    select ${list(values)} from json_each(${JSON.stringify(rows)}) r ${sql.raw(join)} where true
-    on conflict (id) do update set ${list(changing.map((name) => `${name} = excluded.${name}`))}
-    where (${list(compared, `${target}.`)}) is not (${list(compared, 'excluded.')})
-      and (excluded.source_updated_at >= ${sql.raw(target)}.source_updated_at
-        or excluded.source_updated_at is null or ${sql.raw(target)}.source_updated_at is null)`,
-  );
+  const changing = names.filter((name) => ![...identity, ...fixed].includes(name));
+  const compared = changing.filter((name) => name !== 'updated_at');
+  const qualified = (prefix: string) => compared.map((name) => `${prefix}.${name}`).join(', ');
+  const insert = `
+    insert into ${target} (${names.join(', ')})
+    select ${values.join(', ')} from json_each(`;
+  const update = `) r ${join} where true
+    on conflict (id) do update set ${changing.map((name) => `${name} = excluded.${name}`).join(', ')}
+    where (${qualified(target)}) is not (${qualified('excluded')})
+      and (excluded.source_updated_at >= ${target}.source_updated_at
+        or excluded.source_updated_at is null or ${target}.source_updated_at is null)`;
+  return (db: Database, rows: object[]) =>
+    change(db, sql`${sql.raw(insert)}${JSON.stringify(rows)}${sql.raw(update)}`);
 }

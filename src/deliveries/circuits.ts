@@ -1,9 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { jsonList, statement } from '../db/database.ts';
+import { statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
-
-/** The circuit of a webhook's receiver: attempts that failed in a row, and until when it is open (milliseconds). */
-export type Circuit = { failures: number; openUntil: number };
 
 /** The account's webhooks with the circuits of their receivers, without headers. */
 export async function listCircuits(env: Env, caller: Caller) {
@@ -23,27 +20,4 @@ export async function listCircuits(env: Env, caller: Caller) {
     { repeatable: true },
   );
   return rows;
-}
-
-/** The circuits of some of the account's webhooks. One that never failed is not in the result. */
-export async function circuitsOf(
-  env: Env,
-  caller: Caller,
-  webhookIds: string[],
-): Promise<Map<string, Circuit>> {
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      statement<Circuit & { id: string }>(
-        db,
-        sql`
-        select h.webhook_id as id, h.failures, h.open_until as openUntil
-        from webhook_health h join webhooks w on w.id = h.webhook_id and w.account_id = ${caller.accountId}
-        where h.webhook_id in ${jsonList(webhookIds)}`,
-      ),
-    ],
-    { repeatable: true },
-  );
-  return new Map(rows.map(({ id, ...circuit }) => [id, circuit]));
 }

@@ -5,7 +5,7 @@ import type { ClaimedWebhook } from './claim.ts';
 import { continueFanOut } from './fan-out.ts';
 import { type LaneEnd, runLane } from './lane.ts';
 import { circuitAfter } from './policy.ts';
-import { type FanOut, type Message, send, type Wake } from './queue.ts';
+import { type FanOut, type QueueMessage, send, type Wake } from './queue.ts';
 import { isContended, withSlot } from './slots.ts';
 import { nextDueAt, wakeAt } from './timers.ts';
 
@@ -26,7 +26,7 @@ const retrySeconds = 10;
  * Handles one message: works for a webhook, or goes on with the fan-out of a large call (design 9). Never throws: what
  * fails is logged and tried again after ten seconds; what is lost is found by the sweep.
  */
-export async function handle(env: Env, message: Message): Promise<void> {
+export async function handle(env: Env, message: QueueMessage): Promise<void> {
   try {
     const until = Date.now() + turnMs;
     if ('fanOut' in message) return await goOnWithFanOut(env, message, until);

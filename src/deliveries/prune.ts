@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { change, openDatabase, transaction } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
+import { deleteEventNotifications } from '../notifications/delete.ts';
 import { giveUpAfterMs } from './policy.ts';
 import { pendingWebhooks } from './sweep.ts';
 
@@ -32,9 +33,7 @@ export async function prune(env: Env, now = Date.now()): Promise<number> {
       returning event_id as eventId, level`);
     deleted += gone.length;
     const events = gone.filter(({ level }) => level === 0).map(({ eventId }) => eventId);
-    await db.run(sql`
-      delete from notifications
-      where (event_id, level) in (select value, 0 from json_each(${JSON.stringify(events)}))`);
+    await deleteEventNotifications(db, events);
     if (gone.length < perChunk) break;
   }
   return deleted;

@@ -37,29 +37,29 @@ export type DeliveryFilter = {
 };
 
 /** The deliveries of one of the account's webhooks, newest first, at most 500. */
-export async function listDeliveries(
-  env: Env,
+export async function listDeliveries(env: Env, caller: Caller, filter: DeliveryFilter): Promise<Delivery[]> {
+  const [rows] = await asCaller(env, caller, (db) => [selectDeliveries(db, caller, filter)], {
+    repeatable: true,
+  });
+  return rows.map(asDelivery);
+}
+
+/** The statement behind `listDeliveries`, for batches that read other things as well. */
+export function selectDeliveries(
+  db: Database,
   caller: Caller,
   { webhookId, status, type, since, before, limit }: DeliveryFilter,
-): Promise<Delivery[]> {
+) {
   const level = sql.raw(`${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      select(
-        db,
-        sql`webhook_id = ${webhookId} and account_id = ${caller.accountId}
-        ${status ? sql`and status = ${status}` : sql.empty()}
-        ${type ? sql`and level ${level}` : sql.empty()}
-        ${since ? sql`and id >= ${firstIdAt(since)}` : sql.empty()}
-        ${before ? sql`and id < ${before}` : sql.empty()}
-        order by id desc limit ${Math.min(limit, 500)}`,
-      ),
-    ],
-    { repeatable: true },
+  return select(
+    db,
+    sql`webhook_id = ${webhookId} and account_id = ${caller.accountId}
+      ${status ? sql`and status = ${status}` : sql.empty()}
+      ${type ? sql`and level ${level}` : sql.empty()}
+      ${since ? sql`and id >= ${firstIdAt(since)}` : sql.empty()}
+      ${before ? sql`and id < ${before}` : sql.empty()}
+      order by id desc limit ${Math.min(limit, 500)}`,
   );
-  return rows.map(asDelivery);
 }
 
 /** A delivery of one of the account's webhooks with its payload, which is null once that is past retention. */
@@ -119,7 +119,8 @@ const select = (db: Database, which: SQL) =>
     from deliveries where ${which}`,
   );
 
-const asDelivery = (row: Row): Delivery => ({
+/** A row of `selectDeliveries`. */
+export const asDelivery = (row: Row): Delivery => ({
   ...row,
   type: typeOfLevel(row.level),
   log: JSON.parse(row.log),

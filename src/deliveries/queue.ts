@@ -7,7 +7,7 @@ export type DeliveryKey = { webhookId: string; id: string };
  * Says that a webhook has work. `lane` counts the invocations that work for it side by side: each new one that finds
  * enough to do wakes two more. `timer` is when the message was meant to come, for one that waited for retries.
  */
-export type Wake = { accountId: string; webhookId: string; lane: number; continued?: true; timer?: number };
+export type Wake = { accountId: string; webhookId: string; lane: number; timer?: number };
 
 /** Says that a large call's deliveries are not all there yet. */
 export type FanOut = { fanOut: string };
@@ -36,4 +36,4 @@ export async function send(queue: Queue, messages: Message[]): Promise<number> {
 
 /** The first lane of each of these webhooks. */
 export const wakeOf = (accountId: string, webhookIds: string[]): Wake[] =>
-  webhookIds.map((webhookId) => ({ accountId, webhookId, lane: 1 }));
+  [...new Set(webhookIds)].map((webhookId) => ({ accountId, webhookId, lane: 1 }));

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { Timestamp } from '../fields.ts';
-import { incidentTypes, plain } from '../incidents/incidents.ts';
 
 /**
- * What lists understand in their query, as schemas of a parameter's values (spec 8.1, design 7). Metadata says what a
- * client writes, as JSON Schema for the API's document.
+ * How lists read their query: each schema takes all values of one parameter (spec 8.1, design 7). Metadata says what
+ * a client writes, as JSON Schema for the API's document.
  */
 const last = v.pipe(
   v.array(v.string()),
@@ -22,14 +21,14 @@ export const Limit = v.optional(
   ['50'],
 );
 
-export const Text = v.pipe(
+export const QueryText = v.pipe(
   last,
   v.maxLength(1000, 'can be at most 1000 characters'),
   v.metadata({ type: 'string', maxLength: 1000 }),
 );
 
-/** RFC 3339, or a date, which stands for its midnight UTC; in milliseconds. */
-export const Time = v.pipe(
+/** RFC 3339, or a date, which means midnight UTC; in milliseconds. */
+export const QueryTime = v.pipe(
   last,
   v.transform((text) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text.replace(/ /g, '+'))),
   Timestamp,
@@ -41,8 +40,33 @@ export const Time = v.pipe(
   }),
 );
 
-/** A list that repeats the parameter or takes commas. */
-const list = v.pipe(
+/** One of a few words. */
+export const QueryChoice = (values: readonly string[], message: string) =>
+  v.pipe(last, v.picklist(values, message), v.metadata({ type: 'string', enum: values }));
+
+/** One of a few numbers. */
+export const QueryCode = (values: readonly number[], message: string) =>
+  v.pipe(
+    last,
+    v.picklist(values.map(String), message),
+    v.transform(Number),
+    v.metadata({ type: 'integer', enum: values }),
+  );
+
+/** A whole number within bounds. */
+export const QueryInteger = (min: number, max: number) =>
+  v.pipe(
+    last,
+    v.check(
+      (text) => String(Math.trunc(Number(text))) === text && Number(text) >= min && Number(text) <= max,
+      `must be from ${min} to ${max}`,
+    ),
+    v.transform(Number),
+    v.metadata({ type: 'integer', minimum: min, maximum: max }),
+  );
+
+/** Up to 100 values: the parameter is repeated, or its values are separated with commas. */
+export const QueryList = v.pipe(
   v.array(v.string()),
   v.transform((values) => [
     ...new Set(values.flatMap((value) => value.split(',')).map((item) => item.trim())),
@@ -50,41 +74,12 @@ const list = v.pipe(
   v.maxLength(100, 'can be at most 100'),
 );
 
-export const Ids = v.pipe(
-  list,
+export const QueryIds = v.pipe(
+  QueryList,
   v.check((ids) => ids.every((id) => v.is(v.pipe(v.string(), v.uuid()), id)), 'must be UUIDs'),
   v.transform((ids) => ids.map((id) => id.toLowerCase())),
   v.metadata({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 100 }),
 );
 
-const typesByPlainName = new Map(incidentTypes.map((type) => [plain(type), type]));
-
-export const EventTypes = v.pipe(
-  list,
-  v.check(
-    (names) => names.every((name) => typesByPlainName.has(plain(name))),
-    'must be normalised incident types',
-  ),
-  v.transform((names) => [...new Set(names.flatMap((name) => typesByPlainName.get(plain(name)) ?? []))]),
-  v.metadata({ type: 'array', items: { type: 'string', enum: incidentTypes }, maxItems: 100 }),
-);
-
-export const Risk = v.pipe(
-  last,
-  v.picklist(['1', '2', '3', '4', '5'], 'must be from 1 to 5'),
-  v.transform(Number),
-  v.metadata({ type: 'integer', minimum: 1, maximum: 5 }),
-);
-
-export const VehicleStatus = v.pipe(
-  last,
-  v.picklist(['active', 'inactive'], 'must be active or inactive'),
-  v.metadata({ type: 'string', enum: ['active', 'inactive'] }),
-);
-
-export const DriverStatus = v.pipe(
-  last,
-  v.picklist(['1', '0'], 'must be 1 (active) or 0 (inactive)'),
-  v.transform(Number),
-  v.metadata({ type: 'integer', enum: [1, 0] }),
-);
+/** What a list reads of a parameter: the values in, whatever they mean out. */
+export type QuerySchema = v.GenericSchema<string[], unknown>;

@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import { decodeCursor, encodeCursor } from '../db/cursor.ts';
 import { jsonList } from '../db/database.ts';
 import type { Caller } from '../db/guard.ts';
-import { type ListTable, type PageQuery, readPage } from '../db/pages.ts';
+import { type PageQuery, readPage } from '../db/pages.ts';
 import { invalid } from '../errors.ts';
 import { parse } from '../fields.ts';
-import type { List } from './lists.ts';
-import { Limit, Text, Time } from './query.ts';
+import type { List } from './list.ts';
+import { Limit, QueryText, QueryTime } from './query.ts';
 
 /** What a client asks a list for: the Connection-Id header, and the query with each parameter's values. */
 export type ListRequest = {
@@ -17,27 +17,21 @@ export type ListRequest = {
   descending?: boolean;
 };
 
-/** More ids than this in a filter are looked for in the list's own order, not one by one. */
-const mostStreams = 10;
+/** A filter by more values than this is checked row by row in the list's own order: no index is read for each value. */
+const maxStreams = 10;
 
 /**
- * Reads one page of a list (spec 8.1, design 7). Answers its items and the cursor of the next page, if any.
+ * Reads one page of a list (spec 8.1, design 7). Returns its items and the cursor of the next page, if there is one.
  *
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */
-export async function readList<T extends ListTable>(
+export async function readList<T>(
   env: Env,
   caller: Caller,
   list: List<T>,
   { connectionId, query, descending = false }: ListRequest,
-): Promise<{ items: object[]; next?: string }> {
-  const schemas = Object.fromEntries(
-    Object.entries(list.filters).map(([name, { schema }]) => [name, schema]),
-  );
-  const { limit, cursor, from, to, ...values } = parse(
-    v.object({ limit: Limit, cursor: v.optional(Text), ...ranges[list.range], ...schemas }),
-    query,
-  );
+): Promise<{ items: T[]; next?: string }> {
+  const { limit, cursor, from, to, ...values } = parse(querySchema(list), query);
   const range = asRange(from, to);
   const identity = JSON.stringify([list.path, caller.accountId, connectionId, range, values, descending]);
   const after = cursor === undefined ? undefined : decodeCursor(cursor, identity);
@@ -46,7 +40,8 @@ export async function readList<T extends ListTable>(
 
   const page = await readPage(env, caller, {
     table: list.table,
-    sort: list.sort,
+    columns: list.columns,
+    order: list.order,
     limit,
     descending,
     ...range,
@@ -60,6 +55,14 @@ export async function readList<T extends ListTable>(
   };
 }
 
+const querySchema = ({ range, filters }: List) =>
+  v.object({
+    limit: Limit,
+    cursor: v.optional(QueryText),
+    ...ranges[range ?? 'none'],
+    ...Object.fromEntries(Object.entries(filters).map(([name, { query }]) => [name, v.optional(query)])),
+  });
+
 const ignored = v.optional(
   v.pipe(
     v.unknown(),
@@ -68,8 +71,8 @@ const ignored = v.optional(
 );
 const ranges = {
   none: { from: ignored, to: ignored },
-  optional: { from: v.optional(Time), to: v.optional(Time) },
-  required: { from: Time, to: Time },
+  optional: { from: v.optional(QueryTime), to: v.optional(QueryTime) },
+  required: { from: QueryTime, to: QueryTime },
 };
 
 function asRange(from: unknown, to: unknown): { from?: number; to?: number } {
@@ -78,23 +81,25 @@ function asRange(from: unknown, to: unknown): { from?: number; to?: number } {
   return { ...(typeof from === 'number' && { from }), ...(typeof to === 'number' && { to }) };
 }
 
-/** Chooses the index to read by: that of an id filter, else the connection's, else the account's. */
-function narrowed<T extends ListTable>(
-  list: List<T>,
+/** Chooses the index to read by: that of a filter, else the connection's, else the account's. */
+function narrowed(
+  list: List,
   caller: Caller,
   connectionId: string | undefined,
   values: Record<string, unknown>,
-): Pick<PageQuery<T>, 'lead' | 'scope' | 'filters'> {
+): Pick<PageQuery, 'lead' | 'scope' | 'filters'> {
   const filters: SQL[] = [];
-  const leads: PageQuery<T>['lead'][] = [];
-  for (const [name, filter] of Object.entries(list.filters)) {
+  const leads: PageQuery['lead'][] = [];
+  for (const [name, { column, where }] of Object.entries(list.filters)) {
     const value = values[name];
     if (value === undefined) continue;
-    if (!('lead' in filter))
-      filters.push(filter.where(value as never)); // as its own schema has parsed it
-    else if ((value as string[]).length > mostStreams || leads.length > 0)
-      filters.push(sql`${filter.lead} in ${jsonList(value as string[])}`);
-    else leads.push({ column: filter.lead, values: value as string[] });
+    if (where) {
+      filters.push(where(column, value as never)); // as its own schema has parsed it
+      continue;
+    }
+    const wanted = value as string[]; // as above
+    if (wanted.length > maxStreams || leads.length > 0) filters.push(sql`${column} in ${jsonList(wanted)}`);
+    else leads.push({ column, values: wanted });
   }
   const account = { column: list.table.accountId, values: [caller.accountId] };
   const connection = connectionId && { column: list.connection, values: [connectionId] };

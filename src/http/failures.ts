@@ -4,6 +4,9 @@ import { type Failure, refusalIn } from '../errors.ts';
 import { described, fault } from '../log.ts';
 import type { Context } from './context.ts';
 
+/** What a caller is told of: a refusal, or that something is wrong on our side. */
+export type ReportedFailure = Failure | { kind: 'internal error' };
+
 const statuses = {
   invalid: 400,
   unauthenticated: 401,
@@ -13,46 +16,57 @@ const statuses = {
   'too large': 413,
   'not json': 415,
   'rate limited': 429,
+  'internal error': 500,
   unavailable: 503,
   unhealthy: 503,
-} satisfies Record<Failure['kind'], ContentfulStatusCode>;
+} satisfies Record<ReportedFailure['kind'], ContentfulStatusCode>;
 
-/** Turns anything thrown into a reply (design 5). What is not a refusal is our own fault. */
+/** Renders anything thrown as JSON, for API clients (design 5). */
 export function renderFailure(error: unknown, c: Context): Response {
-  const requestId = c.get('requestId');
-  const refusal = refusalIn(error);
-  if (refusal?.failure.kind === 'unavailable')
-    fault('warn', { message: 'Database unavailable', requestId, route: routePath(c), ...described(refusal) });
-  if (refusal) return render(refusal.failure, c);
-  fault('error', { message: 'Internal error', requestId, route: routePath(c), ...described(error) });
-  return c.json({ status: 500, message: 'Internal error', requestId }, 500);
+  const failure = failureOf(error, c);
+  const status = statusOf(failure.kind);
+  const body = {
+    status,
+    message: messageOf(failure),
+    requestId: c.get('requestId'),
+    ...('errors' in failure && { errors: failure.errors }),
+    ...('retryAfter' in failure && { retryAfter: failure.retryAfter }),
+    ...('data' in failure && { data: failure.data }),
+  };
+  return c.json(body, status, headersOf(failure));
 }
 
-function render(failure: Failure, c: Context): Response {
-  const status = statuses[failure.kind];
-  const body = { status, message: messageOf(failure), requestId: c.get('requestId') };
+/** The failure that an error is or was caused by. Logs what is our own fault. */
+export function failureOf(error: unknown, c: Context): ReportedFailure {
+  const where = { requestId: c.get('requestId'), route: routePath(c) };
+  const refusal = refusalIn(error);
+  if (refusal?.failure.kind === 'unavailable')
+    fault('warn', { message: 'Database unavailable', ...where, ...described(refusal) });
+  if (refusal) return refusal.failure;
+  fault('error', { message: 'Internal error', ...where, ...described(error) });
+  return { kind: 'internal error' };
+}
+
+/** The HTTP status of a kind of failure. */
+export const statusOf = (kind: ReportedFailure['kind']): ContentfulStatusCode => statuses[kind];
+
+/** The headers that a reply about `failure` must have. */
+export function headersOf(failure: ReportedFailure): Record<string, string> {
   switch (failure.kind) {
-    case 'invalid':
-      return c.json({ ...body, ...(failure.errors && { errors: failure.errors }) }, status);
     case 'unauthenticated':
-      return c.json(body, status, { 'WWW-Authenticate': 'ApiKey realm="Fleet Data Service"' });
+      return { 'WWW-Authenticate': `${failure.scheme ?? 'ApiKey'} realm="Fleet Data Service"` };
     case 'method not allowed':
-      return c.json(body, status, { Allow: failure.allow.join(', ') });
+      return { Allow: failure.allow.join(', ') };
     case 'rate limited':
     case 'unavailable':
-      return c.json({ ...body, retryAfter: failure.retryAfter }, status, {
-        'Retry-After': String(failure.retryAfter),
-      });
     case 'unhealthy':
-      return c.json({ ...body, retryAfter: failure.retryAfter, data: failure.data }, status, {
-        'Retry-After': String(failure.retryAfter),
-      });
+      return { 'Retry-After': String(failure.retryAfter) };
     default:
-      return c.json(body, status);
+      return {};
   }
 }
 
-function messageOf(failure: Failure): string {
+function messageOf(failure: ReportedFailure): string {
   switch (failure.kind) {
     case 'invalid':
     case 'unhealthy':
@@ -71,6 +85,8 @@ function messageOf(failure: Failure): string {
       return 'Content-Type must be application/json';
     case 'rate limited':
       return 'Rate limit exceeded';
+    case 'internal error':
+      return 'Internal error';
     case 'unavailable':
       return 'Temporarily unavailable, try again';
   }

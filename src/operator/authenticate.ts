@@ -4,18 +4,25 @@ import { Refusal } from '../errors.ts';
 import type { App } from '../http/context.ts';
 import { limitUnknown } from '../http/limits.ts';
 
-/** Lets pass who knows the secret OPERATOR_KEY, sent as `Authorization: Bearer`. */
+/**
+ * Admits whoever sends the secret OPERATOR_KEY as `Authorization: Bearer`.
+ *
+ * @throws Refusal: unauthenticated, rate limited
+ */
 export const authenticateOperator = createMiddleware<App>(async (c, next) => {
-  const given = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
-  if (!(await sameSecret(given, config(c.env).operatorKey))) {
+  const key = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+  if (!(await isSameSecret(key, config(c.env).operatorKey))) {
     await limitUnknown(c);
-    throw new Refusal({ kind: 'unauthenticated' });
+    throw new Refusal({ kind: 'unauthenticated', scheme: 'Bearer' });
   }
   await next();
 });
 
-/** Compares digests, in constant time, so that neither content nor length shows in how long it takes. */
-async function sameSecret(a: string, b: string): Promise<boolean> {
+/**
+ * Compares digests in constant time, so that how long it takes tells nothing of the secret. Hono's
+ * `timingSafeEqual` also walks the secrets themselves in JavaScript, which takes longer from the secret's length on.
+ */
+async function isSameSecret(a: string, b: string): Promise<boolean> {
   const digest = (text: string) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return crypto.subtle.timingSafeEqual(...(await Promise.all([digest(a), digest(b)])));
 }

@@ -1,44 +1,41 @@
 import { Hono } from 'hono';
-import { type Account, createAccount, listAccounts, setAccountStatus } from '../accounts/accounts.ts';
-import {
-  type Connection,
-  createConnection,
-  listConnections,
-  updateConnection,
-} from '../accounts/connections.ts';
+import { createAccount, listAccounts, setAccountStatus } from '../accounts/accounts.ts';
+import { createConnection, listConnections, updateConnection } from '../accounts/connections.ts';
 import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
-import { addPortalUser, listPortalUsers, type PortalUser, removePortalUser } from '../accounts/people.ts';
+import { addPortalUser, listPortalUsers, removePortalUser } from '../accounts/people.ts';
 import { createSignInLink } from '../accounts/sessions.ts';
 import type { Caller } from '../db/guard.ts';
 import { listCircuits } from '../deliveries/circuits.ts';
-import { type Delivery, findDelivery, listDeliveries, locateDelivery } from '../deliveries/queries.ts';
+import { findDelivery, listDeliveries, locateDelivery } from '../deliveries/queries.ts';
 import { replay } from '../deliveries/replay.ts';
 import { invalid } from '../errors.ts';
-import { parse, timestamp, timestampOrNull } from '../fields.ts';
+import { parse, timestampOrNull } from '../fields.ts';
 import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
-import { issueToken, listTokens, type NewToken, revokeToken, type Token } from '../tokens/service.ts';
+import { issueToken, listTokens, type NewToken, revokeToken } from '../tokens/service.ts';
 import { authenticateOperator } from './authenticate.ts';
 import {
+  presentAccount,
+  presentConnection,
+  presentDelivery,
+  presentStatus,
+  presentToken,
+  presentUser,
+} from './replies.ts';
+import {
   AccountChange,
-  type AccountOutput,
   ConnectionChange,
-  type ConnectionOutput,
-  type DeliveryOutput,
   DeliveryQuery,
   NewAccount,
   NewConnection,
   NewToken as NewTokenInput,
   NewUser,
   ReplayRange,
-  type StatusOutput,
-  type TokenOutput,
-  type UserOutput,
 } from './schema.ts';
-import { type Status, status } from './status.ts';
+import { status } from './status.ts';
 
-/** What the operators' tool calls; nothing here is for customers. */
+/** What the operator's tool calls. Nothing here is for customers. */
 export const operatorRoutes = new Hono<App>()
   .use(authenticateOperator)
   .get('/status', async (c) => ok(c, 'Status', presentStatus(await status(c.env))))
@@ -173,45 +170,3 @@ async function signInLink(c: Context) {
   if (!link) throw invalid('Unknown address');
   return ok(c, 'Sign-in link', { url: `${new URL(c.req.url).origin}/portal/sign-in/${link}` });
 }
-
-const presentDelivery = ({ nextAttemptAt, finishedAt, log, ...delivery }: Delivery): DeliveryOutput => ({
-  ...delivery,
-  nextAttemptAt: delivery.status === 'pending' ? timestamp(nextAttemptAt) : null,
-  finishedAt: timestampOrNull(finishedAt),
-  log: log.map(({ at, ...entry }) => ({ at: timestamp(at), ...entry })),
-});
-
-const presentStatus = ({ oldestPendingAt, failing, ...rest }: Status): StatusOutput => ({
-  ...rest,
-  oldestPendingAt: timestampOrNull(oldestPendingAt),
-  failing: failing.map(({ openUntil, ...webhook }) => ({
-    ...webhook,
-    openUntil: timestampOrNull(openUntil),
-  })),
-});
-
-const presentUser = ({ createdAt, lastSignInAt, ...user }: PortalUser): UserOutput => ({
-  ...user,
-  createdAt: timestamp(createdAt),
-  lastSignInAt: timestampOrNull(lastSignInAt),
-});
-
-const presentAccount = ({ createdAt, ...account }: Account): AccountOutput => ({
-  ...account,
-  createdAt: timestamp(createdAt),
-});
-
-const presentConnection = ({ tsp, createdAt, updatedAt, ...connection }: Connection): ConnectionOutput => ({
-  ...connection,
-  tSP: tsp,
-  createdAt: timestamp(createdAt),
-  updatedAt: timestamp(updatedAt),
-});
-
-const presentToken = ({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: Token): TokenOutput => ({
-  ...token,
-  createdAt: timestamp(createdAt),
-  expiresAt: timestampOrNull(expiresAt),
-  lastUsedAt: timestampOrNull(lastUsedAt),
-  revokedAt: timestampOrNull(revokedAt),
-});

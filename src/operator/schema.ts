@@ -2,11 +2,9 @@ import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
 import { statuses } from '../deliveries/queries.ts';
 import { Timestamp } from '../fields.ts';
-import { HealthOutput } from '../health/schema.ts';
-import { isIncidentType } from '../incidents/incidents.ts';
-import { mostFailed, mostPending } from './status.ts';
+import { isIncidentType } from '../incidents/types.ts';
 
-/** What the operator's routes take, and what they answer. */
+/** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
 const Name = v.pipe(
   v.string(),
   v.trim(),
@@ -30,7 +28,7 @@ const IncidentTypeMap = v.pipe(
   v.custom<Record<string, string[]>>(isTypeMap, "must map the provider's words to lists of types"),
   v.check(
     (map) => Object.values(map).flat().every(isIncidentType),
-    'must map to normalised incident types alone',
+    'must map to normalised incident types only',
   ),
   v.metadata({ type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } }),
 );
@@ -87,108 +85,3 @@ export const DeliveryQuery = v.object({
     '50',
   ),
 });
-
-const id = v.pipe(v.string(), v.uuid());
-const time = v.pipe(v.string(), v.isoTimestamp());
-
-export const AccountOutput = v.object({
-  id,
-  name: v.string(),
-  status: v.picklist(['active', 'suspended']),
-  createdAt: time,
-});
-export type AccountOutput = v.InferOutput<typeof AccountOutput>;
-
-export const ConnectionOutput = v.object({
-  id,
-  accountId: id,
-  name: v.nullable(v.string()),
-  provider: v.string(),
-  tSP: v.string(),
-  healthStatus: v.pipe(v.number(), v.integer(), v.values([1, 2, 3, 4])),
-  incidentTypeMap: v.nullable(v.record(v.string(), v.array(v.string()))),
-  createdAt: time,
-  updatedAt: time,
-});
-export type ConnectionOutput = v.InferOutput<typeof ConnectionOutput>;
-
-export const TokenOutput = v.object({
-  id,
-  connectionId: v.nullable(id),
-  scope: v.picklist(['api', 'ingest']),
-  name: v.string(),
-  lastFour: v.string(),
-  createdAt: time,
-  expiresAt: v.nullable(time),
-  lastUsedAt: v.nullable(time),
-  revokedAt: v.nullable(time),
-});
-export type TokenOutput = v.InferOutput<typeof TokenOutput>;
-
-export const IssuedToken = v.object({ ...TokenOutput.entries, value: v.string() });
-
-export const UserOutput = v.object({
-  id,
-  accountId: id,
-  email: v.string(),
-  createdAt: time,
-  lastSignInAt: v.nullable(time),
-});
-export type UserOutput = v.InferOutput<typeof UserOutput>;
-
-export const SignInLink = v.object({ url: v.string() });
-
-export const WebhookHealth = v.object({
-  id,
-  url: v.string(),
-  failures: v.pipe(v.number(), v.integer()),
-  openUntil: v.nullable(time),
-});
-
-export const FailingWebhook = v.object({
-  webhookId: id,
-  accountId: id,
-  account: v.string(),
-  failed: v.pipe(v.number(), v.integer(), v.maxValue(mostFailed)),
-  failures: v.pipe(v.number(), v.integer()),
-  openUntil: v.nullable(time),
-});
-
-const count = v.pipe(v.number(), v.integer(), v.maxValue(mostPending));
-
-export const StatusOutput = v.object({
-  problem: v.nullable(v.string()),
-  health: HealthOutput,
-  pending: count,
-  due: count,
-  later: count,
-  oldestPendingAt: v.nullable(time),
-  failing: v.array(FailingWebhook),
-});
-export type StatusOutput = v.InferOutput<typeof StatusOutput>;
-
-export const Replayed = v.object({ replayed: v.pipe(v.number(), v.integer()), more: v.boolean() });
-
-export const AttemptEntry = v.object({
-  at: time,
-  durationMs: v.number(),
-  result: v.string(),
-  status: v.optional(v.pipe(v.number(), v.integer())),
-  answer: v.optional(v.string()),
-  retryAfter: v.optional(v.number()),
-});
-
-export const DeliveryOutput = v.object({
-  id,
-  webhookId: id,
-  eventId: id,
-  type: v.pipe(v.number(), v.integer(), v.values([1, 2])),
-  level: v.pipe(v.number(), v.integer(), v.values([0, 1, 2, 3])),
-  status: v.picklist(statuses),
-  attempts: v.pipe(v.number(), v.integer()),
-  nextAttemptAt: v.nullable(time),
-  finishedAt: v.nullable(time),
-  requestId: v.nullable(id),
-  log: v.array(AttemptEntry),
-});
-export type DeliveryOutput = v.InferOutput<typeof DeliveryOutput>;

@@ -9,34 +9,34 @@ type Failing = {
   webhookId: string;
   accountId: string;
   account: string;
-  /** Deliveries that failed for good within a day, counted up to `mostFailed`. */
+  /** Deliveries that failed for good within a day, counted up to `maxFailedCounted`. */
   failed: number;
-  /** Attempts that failed in a row, until now. */
+  /** Attempts that have failed in a row. */
   failures: number;
   openUntil: number | null;
 };
 
-/** What operators look at first. Counts go up to `mostPending`, and then mean that many or more. */
+/** What operators look at first. A count of `maxPendingCounted` means that many or more. */
 export type Status = {
   problem: string | null;
   health: Health;
   pending: number;
-  /** Of the pending ones, those whose time has come, and those whose attempt comes later. */
+  /** Of the pending ones: those that are due, and those whose next attempt is later. */
   due: number;
   later: number;
   oldestPendingAt: number | null;
   failing: Failing[];
 };
 
-export const mostPending = 10_000;
-export const mostFailed = 100;
-const mostFailing = 20;
-const day = 86_400_000;
+export const maxPendingCounted = 10_000;
+export const maxFailedCounted = 100;
+const maxFailingListed = 20;
+const dayMs = 86_400_000;
 
 /**
- * How the service is doing, and whose deliveries fail. Reads a bounded number of rows whatever has piled up:
- * 10,000 entries of the index of what is pending, and of the 1,000 webhooks that failed most in a row the 100
- * newest failed deliveries.
+ * How the service is doing, and whose deliveries fail. However much has piled up, it reads a bounded number of
+ * rows: 10,000 entries of the index of pending deliveries, and the 100 newest failed deliveries of each of the
+ * 1,000 webhooks with the most failures in a row.
  *
  * @throws Refusal: unavailable
  */
@@ -50,7 +50,7 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
         sql`
         select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due, min(id) as oldest
         from (select next_attempt_at, id from deliveries indexed by deliveries_due
-          where status = 'pending' order by next_attempt_at limit ${mostPending})`,
+          where status = 'pending' order by next_attempt_at limit ${maxPendingCounted})`,
       ),
       statement<Failing>(
         db,
@@ -63,14 +63,14 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
             select count(*) from (
               select finished_at from deliveries indexed by deliveries_failed
               where status = 'failed' and webhook_id = ailing.webhook_id
-              order by id desc limit ${mostFailed})
-            where finished_at >= ${now - day}) as failed
+              order by id desc limit ${maxFailedCounted})
+            where finished_at >= ${now - dayMs}) as failed
           from ailing)
         select w.id as webhookId, a.id as accountId, a.name as account, failed, failures,
           c.open_until as openUntil
         from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
         where failed > 0 or failures > 0
-        order by failed desc, failures desc, w.id limit ${mostFailing}`,
+        order by failed desc, failures desc, w.id limit ${maxFailingListed}`,
       ),
     ]),
   ]);

@@ -1,24 +1,26 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
-import { createSignInLink, signIn, signOut } from '../accounts/sessions.ts';
-import { config } from '../config.ts';
+import { signIn, signOut } from '../accounts/sessions.ts';
 import type { App, Context } from '../http/context.ts';
 import { limitUnknown, withinLimit } from '../http/limits.ts';
-import { fault } from '../log.ts';
-import { formOf, setSession, signedIn } from './context.ts';
-import { Field, Problem, page } from './layout.tsx';
+import { seeOther } from '../http/redirect.ts';
+import { Field, Problem } from './components.tsx';
+import { readForm } from './form.ts';
+import { page } from './layout.tsx';
+import { forgetSession, signedIn, startSession } from './session.ts';
+import { emailSignInLink } from './sign-in-email.ts';
 
-/** Signing in by a link, and out. */
-export const signInRoutes = new Hono<App>()
-  .get('/sign-in', (c) => askPage(c))
-  .post('/sign-in', ask)
-  .get('/sign-in/:link', (c) => page(c, 'Sign in', <Confirm />))
-  .post('/sign-in/:link', use)
-  .post('/sign-out', signedIn, (c) => leave(c, false))
-  .post('/sign-out-everywhere', signedIn, (c) => leave(c, true));
+/** Signing in with a link, and signing out. */
+export const signInPages = new Hono<App>()
+  .get('/sign-in', (c) => requestPage(c))
+  .post('/sign-in', requestLink)
+  .get('/sign-in/:link', (c) => page(c, 'Sign in', <SignInButton />))
+  .post('/sign-in/:link', signInByLink)
+  .post('/sign-out', signedIn, (c) => endSession(c, false))
+  .post('/sign-out-everywhere', signedIn, (c) => endSession(c, true));
 
-const askPage = (c: Context, problem?: string) =>
+const requestPage = (c: Context, problem?: string) =>
   page(
     c,
     'Sign in',
@@ -31,67 +33,52 @@ const askPage = (c: Context, problem?: string) =>
           type="email"
           required
           autocomplete="email"
-          hint="We send you a link that signs you in. No password."
+          hint="We email you a link that signs you in. You need no password."
         />
         <button type="submit">Send link</button>
       </form>
     </>,
-    problem ? 400 : 200,
+    problem ? 'invalid' : undefined,
   );
 
-/** The answer is the same, and as fast, whether or not anybody has the address. */
-async function ask(c: Context) {
+/** The reply is the same, and takes as long, whether or not somebody has the address. */
+async function requestLink(c: Context) {
   await limitUnknown(c);
-  const { one } = await formOf(c);
-  const email = v.safeParse(Email, one('email'));
-  if (!email.success) return askPage(c, 'Email address must be an email address');
-  const origin = new URL(c.req.url).origin;
-  c.executionCtx.waitUntil(
-    send(c.env, email.output, origin).catch(() =>
-      fault('error', { message: 'A sign-in link could not be sent' }),
-    ),
-  );
+  const form = await readForm(c);
+  const email = v.safeParse(Email, form.value('email'));
+  if (!email.success) return requestPage(c, 'Enter a valid email address');
+  c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output, new URL(c.req.url).origin));
   return page(
     c,
-    'Look into your mail',
+    'Check your email',
     <p>
-      If this address belongs to somebody here, a link is on its way. It is good for 15 minutes, and once.
+      If this address can sign in here, a link is on its way. It works once and expires after 15 minutes.
     </p>,
   );
 }
 
-async function send(env: Env, email: string, origin: string): Promise<void> {
-  if (!(await withinLimit(env.SIGN_IN_LIMIT, email))) return;
-  const link = await createSignInLink(env, email);
-  if (link) await sendLink(env, email, `${origin}/portal/sign-in/${link}`);
+async function emailWithinLimit(env: Env, email: string, origin: string): Promise<void> {
+  if (await withinLimit(env.SIGN_IN_LIMIT, email)) await emailSignInLink(env, email, origin);
 }
 
-/** Mails a sign-in link. */
-export async function sendLink(env: Env, to: string, url: string): Promise<void> {
-  const text = `Open this link to sign in to the Fleet Data Service:\n\n${url}\n\nIt is good for 15 minutes, and once. If you did not ask for it, do nothing.`;
-  const html = `<p>Open this link to sign in to the Fleet Data Service:</p><p><a href="${url}">${url}</a></p><p>It is good for 15 minutes, and once. If you did not ask for it, do nothing.</p>`;
-  const from = { email: config(env).emailFrom, name: 'Fleet Data Service' };
-  await env.EMAIL.send({ to, from, subject: 'Your sign-in link', text, html });
-}
-
-/** Mail scanners open links; only the button uses one up. */
-const Confirm = () => (
+/** Email scanners open links, so that only this button may use one up. */
+const SignInButton = () => (
   <form method="post">
-    <p>One step left.</p>
+    <p>One more step:</p>
     <button type="submit">Sign in</button>
   </form>
 );
 
-async function use(c: Context) {
+async function signInByLink(c: Context) {
   await limitUnknown(c);
-  const session = await signIn(c.env, c.req.param('link') ?? '');
-  if (!session) return askPage(c, 'This link is used up or too old. Ask for another.');
-  setSession(c, session);
-  return c.redirect('/portal', 303);
+  const secret = await signIn(c.env, c.req.param('link') ?? '');
+  if (!secret) return requestPage(c, 'This link has expired or was already used. Request a new one.');
+  startSession(c, secret);
+  return seeOther(c, '/portal');
 }
 
-async function leave(c: Context, everywhere: boolean) {
+async function endSession(c: Context, everywhere: boolean) {
   await signOut(c.env, c.get('session'), everywhere);
-  setSession(c, '');
-  return c.redirect('/portal/sign-in', 303);
+  forgetSession(c);
+  return seeOther(c, '/portal/sign-in');
 }

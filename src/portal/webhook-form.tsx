@@ -1,155 +1,134 @@
 import { Hono } from 'hono';
+import { type Connection, listConnections } from '../accounts/connections.ts';
 import { config } from '../config.ts';
-import type { FieldError } from '../errors.ts';
-import { connectionList } from '../fleet/lists.ts';
-import { readList } from '../fleet/service.ts';
 import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
+import { ACCIDENT, EVENT } from '../notifications/types.ts';
 import { parseWebhook } from '../webhooks/schema.ts';
-import { createWebhook, updateWebhook, type Webhook } from '../webhooks/service.ts';
-import { formOf } from './context.ts';
-import { Field, Problem, page } from './layout.tsx';
-import { refusedAs } from './settings.tsx';
-import { requireWebhook, typeNames } from './webhooks.tsx';
+import { createWebhook, type StoredWebhook, updateWebhook } from '../webhooks/service.ts';
+import { Problem } from './components.tsx';
+import { type FormProblem, readForm, type SentForm, submit } from './form.ts';
+import { page } from './layout.tsx';
+import { pathOf, requireWebhook } from './webhook.tsx';
+import { Fields } from './webhook-fields.tsx';
+import { mergeWebhook, parseShown, type WebhookFields } from './webhook-merge.ts';
 
-/** Creating and editing a webhook, with the checks and messages of the API. */
+/** Adding and editing a webhook, with the checks and messages of the API. */
 export const webhookForms = new Hono<App>()
-  .get('/webhooks/new', (c) => form(c, undefined))
-  .post('/webhooks/new', save)
-  .get('/webhooks/:id/edit', async (c) => form(c, await requireWebhook(c)))
-  .post('/webhooks/:id/edit', save);
+  .get('/webhooks/new', add)
+  .post('/webhooks/new', async (c) => save(c, undefined))
+  .get('/webhooks/:id/edit', edit)
+  .post('/webhooks/:id/edit', async (c) => save(c, await requireWebhook(c)));
 
-type Draft = {
-  url: string;
-  httpVerb: string;
-  connectionIds: string[];
-  notificationTypes: number[];
-  headers: [name: string, value: string][];
+/** What the form of a webhook that is yet to be created has shown of it. */
+const nothing: WebhookFields = {
+  url: '',
+  httpVerb: 'POST',
+  notificationTypes: [],
+  connectionIds: [],
+  headers: [],
 };
 
-async function form(
+async function add(c: Context) {
+  const connections = await listConnections(c.env, c.get('caller'));
+  const connectionIds = connections.map(({ id }) => id);
+  const fields = { ...nothing, notificationTypes: [ACCIDENT, EVENT], connectionIds };
+  return formPage(c, undefined, connections, { shown: nothing, fields });
+}
+
+async function edit(c: Context) {
+  const [webhook, connections] = await Promise.all([
+    requireWebhook(c),
+    listConnections(c.env, c.get('caller')),
+  ]);
+  const shown = shownOf(webhook, connections, isRevealed(c));
+  return formPage(c, webhook, connections, { shown, fields: shown });
+}
+
+async function save(c: Context, webhook: StoredWebhook | undefined) {
+  const form = await readForm(c);
+  const shown = webhook ? parseShown(form.value('shown')) : nothing;
+  const fields = sentFields(form);
+  return submit(
+    async () => {
+      const input = parseWebhook(mergeWebhook(webhook, shown, fields), {
+        ownHost: new URL(c.req.url).hostname,
+        allowLoopback: config(c.env).allowLoopbackReceivers,
+      });
+      const saved = webhook
+        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, webhook.revision)
+        : await createWebhook(c.env, c.get('caller'), input);
+      return seeOther(c, pathOf(saved));
+    },
+    async (problem) => {
+      const connections = await listConnections(c.env, c.get('caller'));
+      return formPage(c, webhook, connections, { shown, fields, problem });
+    },
+  );
+}
+
+/** The form, holding `fields`. It carries what it has `shown`, so that saving can tell what was changed. */
+function formPage(
   c: Context,
-  webhook: Webhook | undefined,
-  wrong?: { message: string; errors?: FieldError[] | undefined; draft: Draft },
+  webhook: StoredWebhook | undefined,
+  connections: Connection[],
+  { shown, fields, problem }: { shown: WebhookFields; fields: WebhookFields; problem?: FormProblem },
 ) {
-  const connections = await readList(c.env, c.get('caller'), connectionList, {
-    connectionId: undefined,
-    query: { limit: ['500'] },
-  });
-  const names = connections.items as { id: string; name: string | null; provider: string }[]; // as that list presents them
-  const draft: Draft = wrong?.draft ?? {
-    url: webhook?.url ?? '',
-    httpVerb: webhook?.httpVerb ?? 'POST',
-    connectionIds: webhook?.connectionIds ?? names.map(({ id }) => id),
-    notificationTypes: webhook?.notificationTypes ?? [1, 2],
-    headers: Object.entries(webhook?.headers ?? {}),
-  };
-  const revealed = c.req.query('reveal') === 'yes';
-  const headerRows = [...draft.headers, ...Array(3).fill(['', ''])] as Draft['headers'];
-  const headerProblem = wrong?.errors?.find(({ field }) => field === 'headers');
+  const revealed = isRevealed(c);
+  const hasHidden = shown.headers.some(({ value }) => value === undefined);
   return page(
     c,
     webhook ? 'Edit webhook' : 'Add a webhook',
     <>
-      <Problem message={wrong?.message} />
-      <form method="post" action={c.req.path}>
-        <Field
-          name="url"
-          label="Address"
-          required
-          value={draft.url}
-          hint="An https URL that answers with 2xx within 10 seconds"
-          errors={wrong?.errors ?? []}
+      <Problem message={problem?.message} />
+      <form method="post" action={revealed ? `${c.req.path}?reveal=yes` : c.req.path}>
+        <input type="hidden" name="shown" value={JSON.stringify(shown)} />
+        <Fields
+          fields={fields}
+          shown={shown}
+          connections={connections}
+          revealed={revealed}
+          errors={problem?.errors ?? []}
         />
-        <label>
-          Verb
-          <select name="httpVerb">
-            {['POST', 'PUT'].map((verb) => (
-              <option selected={verb === draft.httpVerb}>{verb}</option>
-            ))}
-          </select>
-        </label>
-        <fieldset>
-          <legend>Tell of</legend>
-          {([1, 2] as const).map((type) => (
-            <label>
-              <input
-                type="checkbox"
-                name="notificationTypes"
-                value={String(type)}
-                checked={draft.notificationTypes.includes(type)}
-              />
-              {typeNames[type]}
-            </label>
-          ))}
-        </fieldset>
-        <fieldset>
-          <legend>Connections</legend>
-          {names.length === 0 && <p>This account has none yet.</p>}
-          {names.map(({ id, name, provider }) => (
-            <label>
-              <input
-                type="checkbox"
-                name="connectionIds"
-                value={id}
-                checked={draft.connectionIds.includes(id)}
-              />
-              {name ?? provider} ({provider})
-            </label>
-          ))}
-        </fieldset>
-        <fieldset>
-          <legend>Headers to send along</legend>
-          {headerProblem && <small role="alert">{headerProblem.message}</small>}
-          {headerRows.map(([name, value], i) => (
-            <div class="pair">
-              <input name="headerName" value={name} aria-label={`Header ${i + 1}: name`} autocomplete="off" />
-              <input
-                name="headerValue"
-                value={value}
-                type={revealed ? 'text' : 'password'}
-                aria-label={`Header ${i + 1}: value`}
-                autocomplete="off"
-              />
-            </div>
-          ))}
-          {webhook && !revealed && <a href={`${c.req.path}?reveal=yes`}>Reveal the values</a>}
-        </fieldset>
+        {hasHidden && (
+          <p>
+            <a href={`${c.req.path}?reveal=yes`}>Show header values</a>
+          </p>
+        )}
         <div class="actions">
           <button type="submit">Save</button>
-          <a href={webhook ? `/portal/webhooks/${webhook.id}` : '/portal/webhooks'}>Cancel</a>
+          <a href={webhook ? pathOf(webhook) : '/portal/webhooks'}>Cancel</a>
         </div>
       </form>
     </>,
-    wrong ? 400 : 200,
+    problem && 'invalid',
   );
 }
 
-async function save(c: Context) {
-  const webhook = c.req.param('id') ? await requireWebhook(c) : undefined;
-  const fields = await formOf(c);
-  const values = fields.all('headerValue');
-  const draft: Draft = {
-    url: fields.one('url').trim(),
-    httpVerb: fields.one('httpVerb'),
-    connectionIds: fields.all('connectionIds'),
-    notificationTypes: fields.all('notificationTypes').map(Number),
-    headers: fields
-      .all('headerName')
-      .map((name, i): [string, string] => [name.trim(), values[i] ?? ''])
-      .filter(([name]) => name !== ''),
+const isRevealed = (c: Context): boolean => c.req.query('reveal') === 'yes';
+
+/** The webhook as its form shows it: with the connections that are listed, and with header values if revealed. */
+function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: boolean): WebhookFields {
+  const { url, httpVerb, notificationTypes, connectionIds, headers } = webhook;
+  const listed = new Set(connections.map(({ id }) => id));
+  return {
+    url,
+    httpVerb,
+    notificationTypes,
+    connectionIds: connectionIds.filter((id) => listed.has(id)),
+    headers: Object.entries(headers).map(([name, value]) => (revealed ? { name, value } : { name })),
   };
-  return refusedAs(
-    (wrong) => form(c, webhook, { ...wrong, draft }),
-    async () => {
-      const policy = {
-        ownHost: new URL(c.req.url).hostname,
-        allowLoopback: config(c.env).allowLoopbackReceivers,
-      };
-      const input = parseWebhook({ ...draft, headers: Object.fromEntries(draft.headers) }, policy);
-      const saved = webhook
-        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input)
-        : await createWebhook(c.env, c.get('caller'), input);
-      return c.redirect(`/portal/webhooks/${saved.id}`, 303);
-    },
-  );
+}
+
+function sentFields(form: SentForm): WebhookFields {
+  const values = form.values('headerValue');
+  return {
+    url: form.value('url').trim(),
+    httpVerb: form.value('httpVerb'),
+    notificationTypes: form.values('notificationTypes').map(Number),
+    connectionIds: form.values('connectionIds'),
+    headers: form
+      .values('headerName')
+      .map((name, place) => ({ name: name.trim(), value: values[place] ?? '' })),
+  };
 }

@@ -72,18 +72,41 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   return { ...visible(row), value };
 }
 
-/** The account's credentials that are not revoked, newest first, at most 1,000. */
-export async function listTokens(env: Env, caller: Caller): Promise<Token[]> {
-  const [rows] = await asCaller(env, caller, (db) => [
-    db
-      .select()
-      .from(tokens)
-      .where(and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt)))
-      .orderBy(desc(tokens.createdAt), desc(tokens.id))
-      .limit(1000),
-  ]);
+/** The account's credentials that are not revoked, newest first, at most 1,000: all of them, or those of a scope. */
+export async function listTokens(env: Env, caller: Caller, scope?: Scope): Promise<Token[]> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(tokens)
+        .where(and(activeOf(caller), scope && eq(tokens.scope, scope)))
+        .orderBy(desc(tokens.createdAt), desc(tokens.id))
+        .limit(1000),
+    ],
+    { repeatable: true },
+  );
   return rows.map(visible);
 }
+
+/** One credential of the account; undefined if it has none with this id, or has revoked it. */
+export async function findTokenById(env: Env, caller: Caller, id: string): Promise<Token | undefined> {
+  const [[row]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(tokens)
+        .where(and(activeOf(caller), eq(tokens.id, id))),
+    ],
+    { repeatable: true },
+  );
+  return row && visible(row);
+}
+
+const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt));
 
 /**
  * Revokes a credential of the account with immediate effect: D1 refuses it from now on, whatever KV still says.

@@ -14,10 +14,13 @@ import type { WebhookInput } from './schema.ts';
 /** A webhook as its account sees it (spec 2.2); `createdAt` in milliseconds since 1970. */
 export type Webhook = WebhookInput & { id: string; createdAt: number };
 
+/** A webhook as it was read. `revision` differs after each time it was saved. */
+export type StoredWebhook = Webhook & { revision: string };
+
 const maxWebhooks = 1000;
 
 /** All webhooks of the caller's account, oldest first (spec 4.1). */
-export async function listWebhooks(env: Env, caller: Caller): Promise<Webhook[]> {
+export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {
   const [rows] = await asCaller(
     env,
     caller,
@@ -30,7 +33,7 @@ export async function listWebhooks(env: Env, caller: Caller): Promise<Webhook[]>
 }
 
 /** One webhook of the caller's account; undefined if it has none with this id. */
-export async function findWebhook(env: Env, caller: Caller, id: string): Promise<Webhook | undefined> {
+export async function findWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [selectWebhooks(db, ownWebhook(caller, id))], {
     repeatable: true,
   });
@@ -64,20 +67,27 @@ export async function createWebhook(env: Env, caller: Caller, input: WebhookInpu
 
 /**
  * Replaces a webhook's configuration, which then also applies to deliveries that are still pending (spec 4.3).
+ * With a `revision`, only if the webhook has not been saved since that was read.
  *
- * @throws Refusal: invalid, for an unknown id, and as for `createWebhook`
+ * @throws Refusal: invalid, for an unknown id or another revision, and as for `createWebhook`
  */
 export async function updateWebhook(
   env: Env,
   caller: Caller,
   id: string,
   input: WebhookInput,
+  revision?: string,
 ): Promise<Webhook> {
   const own = ownWebhook(caller, id);
+  const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
   const columns = await columnsOf(env, id, input);
   const [, , [updated]] = await savingUrl(() =>
     asCaller(env, caller, (db) => [
-      refuseUnless(db, sql`exists (select 1 from webhooks where ${own})`, 'unknown webhook'),
+      refuseUnless(
+        db,
+        sql`exists (select 1 from webhooks where ${own} and ${isCurrent})`,
+        revision === undefined ? 'unknown webhook' : 'changed webhook',
+      ),
       ownsConnections(db, caller, input.connectionIds),
       db.update(webhooks).set(columns).where(own).returning({ createdAt: webhooks.createdAt }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
@@ -106,6 +116,9 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
 const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
 
+/** Headers are sealed again each time a webhook is saved, with a nonce that has never been used before. */
+const revisionColumn = sql<string>`${webhooks.headers}->>'iv'`;
+
 const selectWebhooks = (db: Database, which: SQL | undefined) =>
   db
     .select({
@@ -117,6 +130,7 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
       headers: webhooks.headers,
       notificationTypes: webhooks.notificationTypes,
       createdAt: webhooks.createdAt,
+      revision: revisionColumn.as('revision'),
     })
     .from(webhooks)
     .where(which)
@@ -124,7 +138,7 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
 
 type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
 
-const opened = async (env: Env, row: WebhookRow): Promise<Webhook> => ({
+const opened = async (env: Env, row: WebhookRow): Promise<StoredWebhook> => ({
   ...row,
   connectionIds: JSON.parse(row.connectionIds),
   headers: await unseal(config(env).headerKeys, row.id, row.headers),

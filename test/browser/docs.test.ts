@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/stack.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { guidePaths } from '../../src/docs/pages/guides.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { stackFolder } from '../support/node/journey.ts';
@@ -54,7 +54,7 @@ it('each operation of the document shows in the reference, in light and dark', a
   }
 });
 
-it('of what Scalar offers of other hosts only its own name is left', async () => {
+it('the reference links to no other host but its maker', async () => {
   const text = await page.locator('body').innerText();
   expect(text).not.toMatch(/ask ai|open api client|generate mcp|connect mcp/i);
   const links = await page
@@ -98,7 +98,7 @@ it('every link of the guides leads somewhere', async () => {
   }
 });
 
-it('a language chosen once is shown everywhere, and code is copied with this host in it', async () => {
+it('a language that is chosen once is shown everywhere, and copied code has this host in it', async () => {
   await open('/docs/quick-start');
   const shown = () =>
     page.locator('.samples').evaluateAll((groups) =>
@@ -119,7 +119,7 @@ it('a language chosen once is shown everywhere, and code is copied with this hos
   expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`BASE_URL=${stack.baseUrl}\n`);
 });
 
-it('without script every language is there to read', async () => {
+it('without JavaScript every language can be read', async () => {
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const plainPage = await plain.newPage();
   await open('/docs/quick-start', plainPage);
@@ -128,7 +128,7 @@ it('without script every language is there to read', async () => {
   await plain.close();
 });
 
-it('no other host was asked, and nothing was refused', () => {
+it('no other host was called, and the browser blocked nothing', () => {
   expect(outside).toEqual([]);
   expect(complaints).toEqual([]);
 });

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Received, startReceiver } from '../../src/cli/receiver.ts';
-import type { Stack } from '../../src/cli/stack.ts';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
@@ -58,7 +58,7 @@ const follow = (target: Locator) =>
   Promise.all([target.page().waitForEvent('domcontentloaded'), target.click()]);
 const press = (name: string, on = page) => follow(on.getByRole('button', { name, exact: true }));
 
-it('somebody who is not signed in is led to the sign-in page, and answered the same for any address', async () => {
+it('somebody who is not signed in is redirected to the sign-in page, and gets the same reply for any address', async () => {
   await open('/portal/settings/tokens');
   expect(page.url()).toBe(`${stack.baseUrl}/portal/sign-in`);
   const answers = [];
@@ -87,7 +87,7 @@ it('a mailed link signs in once, by its button, and by keyboard alone', async ()
   const again = await other.newPage();
   await again.goto(link);
   await press('Sign in', again);
-  expect(await again.locator('main').innerText()).toContain('This link is used up or too old');
+  expect(await again.locator('main').innerText()).toContain('This link has expired or was already used');
   await other.close();
 });
 
@@ -113,14 +113,14 @@ it('a token is generated, shown once, works, and is refused once revoked', async
 it('a webhook is created, with the messages of the API for what is wrong', async () => {
   await open('/portal/webhooks');
   await follow(page.getByRole('link', { name: 'Add a webhook' }));
-  await page.getByLabel('Address').fill('http://example.com/');
-  await page.getByLabel('Header 1: name').fill('X-Secret');
-  await page.getByLabel('Header 1: value').fill('s3cret');
+  await page.getByLabel('URL').fill('http://example.com/');
+  await page.getByLabel('Header 1 name').fill('X-Secret');
+  await page.getByLabel('Header 1 value').fill('s3cret');
   await press('Save');
   expect(await page.getByRole('alert').first().innerText()).toBe("Invalid URL, must use 'https'");
-  expect(await page.getByLabel('Header 1: value').inputValue()).toBe('s3cret');
-  await page.getByLabel('Address').fill(`${receiver.url}/portal`);
-  await page.getByLabel('Verb').selectOption('PUT');
+  expect(await page.getByLabel('Header 1 value').inputValue()).toBe('s3cret');
+  await page.getByLabel('URL').fill(`${receiver.url}/portal`);
+  await page.getByLabel('HTTP method').selectOption('PUT');
   await press('Save');
   expect(await heading()).toBe('Webhook');
   const [created] = (
@@ -134,6 +134,17 @@ it('a webhook is created, with the messages of the API for what is wrong', async
   expect(await page.content()).not.toContain('s3cret');
 });
 
+it('an edited webhook keeps header values, which are shown only on request', async () => {
+  await follow(page.getByRole('link', { name: 'Edit' }));
+  expect(await page.content()).not.toContain('s3cret');
+  await press('Save');
+  expect(await heading()).toBe('Webhook');
+  await follow(page.getByRole('link', { name: 'Edit' }));
+  await follow(page.getByRole('link', { name: 'Show header values' }));
+  expect(await page.getByLabel('Header 1 value').inputValue()).toBe('s3cret');
+  await follow(page.getByRole('link', { name: 'Cancel' }));
+});
+
 it('a simulated accident arrives by its three levels, and the page shows it without a reload', async () => {
   await press('Simulate an accident');
   await until('three levels arrive', () => got.length === 3);
@@ -143,11 +154,11 @@ it('a simulated accident arrives by its three levels, and the page shows it with
   await page.locator('tbody .good').nth(2).waitFor();
   expect(await page.locator('tbody').innerText()).toMatch(/accident, level 3/);
   await follow(page.getByRole('link', { name: 'events', exact: true }));
-  expect(await page.locator('main').innerText()).toContain('None.');
+  expect(await page.locator('main').innerText()).toContain('No deliveries.');
   await follow(page.getByRole('link', { name: 'accidents', exact: true }));
   expect(await page.locator('tbody tr').count()).toBe(3);
   await follow(page.getByRole('link', { name: 'Webhooks', exact: true }));
-  expect(await page.locator('figcaption').innerText()).toContain('3 deliveries arrived and 0 failed');
+  expect(await page.locator('figcaption').innerText()).toContain('3 delivered, 0 failed');
   await follow(page.getByRole('rowheader').getByRole('link'));
 });
 
@@ -165,7 +176,7 @@ it('a failing receiver’s attempts are shown, and replayed once it works again'
   expect(await page.locator('.timeline li').count()).toBe(2);
 });
 
-it('connections and safety events are shown, with risks of 4 and 5 standing out', async () => {
+it('connections and safety events are shown, and risks of 4 and 5 stand out', async () => {
   const event = { kind: 'safetyEvent', vehicle: 'v', startedAt: new Date().toISOString() };
   await api(stack, us.ingestKey, 'POST', '/ingest', {
     records: [
@@ -186,7 +197,9 @@ it('connections and safety events are shown, with risks of 4 and 5 standing out'
 });
 
 it('people are invited and removed', async () => {
-  await open('/portal/settings/people');
+  await follow(page.getByRole('link', { name: 'Settings', exact: true }));
+  expect(await heading()).toBe('API Tokens');
+  await follow(page.getByRole('link', { name: 'People', exact: true }));
   await page.getByLabel('Email address').fill('bob@example.com');
   await press('Invite');
   await follow(page.getByRole('link', { name: 'Remove bob@example.com' }));
@@ -194,7 +207,7 @@ it('people are invited and removed', async () => {
   expect(await page.locator('tbody').innerText()).not.toContain('bob@example.com');
 });
 
-it('no page breaks a rule of accessibility, is wider than a phone, heavy, or asks another host', async () => {
+it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or calls another host', async () => {
   const webhook = (await api<{ id: string }[]>(stack, us.token, 'GET', '/webhooks')).data[0]?.id;
   const [delivery] = await fleetJson<{ id: string }[]>(
     stack,
@@ -249,11 +262,11 @@ it('without script everything still works', async () => {
   await follow(plainPage.getByRole('rowheader').getByRole('link').first());
   await follow(plainPage.getByRole('link', { name: 'Delete' }));
   await press('Delete', plainPage);
-  expect(await plainPage.locator('main').innerText()).toContain('None yet');
+  expect(await plainPage.locator('main').innerText()).toContain('There are no webhooks yet');
   await plain.close();
 });
 
-it('the documentation is a step away', async () => {
+it('the documentation is one click away', async () => {
   await open('/portal/settings/tokens');
   await follow(page.getByRole('link', { name: 'API documentation' }));
   await page.waitForURL(/\/docs\/?$/);

@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { startReceiver } from '../../src/cli/receiver.ts';
+import { join } from 'node:path';
+import { startReceiver } from '../../src/cli/local/receiver.ts';
+import { root } from '../../src/cli/project/paths.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
 /** `npm run screenshots`: each page of the portal, light, dark and on a phone. */
-const output = resolve(import.meta.dirname, '../../screenshots');
+const output = join(root, 'screenshots');
 mkdirSync(output, { recursive: true });
 const folder = stackFolder();
 const [stack, browser] = await Promise.all([folder.start(), launchBrowser()]);

@@ -12,14 +12,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Hono } from 'hono';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../src/cli/project/paths.ts';
 import { type Cloudflare, newAccount } from '../support/node/cloudflare.ts';
 import { startNetwork } from '../support/node/network.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 /** A copy of the project, so that what a deploy keeps is not kept among ours. */
 const project = mkdtempSync(join(tmpdir(), 'fleet-deploy-'));
@@ -29,6 +28,12 @@ const localFiles = () =>
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath, entry.name))
     : [];
+/** Every file of the project with when it was written. */
+const snapshot = () =>
+  readdirSync(project, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => `${file} ${statSync(file).mtimeMs}`);
 beforeAll(() => {
   for (const name of ['src', 'migrations', 'dist', 'wrangler.toml', 'package.json', 'tsconfig.json'])
     cpSync(join(root, name), join(project, name), { recursive: true });
@@ -83,6 +88,19 @@ async function cloud(hosts: string[], deployed: Hono) {
   };
   return { account, network, env };
 }
+/** A database of an earlier deploy. */
+const existing = () => ({
+  uuid: crypto.randomUUID(),
+  name: 'fleet',
+  region: 'enam',
+  jurisdiction: null,
+  sql: new DatabaseSync(':memory:'),
+});
+/** Where what an account holds was created. */
+const places = ({ databases, namespaces, queues }: Cloudflare) => ({
+  databases: databases.map(({ region, jurisdiction }) => jurisdiction ?? region),
+  others: [...namespaces, ...queues].map(({ jurisdiction }) => jurisdiction),
+});
 const healthy = new Hono().get('/health', (c) => c.json({ status: 200 }, 200, { 'X-Request-Id': 'r' }));
 const nobody = new Hono();
 const changes = ({ calls }: Cloudflare) => calls.filter((call) => !call.startsWith('GET '));
@@ -94,8 +112,14 @@ describe('npm run deploy', () => {
     const { account, network, env } = await cloud([host], healthy);
     // The upload fails: what was made stays, and the keys are not lost.
     account.broken = 'PUT workers/scripts/fleet-data-service';
-    const failed = await deploy(env);
+    const failed = await deploy({ ...env, DEPLOY_LOCATION: 'weur' });
     expect(failed.code).toBe(1);
+    const [before = '', after] = failed.out.split('✓ Created the database fleet');
+    expect(before).toContain(
+      '! A new database is created in Western Europe (weur). This cannot be changed later.',
+    );
+    expect(after).toBeDefined();
+    expect(places(account)).toEqual({ databases: ['weur'], others: [undefined, undefined, undefined] });
     expect(failed.err).toMatch(/^deploy: Deploying the Worker failed: .*run it again/);
     expect(failed.err.trim().split('\n')).toHaveLength(1);
     // By then every migration is applied: new code never meets an old database.
@@ -112,36 +136,31 @@ describe('npm run deploy', () => {
     expect(made.namespaces).toHaveLength(1);
     expect(made.queues).toEqual(['fleet-deliveries', 'fleet-deliveries-dead']);
     const keys = localFiles().filter((file) => /\.keys?$/.test(file));
-    const before = keys.map((file) => readFileSync(file, 'utf8'));
+    const values = keys.map((file) => readFileSync(file, 'utf8'));
     expect(keys).toHaveLength(2);
     for (const file of keys) expect(statSync(file).mode & 0o777).toBe(0o600);
 
     delete account.broken;
     account.calls.length = 0;
-    const { code, out } = await deploy(env);
+    // On the second run there is nothing left to create, and it is too late for another place.
+    const { code, out } = await deploy(env, '--location', 'oc');
     expect(code).toBe(0);
-    expect(out).toContain(`https://${host}`);
-    expect(out).toContain('It answers, and is healthy');
-    expect(out).toContain('npm run fleet -- account create');
-    expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(before);
-    for (const secret of before) expect(out).not.toContain(secret.trim());
-    const worker = account.workers.get('fleet-data-service');
-    expect([...(worker?.secrets.values() ?? [])].sort()).toEqual(before.map((text) => text.trim()).sort());
-    expect(worker?.crons).toEqual(['* * * * *']);
-    expect(made.databases).toEqual(account.databases.map(({ uuid }) => uuid));
-
-    // On the third run there is nothing left to make.
-    account.calls.length = 0;
-    const again = await deploy(env);
-    expect(again.code).toBe(0);
-    expect(again.out).toContain('No migrations to apply');
+    expect(out).toContain('! The database fleet runs in weur, not in oc');
+    expect(out).toContain('No migrations to apply');
     const creations = account.calls.filter((call) =>
       /^POST (d1\/database|storage\/kv\/namespaces|queues)$/.test(call),
     );
     expect(creations).toEqual([]);
-    expect([...(account.workers.get('fleet-data-service')?.secrets.values() ?? [])].sort()).toEqual(
-      before.map((text) => text.trim()).sort(),
-    );
+    expect(out).toContain(`https://${host}`);
+    expect(account.workers.get('fleet-data-service')?.placement).toEqual({ mode: 'smart' });
+    expect(out).toContain('It responds and is healthy');
+    expect(out).toContain('npm run fleet -- account create');
+    expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
+    for (const secret of values) expect(out).not.toContain(secret.trim());
+    const worker = account.workers.get('fleet-data-service');
+    expect([...(worker?.secrets.values() ?? [])].sort()).toEqual(values.map((text) => text.trim()).sort());
+    expect(worker?.crons).toEqual(['* * * * *']);
+    expect(made.databases).toEqual(account.databases.map(({ uuid }) => uuid));
     expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
     network.close();
   });
@@ -150,12 +169,31 @@ describe('npm run deploy', () => {
     const message = 'Database does not answer';
     const unwell = new Hono().get('/health', (c) => c.json({ message }, 503, { 'X-Request-Id': 'r' }));
     const { account, network, env } = await cloud(['api.example.com'], unwell);
-    const { code, out } = await deploy(env, '--name', 'acme', '--domain', 'api.example.com');
-    network.close();
+    const { code, out } = await deploy(
+      env,
+      ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
+    );
     expect(code).toBe(0);
-    expect(out).toContain(`It answers, but is not well: 503 ${message}`);
+    expect(places(account)).toEqual({ databases: ['eu'], others: ['eu', 'eu', 'eu'] });
+    expect(out).toContain(
+      'in the jurisdiction eu, which overrides --location oc. This cannot be changed later.',
+    );
+    const elsewhere = await deploy(env, '--name', 'acme', '--jurisdiction', 'us');
+    network.close();
+    expect([elsewhere.code, elsewhere.err]).toEqual([
+      1,
+      expect.stringContaining('acme-fleet already exists in the jurisdiction eu, and cannot move to us'),
+    ]);
+    expect(out).toContain(`It responds, but is not healthy: 503 ${message}`);
     expect(out).toContain('FLEET_URL=https://api.example.com');
-    expect(account.workers.get('acme')?.domains).toEqual(['api.example.com']);
+    const worker = account.workers.get('acme');
+    expect(worker?.domains).toEqual(['api.example.com']);
+    // The ids in wrangler.toml are those of every deployment.
+    const limiters = worker?.bindings.filter(({ type }) => type === 'ratelimit') ?? [];
+    expect(limiters).toHaveLength(3);
+    for (const { namespace_id } of limiters) expect(namespace_id).toMatch(/^\d{7,10}$/);
+    // Nobody named a sender, so there is none.
+    expect(worker?.bindings.filter(({ name }) => name.startsWith('EMAIL'))).toEqual([]);
     expect(account.databases.map(({ name }) => name)).toEqual(['acme-fleet']);
     expect(account.queues.map(({ queue_name }) => queue_name).sort()).toEqual([
       'acme-fleet-deliveries',
@@ -168,13 +206,13 @@ describe('npm run deploy', () => {
     const { code, err } = await deploy({ ...env, CI: 'true' });
     network.close();
     expect(code).toBe(1);
-    expect(err).toContain('Deploy once from a machine of your own');
+    expect(err).toContain('Deploy once from your own machine');
     expect(changes(account)).toEqual([]);
   });
 
   it('makes no new header keys for a database that was sealed with others', async () => {
     const { account, network, env } = await cloud([], nobody);
-    account.databases.push({ uuid: crypto.randomUUID(), name: 'fleet', sql: new DatabaseSync(':memory:') });
+    account.databases.push(existing());
     const { code, err } = await deploy(env);
     network.close();
     expect(code).toBe(1);
@@ -195,21 +233,25 @@ describe('npm run deploy', () => {
 });
 
 describe('npm run deploy -- --dry-run', () => {
-  it('says what it would do, and calls nobody', async () => {
+  it('says what it would do, calls nobody, and changes nothing', async () => {
     const network = await startNetwork(nobody, [], nobody);
+    const before = snapshot();
     // What a workflow passes for variables that are not set.
-    const unset = { DEPLOY_NAME: '', DEPLOY_DOMAIN: '', DEPLOY_EMAIL_FROM: '', DEPLOY_RETENTION_DAYS: '' };
+    const names = ['NAME', 'DOMAIN', 'EMAIL_FROM', 'RETENTION_DAYS', 'LOCATION', 'JURISDICTION'];
+    const unset = Object.fromEntries(names.map((name) => [`DEPLOY_${name}`, '']));
     try {
       const { code, out } = await deploy(
         { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset },
         '--dry-run',
       );
       expect(code).toBe(0);
+      expect(out).toContain('mail: off');
+      expect(out).toMatch(/near the machine that deploys\. This cannot be changed later\. .*--location/);
+      expect(snapshot()).toEqual(before);
       expect(out).toContain('find or create the database fleet');
       expect(out).toContain('queues fleet-deliveries, fleet-deliveries-dead');
       expect(out).toMatch(/upload the Worker \(.* gzip: [\d.]+ KiB\)/);
       expect(out).toContain('Nothing was called or changed.');
-      expect(localFiles().filter((file) => /key/.test(file))).toEqual([]);
     } finally {
       network.close();
     }
@@ -218,16 +260,19 @@ describe('npm run deploy -- --dry-run', () => {
   it('takes its settings from a file as well', async () => {
     mkdirSync(join(project, '.local/deploy'), { recursive: true });
     writeFileSync(join(project, '.local/deploy/settings.env'), 'DEPLOY_NAME=acme\n');
-    const { code, out, err } = await deploy({}, '--dry-run');
+    const { code, out, err } = await deploy({}, '--dry-run', '--email-from', 'portal@example.com');
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain('find or create the database acme-fleet');
+    expect(out).toContain('mail: from portal@example.com');
   });
 
   it.each([
-    ['--name', 'Fleet!', '--name: up to 30 of a-z'],
-    ['--domain', 'https://api.example.com/x', '--domain: a host name alone'],
-    ['--email-from', 'nobody', '--email-from: an email address'],
-    ['--retention-days', '3', '--retention-days: a whole number of days, 7 or more'],
+    ['--name', 'Fleet!', '--name must be up to 30 lowercase letters'],
+    ['--domain', 'https://api.example.com/x', '--domain must be a host name'],
+    ['--email-from', 'nobody', '--email-from must be an email address'],
+    ['--retention-days', '3', '--retention-days must be a whole number of days from 7'],
+    ['--location', 'mars', '--location must be one of wnam, enam, weur, eeur, apac, oc, not "mars"'],
+    ['--jurisdiction', 'uk', '--jurisdiction must be one of eu, us, fedramp, not "uk"'],
   ])('refuses %s %s in one line', async (option, value, line) => {
     const { code, err } = await deploy({}, '--dry-run', option, value);
     expect(code).toBe(1);

@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { generateFleet } from '../../src/cli/generate.ts';
-import { type Line, readRecords } from '../../src/cli/import/read.ts';
-import { importLines } from '../../src/cli/import/run.ts';
-import { sendRecords } from '../../src/cli/import/send.ts';
+import { type Line, readRecords } from '../../src/cli/operate/import/read.ts';
+import { importLines } from '../../src/cli/operate/import/run.ts';
+import { sendRecords } from '../../src/cli/operate/import/send.ts';
+import { generateFleet } from '../../src/cli/operate/synthetic-fleet.ts';
+import { recordKinds } from '../../src/fleet/registry.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,8 +36,10 @@ describe('a file of records', () => {
       'a.csv',
       '\ufeffkind,sourceId,name,groups,year,lastLocation.latitude,lastLocation.longitude,status,reportReady\n' +
         'vehicle,007,"A, B",x|y,2020,1.5,-2,active,\n' +
-        'driver,2,C,,,,,1,true\n' +
-        'vehicle,3,D,,soon,,,,maybe\n',
+        'driver,2,C,,,,,1,\n' +
+        'accident,4,,,,,,,true\n' +
+        'accident,5,,,,,,,maybe\n' +
+        'vehicle,3,D,,soon,,,,\n',
     );
     expect(await read(path)).toEqual([
       {
@@ -51,10 +54,25 @@ describe('a file of records', () => {
           status: 'active',
         },
       },
-      { line: 3, record: { kind: 'driver', sourceId: '2', name: 'C', status: 1, reportReady: true } },
-      { line: 4, record: { kind: 'vehicle', sourceId: '3', name: 'D', year: 'soon', reportReady: 'maybe' } },
+      { line: 3, record: { kind: 'driver', sourceId: '2', name: 'C', status: 1 } },
+      { line: 4, record: { kind: 'accident', sourceId: '4', reportReady: true } },
+      { line: 5, record: { kind: 'accident', sourceId: '5', reportReady: 'maybe' } },
+      { line: 6, record: { kind: 'vehicle', sourceId: '3', name: 'D', year: 'soon' } },
     ]);
   });
+
+  it.each(recordKinds.map(({ kind, recordExample }) => [kind, recordExample] as const))(
+    'of kind %s is read from CSV as it is written there',
+    async (kind, example) => {
+      const cells = Object.entries(example).flatMap(([name, value]): [string, string][] =>
+        typeof value === 'object' && !Array.isArray(value)
+          ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, String(part)])
+          : [[name, Array.isArray(value) ? value.join('|') : String(value)]],
+      );
+      const csv = [0, 1].map((at) => cells.map((pair) => `"${pair[at]}"`).join(',')).join('\n');
+      expect(await read(file(`${kind}.csv`, csv), kind)).toEqual([{ line: 2, record: example }]);
+    },
+  );
 });
 
 describe('an import', () => {
@@ -62,7 +80,7 @@ describe('an import', () => {
     for (const [at, record] of records.entries()) yield { line: at + 1, record, bytesRead: at };
   }
   const all = { accepted: 0, unchanged: 0, rejected: [] };
-  const options = { refusedFile: join(folder, 'refused.ndjson'), atOnce: 3, onProgress: () => {} };
+  const options = { rejectedFile: join(folder, 'rejected.ndjson'), atOnce: 3, onProgress: () => {} };
 
   it('sends calls of 500, few at a time, and vehicles before what follows them', async () => {
     const kinds = [...Array(600).fill('driver'), ...Array(600).fill('vehicle'), ...Array(4000).fill('trip')];
@@ -102,14 +120,19 @@ describe('an import', () => {
     expect(Math.max(...sizes)).toBeLessThan(2 ** 20);
   });
 
-  it('writes what is refused beside the input, with line and reason', async () => {
+  it('writes rejected records to a file, with line and reason, and keeps the first few reasons', async () => {
     const summary = await importLines(
       lines([{ a: 1 }, { a: 2 }, { a: 3 }]),
       async () => ({ accepted: 1, unchanged: 1, rejected: [{ index: 1, message: 'name is required' }] }),
       options,
     );
-    expect(summary).toEqual({ accepted: 1, unchanged: 1, refused: 1 });
-    expect(readFileSync(options.refusedFile, 'utf8')).toBe(
+    expect(summary).toEqual({
+      accepted: 1,
+      unchanged: 1,
+      rejected: 1,
+      firstRejected: [{ line: 2, message: 'name is required' }],
+    });
+    expect(readFileSync(options.rejectedFile, 'utf8')).toBe(
       '{"line":2,"message":"name is required","record":{"a":2}}\n',
     );
   });

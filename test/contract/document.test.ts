@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { root, siteDirectory } from '../../src/cli/project/paths.ts';
 import { type Json, readDocument } from '../support/node/contract.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const directory = mkdtempSync(join(tmpdir(), 'fleet-contract-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -28,14 +28,14 @@ function redocly(...args: string[]) {
 
 describe.each(['openapi.json', 'openapi.operator.json'] as const)('%s', (name) => {
   it("passes Redocly's recommended rules without a warning", () => {
-    const { status, out } = redocly('lint', join(root, 'dist', name));
+    const { status, out } = redocly('lint', join(siteDirectory, name));
     expect(out).toContain('Your API description is valid');
     expect(out).not.toMatch(/warning/i);
     expect(status).toBe(0);
   });
 
   it('breaks nothing that was published', () => {
-    const { status, out } = redocly('diff', published(name), join(root, 'dist', name));
+    const { status, out } = redocly('diff', published(name), join(siteDirectory, name));
     expect(out).toContain('0 major');
     expect(status).toBe(0);
   });

@@ -1,5 +1,7 @@
+import { connect } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/stack.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { checker, closed, readDocument } from '../support/node/contract.ts';
 import { fleetJson, journeyAccount, stackFolder } from '../support/node/journey.ts';
 import { type Made, requestsFor } from '../support/node/requests.ts';
@@ -24,11 +26,16 @@ afterAll(async () => {
 });
 
 const documents = [readDocument('openapi.json'), readDocument('openapi.operator.json')].map(closed);
-const operations = documents.flatMap((document) =>
-  Object.entries(document.paths).flatMap(([template, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ document, template, method, operation })),
-  ),
-);
+const isDeletion = ({ method }: { method: string }) => Number(method === 'delete');
+
+/** What others need is deleted last. */
+const operations = documents
+  .flatMap((document) =>
+    Object.entries(document.paths).flatMap(([template, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ document, template, method, operation })),
+    ),
+  )
+  .toSorted((a, b) => isDeletion(a) - isDeletion(b));
 
 it(`${total} made-up requests get replies that the documents allow, and never a 5xx`, async () => {
   const webhook = await ourWebhook();
@@ -72,6 +79,13 @@ it(`${total} made-up requests get replies that the documents allow, and never a 
   const neverRight = [...statuses].filter(([, seen]) => !seen.has(200)).map(([id]) => id);
   expect(neverRight).toEqual(deadEnds);
 }, 240_000);
+
+it('GET /webhooks is 400 for a request that is not valid HTTP, as the document says', async () => {
+  const { hostname, port } = new URL(stack.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /webhooks HTTP/1.1\r\nHost: ${hostname}\r\nx-api-key: ${us.token}\r\nno header\r\n\r\n`);
+  expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 400 /);
+});
 
 /** Nothing that is made up leads there: what they are about has to be made first. */
 const deadEnds = ['getDelivery', 'replayDelivery'];

@@ -3,8 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Received, startReceiver } from '../../src/cli/receiver.ts';
-import type { Stack } from '../../src/cli/stack.ts';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
+import { lists, recordKinds } from '../../src/fleet/registry.ts';
 import { closed, isOf, schemas, startProxy, wholeDocument } from '../support/node/contract.ts';
 import { fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
@@ -107,9 +108,15 @@ it('a validating proxy between clients, connectors, operators and the service fi
     [`/safety-events?${range}&eventTypes=Harsh%20Braking&minEventRisk=1`, 3],
   ] as const)
     expect((await client<object[]>('GET', path, undefined, connection)).data, path).toHaveLength(count);
+  const examples = recordKinds.map(({ recordExample }) => recordExample);
+  expect((await connector('POST', '/ingest', { records: examples, notify: false })).data).toMatchObject({
+    accepted: examples.length,
+  });
+  for (const { list } of lists)
+    expect((await client('GET', `${list.path}?${range}`, undefined, connection)).status, list.path).toBe(200);
   const page = await client<object[]>('GET', '/vehicles?limit=2', undefined, connection);
   const rest = await client<object[]>('GET', `/vehicles?limit=2&cursor=${page.next}`, undefined, connection);
-  expect([rest.data.length, rest.next]).toEqual([1, undefined]);
+  expect([rest.data.length, rest.next]).toEqual([2, undefined]);
   expect((await client('GET', '/vehicles?cursor=abc', undefined, connection)).message).toBe('Invalid cursor');
 
   expect((await fetch(`${proxy.url}/health`)).status).toBe(200);

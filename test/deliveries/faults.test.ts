@@ -2,7 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
-import type { Message } from '../../src/deliveries/queue.ts';
+import type { QueueMessage } from '../../src/deliveries/queue.ts';
 import worker from '../../src/index.ts';
 import { deliveriesOf } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
@@ -19,7 +19,7 @@ import {
 /** The bindings, of which the n-th call of any fails as Cloudflare's do; before the work is done, or after. */
 function faulty(n: number, when: 'before' | 'after') {
   const state = { calls: 0, failed: '' };
-  const queued: Message[] = [];
+  const queued: QueueMessage[] = [];
   const risk = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const fails = ++state.calls === n;
     if (fails) state.failed = name;
@@ -53,8 +53,8 @@ function faulty(n: number, when: 'before' | 'after') {
       delete: (key: string) => risk('KV delete', () => env.TOKENS.delete(key)),
     },
     DELIVERIES: {
-      send: (body: Message) => risk('queue send', async () => void queued.push(body)),
-      sendBatch: (messages: { body: Message }[]) =>
+      send: (body: QueueMessage) => risk('queue send', async () => void queued.push(body)),
+      sendBatch: (messages: { body: QueueMessage }[]) =>
         risk('queue send', async () => void queued.push(...messages.map(({ body }) => body))),
       metrics: () => risk('queue metrics', async () => ({ backlogCount: 0 })),
     },
@@ -84,7 +84,7 @@ async function mainJob(
       const batch = {
         queue: 'fleet-deliveries',
         messages: [message],
-      } as unknown as MessageBatch<Message>;
+      } as unknown as MessageBatch<QueueMessage>;
       const context = createExecutionContext();
       await worker.queue(batch, bindings, context);
       await waitOnExecutionContext(context);

@@ -5,17 +5,17 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
 import { schedule } from '../../src/deliveries/policy.ts';
 import { giveUp } from '../../src/deliveries/prune.ts';
-import type { Message } from '../../src/deliveries/queue.ts';
+import type { QueueMessage } from '../../src/deliveries/queue.ts';
 import worker from '../../src/index.ts';
 import { claim, deliveriesOf } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle, type World, webhookBody, world } from '../support/world.ts';
 
 /** A queue whose messages the test hands out itself: late, twice, or never. */
-const queued: Message[] = [];
+const queued: QueueMessage[] = [];
 const DELIVERIES = {
-  send: async (body: Message) => void queued.push(body),
-  async sendBatch(messages: { body: Message }[]) {
+  send: async (body: QueueMessage) => void queued.push(body),
+  async sendBatch(messages: { body: QueueMessage }[]) {
     queued.push(...messages.map(({ body }) => body));
   },
   metrics: async () => ({ backlogCount: 0 }),
@@ -43,10 +43,10 @@ const api = async <T>(method: string, path: string, token: string, body?: unknow
   return ((await reply.json()) as { data: T }).data; // the envelope
 };
 
-const consume = async (bodies: Message[]) => {
+const consume = async (bodies: QueueMessage[]) => {
   const messages = bodies.map((body) => ({ body }));
   const context = createExecutionContext();
-  const batch = { queue: 'fleet-deliveries', messages } as unknown as MessageBatch<Message>; // what is used of one
+  const batch = { queue: 'fleet-deliveries', messages } as unknown as MessageBatch<QueueMessage>; // what is used of one
   await worker.queue(batch, ours, context);
   await waitOnExecutionContext(context);
 };
@@ -170,7 +170,7 @@ it('whatever happens in whatever order, each notification comes to an end for ea
                 statements.length < 3 ? Promise.reject(new Error('gone')) : env.DB.batch(statements),
             };
             const messages = batch.map((body) => ({ body }));
-            const dying = { queue: 'fleet-deliveries', messages } as unknown as MessageBatch<Message>;
+            const dying = { queue: 'fleet-deliveries', messages } as unknown as MessageBatch<QueueMessage>;
             const context = createExecutionContext();
             await worker.queue(dying, { ...ours, DB } as unknown as Env, context).catch(() => {});
             await waitOnExecutionContext(context).catch(() => {});

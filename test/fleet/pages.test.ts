@@ -4,9 +4,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { decodeCursor, encodeCursor } from '../../src/db/cursor.ts';
 import type { Caller } from '../../src/db/guard.ts';
 import { newId } from '../../src/db/ids.ts';
-import { mostScanned } from '../../src/db/pages.ts';
-import { safetyEventList, tripList } from '../../src/fleet/lists.ts';
+import { maxScanned } from '../../src/db/pages.ts';
+import { safetyEvents } from '../../src/fleet/safety-events.ts';
 import { readList } from '../../src/fleet/service.ts';
+import { trips } from '../../src/fleet/trips.ts';
 import { as, type World, world } from '../support/world.ts';
 
 let us: World;
@@ -87,7 +88,7 @@ describe('walking a list to its end', () => {
           const walked: string[] = [];
           let cursor: string | undefined;
           do {
-            const page = await readList(env, caller, tripList, {
+            const page = await readList(env, caller, trips.list, {
               connectionId,
               descending,
               query: { ...query, ...(cursor && { cursor: [cursor] }) },
@@ -107,7 +108,7 @@ describe('walking a list to its end', () => {
   }, 60_000);
 
   it('also when the filters let so few rows pass that a page comes out short', async () => {
-    const rows = Array.from({ length: 2 * mostScanned + 500 }, (_, i) => ({ id: newId(), at: i }));
+    const rows = Array.from({ length: 2 * maxScanned + 500 }, (_, i) => ({ id: newId(), at: i }));
     await env.DB.prepare(
       `insert into safety_events (id, account_id, connection_id, source_id, tsp, incident_types,
          translated_incident_types, event_risk, issued_on, started_at, vehicle_id, vehicle_name, vehicle_groups,
@@ -123,7 +124,7 @@ describe('walking a list to its end', () => {
     const found = [];
     let cursor: string | undefined;
     do {
-      const page = await readList(env, caller, safetyEventList, {
+      const page = await readList(env, caller, safetyEvents.list, {
         ...request,
         query: { ...query, ...(cursor && { cursor: [cursor] }) },
       });
@@ -152,7 +153,7 @@ describe('a page of 50', () => {
     for (const filter of [{}, { vehicleIds: [vehicles[0] ?? ''] }, { driverIds: [drivers[1] ?? ''] }])
       for (let page = 0; page < 5; page++) {
         const query = { ...filter, ...(cursor && { cursor: [cursor] }) };
-        const { items, next } = await readList(counting, caller, tripList, {
+        const { items, next } = await readList(counting, caller, trips.list, {
           connectionId: us.connection.id,
           query,
         });

@@ -1,14 +1,17 @@
-import { env } from 'cloudflare:workers';
+import { env, exports } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
 import { attempted } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
+import { type AccountRows, rowsOf } from '../support/rows.ts';
 import {
   accident,
   as,
   call,
+  driver,
   operator,
   safetyEvent,
+  trip,
   vehicle,
   type WebhookOut,
   type World,
@@ -28,56 +31,97 @@ const customers = routes.filter((route) => ![...anonymous, ...operators, ...port
 
 let us: World;
 let them: World;
-let theirs: WebhookOut;
+let theirs: { webhook: WebhookOut; rows: AccountRows };
 beforeAll(async () => {
   receiver(() => new Response('no', { status: 500 }));
   [us, them] = [await world(), await world()];
-  theirs = (await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them))).data;
-  const name = 'their secret truck';
-  await as(them.connection.ingestKey).send(vehicle({ name }), safetyEvent(), accident());
-  await attempted(theirs.id);
+  const webhook = (await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them))).data;
+  await as(them.connection.ingestKey).send(
+    vehicle({ name: 'their secret truck' }),
+    driver({ name: 'their secret driver' }),
+    trip({ driver: 'driver-1' }),
+    safetyEvent(),
+    accident(),
+  );
+  await signIn('someone@their-secret.example');
+  await attempted(webhook.id);
+  await comeToRest(webhook.id);
+  theirs = { webhook, rows: await rowsOf(them.accountId) };
   return () => vi.restoreAllMocks();
 });
+
+/** Has somebody of the other account sign in, and leaves them a second link that is not used yet. */
+async function signIn(email: string): Promise<void> {
+  await operator.post(`/operator/accounts/${them.accountId}/users`, { email });
+  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+  const form = { method: 'POST', headers: { origin: new URL(data.url).origin } };
+  await exports.default.fetch(new Request(data.url, { ...form, redirect: 'manual' }));
+  await operator.post('/operator/sign-in-links', { email });
+}
+
+/** From here on, time alone changes nothing: no delivery is due, and all that runs after a reply has run. */
+async function comeToRest(webhookId: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const { tokens, webhook_health, deliveries } = await rowsOf(them.accountId);
+    expect(tokens?.every(({ last_used_at }) => last_used_at)).toBe(true);
+    expect(deliveries?.every(({ attempts }) => attempts)).toBe(true);
+    expect(webhook_health).toHaveLength(1);
+  });
+  const never = 9_000_000_000_000_000;
+  await env.DB.prepare('update deliveries set next_attempt_at = ?1 where webhook_id = ?2')
+    .bind(never, webhookId)
+    .run();
+}
 
 /** A request to `route` with the ids of the other account wherever an id goes. */
 const aimedAtThem = (route: string) => {
   const [method = '', pattern = ''] = route.split(' ');
-  const path = pattern.replace(':id', theirs.id);
-  const body = path === '/ingest' ? { records: [vehicle(), safetyEvent(), accident()] } : webhookBody(them);
+  const path = pattern.replace(':id', theirs.webhook.id);
+  const records = [vehicle(), driver(), trip(), safetyEvent(), accident()];
+  const body = path === '/ingest' ? { records } : webhookBody(them);
   return { method, path, ...(method !== 'GET' && method !== 'DELETE' && { body }) };
 };
 
-/** All that the other account has, but for what time alone changes. */
-const theirRows = async () => {
-  const dump = async (table: string) =>
-    (await env.DB.prepare(`select * from ${table} where account_id = ?1`).bind(them.accountId).all()).results;
-  return JSON.stringify([
-    await dump('webhooks'),
-    await dump('vehicles'),
-    await dump('safety_events'),
-    await dump('notifications'),
-    await dump('connections'),
-    (await dump('deliveries')).map(({ webhook_id, id }) => [webhook_id, id]),
-  ]);
+/** When everything of these accounts happened. Lists that need no period ignore it. */
+const period = 'from=2026-11-01&to=2026-12-01';
+
+/** Filters of the lists by what the other account has. */
+const filters = () => {
+  const ids = (table: string) => theirs.rows[table]?.map(({ id }) => id).join(',');
+  return `vehicleIds=${ids('vehicles')}&driverIds=${ids('drivers')}`;
 };
+
+/** What must not come out: the ids of all that the other account has, and what it calls things. */
+const secrets = () => [
+  theirs.webhook.url,
+  'their secret',
+  'their-secret',
+  ...Object.values(theirs.rows).flatMap((rows) => rows.flatMap(({ id }) => (id ? String(id) : []))),
+];
 
 describe('two accounts', () => {
   it('there are routes to walk', () => {
     expect(customers).toEqual(expect.arrayContaining(['GET /webhooks', 'PUT /webhook/:id', 'POST /ingest']));
   });
 
+  it('the other has something in every table, so that nothing is left out', () => {
+    const empty = Object.keys(theirs.rows).filter((table) => theirs.rows[table]?.length === 0);
+    expect(empty).toEqual([]);
+  });
+
   it.each(customers)('%s neither shows nor changes anything of another account', async (route) => {
-    const before = await theirRows();
     const { method, path, body } = aimedAtThem(route);
-    for (const token of [us.apiToken, us.connection.ingestKey]) {
-      const headers = { 'x-api-key': token, 'connection-id': them.connection.id };
-      const reply = await call(method, path, { headers, body });
-      const text = JSON.stringify(reply);
-      for (const secret of [theirs.id, theirs.url, them.connection.id, 'their secret truck'])
-        expect(text).not.toContain(secret);
-      expect([200, 400, 403]).toContain(reply.status);
-    }
-    expect(await theirRows()).toBe(before);
+    const connections = [{ 'connection-id': them.connection.id }, { 'connection-id': us.connection.id }, {}];
+    for (const token of [us.apiToken, us.connection.ingestKey])
+      for (const connection of connections)
+        for (const query of ['', `?${period}`, `?${period}&${filters()}`]) {
+          const headers = { 'x-api-key': token, ...connection };
+          const reply = await call(method, path + query, { headers, body });
+          const text = JSON.stringify(reply);
+          for (const secret of secrets()) expect(text).not.toContain(secret);
+          expect([200, 400, 403]).toContain(reply.status);
+        }
+    expect(await rowsOf(them.accountId)).toEqual(theirs.rows);
   });
 
   it.each(customers)('%s refuses whoever has no credential', async (route) => {

@@ -124,6 +124,27 @@ describe('a safety event', () => {
     expect(await settled(id)).toMatchObject([{ status: 'delivered' }]);
   });
 
+  it('keeps what its vehicle and provider were called when it first came in', async () => {
+    await connector().send(vehicle(), safetyEvent());
+    await operator.patch(`/operator/connections/${us.connection.id}`, { tSP: 'Renamed' });
+    const { data: key } = await operator.post<{ value: string }>(
+      `/operator/connections/${us.connection.id}/ingest-keys`,
+      { name: 'fresh' },
+    );
+    const renamed = vehicle({ name: 'Truck 2', vin: 'VIN2', groups: ['South'] });
+    await as(key.value).send(renamed, safetyEvent({ maxSpeedKph: 99 }));
+    const list = as(us.apiToken, { 'connection-id': us.connection.id });
+    expect((await list.get('/safety-events?from=2026-11-20&to=2026-11-21')).data).toMatchObject([
+      {
+        tSP: 'Motive',
+        vehicleName: 'Truck 1',
+        vehicleVin: '1FUJGLDR5CLBP8834',
+        vehicleGroups: ['North'],
+        maxSpeedKph: 99,
+      },
+    ]);
+  });
+
   it('is told when it comes with others that are known', async () => {
     await connector().send(vehicle(), safetyEvent());
     await settled(hook.id);
@@ -250,7 +271,7 @@ describe('a connection with a map of its own', () => {
 
 describe('a record is refused', () => {
   it.each<[string, unknown, string]>([
-    ['no object', 5, 'record must be driver, vehicle, trip, safetyEvent or accident'],
+    ['no object', 5, 'record must be driver, vehicle, trip, safetyEvent'],
     ['null', null, 'record must be'],
     ['no kind', { sourceId: 'x' }, 'kind must be driver, vehicle, trip'],
     ['an unknown kind', { kind: 'boat', sourceId: 'x' }, 'kind must be'],

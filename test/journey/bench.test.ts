@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { root } from '../../src/cli/project/paths.ts';
 
-const program = resolve(import.meta.dirname, '../../src/cli/bench.ts');
+const program = join(root, 'src/cli/bench.ts');
 
 /** Runs a benchmark at its smallest, as a person would, and reads its tables; how fast it was says nothing here. */
 async function bench(

@@ -1,20 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Received, startReceiver } from '../../src/cli/receiver.ts';
-import type { Stack } from '../../src/cli/stack.ts';
+import { type DevServer, startDev } from '../../src/cli/local/dev.ts';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
+import { root } from '../../src/cli/project/paths.ts';
 import { api, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const fixture = (name: string) => readFileSync(join(root, 'test/examples/connector', name), 'utf8');
 const samsaraSecret = Buffer.from('a secret of thirty-two bytes, or so').toString('base64');
 const motiveSecret = 'd9d36bea41c44ae49d1bfc4a48ba2abe';
 
 const folder = stackFolder();
 let stack: Stack;
-let connector: { url: string; child: ChildProcess };
+let connector: DevServer;
 let us: Awaited<ReturnType<typeof journeyAccount>>;
 beforeAll(async () => {
   stack = await folder.start();
@@ -31,13 +31,13 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  connector.child.kill('SIGTERM');
+  await connector?.stop();
   await stack.stop();
   folder.remove();
 });
 
-/** Runs the example beside the service, as a Worker of its own that is bound to it. */
-async function startConnector(secrets: Record<string, string>) {
+/** Runs the example beside the service, as a separate Worker that is bound to it. */
+function startConnector(secrets: { [name: string]: string }): Promise<DevServer> {
   const directory = dirname(stack.certificates.caFile);
   const secretsFile = join(directory, 'connector.env');
   writeFileSync(
@@ -46,31 +46,16 @@ async function startConnector(secrets: Record<string, string>) {
       .map((pair) => pair.join('='))
       .join('\n'),
   );
-  const args = [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'dev'];
-  args.push('--config', join(root, 'src/examples/connector/wrangler.toml'), '--env-file', secretsFile);
-  args.push('--port', '0', '--inspector-port', '0', '--show-interactive-dev-session=false');
-  args.push('--persist-to', join(directory, 'connector'));
-  const child = spawn(process.execPath, args, {
-    env: {
-      ...process.env,
-      CI: 'true',
-      WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
-      WRANGLER_SEND_METRICS: 'false',
-      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-    },
-    stdio: ['ignore', 'pipe', 'ignore'],
+  return startDev(join(directory, 'connector'), {
+    config: join(root, 'src/examples/connector/wrangler.toml'),
+    port: 0,
+    env: { WRANGLER_REGISTRY_PATH: join(directory, 'registry') },
+    args: ['--env-file', secretsFile, '--persist-to', join(directory, 'connector/state')],
   });
-  let log = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    log += text;
-  });
-  const address = () => /Ready on (http:\/\/\S+)\s/.exec(log)?.[1];
-  await until('the connector is up', () => address() !== undefined, 60);
-  return { url: address() ?? '', child };
 }
 
 const post = (path: string, body: string, headers: Record<string, string>) =>
-  fetch(connector.url + path, { method: 'POST', body, headers });
+  fetch(connector.baseUrl + path, { method: 'POST', body, headers });
 
 const samsaraHeaders = (body: string, secret = samsaraSecret) => {
   const timestamp = String(Math.floor(Date.now() / 1000));

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/stack.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder } from '../support/node/journey.ts';
 
 const folder = stackFolder();
@@ -26,16 +26,48 @@ it('a generated fleet is imported, found in the lists, and unchanged when import
   const records = generated.out.trim().split('\n').length;
   const args = ['import', file, '--connection', us.connectionId];
 
-  const first = await fleetJson<Record<string, unknown>>(stack, ...args);
-  expect(first).toMatchObject({ accepted: records, unchanged: 0, refused: 1 });
-  expect(readFileSync(String(first.refusedFile), 'utf8')).toContain('"message":"name is required"');
+  const first = await fleet(stack, '--json', ...args);
+  expect(first.code).toBe(1);
+  const { rejectedFile, ...counts } = JSON.parse(first.out);
+  expect(counts).toMatchObject({ accepted: records, unchanged: 0, rejected: 1 });
+  expect(readFileSync(rejectedFile, 'utf8')).toContain('"message":"name is required"');
   const drivers = await api<unknown[]>(stack, us.token, 'GET', '/drivers');
   expect(drivers.data).toHaveLength(4);
 
-  const again = await fleetJson<Record<string, unknown>>(stack, ...args);
-  expect(again).toMatchObject({ accepted: 0, unchanged: records, refused: 1 });
+  writeFileSync(file, generated.out);
+  const again = await fleetJson(stack, ...args);
+  expect(again).toMatchObject({ accepted: 0, unchanged: records, rejected: 0 });
+  expect(existsSync(rejectedFile)).toBe(false);
   const keys = await fleetJson<{ name: string }[]>(stack, 'ingest-key', 'list', '--account', us.accountId);
   expect(keys.map(({ name }) => name)).toEqual(['connector']);
+});
+
+it('an import with rejected records fails, and says why the first of them were rejected', async () => {
+  const file = join(files, 'rejected.ndjson');
+  const colour = String.fromCharCode(27);
+  const records = Array.from({ length: 7 }, (_, at) => ({
+    kind: 'trip',
+    sourceId: `t${at}`,
+    startedAt: 'today',
+  }));
+  const trip = {
+    kind: 'trip',
+    sourceId: 't',
+    startedAt: '2026-11-20T20:00:00Z',
+    vehicle: `${colour}[31mred`,
+  };
+  writeFileSync(file, [trip, ...records].map((record) => JSON.stringify(record)).join('\n'));
+  const { code, err } = await fleet(stack, 'import', file, '--connection', us.connectionId);
+  expect(code).toBe(1);
+  expect(err.split('\n')).toEqual([
+    'fleet: 8 records were rejected',
+    expect.stringMatching(/^ {2}line 1: .*vehicle/),
+    ...[2, 3, 4, 5].map((line) => expect.stringContaining(`  line ${line}: `)),
+    '  and 3 more',
+    `Rejected records, with their reasons: ${file}.rejected.ndjson`,
+    '',
+  ]);
+  expect(err).not.toContain(colour);
 });
 
 it('an import says what is wrong with its arguments', async () => {
@@ -45,5 +77,5 @@ it('an import says what is wrong with its arguments', async () => {
   writeFileSync(file, '{}\n');
   const unknown = await fleet(stack, 'import', file, '--connection', 'x');
   expect(unknown).toMatchObject({ code: 1, err: 'fleet: 400 Unknown connection\n' });
-  expect(existsSync(`${file}.refused.ndjson`)).toBe(false);
+  expect(existsSync(`${file}.rejected.ndjson`)).toBe(false);
 });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Received, startReceiver } from '../../src/cli/receiver.ts';
-import type { Stack } from '../../src/cli/stack.ts';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
 const folder = stackFolder();
@@ -202,7 +202,7 @@ it.each([
     'fleet: Cannot read',
   ],
   [['--url', 'http://localhost:1', 'account', 'list'], 'fleet: Cannot reach http://localhost:1'],
-  [['--url', 'nowhere', 'account', 'list'], 'fleet: --url (or FLEET_URL) must be an address'],
+  [['--url', 'nowhere', 'account', 'list'], 'fleet: --url (or FLEET_URL) must be a URL'],
   [['nonsense'], "error: unknown command 'nonsense'"],
 ])('fleet %j fails with one clear line', async (args, line) => {
   const { code, err } = await fleet(stack, ...args);

@@ -89,18 +89,18 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     );
   });
 
-  it('is reconciled with the list: what no delivery told is written down', async () => {
-    const untold = event(`history of ${language}`, 5);
-    await reader.sendIn([untold], false);
+  it('is reconciled with the list: what was not delivered is written down', async () => {
+    const undelivered = event(`history of ${language}`, 5);
+    await reader.sendIn([undelivered], false);
     const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
     const range = { FROM: minutesFromNow(-10), TO: minutesFromNow(1) };
     const { code, out } = await reader.run(`reconcile.${language}`, { ...settings, ...range }, cwd);
     expect(code).toBe(0);
     const gap = kept(cwd, 'gap.ndjson');
-    expect(gap.map(({ sourceId }) => sourceId)).toContain(untold.sourceId);
-    expect(out).toMatch(new RegExp(`^\\d+ events, ${gap.length} of them not told\n$`));
-    const told = readFileSync(join(cwd, 'deliveries.ndjson'), 'utf8');
-    expect(gap.filter(({ id }) => told.includes(id))).toEqual([]);
+    expect(gap.map(({ sourceId }) => sourceId)).toContain(undelivered.sourceId);
+    expect(out).toMatch(new RegExp(`^\\d+ events, ${gap.length} of them not delivered\n$`));
+    const delivered = readFileSync(join(cwd, 'deliveries.ndjson'), 'utf8');
+    expect(gap.filter(({ id }) => delivered.includes(id))).toEqual([]);
   });
 });
 

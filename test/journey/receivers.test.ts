@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { certificates } from '../../src/cli/certificates.ts';
-import type { Stack } from '../../src/cli/stack.ts';
+import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';
+import { type Listening, listen } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import {
   api,
   fleet,
@@ -77,36 +77,30 @@ const script: Record<
 
 const folder = stackFolder();
 const strangers = mkdtempSync(join(tmpdir(), 'fleet-stranger-'));
-const servers: ReturnType<typeof createServer>[] = [];
+const servers: Listening[] = [];
 let stack: Stack;
 let us: Awaited<ReturnType<typeof journeyAccount>>;
 const hooks: Record<string, string> = {};
 
-const listen = (files: { certFile: string; keyFile: string }): Promise<string> => {
-  const options = { cert: readFileSync(files.certFile), key: readFileSync(files.keyFile) };
-  const server = createServer(options, (request, response) => {
+const listenAs = async (files: Certificates): Promise<string> => {
+  const listening = await listen(files, 0, (request, response) => {
     request.resume();
     const name = decodeURIComponent((request.url ?? '').slice(1));
     script[name]?.does(request, response);
   });
-  servers.push(server);
-  return new Promise((done) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      done(`https://localhost:${typeof address === 'object' ? address?.port : ''}`);
-    }),
-  );
+  servers.push(listening);
+  return listening.url;
 };
 
 beforeAll(async () => {
   stack = await folder.start();
   us = await journeyAccount(stack);
-  const scripted = await listen(stack.certificates);
+  const scripted = await listenAs(stack.certificates);
   const urls: Record<string, string> = {
     ...Object.fromEntries(
       Object.keys(script).map((name) => [name, `${scripted}/${encodeURIComponent(name)}`]),
     ),
-    'has a certificate that nobody vouches for': await listen(await certificates(strangers)),
+    'has a certificate that nobody vouches for': await listenAs(await certificates(strangers)),
     'is not there': `https://localhost:${await freePort()}/`,
     'has no address': 'https://no-such-host.example/',
   };
@@ -128,10 +122,7 @@ beforeAll(async () => {
   await api(stack, us.ingestKey, 'POST', '/ingest', { records });
 });
 afterAll(async () => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
+  for (const server of servers) server.stop();
   await stack.stop();
   folder.remove();
   rmSync(strangers, { recursive: true });
@@ -192,6 +183,6 @@ it('the tool shows a delivery with its attempts, and replays what failed', async
   expect(health.out).toContain(webhook);
   expect(await fleet(stack, 'deliveries', 'replay')).toMatchObject({
     code: 1,
-    err: 'error: name either a delivery or --webhook\n',
+    err: 'error: give either a Delivery-Id or --webhook\n',
   });
 });

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../src/cli/project/paths.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';
 import { startProxy } from '../support/node/proxy.ts';
 import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
 import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '../support/node/samples.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 let reader: Awaited<ReturnType<typeof startReader>>;
 
 beforeAll(async () => {
@@ -65,14 +65,13 @@ function settingsOf({ language, code }: Sample): string[] {
   return [...code.matchAll(reads)].flatMap(([, name]) => name ?? []);
 }
 
-it('settings.sh gives an address, a token and a secret', () => {
-  expect(reader.source('settings.sh')).toEqual(
-    expect.arrayContaining([
-      'BASE_URL=https://api.example.com',
-      'TOKEN=fds_…',
-      expect.stringMatching(/^WEBHOOK_SECRET=[0-9a-f]{64}$/),
-    ]),
-  );
+it('settings.sh gives an address, a token, and in each terminal the same secret', () => {
+  const settings = reader.source('settings.sh');
+  expect(settings).toEqual(expect.arrayContaining(['BASE_URL=https://api.example.com', 'TOKEN=fds_…']));
+  const secret = settings.filter((line) => /^WEBHOOK_SECRET=[0-9a-f]{64}$/.test(line));
+  expect(secret).toHaveLength(1);
+  expect(reader.source('settings.sh')).toEqual(expect.arrayContaining(secret));
+  expect(reader.source('local.sh')).toEqual(expect.arrayContaining(secret));
 });
 
 it('local.sh takes everything from the file that a local service writes', () => {
@@ -84,9 +83,10 @@ it('local.sh takes everything from the file that a local service writes', () => 
     connections: [{ id: connectionId, ingestKey }],
     receiver: { certFile, keyFile },
   };
-  mkdirSync(join(reader.folder, '.local'));
-  writeFileSync(join(reader.folder, '.local/demo.json'), JSON.stringify(demo));
-  expect(reader.source('local.sh')).toEqual(
+  const service = reader.folderFor('the source of the service');
+  mkdirSync(join(service, '.local'));
+  writeFileSync(join(service, '.local/demo.json'), JSON.stringify(demo));
+  expect(reader.source('local.sh', { SERVICE_FOLDER: service })).toEqual(
     expect.arrayContaining([
       ...[`BASE_URL=${reader.stack.baseUrl}`, `TOKEN=${token}`, `CONNECTION_ID=${connectionId}`],
       ...[`INGEST_KEY=${ingestKey}`, `TLS_CERT=${certFile}`, `TLS_KEY=${keyFile}`, 'PORT=9443'],
@@ -195,6 +195,14 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     expect(code).not.toBe(0);
     expect(out).toMatch(/401 Invalid or expired token \(request [0-9a-f-]{36}\)/);
   });
+});
+
+it('send-records.sh sends in one good record, and one that is rejected', async () => {
+  const { out } = await reader.run('send-records.sh', {
+    ...reader.settings,
+    INGEST_KEY: reader.us.ingestKey,
+  });
+  expect(JSON.parse(out).data).toMatchObject({ accepted: 1, rejected: [{ index: 1, sourceId: 'e2' }] });
 });
 
 it('every other sample of the guides has been run', () => {

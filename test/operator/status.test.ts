@@ -27,7 +27,7 @@ const put = (webhookId: string, count: number, set: Record<string, string | numb
 const hour = 3_600_000;
 
 describe('the status of the service', () => {
-  it('is all zeros and nobody when nothing has happened', async () => {
+  it('is all zeros and names no webhook when nothing has happened', async () => {
     expect(await show()).toEqual({
       problem: null,
       health: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null },
@@ -39,7 +39,7 @@ describe('the status of the service', () => {
     });
   });
 
-  it('tells what waits: what is due, what comes later, and since when', async () => {
+  it('counts pending deliveries: what is due, what comes later, and since when', async () => {
     const began = Date.now();
     await put('w', 2, { status: 'pending', nextAttemptAt: Date.now() - 1000 * 400 });
     await put('w', 3, { status: 'pending', nextAttemptAt: Date.now() + hour });
@@ -67,7 +67,7 @@ describe('the status of the service', () => {
     ]);
   });
 
-  it('tells until when a receiver is left alone', async () => {
+  it('says until when deliveries to a receiver are paused', async () => {
     tale.heard.answers(() => new Response('', { status: 500 }));
     const hook = await tale.register();
     await tale.happen(5);

@@ -1,7 +1,8 @@
-import { env, exports } from 'cloudflare:workers';
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
+import { ask, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import {
   as,
@@ -14,7 +15,6 @@ import {
   world,
 } from '../support/world.ts';
 
-const base = 'https://portal.example.com';
 const routes = [
   ...new Set(
     app.routes
@@ -24,33 +24,6 @@ const routes = [
 ];
 const anonymous = routes.filter((route) => route.includes('/sign-in'));
 const personal = routes.filter((route) => !anonymous.includes(route));
-
-type Asked = { cookie?: string; body?: Record<string, string>; origin?: string };
-
-const ask = (method: string, path: string, { cookie = '', body = {}, origin = base }: Asked = {}) =>
-  exports.default.fetch(
-    new Request(base + path, {
-      method,
-      redirect: 'manual',
-      headers: { cookie, origin, 'cf-connecting-ip': crypto.randomUUID() },
-      ...(method === 'POST' && { body: new URLSearchParams(body) }),
-    }),
-  );
-
-let people = 0;
-
-/** Signs somebody of the account in, by a link as the operators make one. Answers the cookie. */
-async function signIn(
-  us: World,
-): Promise<{ cookie: string; link: string; email: string; setCookie: string }> {
-  const email = `person-${people++}@example.com`;
-  await operator.post(`/operator/accounts/${us.accountId}/users`, { email });
-  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
-  const link = new URL(data.url).pathname;
-  const reply = await ask('POST', link);
-  const setCookie = reply.headers.get('set-cookie') ?? '';
-  return { cookie: setCookie.split(';')[0] ?? '', link, email, setCookie };
-}
 
 let us: World;
 let them: World;
@@ -87,7 +60,7 @@ describe('the portal', () => {
     expect(anonymous).toHaveLength(4);
   });
 
-  it.each(personal)('%s leads whoever is not signed in to the sign-in page', async (route) => {
+  it.each(personal)('%s redirects people who are not signed in to the sign-in page', async (route) => {
     const { method, path } = aimedAtThem(route);
     for (const cookie of ['', '__Host-session=x', 'session=x', `__Host-session=${us.apiToken}`]) {
       const reply = await ask(method, path, { cookie });
@@ -111,7 +84,7 @@ describe('the portal', () => {
   );
 
   it.each(personal.filter((route) => route.startsWith('POST')))(
-    '%s refuses a form of another site',
+    '%s refuses a form from another site',
     async (route) => {
       const { method, path } = aimedAtThem(route);
       const reply = await ask(method, path, { cookie: ours.cookie, origin: 'https://evil.example' });
@@ -120,7 +93,7 @@ describe('the portal', () => {
   );
 
   it.each(routes.filter((route) => route.startsWith('GET')))(
-    '%s is sent with strict headers, and not to be kept',
+    '%s is sent with strict headers, and must not be cached',
     async (route) => {
       const { method, path } = aimedAtThem(route);
       const { headers } = await ask(method, path, { cookie: ours.cookie });
@@ -144,7 +117,7 @@ it.each(personal.filter((route) => route.startsWith('GET') && !route.includes(':
 );
 
 describe('a session', () => {
-  it('is a __Host- cookie of which only the hash is kept', async () => {
+  it('is a __Host- cookie, of which only the hash is stored', async () => {
     expect(ours.setCookie).toMatch(
       /^__Host-session=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
@@ -176,13 +149,13 @@ describe('a session', () => {
 });
 
 describe('a sign-in link', () => {
-  it('is used up by its button alone, once', async () => {
+  it('is used up only by its button, and works once', async () => {
     const fresh = await signIn(us);
     expect((await ask('GET', fresh.link)).status).toBe(200);
     expect((await ask('POST', fresh.link)).status).toBe(400);
   });
 
-  it('is good for 15 minutes', async () => {
+  it('expires after 15 minutes', async () => {
     const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
     const left = await env.DB.prepare('select max(expires_at) as at from sign_in_links').first<number>('at');
     expect(Math.round(((left ?? 0) - Date.now()) / 60_000)).toBe(15);
@@ -190,48 +163,27 @@ describe('a sign-in link', () => {
     expect((await ask('POST', new URL(data.url).pathname)).status).toBe(400);
   });
 
-  it('is mailed to who has the address, and to nobody else', async () => {
+  it('is emailed to the person who has the address, and to nobody else', async () => {
     const send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
-    const answers = [];
+    const replies = [];
     for (const email of [ours.email.toUpperCase(), 'stranger@example.com']) {
-      const reply = await ask('POST', '/portal/sign-in', { body: { email } });
-      answers.push([reply.status, await reply.text()]);
+      const reply = await ask('POST', '/portal/sign-in', { fields: { email } });
+      replies.push([reply.status, await reply.text()]);
     }
-    expect(answers[0]).toEqual(answers[1]);
+    expect(replies[0]).toEqual(replies[1]);
     await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1));
     expect(send.mock.calls[0]?.[0]).toMatchObject({
       to: ours.email,
       text: expect.stringMatching(/https:\/\/portal\.example\.com\/portal\/sign-in\/[\w-]{43}/),
     });
-    for (let i = 0; i < 10; i++) await ask('POST', '/portal/sign-in', { body: { email: ours.email } });
+    for (let i = 0; i < 10; i++) await ask('POST', '/portal/sign-in', { fields: { email: ours.email } });
     expect(send.mock.calls.length).toBeLessThanOrEqual(10);
-    expect((await ask('POST', '/portal/sign-in', { body: { email: 'no address' } })).status).toBe(400);
-  });
-});
-
-describe('a form', () => {
-  it('of more than 64 KiB is 413', async () => {
-    const reply = await ask('POST', '/portal/sign-in', { body: { email: 'x'.repeat(70_000) } });
-    expect(reply.status).toBe(413);
-  });
-
-  it('for signing in is limited by client, and says so on a page', async () => {
-    const send = () =>
-      exports.default.fetch(
-        new Request(`${base}/portal/sign-in`, {
-          method: 'POST',
-          headers: { origin: base, 'cf-connecting-ip': '198.51.100.9' },
-          body: new URLSearchParams({ email: 'nobody@example.com' }),
-        }),
-      );
-    const replies = await Promise.all(Array.from({ length: 210 }, send));
-    const limited = replies.find(({ status }) => status === 429);
-    expect(await limited?.text()).toContain('Too many tries');
+    expect((await ask('POST', '/portal/sign-in', { fields: { email: 'no address' } })).status).toBe(400);
   });
 });
 
 describe('people', () => {
-  it('have an address in one account alone', async () => {
+  it('belong to one account only', async () => {
     const path = `/operator/accounts/${them.accountId}/users`;
     expect(await operator.post(path, { email: ours.email })).toMatchObject({
       status: 400,

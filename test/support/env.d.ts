@@ -3,3 +3,8 @@ declare namespace Cloudflare {
     MIGRATIONS: import('cloudflare:test').D1Migration[];
   }
 }
+
+interface ImportMeta {
+  /** Vite's: the modules that match, by their paths. */
+  glob<T>(pattern: string, options: { eager: true; query?: '?raw'; import?: 'default' }): Record<string, T>;
+}

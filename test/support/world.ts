@@ -122,6 +122,19 @@ export const vehicle = (changes: object = {}) => ({
   groups: ['North'],
   ...changes,
 });
+export const driver = (changes: object = {}) => ({
+  kind: 'driver',
+  sourceId: 'driver-1',
+  name: 'Ann',
+  ...changes,
+});
+export const trip = (changes: object = {}) => ({
+  kind: 'trip',
+  sourceId: 'trip-1',
+  vehicle: 'truck-1',
+  startedAt: '2026-11-20T19:00:00Z',
+  ...changes,
+});
 export const safetyEvent = (changes: object = {}) => ({
   kind: 'safetyEvent',
   sourceId: 'event-1',

@@ -1,12 +1,12 @@
-import { machine, report } from './bench.ts';
 import { measureDeliveries, measureLatency } from './deliveries.ts';
 import { measureIngest } from './ingest.ts';
+import { machine, report } from './report.ts';
 import { measureRequests } from './requests.ts';
 import type { Measure } from './rounds.ts';
 import { startSetting } from './setting.ts';
 import { measureStartUp } from './startup.ts';
 
-/** How much of each: five rounds, or one of little. */
+/** How much to measure of each. */
 export type Size = {
   rounds: number;
   seconds: number;
@@ -16,7 +16,7 @@ export type Size = {
   starts: number;
 };
 
-/** Takes all measures, one after the other on one stack, and prints them. Answers whether every bar is met. */
+/** Takes all measures, one after the other on one stack, and prints them. Returns whether every target is met. */
 export async function benchAll(json: boolean, size: Size): Promise<boolean> {
   const us = await startSetting('all');
   const measures: Measure[] = [];
@@ -29,10 +29,10 @@ export async function benchAll(json: boolean, size: Size): Promise<boolean> {
     us.receiver.stop();
     await us.stack.stop();
   }
-  const { gzipKiB, activeMs } = measureStartUp(size.starts);
+  const { gzipKiB, activeMs } = await measureStartUp(size.starts);
   const digits = (unit: string) => (figure: number) =>
     unit === 'ms' ? figure.toFixed(1) : String(Math.round(figure));
-  const rows = measures.map(({ what, unit, bare, service, ratio, bar, met }) => {
+  const rows = measures.map(({ what, unit, bare, service, ratio, target, met }) => {
     const text = digits(unit);
     const within = ({ low, high }: Measure['ratio'], show: (figure: number) => string) =>
       low === high ? '' : ` (${show(low)}–${show(high)})`;
@@ -41,7 +41,7 @@ export async function benchAll(json: boolean, size: Size): Promise<boolean> {
       `${text(bare.median)} ${unit}`,
       `${text(service.median)}${within(service, text)} ${unit}`,
       `${ratio.median.toFixed(2)}${within(ratio, (figure) => figure.toFixed(2))}`,
-      bar,
+      target,
       met ? 'yes' : 'no',
     ];
   });
@@ -55,8 +55,8 @@ export async function benchAll(json: boolean, size: Size): Promise<boolean> {
   ]);
   rows.push(['bundle, gzip', '–', `${gzipKiB} KiB`, '–', '≤ 150 KiB', gzipKiB <= 150 ? 'yes' : 'no']);
   report(
-    `The service against the least that could do the same job, by turns; medians, lowest and highest (${machine()})`,
-    ['', 'bare', 'service', 'ratio', 'bar', 'met'],
+    `The service against the least code that could do the same job, in turns; median (lowest–highest); ${machine()}`,
+    ['', 'bare', 'service', 'ratio', 'target', 'met'],
     rows,
     json,
   );

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { machine, report, spread } from './bench.ts';
 import { arrivalsPerSecond } from './deliveries.ts';
+import { machine, report, spread } from './report.ts';
 import { eventData, newEvents, type Setting, startSetting } from './setting.ts';
 
-/** What D1 did, as the bench Worker tells it. */
+/** What D1 did, as the benchmark's Worker reports it. */
 type Rows = { read: number; written: number; ms: number };
 
 const none = (): Rows => ({ read: 0, written: 0, ms: 0 });
@@ -11,8 +11,8 @@ const none = (): Rows => ({ read: 0, written: 0, ms: 0 });
 type Size = { webhooks: number[]; rows: number[]; deliveries: number; rounds: number; minutes: number };
 
 /**
- * Measures whether a delivery costs the same however many webhooks a connection has, and however many rows the
- * delivery log. Points that would begin after so many `minutes` are left out, and said to be.
+ * Measures whether a delivery costs the same, however many webhooks a connection has and however many rows the
+ * delivery log has. Points that would begin after `minutes` are left out, and the table says so.
  */
 export async function benchCurve(json: boolean, size: Size): Promise<void> {
   const until = Date.now() + size.minutes * 60_000;
@@ -31,7 +31,7 @@ export async function benchCurve(json: boolean, size: Size): Promise<void> {
       return [count, ...shown(cost)];
     });
     report(
-      `By webhooks of a connection, ${size.deliveries} deliveries at a time, medians (${machine()})`,
+      `By number of webhooks, ${size.deliveries} deliveries at a time, medians (${machine()})`,
       ['webhooks', ...columns],
       byWebhooks,
       json,
@@ -45,7 +45,7 @@ export async function benchCurve(json: boolean, size: Size): Promise<void> {
       return [count, ...shown(cost), await pageRows(us, webhooks[0] ?? ''), Math.round(megabytes)];
     });
     report(
-      'By rows of the delivery log, with 4 webhooks; then what the newest 50 deliveries of a webhook read',
+      'By rows of the delivery log, with 4 webhooks, and rows read by a page of a webhook',
       ['rows', ...columns, 'page of 50 reads', 'database, MB'],
       byRows,
       json,
@@ -67,7 +67,7 @@ const shown = ({ perSecond: { median, low, high }, ingest, consumer }: Cost): st
   `${(100 * ingest.ms).toFixed(1)}, ${(100 * consumer.ms).toFixed(1)}`,
 ];
 
-/** Deliveries a second, and rows for each delivery: those of the last round. */
+/** Measures deliveries per second, and the rows of each delivery in the last round. */
 async function deliver(us: Setting, webhooks: number, { deliveries, rounds }: Size): Promise<Cost> {
   const perSecond: number[] = [];
   const cost = { ingest: none(), consumer: none() };
@@ -78,7 +78,7 @@ async function deliver(us: Setting, webhooks: number, { deliveries, rounds }: Si
     cost.ingest = none();
     for (let sent = 0; sent < events; sent += 250)
       add(cost.ingest, await countedIngest(us, newEvents(Math.min(250, events - sent))));
-    await wait(500); // their own wake-ups are let go
+    await wait(500); // their own wake-ups are dropped
     await us.post('/consumed');
     const figure = await arrivalsPerSecond(us, made, async () => {
       await us.post('/hold');
@@ -96,7 +96,7 @@ async function deliver(us: Setting, webhooks: number, { deliveries, rounds }: Si
   return { perSecond: spread(perSecond), ingest: each(cost.ingest), consumer: each(cost.consumer) };
 }
 
-/** Sends in records, and answers what D1 did for it. */
+/** Sends in records and returns what D1 did for it. */
 async function countedIngest({ stack, ingestKey }: Setting, records: object[]): Promise<Rows> {
   const headers = { 'x-api-key': ingestKey, 'content-type': 'application/json' };
   const body = JSON.stringify({ records });
@@ -114,12 +114,12 @@ function add(sum: Rows, { read, written, ms }: Rows): void {
 
 const perFill = 10_000;
 
-/** Finished deliveries of the last 30 days and their notifications, from one count to another. Answers MB. */
+/** Adds finished deliveries of the last 30 days with their notifications, up to `to`. Returns the database's MB. */
 async function fill(us: Setting, webhooks: string[], from: number, to: number): Promise<number> {
   const monthAgo = Date.now() - 30 * 86_400_000;
   const step = Math.floor((29 * 86_400_000) / to);
   const counting = `with recursive n (i) as (select cast(?1 as integer) union all select i + 1 from n where i + 1 < ?2)`;
-  // Ids of events are hashes: they lie anywhere in their table.
+  // Ids of events are hashes, so rows spread over the whole table.
   const event = `printf('%08x-0005-5000-8000-%012x', ((i / 4) * 2654435761) & 4294967295, i / 4)`;
   const time = `(${monthAgo} + i * ${step})`;
   let bytes = 0;
@@ -145,7 +145,7 @@ async function fill(us: Setting, webhooks: string[], from: number, to: number): 
   return bytes / 1_000_000;
 }
 
-/** Rows read by the newest 50 deliveries of a webhook, as the portal and the operator's tool show them. */
+/** Returns the rows read for the newest 50 deliveries of a webhook, as in the portal and the operator's tool. */
 async function pageRows(us: Setting, webhook: string): Promise<number> {
   const url = `${us.stack.baseUrl}/count/operator/deliveries?webhookId=${webhook}&limit=50`;
   const reply = await fetch(url, { headers: { authorization: `Bearer ${us.stack.operatorKey}` } });

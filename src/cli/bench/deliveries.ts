@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { percentile } from './bench.ts';
+import { percentile } from './report.ts';
 import { byTurns, type Measure } from './rounds.ts';
 import { eventData, newEvents, type Setting } from './setting.ts';
 
 const body = JSON.stringify({ timestamp: '2026-11-20T20:00:02.114Z', type: 2, data: eventData });
 
-/** Deliveries a second, from so many that wait to the last of them at the receiver. */
+/** Measures deliveries per second, from `waiting` deliveries that are due to the arrival of the last one. */
 export async function measureDeliveries(us: Setting, rounds: number, waiting: number): Promise<Measure[]> {
   const webhooks = await us.webhooks(4);
   const unit = 'deliveries/s';
@@ -17,7 +17,7 @@ export async function measureDeliveries(us: Setting, rounds: number, waiting: nu
     service: async () => {
       await us.post('/hold?on');
       for (let sent = 0; sent < waiting / 4; sent += 250) await us.ingest(newEvents(250));
-      await wait(500); // their own wake-ups are let go, and what is not is counted
+      await wait(500); // their own wake-ups are dropped
       return arrivalsPerSecond(us, waiting, async () => {
         await us.post('/hold');
         await us.post('/wake');
@@ -25,14 +25,14 @@ export async function measureDeliveries(us: Setting, rounds: number, waiting: nu
     },
   };
   const measures = [
-    await byTurns({ what: `deliveries, ${waiting} waiting`, unit, bar: 0.7 }, rounds, runs),
-    await us.quietly(() => byTurns({ what: '  without the local log', unit, bar: 0.7 }, rounds, runs)),
+    await byTurns({ what: `deliveries, ${waiting} waiting`, unit, target: 0.7 }, rounds, runs),
+    await us.quietly(() => byTurns({ what: '  without the local log', unit, target: 0.7 }, rounds, runs)),
   ];
   await us.end(webhooks);
   return measures;
 }
 
-/** How fast `count` calls come in at the receiver once `start` has been called. */
+/** Returns how many calls per second reach the receiver, until `count` have, once `start` is called. */
 export function arrivalsPerSecond(
   us: Setting,
   count: number,
@@ -49,7 +49,7 @@ export function arrivalsPerSecond(
   });
 }
 
-/** Milliseconds from the reply of a call that makes one delivery to its first byte at the receiver, idle. */
+/** Measures milliseconds from ingest's reply to the first byte at the receiver, with nothing else to deliver. */
 export async function measureLatency(us: Setting, samples: number): Promise<Measure[]> {
   const webhooks = await us.webhooks(1);
   const times = { bare: [] as number[], service: [] as number[] };
@@ -85,7 +85,7 @@ export async function measureLatency(us: Setting, samples: number): Promise<Meas
     },
   };
   const p50 = await byTurns(
-    { what: "from ingest's reply to the receiver, p50", unit: 'ms', bar: 1.5, most: true },
+    { what: "from ingest's reply to the receiver, p50", unit: 'ms', target: 1.5, lowerIsBetter: true },
     5,
     runs,
   );
@@ -100,7 +100,7 @@ export async function measureLatency(us: Setting, samples: number): Promise<Meas
       bare: same(whole.bare),
       service: same(whole.service),
       ratio: same(whole.service / whole.bare),
-      bar: '–',
+      target: '–',
       met: true,
     },
   ];

@@ -4,11 +4,11 @@ import { newEvents, type Setting } from './setting.ts';
 
 const perCall = 500;
 
-/** Records a second: calls of 500 new safety events, each for four webhooks. Nothing is delivered meanwhile. */
+/** Measures records per second: calls of 500 new safety events for four webhooks, with deliveries held back. */
 export async function measureIngest(us: Setting, rounds: number, calls: number): Promise<Measure> {
   const webhooks = await us.webhooks(4);
   await us.post('/hold?on');
-  const what = { what: 'ingest of 500 events for 4 webhooks', unit: 'records/s', bar: 0.6 };
+  const what = { what: 'ingest of 500 events for 4 webhooks', unit: 'records/s', target: 0.6 };
   const measure = await byTurns(what, rounds, {
     bare: () =>
       recordsPerSecond(
@@ -28,7 +28,7 @@ export async function measureIngest(us: Setting, rounds: number, calls: number):
 }
 
 async function recordsPerSecond(us: Setting, path: string, bodies: object[]): Promise<number> {
-  const texts = bodies.map((body) => JSON.stringify(body)); // made before the clock runs
+  const texts = bodies.map((body) => JSON.stringify(body)); // built before the clock starts
   const headers = { 'x-api-key': us.ingestKey, 'content-type': 'application/json' };
   const began = performance.now();
   for (const body of texts) {
@@ -41,7 +41,7 @@ async function recordsPerSecond(us: Setting, path: string, bodies: object[]): Pr
 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 
-/** The rows that the service would write: events, and a delivery of each for each webhook. */
+/** The rows that the service would write: events, and deliveries of each to each webhook. */
 function bareBody(us: Setting, webhooks: string[]) {
   const now = Date.now();
   const events = times(perCall, () => ({

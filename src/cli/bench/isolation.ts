@@ -1,18 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Certificates } from '../certificates.ts';
-import { operatorOf, request } from '../operator.ts';
-import type { Stack } from '../stack.ts';
-import { benchStack, percentile, report } from './bench.ts';
+import { startReceiver } from '../local/receiver.ts';
+import type { Stack } from '../local/stack.ts';
+import { operatorOf, request } from '../operate/client.ts';
+import { percentile, report } from './report.ts';
 import { newAccount } from './setting.ts';
+import { benchStack } from './stack.ts';
 
 type Size = { healthy: number; rounds: number; everyMs: number };
 type Arrival = { phase: string; ms: number };
 
 /**
- * Measures what hung receivers do to the others: the time from the ingest call to each healthy receiver, with
- * none, one and five receivers that never answer, before their circuits open and after.
+ * Measures how receivers that hang affect the others: the time from the ingest call to each healthy receiver,
+ * with none, one and five receivers that never reply, before their circuits open and after.
  */
 export async function benchIsolation(json: boolean, { healthy, rounds, everyMs }: Size): Promise<void> {
   const rows: (string | number)[][] = [];
@@ -31,7 +30,7 @@ export async function benchIsolation(json: boolean, { healthy, rounds, everyMs }
   }
   const base = Number(rows[0]?.[3]);
   report(
-    `Delivery to ${healthy} healthy receivers, one event each ${everyMs} ms, ms from the ingest call`,
+    `Delivery to ${healthy} healthy receivers, one event every ${everyMs} ms; ms from the ingest call`,
     ['', 'deliveries', 'p50', 'p99', 'p99 / none hung'],
     rows.map((row) => [...row, (Number(row[3]) / base).toFixed(2)]),
     json,
@@ -49,11 +48,10 @@ async function run(stack: Stack, healthy: number, hung: number, rounds: number, 
 
   const arrivals: Arrival[] = [];
   let phase = hung > 0 ? 'before' : 'after';
-  const server = await listen(stack.certificates, (url, body) => {
-    if (url.startsWith('/hung')) return false;
-    const sent = Number(body.data.vehicleGroups[0]); // when the event was sent, as the vehicle's group says
-    arrivals.push({ phase, ms: Date.now() - sent });
-    return true;
+  const receiver = await startReceiver(stack.certificates, 0, ({ path, body }) => {
+    if (path.startsWith('/hung')) return new Promise(() => {});
+    const [sent] = body.data.vehicleGroups as string[]; // when the event was sent, as the vehicle's group says
+    return arrivals.push({ phase, ms: Date.now() - Number(sent) });
   });
   const names = [
     ...Array.from({ length: healthy }, (_, i) => `fine/${i}`),
@@ -62,7 +60,7 @@ async function run(stack: Stack, healthy: number, hung: number, rounds: number, 
   for (const name of names)
     await api(token, '/webhook', {
       connectionIds: [connection],
-      url: `${server.url}/${name}`,
+      url: `${receiver.url}/${name}`,
       httpVerb: 'POST',
       notificationTypes: [2],
     });
@@ -110,31 +108,6 @@ async function run(stack: Stack, healthy: number, hung: number, rounds: number, 
   }
   await load();
   await wait(3000);
-  server.stop();
+  receiver.stop();
   return arrivals;
-}
-
-type Body = { data: { vehicleGroups: string[] } };
-
-/** Listens for deliveries; where `got` answers false, the call is left hanging. */
-function listen(
-  { certFile, keyFile }: Certificates,
-  got: (url: string, body: Body) => boolean,
-): Promise<{ url: string; stop: () => void }> {
-  const options = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-  const server = createServer(options, async (incoming, response) => {
-    let text = '';
-    for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
-    if (got(incoming.url ?? '', JSON.parse(text))) response.writeHead(204).end();
-  });
-  return new Promise((done) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const stop = () => {
-        server.closeAllConnections();
-        server.close();
-      };
-      done({ url: `https://localhost:${typeof address === 'object' ? address?.port : ''}`, stop });
-    }),
-  );
 }

@@ -1,22 +1,23 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { generateFleet } from '../generate.ts';
-import { readRecords } from '../import/read.ts';
-import { importLines } from '../import/run.ts';
-import { sendRecords } from '../import/send.ts';
-import { operatorOf, request } from '../operator.ts';
-import type { Stack } from '../stack.ts';
-import { benchStack, report } from './bench.ts';
+import type { Stack } from '../local/stack.ts';
+import { operatorOf, request } from '../operate/client.ts';
+import { readRecords } from '../operate/import/read.ts';
+import { importLines } from '../operate/import/run.ts';
+import { sendRecords } from '../operate/import/send.ts';
+import { generateFleet } from '../operate/synthetic-fleet.ts';
+import { report } from './report.ts';
+import { benchStack } from './stack.ts';
 
 const accounts = 20;
 const day = 86_400_000;
 const start = Date.parse('2026-01-01T00:00:00Z');
-/** A type that one event in so many has, for a filter that lets little pass. */
+/** One event in this many has a rare type, for a filter that lets little through. */
 const rare = 499;
 
 type Size = { events: number; trips: number; imported: number };
 
-/** Measures the five lists and the import: rows read by each kind of page, records a second. */
+/** Measures the lists (rows read by each kind of page) and the import (records per second). */
 export async function benchLists(json: boolean, size: Size): Promise<void> {
   const { stack, directory } = await benchStack('lists');
   try {
@@ -111,7 +112,7 @@ async function pages(stack: Stack, us: Us, json: boolean, { events, trips }: Siz
   const rows = [];
   for (const [name, path] of cases) rows.push([name, ...(await count(stack, us, path))]);
 
-  // A deep page: walked to by cursor, as a client would.
+  // A deep page, reached by cursors as a client would.
   const deep = Math.floor((minutes * 0.9) / 500);
   let next: string | undefined;
   for (let read = 0; read < deep; read++)
@@ -138,7 +139,7 @@ async function page(stack: Stack, us: Us, path: string) {
 }
 
 async function count(stack: Stack, us: Us, path: string): Promise<(string | number)[]> {
-  await page(stack, us, path); // the hour's note of the token's use is not a page's cost
+  await page(stack, us, path); // the hourly update of the token's last use is not a page's cost
   const { data, next, d1 } = await page(stack, us, path);
   return [data.length, next ? 'yes' : 'no', d1.trips, d1.read, d1.written];
 }
@@ -170,7 +171,7 @@ async function importing(stack: Stack, directory: string, json: boolean, { impor
       readRecords(file),
       (records) => sendRecords(stack.baseUrl, key.value, records, false),
       {
-        refusedFile: `${file}.refused.ndjson`,
+        rejectedFile: `${file}.rejected.ndjson`,
         atOnce: 4,
         onProgress: () => memory.push(process.memoryUsage().rss / 2 ** 20),
       },
@@ -182,21 +183,21 @@ async function importing(stack: Stack, directory: string, json: boolean, { impor
       run,
       summary.accepted,
       summary.unchanged,
-      summary.refused,
+      summary.rejected,
       Math.round(imported / seconds),
       `${peak(memory.slice(0, half))} / ${peak(memory.slice(half))}`,
     ]);
   }
   report(
     `Import of ${imported} records`,
-    ['', 'accepted', 'unchanged', 'refused', 'records/s', 'peak MiB, 1st / 2nd half'],
+    ['', 'accepted', 'unchanged', 'rejected', 'records/s', 'peak MiB, 1st / 2nd half'],
     rows,
     json,
   );
   await writesPerRecord(stack, connection.id, json);
 }
 
-/** What one call of new records writes, kind by kind. */
+/** Counts the rows that a call of new records writes, kind by kind. */
 async function writesPerRecord(stack: Stack, connection: string, json: boolean): Promise<void> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
   const key = await operator.post<{ value: string }>(`/connections/${connection}/ingest-keys`, {

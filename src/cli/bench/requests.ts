@@ -2,7 +2,7 @@ import autocannon from 'autocannon';
 import { byTurns, type Measure } from './rounds.ts';
 import type { Setting } from './setting.ts';
 
-/** Requests a second: an authenticated page of vehicles, and a malformed token. */
+/** Measures requests per second: an authenticated page of vehicles, and a malformed token. */
 export async function measureRequests(us: Setting, rounds: number, seconds: number): Promise<Measure[]> {
   const headers = { 'x-api-key': us.token, 'connection-id': us.connection };
   const page = await (await fetch(`${us.stack.baseUrl}/vehicles?limit=50`, { headers })).text();
@@ -10,7 +10,7 @@ export async function measureRequests(us: Setting, rounds: number, seconds: numb
     await fetch(`${us.stack.baseUrl}/bare/vehicles?connection=${us.connection}`, { headers })
   ).text();
   if (JSON.stringify(JSON.parse(page).data) !== JSON.stringify(JSON.parse(bare).data))
-    throw new Error('the bare Worker answers something else');
+    throw new Error('the bare Worker returns something else');
   const rate = (path: string, headers: Record<string, string>, expected: number) => async () => {
     const url = us.stack.baseUrl + path;
     const result = await autocannon({ url, headers, connections: 16, duration: seconds });
@@ -29,13 +29,13 @@ export async function measureRequests(us: Setting, rounds: number, seconds: numb
     service: rate('/vehicles', malformed, 401),
   };
   const unit = 'requests/s';
-  const bar = 0.8;
+  const target = 0.8;
   return [
-    await byTurns({ what: 'GET /vehicles?limit=50', unit, bar }, rounds, vehicles),
+    await byTurns({ what: 'GET /vehicles?limit=50', unit, target }, rounds, vehicles),
     await us.quietly(() =>
-      byTurns({ what: '  without the local limiter and log', unit, bar }, rounds, unlimited),
+      byTurns({ what: '  without the local limiter and log', unit, target }, rounds, unlimited),
     ),
-    await byTurns({ what: 'a malformed token', unit, bar }, rounds, refused),
-    await us.quietly(() => byTurns({ what: '  without the local log', unit, bar }, rounds, refused)),
+    await byTurns({ what: 'a malformed token', unit, target }, rounds, refused),
+    await us.quietly(() => byTurns({ what: '  without the local log', unit, target }, rounds, refused)),
   ];
 }

@@ -1,22 +1,27 @@
-import { spread } from './bench.ts';
+import { spread } from './report.ts';
 
-/** One measure: the service against the least that could do the same job. */
+/** One measure: the service against the least code that could do the same job. */
 export type Measure = {
   what: string;
   unit: string;
   bare: Spread;
   service: Spread;
-  /** Service over bare, round by round. */
+  /** Service divided by bare, round by round. */
   ratio: Spread;
-  bar: string;
+  target: string;
   met: boolean;
 };
 
 type Spread = ReturnType<typeof spread>;
 
-/** Runs both by turns, once to warm up and then `rounds` times, and holds the median ratio against the bar. */
+/** Runs both in turns, once to warm up and then `rounds` times, and compares the median ratio with the target. */
 export async function byTurns(
-  { what, unit, bar, most }: { what: string; unit: string; bar: number; most?: boolean },
+  {
+    what,
+    unit,
+    target,
+    lowerIsBetter,
+  }: { what: string; unit: string; target: number; lowerIsBetter?: boolean },
   rounds: number,
   run: { bare: () => Promise<number>; service: () => Promise<number> },
 ): Promise<Measure> {
@@ -35,7 +40,7 @@ export async function byTurns(
     bare: spread(bare),
     service: spread(service),
     ratio,
-    bar: `${most ? '≤' : '≥'} ${bar.toFixed(2)}`,
-    met: most ? ratio.median <= bar : ratio.median >= bar,
+    target: `${lowerIsBetter ? '≤' : '≥'} ${target.toFixed(2)}`,
+    met: lowerIsBetter ? ratio.median <= target : ratio.median >= target,
   };
 }

@@ -1,32 +1,31 @@
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:https';
-import { operatorOf, request } from '../operator.ts';
-import type { Stack } from '../stack.ts';
-import { benchStack } from './bench.ts';
+import { type Listening, listen } from '../local/receiver.ts';
+import type { Stack } from '../local/stack.ts';
+import { operatorOf, request } from '../operate/client.ts';
+import { benchStack } from './stack.ts';
 
-/** What measures are taken on: the stack, an account with a connection and vehicles, and a receiver. */
+/** What is measured: the stack, an account with a connection and vehicles, and a receiver. */
 export type Setting = {
   stack: Stack;
   token: string;
   connection: string;
   ingestKey: string;
   receiver: Receiver;
-  /** Calls the bench Worker, with a body if there is one. */
+  /** Calls the benchmark's Worker, with a body if there is one. */
   post: <T = unknown>(path: string, body?: object) => Promise<T>;
   ingest: (records: object[]) => Promise<void>;
   webhooks: (count: number) => Promise<string[]>;
-  /** Measures without what a line of the log costs locally, which is no measure of what it costs elsewhere. */
+  /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
   quietly: <T>(measure: () => Promise<T>) => Promise<T>;
-  /** Ends webhooks with all that waits for them, and lets wake-ups be heard again. */
+  /** Deletes webhooks and pending deliveries, and stops dropping wake-ups. */
   end: (webhooks: string[]) => Promise<void>;
 };
 
-/** An HTTPS receiver that only counts: `arrived` is told of each call when its first byte comes. */
-type Receiver = { url: string; arrived: () => void; stop: () => void };
+/** An HTTPS receiver that only counts: it calls `arrived` at the first byte of each call. */
+type Receiver = Listening & { arrived: () => void };
 
 const vehicles = 50;
 
-/** A new account with one connection, and the credentials for both sides of it. */
+/** Creates an account with one connection, and the credentials of client and connector. */
 export async function newAccount(
   stack: Stack,
 ): Promise<{ id: string; connection: string; token: string; ingestKey: string }> {
@@ -41,7 +40,7 @@ export async function newAccount(
   return { id: account.id, connection: connection.id, token: token.value, ingestKey: key.value };
 }
 
-/** Starts all of it. */
+/** Starts a stack with all of it. */
 export async function startSetting(name: string): Promise<Setting> {
   const { stack } = await benchStack(name);
   const { connection, token, ingestKey } = await newAccount(stack);
@@ -89,7 +88,7 @@ export async function startSetting(name: string): Promise<Setting> {
       params: [JSON.stringify(webhooks)],
     });
     await setting.post('/fill', { sql: "delete from deliveries where status = 'pending'" });
-    await new Promise((on) => setTimeout(on, 500)); // what the queue still holds is let go
+    await new Promise((on) => setTimeout(on, 500)); // what the queue still holds is dropped
     await setting.post('/hold');
   };
   await setting.ingest(
@@ -104,7 +103,7 @@ export async function startSetting(name: string): Promise<Setting> {
   return setting;
 }
 
-/** What a delivery of such an event tells. */
+/** The data of a delivery of such an event. */
 export const eventData = {
   eventId: '294aeb9d-4040-5e5d-b215-b1bab9373196',
   issuedOn: '2026-11-20T20:00:00.000Z',
@@ -119,7 +118,7 @@ export const eventData = {
 
 let events = 0;
 
-/** New safety events, as a connector sends them. */
+/** Returns new safety events, as a connector sends them. */
 export const newEvents = (count: number): object[] =>
   Array.from({ length: count }, () => ({
     kind: 'safetyEvent',
@@ -130,22 +129,11 @@ export const newEvents = (count: number): object[] =>
     recipients: ['safety@example.com'],
   }));
 
-function startCounter({ certificates }: Stack): Promise<Receiver> {
-  const files = { cert: readFileSync(certificates.certFile), key: readFileSync(certificates.keyFile) };
+async function startCounter({ certificates }: Stack): Promise<Receiver> {
   const counter: Receiver = { url: '', arrived: () => {}, stop: () => {} };
-  const server = createServer(files, (request, response) => {
+  const listening = await listen(certificates, 0, (request, response) => {
     counter.arrived();
     request.resume().on('end', () => response.writeHead(204).end());
   });
-  return new Promise((done) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      counter.url = `https://localhost:${typeof address === 'object' && address ? address.port : 0}`;
-      counter.stop = () => {
-        server.close();
-        server.closeAllConnections();
-      };
-      done(counter);
-    }),
-  );
+  return Object.assign(counter, listening);
 }

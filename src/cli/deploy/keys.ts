@@ -5,7 +5,7 @@ import type { Found } from './account.ts';
 import type { Plan } from './plan.ts';
 import { Stopped } from './wrangler.ts';
 
-/** A secret that the Worker lacks, and the file that keeps it, for its owner's eyes alone. */
+/** A secret that the Worker lacks, and the file that keeps it, readable only by its owner. */
 export type Key = { secret: string; value: string; file: string };
 
 const keys: { [secret: string]: { fileName: string; make: () => string } } = {
@@ -13,14 +13,14 @@ const keys: { [secret: string]: { fileName: string; make: () => string } } = {
   HEADER_KEYS: { fileName: 'header.keys', make: () => `k1:${randomBytes(32).toString('base64')}` },
 };
 
-/** Where an operator finds the key of a deployment that was made from this folder. */
+/** The file with the operator key of a deployment that was made from this machine. */
 export const operatorKeyFile = (folder: string): string => join(folder, 'operator.key');
 
 /**
- * The secrets that the Worker lacks: those that `folder` keeps from a run that did not get far enough, else new
- * ones, which `folder` keeps from now on. Cloudflare shows a secret to nobody, and keys must be known to rotate.
+ * Returns the secrets that the Worker lacks: those that an unfinished deploy left in `folder`, or else new ones,
+ * which are then kept there. Cloudflare shows a secret to nobody, and rotating a key requires knowing it.
  *
- * @throws Stopped where new keys would be lost, or would lock away what the database holds
+ * @throws Stopped where a new key would be lost, or could not read what the database holds
  */
 export function keepMissing(folder: string, plan: Plan, found: Found): Key[] {
   return plan.secrets
@@ -35,12 +35,12 @@ export function keepMissing(folder: string, plan: Plan, found: Found): Key[] {
       if (existsSync(file)) return { secret, value: readFileSync(file, 'utf8').trim(), file };
       if (process.env.CI)
         throw new Stopped(
-          `The Worker has no ${secret} yet, and one made here would be lost. Deploy once from a machine of your own.`,
+          `The Worker has no ${secret} yet, and one created here would be lost. Deploy once from your own machine.`,
         );
       if (secret === 'HEADER_KEYS' && found.database)
         throw new Stopped(
-          `The database ${plan.database} is there already, and what is sealed in it opens only with its old keys. ` +
-            `Put its HEADER_KEYS into ${file}; if it is empty, delete it: npx wrangler d1 delete ${plan.database}`,
+          `The database ${plan.database} already exists, and only its old keys can decrypt what it holds. ` +
+            `Put its HEADER_KEYS into ${file}. If the database is empty, delete it instead: npx wrangler d1 delete ${plan.database}`,
         );
       const value = key.make();
       mkdirSync(folder, { recursive: true });

@@ -2,44 +2,26 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import * as v from 'valibot';
-import { root } from './wrangler.ts';
+import { root } from '../project/paths.ts';
+import type { Place } from './place.ts';
+import { withOwnNamespaces } from './rate-limits.ts';
+import type { Settings } from './settings.ts';
 
-/** What may differ from one deployment to the next without a change to tracked files. */
-export const Settings = v.object({
-  name: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[a-z][a-z0-9-]{0,29}$/, '--name: up to 30 of a-z, 0-9 and -, beginning with a letter'),
-    ),
-  ),
-  domain: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, '--domain: a host name alone, such as api.example.com'),
-    ),
-  ),
-  emailFrom: v.optional(v.pipe(v.string(), v.email('--email-from: an email address'))),
-  retentionDays: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^([7-9]|[1-9]\d{1,3})$/, '--retention-days: a whole number of days, 7 or more'),
-    ),
-  ),
-});
-export type Settings = v.InferOutput<typeof Settings>;
-
-/** Ids that an account has given to what the Worker binds to. */
+/** Ids in the account of what the Worker binds to. */
 export type Ids = { database: string; namespace: string };
 
-/** What a deployment consists of, by the names that an account knows it under. */
+/** What a deployment consists of, by the names it has in an account. */
 export type Plan = {
   worker: string;
   database: string;
   namespace: string;
   queues: string[];
   secrets: string[];
-  /** wrangler.toml for this deployment, good wherever it lies; without ids it can only be tried. */
-  configuration: (ids?: Ids) => object;
+  place: Place;
+  /** The sender of mail, if any is sent. */
+  emailFrom: string | undefined;
+  /** wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only. */
+  configuration: (site: string, ids?: Ids) => object;
 };
 
 const Named = v.looseObject({ queue: v.string(), dead_letter_queue: v.optional(v.string()) });
@@ -54,12 +36,13 @@ const Configuration = v.looseObject({
   analytics_engine_datasets: v.array(v.looseObject({ dataset: v.string() })),
   send_email: v.array(v.looseObject({ name: v.string() })),
   assets: v.looseObject({ directory: v.string() }),
+  ratelimits: v.array(v.looseObject({ name: v.string() })),
 });
 
 /**
- * Reads wrangler.toml, and says what to deploy. With a name in `settings` everything carries it, so that two
- * deployments in one account share nothing. Mail is bound only where somebody is named to send it: an account
- * without Email Service need not have it.
+ * Reads wrangler.toml and plans a deployment. With a name in `settings`, everything carries that name, so that
+ * two deployments in one account share nothing. Mail is bound only if there is a sender: an account without
+ * Email Service does not need it.
  */
 export function planOf(settings: Settings): Plan {
   const toml = v.parse(Configuration, parse(readFileSync(join(root, 'wrangler.toml'), 'utf8')));
@@ -84,7 +67,9 @@ export function planOf(settings: Settings): Plan {
     namespace: `${worker}-${namespace.binding.toLowerCase()}`,
     queues: [...new Set(everyQueue)],
     secrets: toml.secrets.required,
-    configuration: (ids) => ({
+    place: { location: settings.location, jurisdiction: settings.jurisdiction },
+    emailFrom: settings.emailFrom,
+    configuration: (site, ids) => ({
       ...toml,
       name: worker,
       main: join(root, toml.main),
@@ -103,13 +88,14 @@ export function planOf(settings: Settings): Plan {
         dataset: named(entry.dataset).replaceAll('-', '_'),
       })),
       send_email: settings.emailFrom ? toml.send_email : [],
-      assets: { ...toml.assets, directory: join(root, toml.assets.directory) },
+      assets: { ...toml.assets, directory: site },
+      ratelimits: withOwnNamespaces(worker, toml.ratelimits),
       vars: {
         ...toml.vars,
         ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
         ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
       },
-      // A domain of one's own is then the only address.
+      // With a domain, that is the only address.
       workers_dev: !settings.domain,
       preview_urls: false,
       ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true }] }),

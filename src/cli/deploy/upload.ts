@@ -6,7 +6,7 @@ import { must, Stopped, type Wrangler } from './wrangler.ts';
 
 const Deployed = v.object({ type: v.literal('deploy'), targets: v.array(v.string()) });
 
-/** Writes a configuration into `folder` and answers the file. */
+/** Writes a configuration into `folder` and returns the file's path. */
 export function writeConfiguration(folder: string, configuration: object): string {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'wrangler.json');
@@ -14,20 +14,20 @@ export function writeConfiguration(folder: string, configuration: object): strin
   return file;
 }
 
-/** Applies the migrations that the database lacks, and answers their names. @throws Stopped */
+/** Applies the migrations that the database lacks and returns their names. @throws Stopped */
 export async function migrate(wrangler: Wrangler, config: string, database: string): Promise<string[]> {
   const args = ['d1', 'migrations', 'apply', database, '--remote', '--config', config];
   const { text } = await must('Applying the migrations', wrangler(args));
   return [...new Set(text.match(/\b\d{4}_\w+\.sql\b/g))];
 }
 
-/** Bundles the Worker and tries its configuration, calling nobody. Answers its size in words. @throws Stopped */
+/** Bundles the Worker and checks its configuration, offline. Returns its size in words. @throws Stopped */
 export async function tryUpload(wrangler: Wrangler, config: string): Promise<string> {
   const { text } = await must('Bundling', wrangler(['deploy', '--dry-run', '--config', config]));
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
 }
 
-/** Puts the new code in place, with `keys` as its secrets; others stay as they are. Answers its address. @throws Stopped */
+/** Uploads the new code with `keys` as secrets, keeps all other secrets, and returns its address. @throws Stopped */
 export async function upload(
   wrangler: Wrangler,
   config: string,
@@ -51,18 +51,18 @@ export async function upload(
   return addressIn(readFileSync(output, 'utf8'));
 }
 
-/** Of what wrangler deployed to, the address: `https://…`, or `api.example.com (custom domain)`. */
+/** Finds the address among wrangler's targets, such as `https://…` or `api.example.com (custom domain)`. */
 function addressIn(output: string): string {
   for (const line of output.trim().split('\n')) {
     const { success, output } = v.safeParse(Deployed, JSON.parse(line));
     if (!success) continue;
-    const own = output.targets.find((target) => target.endsWith(' (custom domain)'));
-    const address = own
-      ? `https://${own.split(' ')[0]}`
+    const custom = output.targets.find((target) => target.endsWith(' (custom domain)'));
+    const address = custom
+      ? `https://${custom.split(' ')[0]}`
       : output.targets.find((target) => target.startsWith('https://'));
     if (address) return address;
   }
   throw new Stopped(
-    'Deployed, but wrangler does not say where. Look under Workers & Pages in the dashboard.',
+    'Deployed, but wrangler did not report the address. Find it under Workers & Pages in the dashboard.',
   );
 }

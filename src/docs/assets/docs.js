@@ -1,4 +1,4 @@
-// Pages work without this: it shows one language of a group at a time, copies code, and names this very host.
+// Pages work without this. It shows one language of a group at a time, copies code, and puts this host into samples.
 const samples = document.querySelectorAll('figure.code');
 
 for (const code of document.querySelectorAll('figure.code code'))

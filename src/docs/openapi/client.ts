@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import * as fleet from '../../fleet/schema.ts';
 import { HealthOutput } from '../../health/schema.ts';
 import {
   AccidentDelivery,
@@ -14,6 +13,7 @@ import { document } from './document.ts';
 import { examples } from './examples.ts';
 import { listOperations, listParameters } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
+import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
 
 /** The document of the client API, served at `/openapi.json` (spec 2–9). */
@@ -21,26 +21,20 @@ export const clientDocument = (): Json =>
   document({
     title: 'Fleet Data Service',
     description:
-      'Fleet data by cursor, and a call to your webhook within moments when a vehicle brakes hard or crashes. ' +
-      'Guides with complete programs are at [/docs](/docs). Within one API-Version changes only add: ignore ' +
-      'properties and headers that you do not know.',
+      'Fleet data, page by page, and a call to your webhook within moments when a vehicle brakes hard or crashes. ' +
+      'Guides with complete programs are at [/docs](/docs). Within one API-Version changes are additions ' +
+      'only: ignore properties and headers that you do not know.',
     tags: [
-      { name: 'Webhooks', description: 'Where notifications go. The only things that clients change.' },
+      { name: 'Webhooks', description: 'Where notifications go. The only resource that clients change.' },
       { name: 'Fleet', description: 'What telematics providers report, page by page.' },
       { name: 'Service', description: 'The service itself.' },
-      { name: 'Deliveries', description: 'The calls that your receiver gets.' },
+      { name: 'Deliveries', description: 'The calls that your receiver gets from the service.' },
     ],
     operations: [...webhookOperations, ...listOperations(), health],
     schemas: {
       WebhookInput,
       Webhook: WebhookOutput,
-      Connection: fleet.Connection,
-      Driver: fleet.Driver,
-      Vehicle: fleet.Vehicle,
-      Trip: fleet.Trip,
-      SafetyEvent: fleet.SafetyEvent,
-      Location: fleet.Location,
-      VehicleLocation: fleet.VehicleLocation,
+      ...itemSchemas,
       EventDelivery,
       EventNotification,
       AccidentDelivery,
@@ -97,12 +91,19 @@ const invalidWebhook: Refused[] = [
   { message: 'Request body is not valid JSON' },
 ];
 
-const one = (message: string) => ({
+const webhookReply = (message: string) => ({
   name: 'WebhookReply',
   message,
   data: ref('Webhook'),
   example: examples.Webhook,
 });
+
+/** The only 400 of a request that has nothing to get wrong: query and Connection-Id are ignored (spec 4.1). */
+const notHttp: Json = {
+  description:
+    'The request is not valid HTTP, for example because of a malformed header. It is refused before it reaches ' +
+    'the service, so the body need not be JSON.',
+};
 
 const webhookOperations: Operation[] = [
   {
@@ -119,7 +120,7 @@ const webhookOperations: Operation[] = [
       data: { type: 'array', items: ref('Webhook') },
       example: [examples.Webhook],
     },
-    refusals: [],
+    others: { 400: notHttp },
   },
   {
     method: 'post',
@@ -127,10 +128,10 @@ const webhookOperations: Operation[] = [
     id: 'createWebhook',
     tag: 'Webhooks',
     summary: 'Create a webhook',
-    description: 'It is active at once. An account can have 1,000.',
+    description: 'It is active immediately. An account can have at most 1,000.',
     security: 'ApiToken',
     body: 'WebhookInput',
-    reply: one('Webhook created'),
+    reply: webhookReply('Webhook created'),
     refusals: [...invalidWebhook, { message: 'An account can have at most 1000 webhooks' }],
   },
   {
@@ -139,11 +140,11 @@ const webhookOperations: Operation[] = [
     id: 'updateWebhook',
     tag: 'Webhooks',
     summary: 'Replace a webhook',
-    description: 'Send the whole configuration. It also holds for deliveries that still wait.',
+    description: 'Send the whole configuration. It also applies to pending deliveries.',
     security: 'ApiToken',
     parameters: [id],
     body: 'WebhookInput',
-    reply: one('Webhook updated'),
+    reply: webhookReply('Webhook updated'),
     refusals: [invalidId, ...invalidWebhook],
   },
   {
@@ -153,7 +154,7 @@ const webhookOperations: Operation[] = [
     tag: 'Webhooks',
     summary: 'Delete a webhook',
     description:
-      'Takes effect at once: when this has answered no call begins any more. It may take five seconds.',
+      'Takes effect immediately: once this returns, no more calls begin. It may take up to five seconds.',
     security: 'ApiToken',
     parameters: [id],
     reply: {
@@ -182,7 +183,7 @@ const health: Operation = {
   reply: { name: 'HealthReply', message: 'Healthy', data: ref('Health'), example: examples.Health },
   others: {
     503: {
-      description: 'The database does not answer, or deliveries have been due for more than five minutes.',
+      description: 'The database does not respond, or deliveries have been due for more than five minutes.',
       headers: retry,
       content: {
         'application/json': { schema: ref('UnhealthyReply'), example: examples.UnhealthyReply },

@@ -6,22 +6,23 @@ export const deliveries = (): Json => ({
   event: delivery({
     id: 'eventDelivery',
     summary: 'A safety event',
-    description: 'Type 2: one of your vehicles braked hard, was in a near crash, or the like. Told once.',
+    description:
+      'Type 2: one of your vehicles braked hard, nearly crashed, or the like. Each event is told once.',
     body: 'EventDelivery',
   }),
   accident: delivery({
     id: 'accidentDelivery',
     summary: 'A level of an accident',
     description:
-      'Type 1: 1 first detection, 2 verified, 3 report-ready. Each level is told once, in no promised order; ' +
+      'Type 1: 1 first detection, 2 verified, 3 report-ready. Each level is told once, in no guaranteed order; ' +
       'all levels of one accident share `eventId`.',
     body: 'AccidentDelivery',
   }),
 });
 
 const how =
-  'POST, or PUT where the webhook says so, with the custom headers of the webhook. Answer within 10 seconds. ' +
-  'Failed attempts come again after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.';
+  'POST, or PUT if the webhook says so, with the custom headers of the webhook. Respond within 10 seconds. ' +
+  'Failed attempts are repeated after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.';
 
 function delivery({
   id,
@@ -35,17 +36,17 @@ function delivery({
       tags: ['Deliveries'],
       summary,
       description: `${description} ${how}`,
-      // Deliveries are not signed; a secret of your own among the custom headers tells that they are ours.
+      // Deliveries are not signed. A secret among the custom headers proves where they come from.
       security: [],
       parameters: [
-        header('Delivery-Id', 'The same on each attempt: drop repeats by it.', {
+        header('Delivery-Id', 'The same on every attempt: use it to drop repeats.', {
           type: 'string',
           format: 'uuid',
         }),
-        header('Delivery-Attempt', 'Which attempt this is, from 1.', { type: 'integer', minimum: 1 }),
+        header('Delivery-Attempt', 'The number of this attempt, from 1.', { type: 'integer', minimum: 1 }),
         header(
           'User-Agent',
-          'FleetDataService and its version, unless the webhook has a header of this name.',
+          'FleetDataService and its version, unless the webhook has a header with this name.',
           {
             type: 'string',
             examples: ['FleetDataService/0.1.0'],
@@ -57,15 +58,17 @@ function delivery({
         content: { 'application/json': { schema: ref(body), example: examples[body] } },
       },
       responses: {
-        '2XX': { description: 'Delivered. At most 4 KiB of the answer are read.' },
-        410: { description: 'Not wanted: this delivery ends as failed.' },
+        '2XX': { description: 'Delivered. At most 4 KiB of the response are read.' },
+        410: { description: 'Not wanted: the delivery fails for good.' },
         429: {
-          description: 'Comes again; Retry-After, in seconds or as a date, stretches the wait up to double.',
+          description:
+            'Repeated later. Retry-After, in seconds or as a date, can stretch the wait to up to double.',
         },
         503: {
-          description: 'Comes again; Retry-After, in seconds or as a date, stretches the wait up to double.',
+          description:
+            'Repeated later. Retry-After, in seconds or as a date, can stretch the wait to up to double.',
         },
-        default: { description: 'Anything else, a redirect included, is a failure: it comes again.' },
+        default: { description: 'Anything else, redirects included, is a failure and is repeated later.' },
       },
     },
   };

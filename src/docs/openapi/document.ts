@@ -41,7 +41,7 @@ export function document(parts: Parts): Json {
     components: {
       securitySchemes,
       ...(parameters && { parameters }),
-      headers,
+      headers: headers(securitySchemes),
       responses: responses(tooLarge),
       schemas: { ...components({ ...parts.schemas, Failure, FieldError }), ...envelopes },
     },

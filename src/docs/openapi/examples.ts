@@ -1,14 +1,16 @@
-const connection = '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7';
-const vehicle = '9ad29d75-2f50-53e3-a117-0006da84a407';
-const driver = 'b7c2a5de-90fb-5c0d-8a91-3b8df2f0a5f1';
-const trip = '4f0c2a51-7f65-5d2e-9c3c-0f7d2d1f6e90';
-const event = '294aeb9d-4040-5e5d-b215-b1bab9373196';
+import { recordId } from '../../db/ids.ts';
+import { accidents } from '../../fleet/accidents.ts';
+import { exampleConnectionId as connection } from '../../fleet/resource.ts';
+import { safetyEvents } from '../../fleet/safety-events.ts';
+import { resourceExamples } from './resources.ts';
+
+const event = safetyEvents.itemExample;
+const crash = accidents.recordExample;
 const account = '01a1fc69-ae8b-7c1e-b1e2-6f0a2d9c5e11';
 const webhook = '01a1fc72-831b-772e-98a0-8d9347089f0d';
 const delivery = '01a1fc72-832c-703a-8362-7c4a9c12c554';
 const requestId = '01a1fc72-8326-7f0c-b0f7-1f1c8d3c9a55';
 const written = { createdAt: '2026-11-20T19:58:00.000Z', updatedAt: '2026-11-20T20:00:02.114Z' };
-const denver = { latitude: 39.7392, longitude: -104.9903 };
 
 const failing = {
   webhookId: webhook,
@@ -20,23 +22,23 @@ const failing = {
 };
 
 const eventPayload = {
-  eventId: event,
-  issuedOn: '2026-11-20T20:00:00.000Z',
-  translatedIncidentTypes: ['Harsh Braking'],
-  eventRisk: 3,
-  vehicleId: vehicle,
-  vehicleName: 'Truck 7',
-  vehicleVin: '1FUJGLDR5CLBP8834',
-  vehicleGroups: ['North'],
+  eventId: event.id,
+  issuedOn: event.issuedOn,
+  translatedIncidentTypes: event.translatedIncidentTypes,
+  eventRisk: event.eventRisk,
+  vehicleId: event.vehicleId,
+  vehicleName: event.vehicleName,
+  vehicleVin: event.vehicleVin,
+  vehicleGroups: event.vehicleGroups,
   recipients: ['safety@example.com'],
 };
 const accidentPayload = {
-  eventId: '0d8bd8c6-8f5b-5a43-a0a5-9d1a6c1c8f52',
+  eventId: recordId(connection, crash.kind, crash.sourceId),
   eventTime: '2026-11-20T20:00:00.000Z',
-  vin: '1FUJGLDR5CLBP8834',
+  vin: event.vehicleVin,
   connection,
-  tSP: 'Motive',
-  location: denver,
+  tSP: event.tSP,
+  location: event.location,
   notificationLevel: 1,
   reportReady: false,
   isAccurate: false,
@@ -63,79 +65,7 @@ const attempt = { at: written.updatedAt, durationMs: 84, result: 'success', stat
 
 /** One believable example for each component, by its name. */
 export const examples: Record<string, unknown> = {
-  Connection: {
-    id: connection,
-    name: 'Long haul',
-    provider: 'motive',
-    tSP: 'Motive',
-    healthStatus: 1,
-    ...written,
-  },
-  Driver: {
-    id: driver,
-    connectionId: connection,
-    sourceId: 'd-12',
-    name: 'Robin Reyes',
-    email: 'robin@example.com',
-    phone: '+1 303 555 0100',
-    licenseState: 'CO',
-    licenseNumber: '99-123-4567',
-    status: 1,
-    ...written,
-  },
-  Vehicle: {
-    id: vehicle,
-    connectionId: connection,
-    sourceId: 't7',
-    name: 'Truck 7',
-    vin: '1FUJGLDR5CLBP8834',
-    groups: ['North'],
-    status: 'active',
-    make: 'Freightliner',
-    model: 'Cascadia',
-    year: 2024,
-    fuelType: 'diesel',
-    licensePlate: 'ABC-1234',
-    odometerKm: 184_220.5,
-    lastLocation: { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: '2026-11-20T20:00:00.000Z' },
-    ...written,
-  },
-  Trip: {
-    id: trip,
-    connectionId: connection,
-    sourceId: 'trip-981',
-    vehicleId: vehicle,
-    driverId: driver,
-    startedAt: '2026-11-20T18:12:00.000Z',
-    endedAt: null,
-    startLocation: denver,
-    endLocation: null,
-    distanceKm: 142.7,
-    durationSeconds: null,
-    ...written,
-  },
-  SafetyEvent: {
-    id: event,
-    connectionId: connection,
-    tSP: 'Motive',
-    sourceId: 'e1',
-    incidentTypes: ['hard_brake'],
-    translatedIncidentTypes: ['Harsh Braking'],
-    eventRisk: 3,
-    issuedOn: '2026-11-20T20:00:00.000Z',
-    startedAt: '2026-11-20T20:00:00.000Z',
-    endedAt: null,
-    location: denver,
-    vehicleId: vehicle,
-    vehicleName: 'Truck 7',
-    vehicleVin: '1FUJGLDR5CLBP8834',
-    vehicleGroups: ['North'],
-    driverId: driver,
-    tripId: trip,
-    maxSpeedKph: 91,
-    speedLimitKph: 88,
-    ...written,
-  },
+  ...resourceExamples,
   WebhookInput: webhookInput,
   Webhook: { id: webhook, ...webhookInput, createdAt: '2026-11-20T19:58:00.000Z' },
   EventNotification: eventPayload,
@@ -206,7 +136,7 @@ export const examples: Record<string, unknown> = {
   Delivery: {
     id: delivery,
     webhookId: webhook,
-    eventId: event,
+    eventId: event.id,
     type: 2,
     level: 0,
     status: 'delivered',

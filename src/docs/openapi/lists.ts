@@ -1,51 +1,39 @@
 import * as v from 'valibot';
 import { fieldError, sentence } from '../../fields.ts';
-import {
-  connectionList,
-  driverList,
-  type List,
-  safetyEventList,
-  tripList,
-  vehicleList,
-} from '../../fleet/lists.ts';
-import { Limit, Text, Time } from '../../fleet/query.ts';
+import { capitalised, type List } from '../../fleet/list.ts';
+import { Limit, QueryText, QueryTime } from '../../fleet/query.ts';
+import { lists } from '../../fleet/registry.ts';
+import { exampleConnectionId } from '../../fleet/resource.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 import type { Operation, Refused } from './operation.ts';
+import { itemName } from './resources.ts';
 
-/** The operations of the five lists, from their declarations (spec 4.5, design 7). */
-export const listOperations = (): Operation[] => [
-  listOperation(connectionList, 'Connection', 'connections', 'createdAt'),
-  listOperation(driverList, 'Driver', 'drivers', 'createdAt'),
-  listOperation(vehicleList, 'Vehicle', 'vehicles', 'createdAt'),
-  listOperation(tripList, 'Trip', 'trips', 'startedAt'),
-  listOperation(safetyEventList, 'SafetyEvent', 'safety events', 'startedAt'),
-];
+/** The operations of all lists (spec 4.5, design 7). */
+export const listOperations = (): Operation[] =>
+  lists.map((resource) => listOperation(resource.list, itemName(resource)));
 
-type Declared = Pick<List, 'path' | 'connectionRequired' | 'range' | 'filters'>;
-
-function listOperation(list: Declared, item: string, plural: string, order: string): Operation {
-  const connection = list.connectionRequired ? 'RequiredConnectionId' : 'ConnectionId';
-  const range = list.range === 'none' ? [] : ['from', 'to'];
-  const required = list.range === 'required';
+function listOperation(list: List, item: string): Operation {
+  const { path, plural, order, range, filters, connectionRequired } = list;
+  const names = range ? (['from', 'to'] as const) : [];
   return {
     method: 'get',
-    path: list.path,
+    path,
     id: `list${item}s`,
     tag: 'Fleet',
     summary: `List ${plural}`,
-    description: `In order of ${order}, oldest first. Nothing repeats or goes missing while you page.`,
+    description: `In order of \`${order}\`, oldest first. Nothing repeats or goes missing while you page.`,
     security: 'ApiToken',
     parameters: [
-      parameterRef(connection),
+      parameterRef(connectionRequired ? 'RequiredConnectionId' : 'ConnectionId'),
       parameterRef('limit'),
       parameterRef('cursor'),
-      ...range.map((name) => parameter(name, Time, required)),
-      ...Object.entries(list.filters).map(([name, { schema }]) => parameter(name, schema, false)),
+      ...names.map((name) => parameter(name, QueryTime, rangeWords[name], range === 'required')),
+      ...Object.entries(filters).map(([name, { query, description }]) => parameter(name, query, description)),
     ],
     reply: {
       name: `${item}Page`,
-      message: `${plural[0]?.toUpperCase()}${plural.slice(1)}`,
+      message: capitalised(plural),
       data: { type: 'array', items: ref(item) },
       example: [examples[item]],
       paged: true,
@@ -54,19 +42,9 @@ function listOperation(list: Declared, item: string, plural: string, order: stri
   };
 }
 
-const words: Record<string, string> = {
-  limit: 'Items a page at most; more than 500 gives 500.',
-  cursor: 'The `next` of the page before. Good for the very list, connection and filters it came from.',
-  from: 'Those that began at this time or later: RFC 3339, or a date, which means midnight UTC.',
-  to: 'Those that began before this time.',
-  status: 'Only those with this status.',
-  licenseState: 'Only those whose licence this state issued.',
-  vin: 'Only the vehicle with this VIN.',
-  vehicleIds: 'Only of these vehicles. Repeat the parameter or part values by commas.',
-  driverIds: 'Only of these drivers. Repeat the parameter or part values by commas.',
-  eventTypes:
-    'Only those with one of these types, by their normalised names. Repeat the parameter or part values by commas.',
-  minEventRisk: 'Only those of at least this risk.',
+const rangeWords = {
+  from: 'Only those that began at this time or later: RFC 3339, or a date, which means midnight UTC.',
+  to: 'Only those that began before this time.',
 };
 
 const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
@@ -75,44 +53,50 @@ const connectionHeader = (required: boolean): Json => ({
   name: 'Connection-Id',
   in: 'header',
   required,
-  description: required ? 'The connection to read.' : 'Only what came by this connection.',
+  description: required ? 'The connection to read.' : 'Only what belongs to this connection.',
   schema: { type: 'string', format: 'uuid' },
   // The reference fills examples in, and what is optional is better left out.
-  ...(required && { example: (examples.Connection as { id: string }).id }), // the component's example
+  ...(required && { example: exampleConnectionId }),
 });
 
 /** What lists share. */
 export const listParameters: Record<string, Json> = {
   ConnectionId: connectionHeader(false),
   RequiredConnectionId: connectionHeader(true),
-  limit: { ...parameter('limit', Limit, false), example: 100 },
-  cursor: parameter('cursor', Text, false),
+  limit: { ...parameter('limit', Limit, 'The most items on a page; more than 500 gives 500.'), example: 100 },
+  cursor: parameter(
+    'cursor',
+    QueryText,
+    'The `next` of the page before. It is valid for the list, connection and filters that it came from.',
+  ),
 };
 
-function parameter(
-  name: string,
-  schema: v.GenericSchema<string[] | undefined, unknown>,
-  required: boolean,
-): Json {
-  const written = metadataOf(schema);
+function parameter(name: string, query: AnyQuery, description: string, required = false): Json {
+  const schema = metadataOf(query);
+  const isList = schema.type === 'array';
   return {
     name,
     in: 'query',
     ...(required && { required }),
-    description: words[name],
-    schema: written,
-    ...(written.type === 'array' && { style: 'form', explode: true }),
+    description: isList
+      ? `${description} Repeat the parameter, or separate values with commas.`
+      : description,
+    schema,
+    ...(isList && { style: 'form', explode: true }),
   };
 }
 
-/** What the outermost schema's metadata says a client writes; those within it are about something else. */
-function metadataOf(schema: v.GenericSchema<string[] | undefined, unknown>): Json {
-  if ('wrapped' in schema) return metadataOf(schema.wrapped as typeof schema); // v.optional
-  const pipe = 'pipe' in schema ? (schema.pipe as { type: string; metadata?: Json }[]) : []; // v.pipe
-  return pipe.findLast(({ type }) => type === 'metadata')?.metadata ?? {};
+type AnyQuery = v.GenericSchema<string[] | undefined, unknown>;
+
+/** What a client writes, as the outermost metadata says: what lies within it is about something else. */
+function metadataOf(schema: AnyQuery): Json {
+  if ('wrapped' in schema) return metadataOf(schema.wrapped as AnyQuery); // v.optional
+  const pipe = 'pipe' in schema ? (schema.pipe as { kind: string; metadata?: Json }[]) : []; // v.pipe
+  const metadata = pipe.findLast(({ kind }) => kind === 'metadata')?.metadata;
+  return metadata ?? metadataOf(pipe[0] as unknown as AnyQuery); // a pipe begins with a schema
 }
 
-function refusalsOf({ connectionRequired, range, filters }: Declared): Refused[] {
+function refusalsOf({ connectionRequired, range, filters }: List): Refused[] {
   const wrong = ['?'];
   return [
     ...(connectionRequired
@@ -121,14 +105,14 @@ function refusalsOf({ connectionRequired, range, filters }: Declared): Refused[]
     { message: 'Invalid connection id', field: 'Connection-Id', must: 'must be a UUID' },
     refused('limit', Limit, wrong),
     { message: 'Invalid cursor', field: 'cursor', must: 'must be the next of this very list' },
-    ...(range === 'required' ? [refused('from', Time, undefined)] : []),
-    ...(range === 'none'
-      ? []
-      : [
-          refused('to', Time, wrong),
+    ...(range === 'required' ? [refused('from', QueryTime, undefined)] : []),
+    ...(range
+      ? [
+          refused('to', QueryTime, wrong),
           { message: 'from must be before to', field: 'from', must: 'must be before to' },
-        ]),
-    ...Object.entries(filters).map(([name, { schema }]) => refused(name, schema, wrong)),
+        ]
+      : []),
+    ...Object.entries(filters).map(([name, { query }]) => refused(name, query, wrong)),
   ].filter((refusal) => refusal !== undefined);
 }
 

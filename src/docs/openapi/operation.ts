@@ -2,7 +2,7 @@ import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 import { always } from './shared.ts';
 
-/** One operation of a document, as its route is: what it takes, what it answers, and how it refuses. */
+/** One operation of a document, as its route is: what it takes, what it returns, and how it refuses. */
 export type Operation = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With its parameters in braces. */
@@ -11,7 +11,7 @@ export type Operation = {
   tag: string;
   summary: string;
   description?: string;
-  /** Which credential; none for what is open to everybody. */
+  /** The credential it needs; absent if anybody may call it. */
   security?: 'ApiToken' | 'IngestKey' | 'OperatorKey';
   parameters?: Json[];
   /** The component that a body must be. */
@@ -19,7 +19,7 @@ export type Operation = {
   reply: Reply;
   /** Messages of its 400, each with the fields it names. */
   refusals?: Refused[];
-  /** Replies of its own, beside those that all have. */
+  /** Replies of its own, in addition to those that all operations have. */
   others?: Record<string, Json>;
 };
 
@@ -80,7 +80,7 @@ export const envelope = ({ data, paged }: Reply): Json => ({
     message: { type: 'string', description: 'What happened, for people.' },
     data: { ...data, description: 'What was asked for.' },
     ...(paged && {
-      next: { type: 'string', description: 'The cursor of the next page; absent when there is none.' },
+      next: { type: 'string', description: 'The cursor of the next page; absent if there is none.' },
     }),
   },
   required: ['status', 'message', 'data'],

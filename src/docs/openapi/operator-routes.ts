@@ -14,69 +14,61 @@ const connectionId = inPath('id', "The connection's id.");
 const deliveryId = inPath('id', 'The Delivery-Id.');
 const webhookId = inPath('id', "The webhook's id.");
 
-const one = (component: string, message: string, name = `${component}Reply`): Reply => ({
+const replyOf = (component: string, message: string, name = `${component}Reply`): Reply => ({
   name,
   message,
   data: ref(component),
   example: examples[component],
 });
-const many = (component: string, message: string): Reply => ({
+const listReplyOf = (component: string, message: string): Reply => ({
   name: `${component}List`,
   message,
   data: { type: 'array', items: ref(component) },
   example: [examples[component]],
 });
 
+function invalidField(field: string, must: string): Refused {
+  return { message: `${field} ${must}`, field, must };
+}
 const notJson: Refused = { message: 'Request body is not valid JSON' };
-const noName: Refused = { message: 'name is required', field: 'name', must: 'is required' };
+const noName = invalidField('name', 'is required');
 const unknownAccount: Refused = { message: 'Unknown account' };
 const unknownConnection: Refused = { message: 'Unknown connection' };
-const noEmail: Refused = {
-  message: 'email must be an email address',
-  field: 'email',
-  must: 'must be an email address',
-};
-const noTime: Refused = {
-  message: 'since must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
-  field: 'since',
-  must: 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
-};
+const unknownWebhook: Refused = { message: 'Unknown webhook' };
+const noEmail = invalidField('email', 'must be an email address');
+const noTime = invalidField('since', 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z');
 
-const operated = (tag: string, operations: Omit<Operation, 'tag' | 'security'>[]): Operation[] =>
+const forOperators = (tag: string, operations: Omit<Operation, 'tag' | 'security'>[]): Operation[] =>
   operations.map((operation) => ({ ...operation, tag, security: 'OperatorKey' }));
 
-/** Accounts, opened and suspended. */
-export const accounts = operated('Accounts', [
+/** Creating, suspending and listing accounts. */
+export const accounts = forOperators('Accounts', [
   {
     method: 'get',
     path: '/operator/accounts',
     id: 'listAccounts',
     summary: 'List accounts',
     description: 'Oldest first, at most 1,000.',
-    reply: many('Account', 'Accounts'),
+    reply: listReplyOf('Account', 'Accounts'),
   },
   {
     method: 'post',
     path: '/operator/accounts',
     id: 'createAccount',
-    summary: 'Open an account',
+    summary: 'Create an account',
     body: 'NewAccount',
-    reply: one('Account', 'Account created'),
+    reply: replyOf('Account', 'Account created'),
     refusals: [noName, notJson],
   },
   {
     method: 'patch',
     path: '/operator/accounts/{id}',
     id: 'changeAccount',
-    summary: 'Suspend an account, or make it active again',
+    summary: 'Suspend or reactivate an account',
     parameters: [accountId],
     body: 'AccountChange',
-    reply: one('Account', 'Account suspended'),
-    refusals: [
-      unknownAccount,
-      { message: 'status must be active or suspended', field: 'status', must: 'must be active or suspended' },
-      notJson,
-    ],
+    reply: replyOf('Account', 'Account suspended'),
+    refusals: [unknownAccount, invalidField('status', 'must be active or suspended'), notJson],
   },
   {
     method: 'get',
@@ -84,19 +76,19 @@ export const accounts = operated('Accounts', [
     id: 'listWebhookHealth',
     summary: "List an account's webhooks with the health of their receivers",
     parameters: [accountId],
-    reply: many('WebhookHealth', 'Webhooks'),
+    reply: listReplyOf('WebhookHealth', 'Webhooks'),
   },
 ]);
 
-/** Connections, and what may change of them. */
-export const connections = operated('Connections', [
+/** Connections, and what can change about them. */
+export const connections = forOperators('Connections', [
   {
     method: 'get',
     path: '/operator/accounts/{id}/connections',
     id: 'listAccountConnections',
     summary: "List an account's connections",
     parameters: [accountId],
-    reply: many('OperatorConnection', 'Connections'),
+    reply: listReplyOf('OperatorConnection', 'Connections'),
   },
   {
     method: 'post',
@@ -105,14 +97,10 @@ export const connections = operated('Connections', [
     summary: 'Add a connection',
     parameters: [accountId],
     body: 'NewConnection',
-    reply: one('OperatorConnection', 'Connection created'),
+    reply: replyOf('OperatorConnection', 'Connection created'),
     refusals: [
       unknownAccount,
-      {
-        message: 'provider must be letters, digits and hyphens, at most 40',
-        field: 'provider',
-        must: 'must be letters, digits and hyphens, at most 40',
-      },
+      invalidField('provider', 'must be letters, digits and hyphens, at most 40'),
       notJson,
     ],
   },
@@ -123,28 +111,24 @@ export const connections = operated('Connections', [
     summary: 'Change a connection',
     parameters: [connectionId],
     body: 'ConnectionChange',
-    reply: one('OperatorConnection', 'Connection changed'),
+    reply: replyOf('OperatorConnection', 'Connection changed'),
     refusals: [
       unknownConnection,
-      {
-        message: 'healthStatus must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)',
-        field: 'healthStatus',
-        must: 'must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)',
-      },
+      invalidField('healthStatus', 'must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)'),
       notJson,
     ],
   },
 ]);
 
 /** API tokens and ingest keys. */
-export const tokens = operated('Tokens', [
+export const tokens = forOperators('Tokens', [
   {
     method: 'get',
     path: '/operator/accounts/{id}/tokens',
     id: 'listTokens',
     summary: "List an account's API tokens and ingest keys",
     parameters: [accountId],
-    reply: many('Token', 'Tokens'),
+    reply: listReplyOf('Token', 'Tokens'),
   },
   {
     method: 'post',
@@ -153,7 +137,7 @@ export const tokens = operated('Tokens', [
     summary: 'Issue an API token',
     parameters: [accountId],
     body: 'NewToken',
-    reply: one('IssuedToken', 'Token issued'),
+    reply: replyOf('IssuedToken', 'Token issued'),
     refusals: [unknownAccount, noName, notJson],
   },
   {
@@ -163,16 +147,16 @@ export const tokens = operated('Tokens', [
     summary: 'Issue an ingest key for a connection',
     parameters: [connectionId],
     body: 'NewToken',
-    reply: one('IssuedToken', 'Token issued'),
+    reply: replyOf('IssuedToken', 'Token issued'),
     refusals: [unknownConnection, noName, notJson],
   },
   {
     method: 'delete',
     path: '/operator/tokens/{id}',
     id: 'revokeToken',
-    summary: 'Revoke an API token or ingest key, at once',
+    summary: 'Revoke an API token or ingest key immediately',
     parameters: [inPath('id', "The token's id.")],
-    reply: one('Token', 'Token revoked'),
+    reply: replyOf('Token', 'Token revoked'),
     refusals: [{ message: 'Unknown token' }],
   },
 ]);
@@ -185,8 +169,8 @@ const query = (name: string, description: string, schema: Json, required = false
   schema,
 });
 
-/** Deliveries, looked at and sent again. */
-export const deliveries = operated('Deliveries', [
+/** Looking at deliveries, and replaying them. */
+export const deliveries = forOperators('Deliveries', [
   {
     method: 'get',
     path: '/operator/deliveries',
@@ -194,23 +178,20 @@ export const deliveries = operated('Deliveries', [
     summary: "List a webhook's deliveries",
     description: 'Newest first, at most 500.',
     parameters: [
-      query('webhookId', 'Whose.', { type: 'string', format: 'uuid' }, true),
+      query('webhookId', "The webhook's id.", { type: 'string', format: 'uuid' }, true),
       query('status', 'Only those with this status.', {
         type: 'string',
         enum: ['pending', 'delivered', 'failed', 'cancelled'],
       }),
       query('since', 'Only those since this time.', { type: 'string', format: 'date-time' }),
-      query('before', 'Only those before this Delivery-Id.', { type: 'string', format: 'uuid' }),
-      query('limit', 'How many at most.', { type: 'integer', minimum: 1, default: 50 }),
+      query('before', 'Only those older than this Delivery-Id.', { type: 'string', format: 'uuid' }),
+      query('limit', 'How many to return at most.', { type: 'integer', minimum: 1, default: 50 }),
     ],
-    reply: many('Delivery', 'Deliveries'),
+    reply: listReplyOf('Delivery', 'Deliveries'),
     refusals: [
-      { message: 'webhookId is required', field: 'webhookId', must: 'is required' },
-      {
-        message: 'status must be one of pending, delivered, failed, cancelled',
-        field: 'status',
-        must: 'must be one of pending, delivered, failed, cancelled',
-      },
+      invalidField('webhookId', 'is required'),
+      unknownWebhook,
+      invalidField('status', 'must be one of pending, delivered, failed, cancelled'),
       noTime,
     ],
   },
@@ -218,82 +199,82 @@ export const deliveries = operated('Deliveries', [
     method: 'get',
     path: '/operator/deliveries/{id}',
     id: 'getDelivery',
-    summary: 'Show a delivery with each of its attempts',
+    summary: 'Show a delivery with all its attempts',
     parameters: [deliveryId],
-    reply: one('Delivery', 'Delivery'),
+    reply: replyOf('Delivery', 'Delivery'),
     refusals: [{ message: 'Unknown delivery' }],
   },
   {
     method: 'post',
     path: '/operator/deliveries/{id}/replay',
     id: 'replayDelivery',
-    summary: 'Send a failed delivery again',
+    summary: 'Replay a failed delivery',
     parameters: [deliveryId],
-    reply: one('Replayed', 'Replayed'),
+    reply: replyOf('Replayed', 'Replayed'),
     refusals: [{ message: 'Unknown delivery' }],
   },
   {
     method: 'post',
     path: '/operator/webhooks/{id}/replay',
     id: 'replayWebhook',
-    summary: 'Send the failed deliveries of a webhook again',
-    description: 'At most 5,000 a call.',
+    summary: 'Replay the failed deliveries of a webhook',
+    description: 'At most 5,000 per call.',
     parameters: [webhookId],
     body: 'ReplayRange',
-    reply: one('Replayed', 'Replayed'),
-    refusals: [noTime, notJson],
+    reply: replyOf('Replayed', 'Replayed'),
+    refusals: [unknownWebhook, noTime, notJson],
   },
 ]);
 
 /** How the service is doing. */
-export const service = operated('Service', [
+export const service = forOperators('Service', [
   {
     method: 'get',
     path: '/operator/status',
     id: 'status',
-    summary: 'Show how the service is doing, and whose deliveries fail',
+    summary: 'Show how the service is doing, and which webhooks fail',
     description:
-      'Counts stop at 10,000, and failed deliveries of a webhook at 100: then there are that many or more.',
-    reply: one('StatusReport', 'Status'),
+      'Counts stop at 10,000, and failed deliveries of a webhook at 100. These values mean that many or more.',
+    reply: replyOf('StatusReport', 'Status'),
   },
 ]);
 
-/** People of an account. */
-export const people = operated('People', [
+/** The people of an account, who sign in to the portal. */
+export const people = forOperators('People', [
   {
     method: 'get',
     path: '/operator/accounts/{id}/users',
     id: 'listUsers',
     summary: "List an account's people",
     parameters: [accountId],
-    reply: many('PortalUser', 'Users'),
+    reply: listReplyOf('PortalUser', 'Users'),
   },
   {
     method: 'post',
     path: '/operator/accounts/{id}/users',
     id: 'addUser',
-    summary: 'Let a person sign in',
+    summary: 'Add a person, who can then sign in',
     parameters: [accountId],
     body: 'NewUser',
-    reply: one('PortalUser', 'User added'),
+    reply: replyOf('PortalUser', 'User added'),
     refusals: [unknownAccount, { message: 'This address cannot be added' }, noEmail, notJson],
   },
   {
     method: 'delete',
     path: '/operator/accounts/{id}/users/{userId}',
     id: 'removeUser',
-    summary: 'Remove a person, and end their sessions',
+    summary: 'Remove a person and end their sessions',
     parameters: [accountId, inPath('userId', "The person's id.")],
-    reply: one('PortalUser', 'User removed'),
+    reply: replyOf('PortalUser', 'User removed'),
     refusals: [{ message: 'Unknown user' }],
   },
   {
     method: 'post',
     path: '/operator/sign-in-links',
     id: 'makeSignInLink',
-    summary: 'Make a link that signs a person in',
+    summary: 'Create a link that signs a person in',
     body: 'NewUser',
-    reply: one('SignInLink', 'Sign-in link'),
+    reply: replyOf('SignInLink', 'Sign-in link'),
     refusals: [{ message: 'Unknown address' }, noEmail, notJson],
   },
 ]);

@@ -1,18 +1,20 @@
 import * as v from 'valibot';
 import { HealthOutput } from '../../health/schema.ts';
 import * as records from '../../ingest/schema.ts';
+import * as replies from '../../operator/replies.ts';
 import * as operator from '../../operator/schema.ts';
 import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
 import type { Operation } from './operation.ts';
 import { accounts, connections, deliveries, people, service, tokens } from './operator-routes.ts';
+import { recordSchemas } from './resources.ts';
 
 /** The document of what connectors and operators call, served at `/openapi.operator.json` (design 8 and 10). */
 export const operatorDocument = (): Json =>
   document({
     title: 'Fleet Data Service, for connectors and operators',
-    description: 'How records come in, and what the operators do. Nothing here is for customers.',
+    description: 'How records come in, and what operators do. Nothing here is for customers.',
     tags: [
       { name: 'Ingest', description: 'For connectors.' },
       { name: 'Accounts', description: 'Customers of the service.' },
@@ -28,42 +30,37 @@ export const operatorDocument = (): Json =>
         ...records.IngestBody.entries,
         records: v.pipe(Records, v.minLength(1), v.maxLength(500)),
       }),
-      DriverRecord: records.Driver,
-      VehicleRecord: records.Vehicle,
-      TripRecord: records.Trip,
-      SafetyEventRecord: records.SafetyEvent,
-      AccidentRecord: records.Accident,
-      Location: records.Location,
-      VehicleLocation: records.VehicleLocation,
+      ...recordSchemas,
       IngestOutcome: records.Outcome,
       Rejection: records.Rejection,
       NewAccount: operator.NewAccount,
       AccountChange: operator.AccountChange,
-      Account: operator.AccountOutput,
+      Account: replies.AccountOutput,
       NewConnection: operator.NewConnection,
       ConnectionChange: operator.ConnectionChange,
-      OperatorConnection: operator.ConnectionOutput,
+      OperatorConnection: replies.ConnectionOutput,
       NewToken: operator.NewToken,
-      Token: operator.TokenOutput,
-      IssuedToken: operator.IssuedToken,
+      Token: replies.TokenOutput,
+      IssuedToken: replies.IssuedToken,
       NewUser: operator.NewUser,
-      PortalUser: operator.UserOutput,
-      SignInLink: operator.SignInLink,
-      WebhookHealth: operator.WebhookHealth,
-      Delivery: operator.DeliveryOutput,
-      AttemptEntry: operator.AttemptEntry,
+      PortalUser: replies.UserOutput,
+      SignInLink: replies.SignInLink,
+      WebhookHealth: replies.WebhookHealth,
+      Delivery: replies.DeliveryOutput,
+      AttemptEntry: replies.AttemptEntry,
       ReplayRange: operator.ReplayRange,
-      Replayed: operator.Replayed,
-      StatusReport: operator.StatusOutput,
+      Replayed: replies.Replayed,
+      StatusReport: replies.StatusOutput,
       Health: HealthOutput,
-      FailingWebhook: operator.FailingWebhook,
+      FailingWebhook: replies.FailingWebhook,
     },
     securitySchemes: {
       IngestKey: {
         type: 'apiKey',
         in: 'header',
         name: 'x-api-key',
-        description: 'An ingest key: good for one connection, and for nothing else.',
+        description:
+          'An ingest key. It can be used to ingest records for one connection, and for nothing else.',
       },
       OperatorKey: { type: 'http', scheme: 'bearer', description: "The service's OPERATOR_KEY." },
     },
@@ -79,8 +76,8 @@ const ingest: Operation = {
   tag: 'Ingest',
   summary: 'Send in records',
   description:
-    'Records replace what was known under their sourceId. They are checked one by one: good ones land although ' +
-    'others are refused. The same call again changes nothing and tells nobody twice.',
+    'A record replaces what was known under its sourceId. Records are checked one by one: those that are valid are ' +
+    'accepted even if others are refused. Sending the same call again changes nothing and tells nobody twice.',
   security: 'IngestKey',
   body: 'IngestInput',
   reply: {

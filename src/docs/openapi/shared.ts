@@ -14,19 +14,20 @@ export const Failure = v.object({
   retryAfter: v.optional(v.pipe(v.number(), v.integer())),
 });
 
-export const headers: Record<string, Json> = {
+/** The headers that replies refer to. `securitySchemes` are those of the document. */
+export const headers = (securitySchemes: Record<string, Json>): Record<string, Json> => ({
   RequestId: {
-    description: 'Names this request in the log of the service. Tell it when you ask for help.',
+    description: "Identifies this request in the service's log. Quote it when you ask for help.",
     required: true,
     schema: { type: 'string', format: 'uuid' },
   },
   ApiVersion: {
-    description: 'The date of the API that answered. It changes only when something breaks.',
+    description: 'The version of the API, a date. It changes only with a breaking change.',
     required: true,
     schema: { type: 'string', format: 'date', examples: [apiVersion] },
   },
   RateLimitPolicy: {
-    description: 'How many calls in how many seconds one credential has.',
+    description: 'How many calls a credential may make in how many seconds.',
     schema: { type: 'string', examples: ['"token";q=600;w=60'] },
   },
   RetryAfter: {
@@ -35,11 +36,16 @@ export const headers: Record<string, Json> = {
     schema: { type: 'integer', minimum: 1 },
   },
   WwwAuthenticate: {
-    description: 'How to authenticate.',
+    description: 'The authentication scheme to use.',
     required: true,
-    schema: { type: 'string', examples: ['ApiKey realm="Fleet Data Service"'] },
+    schema: {
+      type: 'string',
+      examples: Object.values(securitySchemes).map(
+        ({ type }) => `${type === 'http' ? 'Bearer' : 'ApiKey'} realm="Fleet Data Service"`,
+      ),
+    },
   },
-};
+});
 
 /** The headers of every reply. */
 export const always = {
@@ -79,24 +85,26 @@ export const responses = (tooLarge: string[]): Record<string, Json> => ({
     ['Invalid or expired token'],
     { ...always, 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } },
   ),
-  Forbidden: failing(403, 'A credential for something else, or a suspended account.', [
+  Forbidden: failing(403, 'A credential that is not valid for this operation, or a suspended account.', [
     'Insufficient permissions',
   ]),
   TooLarge: failing(413, 'The body is too large.', tooLarge),
-  NotJson: failing(415, 'The body is something else than JSON.', ['Content-Type must be application/json']),
+  NotJson: failing(415, 'The body is not JSON.', ['Content-Type must be application/json']),
   RateLimited: failing(
     429,
-    'Too many calls; Retry-After says when to go on.',
+    'Too many calls. Retry-After says when to try again.',
     ['Rate limit exceeded'],
     retry,
     {
       retryAfter: 24,
     },
   ),
-  InternalError: failing(500, 'Our fault. Trying again is safe for everything but POST.', ['Internal error']),
+  InternalError: failing(500, 'A fault of the service. It is safe to try again, unless the method is POST.', [
+    'Internal error',
+  ]),
   Unavailable: failing(
     503,
-    'The database is overloaded for a moment.',
+    'The database is overloaded for the moment.',
     ['Temporarily unavailable, try again'],
     retry,
     { retryAfter: 2 },

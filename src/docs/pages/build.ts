@@ -5,7 +5,7 @@ import { assetHeaders } from './headers.ts';
 import { guidePage, referencePage } from './layout.ts';
 import { guideRenderer } from './markdown.ts';
 
-/** Writes the pages of `/docs` and the headers of all assets into `dist`. @throws Error for a guide that is not right */
+/** Writes the pages of `/docs` and the headers of all assets into `dist`. @throws Error for a malformed guide */
 export async function buildDocs(dist: string): Promise<void> {
   const folder = join(dist, 'docs');
   mkdirSync(folder, { recursive: true });

@@ -12,11 +12,11 @@ export type Fence = { language: Language; name: string | undefined };
 export function readFence(info: string): Fence {
   const [language = '', name] = info.trim().split(/\s+/);
   if (!isLanguage(language))
-    throw new Error(`A fenced block in "${language}": use ${Object.keys(languages)}`);
+    throw new Error(`No page shows "${language}": use one of ${Object.keys(languages).join(', ')}`);
   return { language, name };
 }
 
-/** Loads the grammars. Answers how to turn code into HTML whose colours are classes, as the pages' CSP asks. */
+/** Loads the grammars. Returns how to turn code into HTML whose colours are classes, as the pages' policy requires. */
 export async function codeRenderer(): Promise<(code: string, fence: Fence) => string> {
   const highlighter = await createHighlighter({
     themes: [theme],

@@ -8,7 +8,7 @@ const ownPagesOnly = [
   "frame-ancestors 'none'",
 ];
 
-/** Scalar writes style elements, and fetches the document and what is tried out from this host. */
+/** Scalar adds style elements, and calls this host for the document and for requests that a reader tries out. */
 const reference = [
   ...ownPagesOnly.filter((rule) => !/^(?:style|img)-src/.test(rule)),
   "style-src 'self' 'unsafe-inline'",

@@ -1,10 +1,13 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import { codeRenderer, readFence } from './code.ts';
 
-/** A guide as HTML, with its sections: their ids and headings. */
-export type Rendered = { html: string; sections: { id: string; title: string }[] };
+/** A heading of a page: its tag, the id that links lead to, and its text. */
+export type Heading = { tag: string; id: string; title: string };
 
-/** Answers how to render a guide: sections can be linked to, tables scroll, and samples side by side are one group. */
+/** A guide as HTML, with its sections. */
+export type Rendered = { html: string; sections: Heading[] };
+
+/** Returns how to render a guide: headings can be linked to, tables scroll, and adjacent samples are one group. */
 export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
   const code = await codeRenderer();
   const markdown = new MarkdownIt();
@@ -25,10 +28,7 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
   };
   return (text) => {
     const tokens = markdown.parse(text, {});
-    const sections = tokens.flatMap((token, at) => {
-      const title = textOf(tokens[at + 1]);
-      return token.type === 'heading_open' && token.tag === 'h2' ? [{ id: idOf(title), title }] : [];
-    });
+    const sections = headingsOf(tokens).filter(({ tag }) => tag === 'h2');
     return { html: markdown.renderer.render(tokens, markdown.options, {}), sections };
   };
 }
@@ -36,11 +36,19 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
 const isSample = (token: Token | undefined): boolean =>
   token?.type === 'fence' && readFence(token.info).name !== undefined;
 
+/** The headings of a page, in their order. */
+export const headingsOf = (tokens: Token[]): Heading[] =>
+  tokens.flatMap(({ type, tag }, at) => {
+    const title = textOf(tokens[at + 1]);
+    return type === 'heading_open' ? [{ tag, id: idOf(title), title }] : [];
+  });
+
 const textOf = (inline: Token | undefined): string =>
   (inline?.children ?? []).map(({ content }) => content).join('');
 
+/** A heading's id: the one that GitHub gives it, so that a link holds on both. */
 const idOf = (title: string): string =>
   title
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');

@@ -1,28 +1,42 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type Context, Hono } from 'hono';
 
-/** A Cloudflare account: what it holds, and its REST API as far as wrangler asks for it to deploy this service. */
+/** A Cloudflare account: what it holds, and the part of its REST API that wrangler uses to deploy this service. */
 export type Cloudflare = {
   id: string;
-  databases: { uuid: string; name: string; sql: DatabaseSync }[];
-  namespaces: { id: string; title: string }[];
-  queues: { queue_id: string; queue_name: string; consumers: Consumer[] }[];
+  databases: Database[];
+  namespaces: { id: string; title: string; jurisdiction?: string }[];
+  queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
   workers: Map<string, Worker>;
-  /** What was asked for, in order, as `METHOD path`, with `:id` for ids. */
+  /** The requests, in order, as `METHOD path` with `:id` for ids. */
   calls: string[];
-  /** Ids of other accounts that the credentials are good for. */
+  /** Ids of other accounts that the credentials can use. */
   others: string[];
-  /** The one of `calls` to answer with 500. */
+  /** The one of `calls` that gets a 500. */
   broken?: string;
   api: Hono;
+};
+/** A database with the region it runs in; without a hint, that of whoever created it. */
+type Database = {
+  uuid: string;
+  name: string;
+  region: string;
+  jurisdiction: string | null;
+  sql: DatabaseSync;
 };
 type Consumer = { consumer_id: string; type: string; script: string; settings: object };
 
 /** A Worker as it was uploaded last; secrets outlive uploads that do not name them. */
-type Worker = { bindings: Binding[]; secrets: Map<string, string>; crons: string[]; domains: string[] };
-type Binding = { type: string; name: string; text?: string };
+type Worker = {
+  bindings: Binding[];
+  placement?: object;
+  secrets: Map<string, string>;
+  crons: string[];
+  domains: string[];
+};
+type Binding = { type: string; name: string; text?: string; namespace_id?: string };
 
-/** An account with nothing in it; its Workers answer at `*.acme.workers.dev`. */
+/** An empty account. Its Workers are served at `*.acme.workers.dev`. */
 export function newAccount(): Cloudflare {
   const api = new Hono();
   const account: Cloudflare = {
@@ -76,12 +90,12 @@ function databases({ databases }: Cloudflare): Hono {
   api.get(`/d1/database`, (c) =>
     answer(
       c,
-      page(c, databases).map(({ uuid, name }) => ({ uuid, name })),
+      page(c, databases).map(({ uuid, name, jurisdiction }) => ({ uuid, name, jurisdiction })),
     ),
   );
   api.post(`/d1/database`, async (c) => {
-    const { name } = await c.req.json();
-    const database = { uuid: crypto.randomUUID(), name };
+    const { name, primary_location_hint: region = 'enam', jurisdiction = null } = await c.req.json();
+    const database = { uuid: crypto.randomUUID(), name, region, jurisdiction };
     databases.push({ ...database, sql: new DatabaseSync(':memory:') });
     return answer(c, database);
   });
@@ -89,7 +103,8 @@ function databases({ databases }: Cloudflare): Hono {
     const database = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
     if (!database) return refuse(c, 404, 7404, 'The database could not be found');
     const { sql, params = [] } = await c.req.json<{ sql: string; params?: SQLInputValue[] }>();
-    return answer(c, [{ results: run(database.sql, sql, params), success: true, meta: { duration: 1 } }]);
+    const meta = { duration: 1, served_by_region: database.region.toUpperCase() };
+    return answer(c, [{ results: run(database.sql, sql, params), success: true, meta }]);
   });
   return api;
 }
@@ -105,8 +120,8 @@ function namespaces({ namespaces }: Cloudflare): Hono {
   const api = new Hono();
   api.get(`/storage/kv/namespaces`, (c) => answer(c, page(c, namespaces)));
   api.post(`/storage/kv/namespaces`, async (c) => {
-    const { title } = await c.req.json();
-    const namespace = { id: crypto.randomUUID().replaceAll('-', ''), title };
+    const { title, jurisdiction } = await c.req.json();
+    const namespace = { id: crypto.randomUUID().replaceAll('-', ''), title, jurisdiction };
     namespaces.push(namespace);
     return answer(c, namespace);
   });
@@ -124,8 +139,8 @@ function queues({ queues }: Cloudflare): Hono {
     );
   });
   api.post(`/queues`, async (c) => {
-    const { queue_name } = await c.req.json();
-    const queue = { queue_id: crypto.randomUUID(), queue_name, consumers: [] };
+    const { queue_name, jurisdiction } = await c.req.json();
+    const queue = { queue_id: crypto.randomUUID(), queue_name, jurisdiction, consumers: [] };
     queues.push(queue);
     return answer(c, queue);
   });
@@ -148,11 +163,11 @@ function workers({ workers }: Cloudflare): Hono {
   const missing = (c: Context) => refuse(c, 404, 10_007, 'This Worker does not exist on your account.');
   const upload = async (c: Context) => {
     const name = c.req.param('name') ?? '';
-    const { bindings } = JSON.parse(String((await c.req.formData()).get('metadata')));
+    const { bindings, placement } = JSON.parse(String((await c.req.formData()).get('metadata')));
     const worker = workers.get(name) ?? { secrets: new Map(), crons: [], domains: [] };
     for (const { type, name: secret, text } of bindings)
       if (type === 'secret_text') worker.secrets.set(secret, text);
-    workers.set(name, { ...worker, bindings });
+    workers.set(name, { ...worker, bindings, placement });
     const id = crypto.randomUUID();
     return answer(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
   };

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-
-const root = resolve(import.meta.dirname, '../../..');
+import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
 
 /** A JSON value with keys. */
 export type Json = { [key: string]: unknown };
@@ -25,7 +24,7 @@ export type Operation = {
 
 /** The document as `npm run assets` made it. */
 export const readDocument = (name: 'openapi.json' | 'openapi.operator.json'): Document =>
-  JSON.parse(readFileSync(join(root, 'dist', name), 'utf8'));
+  JSON.parse(readFileSync(join(siteDirectory, name), 'utf8'));
 
 /** Both documents as one; what they share is the same in both. */
 export function wholeDocument(): Document {

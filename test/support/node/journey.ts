@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type StackOptions, startStack } from '../../../src/cli/stack.ts';
+import { type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
+import { root } from '../../../src/cli/project/paths.ts';
 
-const fleetProgram = resolve(import.meta.dirname, '../../../src/cli/fleet.ts');
+const fleetProgram = join(root, 'src/cli/fleet.ts');
 
 /** A folder of its own for a stack, and how to start one there, and another after it; `config` may change its configuration. */
 export function stackFolder(config?: StackOptions['config']) {

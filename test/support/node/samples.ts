@@ -9,20 +9,28 @@ const programs = { bash: 'bash', ts: process.execPath, python: 'python3' } as co
 type Language = keyof typeof programs;
 const isProgram = (language: string): language is Language => Object.hasOwn(programs, language);
 
-const blocks = readGuides().flatMap(({ markdown }) =>
+/** A fenced block; the name of one that has none is empty. */
+export type Block = { language: string; name: string; code: string };
+
+/** The fenced blocks of a page, from top to bottom. */
+export const blocksOf = (markdown: string): Block[] =>
   new MarkdownIt()
     .parse(markdown, {})
     .filter(({ type }) => type === 'fence')
-    .map(({ info, content }) => ({ ...readFence(info), code: content })),
-);
+    .map(({ info, content }) => {
+      const { language, name = '' } = readFence(info);
+      return { language, name, code: content };
+    });
 
-/** A block of a guide that a reader runs. */
-export type Sample = { language: Language; name: string; code: string };
+const blocks = readGuides().flatMap(({ markdown }) => blocksOf(markdown));
 
-/** Every block of curl, TypeScript and Python in the guides; the name of one that has none is empty. */
-export const samples: Sample[] = blocks.flatMap(({ language, name = '', code }) =>
-  isProgram(language) ? [{ language, name, code }] : [],
-);
+/** A block that a reader runs. */
+export type Sample = Block & { language: Language };
+
+export const isSample = (block: Block): block is Sample => isProgram(block.language);
+
+/** Every block of curl, TypeScript and Python in the guides. */
+export const samples: Sample[] = blocks.filter(isSample);
 
 /** Every block of JSON in the guides. */
 export const jsonBlocks = blocks.filter(({ language }) => language === 'json').map(({ code }) => code);
@@ -37,7 +45,7 @@ export type Settings = Record<string, string>;
 /** A sample that runs, and what it has printed. */
 export type Running = { child: ChildProcess; out: string; ended: Promise<number | null> };
 
-/** Writes the samples as files into `folder`. Answers how to run them, and the names of those that were. */
+/** Writes the samples as files into `folder`. Returns how to run them, and the names of those that were. */
 export function samplesIn(folder: string) {
   for (const { name, code } of samples) if (name) writeFileSync(join(folder, name), code);
   const ran = new Set<string>();
@@ -66,10 +74,11 @@ export function samplesIn(folder: string) {
     return { code, out: running.out };
   };
 
-  /** Takes a sample's exports into a shell, and answers the shell's environment. */
-  const source = (name: string): string[] => {
+  /** Sources a sample in a shell that has `settings`. Returns the shell's environment. */
+  const source = (name: string, settings: Settings = {}): string[] => {
     ran.add(name);
-    const shell = spawnSync('bash', ['-c', '. "./$0" && env', name], { cwd: folder, encoding: 'utf8' });
+    const env = { ...process.env, ...settings };
+    const shell = spawnSync('bash', ['-c', '. "./$0" && env', name], { cwd: folder, env, encoding: 'utf8' });
     return shell.stdout.split('\n');
   };
 

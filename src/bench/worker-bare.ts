@@ -1,0 +1,114 @@
+/** The least code that could do the service's jobs on the same bindings, for comparison. */
+
+/** A queue message with a whole call in it, so that nothing has to be looked up. */
+export type BareCall = { url: string; body: string };
+
+export type BareEnv = Env & { BARE: Queue<BareCall> };
+
+/** Handles `/bare/…`. Returns undefined for every other path. */
+export async function bare(
+  request: Request,
+  env: BareEnv,
+  url: URL,
+  ctx: ExecutionContext,
+): Promise<Response | undefined> {
+  switch (url.pathname) {
+    case '/bare/vehicles':
+      return bareVehicles(env, url);
+    case '/bare/refused':
+      return Response.json({ status: 401, message: 'Invalid or expired token' }, { status: 401 });
+    case '/bare/ingest':
+      return bareIngest(env, await request.json<BareRecords>());
+    case '/bare/send':
+      return bareSend(env, await request.json<BareCall & { count: number }>());
+    case '/bare/tell':
+      ctx.waitUntil(env.BARE.send(await request.json<BareCall>()));
+      return Response.json({ status: 200 });
+    default:
+      return undefined;
+  }
+}
+
+/** The same headers as the service's, so that receivers and the runtime have as much to read. */
+const headers = {
+  'User-Agent': 'FleetDataService/bare',
+  'X-Secret': 's3cret',
+  'Content-Type': 'application/json',
+  'Delivery-Id': '01a1fd1a-ce96-707d-9c05-3daecfef380b',
+  'Delivery-Attempt': '1',
+};
+
+/** Makes the calls of a batch, as many at a time as the service does. */
+export async function bareDeliver(calls: BareCall[]): Promise<void> {
+  const left = calls.filter(({ url }) => url).values();
+  const worker = async () => {
+    for (const { url, body } of left) {
+      const reply = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+      await reply.text();
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, worker));
+}
+
+/** One prepared query for the same rows, and the same JSON, without token, checks and paging. */
+async function bareVehicles(env: Env, url: URL): Promise<Response> {
+  const { results } = await env.DB.prepare(
+    `select id, connection_id, source_id, name, vin, groups, status, make, model, year, fuel_type, license_plate,
+       odometer_km, last_location, created_at, updated_at
+     from vehicles where connection_id = ?1 order by created_at, id limit 50`,
+  )
+    .bind(url.searchParams.get('connection'))
+    .all<Record<string, never>>();
+  const data = results.map((row) => ({
+    id: row.id,
+    connectionId: row.connection_id,
+    sourceId: row.source_id,
+    name: row.name,
+    vin: row.vin,
+    groups: JSON.parse(row.groups ?? '[]'),
+    status: row.status,
+    make: row.make,
+    model: row.model,
+    year: row.year,
+    fuelType: row.fuel_type,
+    licensePlate: row.license_plate,
+    odometerKm: row.odometer_km,
+    lastLocation: row.last_location && JSON.parse(row.last_location),
+    createdAt: new Date(row.created_at ?? 0).toISOString(),
+    updatedAt: new Date(row.updated_at ?? 0).toISOString(),
+  }));
+  return Response.json({ status: 200, message: 'Vehicles', data, next: url.searchParams.get('next') });
+}
+
+/** Rows as the service would write them, prepared by the client: events, and deliveries of each to each webhook. */
+type BareRecords = {
+  events: { id: string }[];
+  deliveries: { webhookId: string; id: string; eventId: string }[];
+  columns: string[];
+};
+
+/** One insert of the events and one of the deliveries, and a message for each delivery. */
+async function bareIngest(env: BareEnv, { events, deliveries, columns }: BareRecords): Promise<Response> {
+  const values = columns.map((column) => `value->>'${column}'`).join(', ');
+  await env.DB.batch([
+    env.DB.prepare(
+      `insert into safety_events (${columns.join(', ')}) select ${values} from json_each(?1) where true`,
+    ).bind(JSON.stringify(events)),
+    env.DB.prepare(
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+       select value->>'webhookId', value->>'id', 'bare', value->>'eventId', 0, 'pending', 9000000000000000
+       from json_each(?1)`,
+    ).bind(JSON.stringify(deliveries)),
+  ]);
+  for (let at = 0; at < deliveries.length; at += 100)
+    await env.BARE.sendBatch(
+      deliveries.slice(at, at + 100).map(({ id }) => ({ body: { url: '', body: id } })), // to be dropped
+    );
+  return Response.json({ status: 200 });
+}
+
+async function bareSend(env: BareEnv, { count, ...call }: BareCall & { count: number }): Promise<Response> {
+  for (let sent = 0; sent < count; sent += 100)
+    await env.BARE.sendBatch(Array.from({ length: Math.min(100, count - sent) }, () => ({ body: call })));
+  return Response.json({ status: 200 });
+}

@@ -1,0 +1,94 @@
+import { app } from '../app.ts';
+import type { QueueMessage } from '../deliveries/queue.ts';
+import { sweep } from '../deliveries/sweep.ts';
+import worker from '../index.ts';
+import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
+import { metered, type Rows } from './worker-meter.ts';
+
+const writeLine = console.info;
+
+/** While true, wake-ups are dropped, so that deliveries pile up. */
+let held = false;
+
+/** What consumers have used of D1 since `/consumed` was last called. */
+const consumed: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
+let meteredEnv: Env | undefined;
+
+/**
+ * The Worker that benchmarks run: the unchanged service and, under `/bare/`, the least code that could do the
+ * same job on the same bindings. `/count/…` is the service with a report of what D1 did for the request.
+ */
+export default {
+  ...worker,
+  async fetch(request: Request, env: BareEnv, ctx: ExecutionContext): Promise<Response> {
+    const url = new URL(request.url);
+    const reply = await bare(request, env, url, ctx);
+    if (reply) return stamped(reply);
+    if (url.pathname === '/ingest') return stamped(await app.fetch(request, env, ctx));
+    if (url.pathname === '/fill') return fill(request, env);
+    if (url.pathname === '/hold') {
+      held = url.searchParams.has('on');
+      return Response.json({});
+    }
+    if (url.pathname === '/log') {
+      // What a log line costs locally says nothing about Cloudflare's network.
+      console.info = url.searchParams.has('off') ? () => {} : writeLine;
+      return Response.json({});
+    }
+    if (url.pathname === '/consumed') {
+      const report = Response.json({ data: consumed });
+      Object.assign(consumed, { trips: 0, read: 0, written: 0, ms: 0 });
+      return report;
+    }
+    if (url.pathname === '/wake') return Response.json({ data: await sweep(env) });
+    if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
+    if (url.pathname.startsWith('/unlimited/')) return unlimited(request, env, ctx, url);
+    return app.fetch(request, env, ctx);
+  },
+  async queue(batch: MessageBatch<never>, env: BareEnv, ctx: ExecutionContext): Promise<void> {
+    if (held) return;
+    if (batch.queue === 'bare')
+      return bareDeliver((batch as MessageBatch<BareCall>).messages.map((m) => m.body));
+    meteredEnv ??= { ...env, DB: metered(env.DB, consumed) };
+    return worker.queue(batch as MessageBatch<QueueMessage>, meteredEnv, ctx); // every other queue is the service's
+  },
+};
+
+/** Adds when the reply was ready: some deliveries are quicker than its way back to the client. */
+function stamped(reply: Response): Response {
+  const marked = new Response(reply.body, reply);
+  marked.headers.set('x-ready-at', String(Date.now()));
+  return marked;
+}
+
+/** Runs the SQL of a body, to fill tables in bulk. */
+async function fill(request: Request, env: Env): Promise<Response> {
+  const { sql, params = [] } = await request.json<{ sql: string; params?: unknown[] }>();
+  const { meta } = await env.DB.prepare(sql)
+    .bind(...params)
+    .run();
+  return Response.json({ data: meta });
+}
+
+/** The service with a rate limiter that costs nothing, unlike the local stand-in for Cloudflare's. */
+function unlimited(
+  request: Request,
+  env: Env,
+  ctx: ExecutionContext,
+  url: URL,
+): Response | Promise<Response> {
+  const TOKEN_LIMIT = { limit: async () => ({ success: true }) };
+  const path = url.pathname.slice('/unlimited'.length) + url.search;
+  return app.fetch(new Request(url.origin + path, request), { ...env, TOKEN_LIMIT }, ctx);
+}
+
+/** Returns the service's reply with a header `x-d1`: what D1 did for it. */
+async function counted(request: Request, env: Env, ctx: ExecutionContext, url: URL): Promise<Response> {
+  const rows: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
+  const path = url.pathname.slice('/count'.length) + url.search;
+  const DB = metered(env.DB, rows);
+  const reply = await app.fetch(new Request(url.origin + path, request), { ...env, DB }, ctx);
+  const counted = new Response(reply.body, reply);
+  counted.headers.set('x-d1', JSON.stringify(rows));
+  return counted;
+}

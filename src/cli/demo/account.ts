@@ -1,0 +1,53 @@
+import type { Demo } from '../local/directory.ts';
+import { type Operator, request } from '../operate/client.ts';
+
+/** The demo account with its two connections and their credentials. */
+export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
+
+/** Creates the demo account, or returns the one that an earlier start created. */
+export async function demoAccount(operator: Operator, before: Demo | undefined): Promise<DemoAccount> {
+  const accounts = await operator.get<{ id: string }[]>('/accounts');
+  if (before && accounts.some(({ id }) => id === before.accountId)) return before;
+  const { id: accountId } = await operator.post<{ id: string }>('/accounts', { name: 'Demo Fleet' });
+  const token = await operator.post<{ value: string }>(`/accounts/${accountId}/tokens`, { name: 'demo' });
+  const connections = [];
+  for (const [provider, name] of [
+    ['motive', 'Long haul'],
+    ['samsara', 'City vans'],
+  ]) {
+    const path = `/accounts/${accountId}/connections`;
+    const { id } = await operator.post<{ id: string }>(path, { provider, name });
+    const key = await operator.post<{ value: string }>(`/connections/${id}/ingest-keys`, { name: 'demo' });
+    connections.push({ id, name: name ?? '', ingestKey: key.value });
+  }
+  return { accountId, apiToken: token.value, connections };
+}
+
+/** Returns a link that signs in to the portal as a person of the demo account. */
+export async function demoSignIn(operator: Operator, { accountId }: DemoAccount): Promise<string> {
+  const email = 'demo@fleet.example';
+  const users = await operator.get<{ email: string }[]>(`/accounts/${accountId}/users`);
+  if (!users.some((user) => user.email === email))
+    await operator.post(`/accounts/${accountId}/users`, { email });
+  return (await operator.post<{ url: string }>('/sign-in-links', { email })).url;
+}
+
+/** Registers `url` for all notifications of the demo account; a webhook of an earlier start gets the new URL. */
+export async function demoWebhook(baseUrl: string, demo: DemoAccount, url: string): Promise<void> {
+  const headers = { 'x-api-key': demo.apiToken, 'content-type': 'application/json' };
+  const body = JSON.stringify({
+    connectionIds: demo.connections.map(({ id }) => id),
+    url,
+    httpVerb: 'POST',
+    headers: { 'X-Demo-Secret': 'let-me-in' },
+    notificationTypes: [1, 2],
+  });
+  const list = await request<{ id: string; url: string }[]>(`${baseUrl}/webhooks`, { headers });
+  const before = list.find((webhook) => webhook.url.endsWith(demoPath));
+  if (before?.url === url) return;
+  if (before) await request(`${baseUrl}/webhook/${before.id}`, { method: 'PUT', headers, body });
+  else await request(`${baseUrl}/webhook`, { method: 'POST', headers, body });
+}
+
+/** The path of the demo receiver's URL. */
+export const demoPath = '/fleet-demo';

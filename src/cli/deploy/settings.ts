@@ -1,0 +1,67 @@
+import { Option } from 'commander';
+import * as v from 'valibot';
+import { jurisdictions, locations } from './place.ts';
+import { Stopped } from './wrangler.ts';
+
+const places = Object.keys(locations) as (keyof typeof locations)[]; // an object's own keys
+
+const choice = <const T extends readonly string[]>(flag: string, choices: T) =>
+  v.picklist(choices, ({ received }) => `${flag} must be one of ${choices.join(', ')}, not ${received}`);
+
+const Settings = v.object({
+  name: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^[a-z][a-z0-9-]{0,29}$/,
+        '--name must be up to 30 lowercase letters, digits and hyphens, starting with a letter',
+      ),
+    ),
+  ),
+  domain: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, '--domain must be a host name, such as api.example.com'),
+    ),
+  ),
+  emailFrom: v.optional(v.pipe(v.string(), v.email('--email-from must be an email address'))),
+  retentionDays: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^([7-9]|[1-9]\d{1,3})$/, '--retention-days must be a whole number of days from 7 to 9999'),
+    ),
+  ),
+  location: v.optional(choice('--location', places)),
+  jurisdiction: v.optional(choice('--jurisdiction', jurisdictions)),
+});
+
+/** What may differ from one deployment to the next without a change to tracked files. */
+export type Settings = v.InferOutput<typeof Settings>;
+
+const option = (flags: string, description: string, env: string) => new Option(flags, description).env(env);
+
+/** The options that set them, on the command line or by environment variables. */
+export const settingOptions: Option[] = [
+  option('--name <name>', 'name of the Worker, and prefix for everything it uses', 'DEPLOY_NAME'),
+  option('--domain <host>', 'host name to serve it at, in a zone of the account', 'DEPLOY_DOMAIN'),
+  option('--email-from <address>', 'sender of sign-in links; without one, no mail', 'DEPLOY_EMAIL_FROM'),
+  option('--retention-days <days>', 'how long to keep finished deliveries', 'DEPLOY_RETENTION_DAYS'),
+  option(
+    '--location <place>',
+    `where to create the database: ${places.join(', ')}; cannot be changed later`,
+    'DEPLOY_LOCATION',
+  ),
+  option(
+    '--jurisdiction <name>',
+    `where data must stay: ${jurisdictions.join(', ')}; overrides --location, cannot be changed later`,
+    'DEPLOY_JURISDICTION',
+  ),
+];
+
+/** Checks the options' values; an empty one counts as absent, as GitHub passes variables that are not set. @throws Stopped */
+export function settingsOf(options: object): Settings {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
+  const { success, output, issues } = v.safeParse(Settings, given);
+  if (!success) throw new Stopped(issues[0].message);
+  return output;
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startWrangler, type Variables } from '../project/wrangler.ts';
+
+/** A Worker that `wrangler dev` serves on this machine. */
+export type DevServer = {
+  baseUrl: string;
+  /** Ends it, by force after five seconds. */
+  stop: () => Promise<void>;
+  /** Ends all of it at once, as a power cut would. */
+  kill: () => void;
+};
+
+const environment = {
+  // Without it, wrangler asks questions of the terminal.
+  CI: 'true',
+  // Wrangler would keep every request and log line in a database for a page that nobody opens; it halved the speed.
+  X_LOCAL_OBSERVABILITY: 'false',
+  // Wrangler then attaches no debugger of its own, through which every line of the log would go.
+  VSCODE_INSPECTOR_OPTIONS: '{}',
+};
+
+/**
+ * Serves the Worker of the configuration file `config` on `port` (0 takes any free one). `directory` gets its
+ * log (`wrangler.log`) and its process id.
+ *
+ * @throws Error when it does not respond within a minute
+ */
+export async function startDev(
+  directory: string,
+  { config, port, env, args }: { config: string; port: number; env: Variables; args: string[] },
+): Promise<DevServer> {
+  mkdirSync(directory, { recursive: true });
+  const logFile = join(directory, 'wrangler.log');
+  const log = openSync(logFile, 'w');
+  const child = startWrangler(
+    [
+      ...['dev', '--config', config, '--ip', '127.0.0.1', '--port', String(port)],
+      ...['--inspector-port', '0', '--show-interactive-dev-session=false', ...args],
+    ],
+    {
+      env: { ...environment, ...env },
+      stdio: ['ignore', log, log],
+      detached: true, // a process group of its own, so that all of it can be ended
+    },
+  );
+  writeFileSync(pidFile(directory), String(child.pid));
+  const baseUrl = await untilReady(child, logFile);
+  return { baseUrl, stop: () => end(child, directory), kill: () => signal(child.pid, 'SIGKILL') };
+}
+
+const pidFile = (directory: string) => join(directory, 'wrangler.pid');
+
+/** Returns the address that wrangler itself reports: on a port that is taken, some other server would respond. */
+async function untilReady(child: ChildProcess, logFile: string): Promise<string> {
+  for (const until = Date.now() + 60_000; Date.now() < until; await wait(100)) {
+    const log = readFileSync(logFile, 'utf8');
+    if (child.exitCode !== null) {
+      const reason = /Address already in use \(.+?\)/.exec(log)?.[0];
+      throw new Error(`The service did not start${reason ? `: ${reason}` : ''}; see ${logFile}`);
+    }
+    const port = /Ready on http:\/\/127\.0\.0\.1:(\d+)\s/.exec(log)?.[1];
+    if (!port) continue;
+    const up = await fetch(`http://localhost:${port}/`).catch(() => undefined);
+    await up?.body?.cancel();
+    if (up) return `http://localhost:${port}`;
+  }
+  signal(child.pid, 'SIGKILL');
+  throw new Error(`The service was not up within a minute; see ${logFile}`);
+}
+
+function signal(pid: number | undefined, name: NodeJS.Signals): void {
+  try {
+    if (pid) process.kill(-pid, name);
+  } catch {
+    // it has ended already
+  }
+}
+
+async function end(child: ChildProcess, directory: string): Promise<void> {
+  const ended = new Promise((done) => child.once('exit', done));
+  if (child.exitCode === null && child.signalCode === null) {
+    signal(child.pid, 'SIGTERM');
+    await Promise.race([ended, wait(5000, undefined, { ref: false })]);
+  }
+  signal(child.pid, 'SIGKILL');
+  rmSync(pidFile(directory), { force: true });
+}
+
+/** Ends a server that a killed process left running in `directory`, if its process id still belongs to it. */
+export function endLeftOver(directory: string): void {
+  if (!existsSync(pidFile(directory))) return;
+  const pid = Number(readFileSync(pidFile(directory), 'utf8'));
+  const command = spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout ?? '';
+  if (command.includes('wrangler') && command.includes(directory)) signal(pid, 'SIGKILL');
+  rmSync(pidFile(directory), { force: true });
+}

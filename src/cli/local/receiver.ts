@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Certificates } from './certificates.ts';
+
+/** An HTTPS server on this machine: its base URL, without a slash at the end, and how to stop it. */
+export type Listening = { url: string; stop: () => void };
+
+/** One delivery as a receiver got it. */
+export type Received = {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: { timestamp: string; type: number; data: { [field: string]: unknown } };
+};
+
+/**
+ * Starts a receiver of deliveries and passes each to `got`, which may reply to it. Once `got` is done, a
+ * delivery without a reply gets a 204. Port 0 takes any free port.
+ */
+export function startReceiver(
+  certificates: Certificates,
+  port: number,
+  got: (received: Received, response: ServerResponse) => unknown,
+): Promise<Listening> {
+  return listen(certificates, port, async (request, response) => {
+    let text = '';
+    for await (const chunk of request.setEncoding('utf8')) text += chunk;
+    const { method = '', url: path = '', headers } = request;
+    await got({ method, path, headers, body: JSON.parse(text) }, response);
+    if (!response.writableEnded && !response.headersSent) response.writeHead(204).end();
+  });
+}
+
+/** Listens over HTTPS on localhost and passes each request to `handle` as soon as its headers are in. */
+export function listen(
+  { certFile, keyFile }: Certificates,
+  port: number,
+  handle: RequestListener,
+): Promise<Listening> {
+  const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, handle);
+  return new Promise((done, fail) => {
+    server.on('error', fail);
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address ? address.port : port;
+      const stop = () => {
+        server.close();
+        server.closeAllConnections();
+      };
+      done({ url: `https://localhost:${bound}`, stop });
+    });
+  });
+}

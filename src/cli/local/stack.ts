@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { root, siteDirectory } from '../project/paths.ts';
+import { runWrangler } from '../project/wrangler.ts';
+import { type Certificates, certificates } from './certificates.ts';
+import { type DevServer, endLeftOver, startDev } from './dev.ts';
+
+/** The service running on this machine, with its data in one folder. */
+export type Stack = DevServer & {
+  operatorKey: string;
+  certificates: Certificates;
+  /** Does what Cloudflare's clock does every minute. */
+  minute: () => Promise<void>;
+};
+
+export type StackOptions = { directory: string; port: number; config?: (toml: string) => string };
+
+/**
+ * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs
+ * `wrangler dev`. Everything it keeps is in `directory`; a stack that a killed process left running there is
+ * ended first. Port 0 takes any free port; `config` may change the text of wrangler.toml.
+ *
+ * @throws Error when it is not up within a minute; its log is `wrangler.log` in `directory`
+ */
+export async function startStack({ directory, port, config }: StackOptions): Promise<Stack> {
+  mkdirSync(directory, { recursive: true });
+  endLeftOver(directory);
+  const ready = await certificates(directory);
+  const { secretsFile, operatorKey } = secrets(directory);
+  const env = {
+    NODE_EXTRA_CA_CERTS: ready.caFile,
+    // Where Workers that bind to this very service find it, and no other of the same name.
+    WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
+  };
+  const state = join(directory, 'state');
+  const configFile = configuration(directory, config);
+  await migrate(state, configFile);
+  const server = await startDev(directory, {
+    config: configFile,
+    port,
+    env,
+    args: [
+      ...['--assets', ownSite(directory), '--persist-to', state, '--env-file', secretsFile],
+      ...['--var', 'ALLOW_LOOPBACK_RECEIVERS:true', '--var', 'EMAIL_FROM:portal@fleet-data.example'],
+    ],
+  });
+  return {
+    ...server,
+    operatorKey,
+    certificates: ready,
+    minute: async () => void (await fetch(`${server.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`)),
+  };
+}
+
+function secrets(directory: string): { secretsFile: string; operatorKey: string } {
+  const secretsFile = join(directory, 'secrets.env');
+  if (!existsSync(secretsFile)) {
+    const operatorKey = randomBytes(32).toString('base64url');
+    const headerKeys = `local:${randomBytes(32).toString('base64')}`;
+    writeFileSync(secretsFile, `OPERATOR_KEY=${operatorKey}\nHEADER_KEYS=${headerKeys}\n`, { mode: 0o600 });
+  }
+  const operatorKey = /^OPERATOR_KEY=(.+)$/m.exec(readFileSync(secretsFile, 'utf8'))?.[1];
+  if (!operatorKey) throw new Error(`${secretsFile} has no OPERATOR_KEY; delete the file to get a new one`);
+  return { secretsFile, operatorKey };
+}
+
+/** Returns the file of the configuration: the project's own, or a changed copy in `directory`. */
+function configuration(directory: string, change: StackOptions['config']): string {
+  const file = join(root, 'wrangler.toml');
+  if (!change) return file;
+  const changed = join(directory, 'wrangler.toml');
+  writeFileSync(changed, withAbsolutePaths(change(readFileSync(file, 'utf8'))));
+  return changed;
+}
+
+const withAbsolutePaths = (toml: string): string =>
+  toml.replace(
+    /^(main|migrations_dir|directory) = "(.+)"$/gm,
+    (_, key, path) => `${key} = "${resolve(root, path)}"`,
+  );
+
+async function migrate(state: string, config: string): Promise<void> {
+  const args = ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state, '--config', config];
+  const { ok, text } = await runWrangler(args, { CI: 'true' });
+  if (!ok) throw new Error(`Migrations failed:\n${text}`);
+}
+
+/** Copies the built site, so that a later build cannot take pages away from a running service. */
+function ownSite(directory: string): string {
+  if (!existsSync(siteDirectory)) throw new Error('The docs are not built. Run npm run assets first');
+  const site = join(directory, 'site');
+  rmSync(site, { recursive: true, force: true });
+  cpSync(siteDirectory, site, { recursive: true });
+  return site;
+}

@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import { operatorFor } from './context.ts';
+import { show } from './table.ts';
+
+const columns = ['id', 'name', 'status', 'createdAt'];
+
+/** fleet account … */
+export function accountCommands(): Command {
+  const account = new Command('account').description('manage accounts: the customers of the service');
+
+  account
+    .command('create')
+    .description('create an account')
+    .argument('<name>', 'name of the customer')
+    .action(async (name, _, command) =>
+      show(command, await operatorFor(command).post('/accounts', { name }), columns),
+    );
+
+  account
+    .command('list')
+    .description('list all accounts')
+    .action(async (_, command) => show(command, await operatorFor(command).get('/accounts'), columns));
+
+  for (const [verb, status, description] of [
+    ['suspend', 'suspended', 'suspend an account: refuse all of its credentials'],
+    ['activate', 'active', 'activate a suspended account'],
+  ])
+    account
+      .command(`${verb}`)
+      .description(`${description}`)
+      .argument('<id>', 'id of the account')
+      .action(async (id, _, command) =>
+        show(
+          command,
+          await operatorFor(command).patch(`/accounts/${encodeURIComponent(id)}`, { status }),
+          columns,
+        ),
+      );
+
+  return account;
+}

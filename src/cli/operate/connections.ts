@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { ApiError } from './client.ts';
+import { operatorFor } from './context.ts';
+import { show } from './table.ts';
+
+const columns = ['id', 'name', 'provider', 'tSP', 'healthStatus', 'createdAt'];
+
+/** fleet connection … */
+export function connectionCommands(): Command {
+  const connection = new Command('connection').description(
+    'manage connections: the data sources of an account',
+  );
+
+  connection
+    .command('create')
+    .description('create a connection')
+    .requiredOption('--account <id>', 'account that it belongs to')
+    .requiredOption('--provider <name>', 'samsara, motive, terminal, otapi, geotab or another')
+    .option('--name <name>', 'name of the connection')
+    .option('--tsp <name>', "provider's name in deliveries, for a provider that is not built in")
+    .option(
+      '--incident-types <file>',
+      "JSON file that maps the provider's terms to normalised incident types",
+    )
+    .action(async ({ account, provider, name, tsp, incidentTypes }, command) => {
+      const body = { provider, name, tSP: tsp, incidentTypeMap: incidentTypes && readJson(incidentTypes) };
+      const path = `/accounts/${encodeURIComponent(account)}/connections`;
+      show(command, await operatorFor(command).post(path, body), columns);
+    });
+
+  connection
+    .command('update')
+    .description('change a connection')
+    .argument('<id>', 'id of the connection')
+    .option('--name <name>', 'name of the connection')
+    .option('--tsp <name>', "provider's name in deliveries")
+    .option('--health <status>', 'health status: 1 healthy, 2 warning, 3 unavailable or 4 degraded', Number)
+    .option(
+      '--incident-types <file>',
+      "JSON file that maps the provider's terms to normalised incident types",
+    )
+    .action(async (id, { name, tsp, health, incidentTypes }, command) => {
+      const map = incidentTypes && readJson(incidentTypes);
+      const body = { name, tSP: tsp, healthStatus: health, incidentTypeMap: map };
+      const path = `/connections/${encodeURIComponent(id)}`;
+      show(command, await operatorFor(command).patch(path, body), columns);
+    });
+
+  connection
+    .command('list')
+    .description('list the connections of an account')
+    .requiredOption('--account <id>', 'account to list')
+    .action(async ({ account }, command) => {
+      const path = `/accounts/${encodeURIComponent(account)}/connections`;
+      show(command, await operatorFor(command).get(path), columns);
+    });
+
+  return connection;
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ApiError(`Cannot read ${file} as JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { readDemo } from '../local/directory.ts';
+import { ApiError, type Operator, operatorOf } from './client.ts';
+
+/** Returns a client of the operators' routes of the service that `command` addresses. @throws ApiError */
+export function operatorFor(command: Command): Operator {
+  const { baseUrl, operatorKey } = serviceOf(command);
+  return operatorOf(baseUrl, operatorKey);
+}
+
+/** Finds the service that `command` addresses: by --url or FLEET_URL, or else the local one. @throws ApiError */
+export function serviceOf(command: Command): { baseUrl: string; operatorKey: string } {
+  const { url = process.env.FLEET_URL || undefined } = command.optsWithGlobals<{ url?: string }>();
+  const local = readDemo();
+  if (url && !URL.canParse(url))
+    throw new ApiError('--url (or FLEET_URL) must be a URL, such as https://api.example.com');
+  if (!url && !local)
+    throw new ApiError('There is no local service yet. Run npm start, or name another service with --url');
+  const key =
+    process.env.FLEET_OPERATOR_KEY ?? (url && url !== local?.baseUrl ? undefined : local?.operatorKey);
+  if (!key) throw new ApiError('Set FLEET_OPERATOR_KEY to the OPERATOR_KEY of the service');
+  return { baseUrl: (url ?? local?.baseUrl ?? '').replace(/\/$/, ''), operatorKey: key };
+}

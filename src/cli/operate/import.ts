@@ -1,0 +1,100 @@
+import { rmSync, statSync } from 'node:fs';
+import { SingleBar } from 'cli-progress';
+import { Command } from 'commander';
+import { ApiError } from './client.ts';
+import { operatorFor, serviceOf } from './context.ts';
+import { readRecords } from './import/read.ts';
+import { importLines, type Summary } from './import/run.ts';
+import { sendRecords } from './import/send.ts';
+import { printable } from './printable.ts';
+import { show } from './table.ts';
+
+const day = 86_400_000;
+
+/** fleet import; exits with 1 when a record was rejected */
+export function importCommand(): Command {
+  return new Command('import')
+    .description('load records from an NDJSON or CSV file; safe to run again')
+    .argument(
+      '<file>',
+      'one JSON record per line; or .csv with field names such as location.latitude, and lists separated by |',
+    )
+    .requiredOption('--connection <id>', 'connection that the records belong to')
+    .option('--kind <kind>', 'kind of the records that do not state one')
+    .option('--notify', 'notify webhooks of events and accidents, as if they happened now')
+    .option('--at-once <calls>', 'number of calls to send at a time', Number, 4)
+    .action(async (file, { connection, kind, notify = false, atOnce }, command) => {
+      const size = sizeOf(file);
+      const operator = operatorFor(command);
+      const key = await operator.post<{ id: string; value: string }>(
+        `/connections/${encodeURIComponent(connection)}/ingest-keys`,
+        { name: 'import', expiresAt: new Date(Date.now() + day).toISOString() },
+      );
+      const rejectedFile = `${file}.rejected.ndjson`;
+      rmSync(rejectedFile, { force: true });
+      const { json } = command.optsWithGlobals();
+      const bar = json || !process.stderr.isTTY ? undefined : startBar(size);
+      const started = Date.now();
+      const { baseUrl } = serviceOf(command);
+      try {
+        const summary = await importLines(
+          readRecords(file, kind),
+          (records) => sendRecords(baseUrl, key.value, records, notify),
+          {
+            rejectedFile,
+            atOnce,
+            onProgress: (summary, bytesRead) => {
+              const records = recordsIn(summary);
+              const rate = Math.round((records / (Date.now() - started)) * 1000);
+              bar?.update(bytesRead, { records, rate });
+            },
+          },
+        );
+        bar?.update(size);
+        bar?.stop();
+        const seconds = (Date.now() - started) / 1000;
+        const { firstRejected, ...counts } = summary;
+        const found = { ...counts, seconds, recordsPerSecond: Math.round(recordsIn(summary) / seconds) };
+        show(
+          command,
+          summary.rejected ? { ...found, firstRejected, rejectedFile } : found,
+          Object.keys(found),
+        );
+        if (summary.rejected === 0) return;
+        console.error(rejections(summary, rejectedFile));
+        process.exitCode = 1;
+      } finally {
+        bar?.stop();
+        await operator.delete(`/tokens/${key.id}`);
+      }
+    });
+}
+
+const recordsIn = ({ accepted, unchanged, rejected }: Summary): number => accepted + unchanged + rejected;
+
+/** Says why the first records were rejected, and where to find all of them. */
+function rejections({ rejected, firstRejected }: Summary, rejectedFile: string): string {
+  const reasons = firstRejected.map(({ line, message }) => `  line ${line}: ${printable(message)}`);
+  const more = rejected - firstRejected.length;
+  return [
+    `fleet: ${rejected} ${rejected === 1 ? 'record was' : 'records were'} rejected`,
+    ...reasons,
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    `Rejected records, with their reasons: ${rejectedFile}`,
+  ].join('\n');
+}
+
+const startBar = (size: number): SingleBar => {
+  const format = '{bar} {percentage} %  {records} records  {rate}/s  {eta_formatted} left';
+  const bar = new SingleBar({ format, barsize: 30, hideCursor: true, stream: process.stderr });
+  bar.start(size, 0, { records: 0, rate: 0 });
+  return bar;
+};
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch {
+    throw new ApiError(`Cannot read ${file}`);
+  }
+}

@@ -1,0 +1,74 @@
+import { Command } from 'commander';
+import { operatorFor } from './context.ts';
+import { printableJson } from './printable.ts';
+import { tableOf } from './table.ts';
+
+type Failing = {
+  account: string;
+  webhookId: string;
+  failed: number;
+  failures: number;
+  openUntil: string | null;
+};
+type Status = {
+  problem: string | null;
+  health: { database: string; queueBacklog: number | null; oldestDueSeconds: number | null };
+  pending: number;
+  due: number;
+  later: number;
+  oldestPendingAt: string | null;
+  failing: Failing[];
+};
+
+/** The service stops counting here: such a count stands for itself or more. */
+const maxPending = 10_000;
+const maxFailed = 100;
+
+/** fleet status */
+export function statusCommand(): Command {
+  return new Command('status')
+    .description('show the health of the service, and which webhooks fail')
+    .action(async (_, command) => {
+      const status = await operatorFor(command).get<Status>('/status');
+      if (command.optsWithGlobals().json) console.log(printableJson(status));
+      else console.log(`${overview(status)}\n${failures(status.failing)}`);
+    });
+}
+
+function overview({ problem, health, pending, due, later, oldestPendingAt }: Status): string {
+  const since = health.oldestDueSeconds === null ? '' : `, the oldest for ${health.oldestDueSeconds} s`;
+  return tableOf([
+    ['service', problem ?? 'healthy'],
+    ['queue backlog', health.queueBacklog ?? 'unknown'],
+    ['pending', counted(pending, maxPending)],
+    ['due now', `${counted(due, maxPending)}${since}`],
+    ['due later', counted(later, maxPending)],
+    ['oldest pending', oldestPendingAt],
+  ]);
+}
+
+/** Failures by webhook, with bars in proportion to the worst. */
+function failures(failing: Failing[]): string {
+  if (failing.length === 0) return 'No webhook is failing.';
+  const worst = Math.max(...failing.map(({ failed }) => failed), 1);
+  const rows = failing.map(({ account, webhookId, failed, failures, openUntil }) => [
+    account,
+    webhookId,
+    counted(failed, maxFailed),
+    bar(failed / worst),
+    failures,
+    openUntil,
+  ]);
+  return tableOf(rows, ['account', 'webhook', 'failed in 24 h', '', 'in a row', 'paused until']);
+}
+
+const counted = (count: number, max: number): string => (count < max ? `${count}` : `${max}+`);
+
+const barWidth = 20;
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar for a share from 0 to 1, to an eighth of a character. */
+function bar(share: number): string {
+  const length = Math.round(share * barWidth * 8);
+  return '█'.repeat(Math.floor(length / 8)) + (eighths[length % 8] ?? '');
+}

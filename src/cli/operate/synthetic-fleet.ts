@@ -1,0 +1,170 @@
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+
+/** The size of the fleet, its first day (`YYYY-MM-DD`), and the seed that decides everything else. */
+export type FleetOptions = { vehicles: number; days: number; start: string; seed: number };
+
+type Place = { latitude: number; longitude: number };
+
+const day = 86_400_000;
+const minute = 60_000;
+
+/** The towns that depots are in. */
+const towns: [name: string, latitude: number, longitude: number][] = [
+  ['Denver', 39.7392, -104.9903],
+  ['Boulder', 40.015, -105.2705],
+  ['Colorado Springs', 38.8339, -104.8214],
+  ['Fort Collins', 40.5853, -105.0844],
+  ['Pueblo', 38.2544, -104.6091],
+  ['Greeley', 40.4233, -104.7091],
+];
+const models: [make: string, model: string, fuel: string][] = [
+  ['Freightliner', 'Cascadia', 'diesel'],
+  ['Volvo', 'VNL 760', 'diesel'],
+  ['Ford', 'E-Transit', 'electric'],
+  ['Mercedes-Benz', 'Sprinter', 'diesel'],
+  ['Isuzu', 'NPR', 'petrol'],
+];
+/** Incidents per 10,000 km. */
+const rates: [type: string, rate: number][] = [
+  ['Harsh Braking', 9],
+  ['Speeding', 14],
+  ['Harsh Acceleration', 5],
+  ['Hard Cornering', 5],
+  ['Tailgating', 4],
+  ['Phone Usage', 2],
+  ['Distraction', 2],
+  ['Rolling Stop', 3],
+  ['Seat Belt Violation', 1],
+  ['Drowsiness', 0.4],
+  ['Near Crash', 0.3],
+  ['Crash', 0.02],
+];
+const totalRate = rates.reduce((sum, [, rate]) => sum + rate, 0);
+
+/**
+ * Yields the records of a made-up fleet: drivers and vehicles, and then for each day the trips of their shifts,
+ * each starting where the previous one ended, with the incidents on the way. Equal options give equal records.
+ */
+export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): Generator<object> {
+  const generator = xoroshiro128plus(seed);
+  const random = () => uniformFloat64(generator);
+  const between = (low: number, high: number) => low + random() * (high - low);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T; // never empty
+  const round = (value: number, digits: number) => Number(value.toFixed(digits));
+  const time = (ms: number) => new Date(Math.round(ms / 1000) * 1000).toISOString();
+  const first = Date.parse(`${start}T00:00:00Z`);
+
+  const fleet = Array.from({ length: vehicles }, (_, index) => {
+    const [town, latitude, longitude] = pick(towns);
+    const [make, model, fuelType] = pick(models);
+    const number = String(index + 1).padStart(4, '0');
+    return {
+      number,
+      town,
+      depot: { latitude, longitude },
+      make,
+      model,
+      fuelType,
+      odometerKm: between(5_000, 400_000),
+      shiftStart: between(5, 9), // hour of the day, local
+    };
+  });
+  for (const { number, town } of fleet) {
+    yield {
+      kind: 'driver',
+      sourceId: `driver-${number}`,
+      name: `Driver ${number}`,
+      email: `driver-${number}@fleet.example`,
+      licenseState: 'CO',
+      licenseNumber: `${number}-${town.slice(0, 3).toUpperCase()}`,
+    };
+  }
+  for (const { number, town, make, model, fuelType, odometerKm } of fleet) {
+    yield {
+      kind: 'vehicle',
+      sourceId: `vehicle-${number}`,
+      name: `${town} ${number}`,
+      vin: `1FD${number.padStart(14, '0')}`,
+      groups: [town],
+      make,
+      model,
+      year: 2018 + Math.floor(random() * 8),
+      fuelType,
+      licensePlate: `${town.slice(0, 2).toUpperCase()}-${number}`,
+      odometerKm: round(odometerKm, 1),
+    };
+  }
+
+  for (let date = 0; date < days; date++) {
+    const midnight = first + date * day;
+    const weekend = [0, 6].includes(new Date(midnight).getUTCDay());
+    for (const { number, depot, shiftStart } of fleet) {
+      if (random() < (weekend ? 0.75 : 0.08)) continue; // off the road
+      let at = midnight + (shiftStart + 7) * 60 * minute + between(-20, 20) * minute;
+      let here: Place = depot;
+      const trips = Math.round(between(3, 7));
+      for (let trip = 0; trip < trips; trip++) {
+        const last = trip === trips - 1;
+        const there = last ? depot : away(depot, between(2, 60), random() * 2 * Math.PI);
+        const distanceKm = straightKm(here, there) * between(1.15, 1.45) + 0.5;
+        const minutes = (distanceKm / between(35, 75)) * 60 + between(2, 8);
+        const tripId = `trip-${number}-${date}-${trip}`;
+        yield {
+          kind: 'trip',
+          sourceId: tripId,
+          vehicle: `vehicle-${number}`,
+          driver: `driver-${number}`,
+          startedAt: time(at),
+          endedAt: time(at + minutes * minute),
+          startLocation: here,
+          endLocation: there,
+          distanceKm: round(distanceKm, 2),
+          durationSeconds: Math.round(minutes * 60),
+        };
+        const expected = (distanceKm / 10_000) * totalRate;
+        for (let incident = 0; random() < expected / (incident + 1); incident++) {
+          const share = random();
+          const speedLimitKph = pick([50, 70, 90, 110]);
+          const happened = time(at + share * minutes * minute);
+          yield {
+            kind: 'safetyEvent',
+            sourceId: `event-${number}-${date}-${trip}-${incident}`,
+            vehicle: `vehicle-${number}`,
+            driver: `driver-${number}`,
+            trip: tripId,
+            incidentTypes: [weighted(random())],
+            startedAt: happened,
+            issuedOn: happened,
+            location: {
+              latitude: round(here.latitude + (there.latitude - here.latitude) * share, 5),
+              longitude: round(here.longitude + (there.longitude - here.longitude) * share, 5),
+            },
+            maxSpeedKph: round(speedLimitKph * between(0.7, 1.25), 1),
+            speedLimitKph,
+          };
+        }
+        at += (minutes + between(10, 45)) * minute;
+        here = there;
+      }
+    }
+  }
+}
+
+/** Returns the place that is `km` away in a direction (radians from north). */
+const away = ({ latitude, longitude }: Place, km: number, direction: number): Place => ({
+  latitude: Number((latitude + (km / 111) * Math.cos(direction)).toFixed(5)),
+  longitude: Number((longitude + (km / 85) * Math.sin(direction)).toFixed(5)),
+});
+
+const straightKm = (a: Place, b: Place): number =>
+  Math.hypot((a.latitude - b.latitude) * 111, (a.longitude - b.longitude) * 85);
+
+function weighted(share: number): string {
+  let left = share * totalRate;
+  for (const [type, rate] of rates) {
+    left -= rate;
+    if (left <= 0) return type;
+  }
+  return 'Other';
+}

@@ -1,0 +1,4 @@
+import { siteDirectory } from '../project/paths.ts';
+import { updateSite } from './build.ts';
+
+await updateSite(siteDirectory);

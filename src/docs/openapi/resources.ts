@@ -1,0 +1,48 @@
+import type * as v from 'valibot';
+import {
+  LocationInput,
+  LocationOutput,
+  VehicleLocationInput,
+  VehicleLocationOutput,
+} from '../../fleet/field-types.ts';
+import { capitalised } from '../../fleet/list.ts';
+import { lists, recordKinds } from '../../fleet/registry.ts';
+
+/** The component of a resource's items, such as `SafetyEvent`. */
+export const itemName = ({ kind }: { kind: string }): string => capitalised(kind);
+
+/** The component of a resource's records, such as `SafetyEventRecord`. */
+export const recordName = ({ kind }: { kind: string }): string => `${capitalised(kind)}Record`;
+
+/** What lists show, for the clients' document. */
+export const itemSchemas: Record<string, v.GenericSchema> = {
+  ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
+  Location: LocationOutput,
+  VehicleLocation: VehicleLocationOutput,
+};
+
+/** What connectors send in, for the operators' document. */
+export const recordSchemas: Record<string, v.GenericSchema> = {
+  ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.record])),
+  Location: LocationInput,
+  VehicleLocation: VehicleLocationInput,
+};
+
+/** One believable example for each of these components, by its name. */
+export const resourceExamples: Record<string, object> = {
+  ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.itemExample])),
+  ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.recordExample])),
+};
+
+/** What each of these components and their properties means, by `Component` and `Component.property`. */
+export const resourceWords: Record<string, string> = Object.fromEntries([
+  ...lists.flatMap((resource) => wordsOf(itemName(resource), resource.description, resource.itemWords)),
+  ...recordKinds.flatMap((resource) =>
+    wordsOf(recordName(resource), resource.recordDescription, resource.recordWords),
+  ),
+]);
+
+function wordsOf(name: string, description: string, properties: { [name: string]: string }) {
+  const described = Object.entries(properties).map(([property, words]) => [`${name}.${property}`, words]);
+  return [[name, description], ...described];
+}

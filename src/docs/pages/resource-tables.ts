@@ -1,0 +1,45 @@
+import * as v from 'valibot';
+import type { Field } from '../../fleet/field.ts';
+import type { List } from '../../fleet/list.ts';
+import { lists, recordKinds } from '../../fleet/registry.ts';
+
+/** Fills in the tables of a guide that follow from the resources, where it has `<!-- lists -->` or `<!-- records -->`. */
+export const withTables = (markdown: string): string =>
+  markdown
+    .replace('<!-- lists -->', () =>
+      table(
+        ['Path', 'Connection-Id', 'In order of', 'Filters'],
+        lists.map(({ list }) => listRow(list)),
+      ),
+    )
+    .replace('<!-- records -->', () =>
+      table(
+        ['kind', 'fields'],
+        recordKinds.map(({ kind, fields }) => [code(kind), recordFields(fields)]),
+      ),
+    );
+
+function listRow({ path, connectionRequired, order, range, filters }: List): string[] {
+  const ranges = { optional: ['`from`, `to`'], required: ['`from` and `to` (both required)'] };
+  const rest = Object.entries(filters).map(([name, { query }]) => {
+    const { enum: values } = v.getMetadata(query);
+    return Array.isArray(values) ? `${code(name)} (${values.join(', ')})` : code(name);
+  });
+  const all = [...(range ? ranges[range] : []), ...rest];
+  return [code(path), connectionRequired ? 'required' : 'optional', code(order), all.join(', ')];
+}
+
+/** The fields of a record, as `name?` where they may be left out, and as `name[]` where they are lists. */
+const recordFields = (fields: { [key: string]: Field }): string =>
+  Object.entries(fields)
+    .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
+    .map(([key, { recordName, cell, nullable, omitted }]) => {
+      const name = `${recordName ?? key}${cell === 'list' ? '[]' : ''}`;
+      return nullable || omitted ? `${name}?` : name;
+    })
+    .join(', ');
+
+const table = (head: string[], rows: string[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const code = (text: string): string => `\`${text}\``;

@@ -1,0 +1,24 @@
+import { connections as table } from '../db/tables.ts';
+import { optional } from './field.ts';
+import { code, text, uuid } from './field-types.ts';
+import { exampleConnectionId, listed, stamps } from './resource.ts';
+
+/** The account's data sources. Operators set them up; no connector sends them in. */
+export const connections = listed(
+  'connection',
+  'A data source of the account: one feed of one telematics provider.',
+  {
+    id: uuid('Its identifier.', exampleConnectionId),
+    name: optional(text(200, 'Its name.', 'Long haul')),
+    provider: text(40, "The provider's short name, in lower case.", 'motive'),
+    tSP: text(200, "The provider's name. The key is spelled exactly like this.", 'Motive'),
+    healthStatus: code(
+      { healthy: 1, warning: 2, unavailable: 3, degraded: 4 },
+      '1 healthy, 2 warning, 3 unavailable, 4 degraded.',
+      1,
+    ),
+    ...stamps,
+  },
+  table,
+  { path: '/connections', order: 'createdAt', connection: 'optional' },
+);

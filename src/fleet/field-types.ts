@@ -1,0 +1,179 @@
+import * as v from 'valibot';
+import { Timestamp, timestamp } from '../fields.ts';
+import type { Field, Referable } from './field.ts';
+import { QueryChoice, QueryCode, QueryIds, QueryInteger, QueryText } from './query.ts';
+
+const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
+  column: Field['column'],
+  input: I,
+  output: O,
+  description: string,
+  example: unknown,
+  more: Partial<Pick<Field, 'read' | 'query' | 'cell'>> = {},
+): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given', null> => ({
+  description,
+  example,
+  input,
+  output,
+  use: 'given',
+  column,
+  nullable: false,
+  cell: 'text',
+  recordName: null,
+  ...more,
+});
+
+// What a check knows and JSON Schema can say stands beside it as metadata, for the API's document.
+
+const Characters = (max: number) =>
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(max, `can be at most ${max} characters`),
+    v.check((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode text'),
+  );
+const Bounded = (min: number, max: number) =>
+  v.pipe(
+    v.number(),
+    v.check((value) => value >= min && value <= max, `must be from ${min} to ${max}`),
+    v.metadata({ minimum: min, maximum: max }),
+  );
+const Email = v.pipe(Characters(320), v.email('must be an email address'));
+const Uuid = v.pipe(v.string(), v.uuid());
+const TimeOutput = v.pipe(v.string(), v.isoTimestamp());
+
+/** Text of at most `max` characters. */
+export const text = (max: number, description: string, example: string) =>
+  field('text', Characters(max), v.string(), description, example, { query: QueryText });
+
+export const email = (description: string, example: string) =>
+  field('text', Email, v.string(), description, example);
+
+/** Up to `max` texts of at most `length` characters each. */
+export const texts = (
+  { min = 0, max, length }: { min?: 0 | 1; max: number; length: number },
+  description: string,
+  example: string[],
+) => listOf(Characters(length), { min, max }, description, example);
+
+/** Up to `max` email addresses. */
+export const emails = (max: number, description: string, example: string[]) =>
+  listOf(Email, { min: 0, max }, description, example);
+
+const listOf = <S extends v.GenericSchema<string>>(
+  each: S,
+  { min, max }: { min: 0 | 1; max: number },
+  description: string,
+  example: string[],
+) => {
+  const Values = v.pipe(
+    v.array(each),
+    v.maxLength(max, `can be at most ${max}`),
+    v.check((values) => values.length >= min, 'must have at least one value'),
+    v.metadata(min > 0 ? { minItems: min } : {}),
+  );
+  return field('text', Values, v.array(v.string()), description, example, { read: JSON.parse, cell: 'list' });
+};
+
+/** A number from `min` to `max`. */
+export const number = (min: number, max: number, description: string, example: number) =>
+  field('real', Bounded(min, max), v.number(), description, example, { cell: 'number' });
+
+/** A whole number from `min` to `max`. Clients are not promised these bounds, so that they may be widened. */
+export const integer = (min: number, max: number, description: string, example: number) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  const Integer = v.pipe(
+    v.number(),
+    v.check((value) => Number.isInteger(value) && value >= min && value <= max, message),
+    v.metadata({ type: 'integer', minimum: min, maximum: max }),
+  );
+  const more = { cell: 'number', query: QueryInteger(min, max) } as const;
+  return field('integer', Integer, v.pipe(v.number(), v.integer()), description, example, more);
+};
+
+/** A whole number on a scale that is part of the contract, from `min` to `max`. */
+export const scale = (min: number, max: number, description: string, example: number) => ({
+  ...integer(min, max, description, example),
+  output: v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max)),
+});
+
+export const boolean = (description: string, example: boolean) =>
+  field('integer', v.boolean(), v.boolean(), description, example, { read: Boolean, cell: 'boolean' });
+
+/** A moment: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
+export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
+  field('integer', Timestamp, TimeOutput, description, example, { read: timestamp });
+
+/** One of a few words. */
+export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {
+  const message = `must be ${alternatives(values)}`;
+  const query = QueryChoice(values, message);
+  return field('text', v.picklist(values, message), v.picklist(values), description, example, { query });
+};
+
+/** One of a few numbers, which stand for words. */
+export const code = <const T extends number>(
+  words: { [word: string]: T },
+  description: string,
+  example: NoInfer<T>,
+) => {
+  const values = Object.values(words);
+  const message = `must be ${alternatives(Object.entries(words).map(([word, value]) => `${value} (${word})`))}`;
+  const Code = v.pipe(v.picklist(values, message), v.metadata({ type: 'integer' }));
+  const query = QueryCode(values, message);
+  return field('integer', Code, Code, description, example, { cell: 'number', query });
+};
+
+/** `a, b or c` */
+export const alternatives = (values: readonly string[]): string =>
+  [values.slice(0, -1).join(', '), ...values.slice(-1)].filter(Boolean).join(' or ');
+
+/** The components `Location` and `VehicleLocation` of the API's documents, as records and as lists have them. */
+export const LocationInput = v.object({ latitude: Bounded(-90, 90), longitude: Bounded(-180, 180) });
+export const LocationOutput = v.object({ latitude: v.number(), longitude: v.number() });
+export const VehicleLocationInput = v.object({
+  ...LocationInput.entries,
+  altitudeMeters: v.nullish(Bounded(-1000, 20_000), null),
+  speedKph: v.nullish(Bounded(0, 1000), null),
+  timestamp: v.pipe(Timestamp, v.transform(timestamp)),
+});
+export const VehicleLocationOutput = v.object({
+  ...LocationOutput.entries,
+  altitudeMeters: v.nullable(v.number()),
+  speedKph: v.nullable(v.number()),
+  timestamp: TimeOutput,
+});
+
+const denver = { latitude: 39.7392, longitude: -104.9903 };
+const degrees = { latitude: 'number', longitude: 'number' } as const;
+
+/** A place, in decimal degrees. */
+export const location = (description: string) =>
+  field('text', LocationInput, LocationOutput, description, denver, { read: JSON.parse, cell: degrees });
+
+/** A place, with when a vehicle was there and how fast it went. */
+export const vehicleLocation = (description: string) => {
+  const time = '2026-11-20T20:00:00.000Z';
+  const example = { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: time };
+  const cell = { ...degrees, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' } as const;
+  const more = { read: JSON.parse, cell };
+  return field('text', VehicleLocationInput, VehicleLocationOutput, description, example, more);
+};
+
+/** An id that the service gives. */
+export const uuid = (description: string, example: string) =>
+  field('text', Uuid, Uuid, description, example, { query: QueryIds });
+
+/**
+ * The id of another record of the same connection. If it is required, that record must be known or in the same call;
+ * if it is optional, that record may come later.
+ */
+export const reference = <K extends string>(
+  resource: Referable<K>,
+  description: string,
+): Field<string, string, string, 'given', K> => ({
+  ...field('text', Characters(200), Uuid, description, resource.itemExample.id, { query: QueryIds }),
+  recordName: resource.kind,
+  refersTo: resource,
+});

@@ -1,0 +1,45 @@
+import { index, integer, real, type SQLiteColumn, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { AccountTable } from '../db/tables.ts';
+import type { Fields } from './field.ts';
+import { columnName, columnsByKey, type ListDeclaration, shown } from './list.ts';
+
+/**
+ * The table of a resource, with an index for each way in which its list is read: by account, unless requests must
+ * name a connection; by connection; and by the fields that an index leads to. What D1 has is in `migrations/`: a test
+ * compares the two.
+ */
+export function tableOf(
+  fields: Fields,
+  { path, order, connection, filters = {} }: ListDeclaration,
+): AccountTable {
+  const name = path.slice(1).replaceAll('-', '_');
+  const columns = {
+    accountId: text('account_id').notNull(),
+    sourceUpdatedAt: integer('source_updated_at'),
+    ...Object.fromEntries(
+      shown(fields).map(([key, { column, nullable }]) => {
+        const builder = builders[column](columnName(key));
+        return [key, nullable ? builder : builder.notNull()];
+      }),
+    ),
+    id: text().primaryKey(),
+  };
+  const leads = [
+    ...(connection === 'optional' ? ['accountId'] : []),
+    'connectionId',
+    ...Object.values(filters).flatMap((filter) => ('indexed' in filter ? [filter.field] : [])),
+  ];
+  return sqliteTable(name, columns, (table: { [key: string]: SQLiteColumn }) => {
+    const columnFor = columnsByKey(table);
+    return leads.map((lead) => {
+      const by = columnName(lead).replace(/_id$/, '');
+      return index(`${name}_by_${by}`).on(columnFor(lead), columnFor(order), columnFor('id'));
+    });
+  });
+}
+
+const builders = {
+  text: (name: string) => text(name),
+  integer: (name: string) => integer(name),
+  real: (name: string) => real(name),
+};

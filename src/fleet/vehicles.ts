@@ -1,0 +1,35 @@
+import * as v from 'valibot';
+import { optional, orElse } from './field.ts';
+import { choice, integer, number, text, texts, vehicleLocation } from './field-types.ts';
+import { equals, indexed } from './filters.ts';
+import { QueryText } from './query.ts';
+import { resource } from './resource.ts';
+
+export const vehicles = resource({
+  kind: 'vehicle',
+  description: 'A vehicle of the fleet.',
+  sourceId: 't7',
+  fields: {
+    name: text(200, 'Its name.', 'Truck 7'),
+    vin: optional(text(40, 'Its vehicle identification number.', '1FUJGLDR5CLBP8834')),
+    groups: orElse(texts({ max: 100, length: 200 }, 'The groups it belongs to.', ['North']), []),
+    status: orElse(choice(['active', 'inactive'], 'Whether it is in use.', 'active'), 'active'),
+    make: optional(text(100, 'Its make.', 'Freightliner')),
+    model: optional(text(100, 'Its model.', 'Cascadia')),
+    year: optional(integer(1900, 2100, 'Its model year.', 2024)),
+    fuelType: optional(text(50, 'What it runs on.', 'diesel')),
+    licensePlate: optional(text(40, 'Its licence plate.', 'ABC-1234')),
+    odometerKm: optional(number(0, 100_000_000, 'Its last odometer reading, in kilometres.', 184_220.5)),
+    lastLocation: optional(vehicleLocation('Where it was last seen.')),
+  },
+  list: {
+    path: '/vehicles',
+    order: 'createdAt',
+    connection: 'required',
+    filters: {
+      status: equals('status', 'Only vehicles with this status.'),
+      // The contract was published without a schema for it: to add one now would break it.
+      vin: { ...indexed('vin', 'Only the vehicle with this VIN.'), query: v.pipe(QueryText, v.metadata({})) },
+    },
+  },
+});

@@ -1,0 +1,38 @@
+import { defaultRisks, type IncidentType, incidentTypeOf, plain } from './types.ts';
+import { type Meaning, means, noIncident, providerWords } from './words.ts';
+
+/** A connection's feed: whose words it uses, and a map of its own, which wins over them (design 8). */
+export type Feed = { provider: string; incidentTypeMap?: Record<string, string[]> | undefined };
+
+/**
+ * Translates a provider's words into normalised incident types, each once, and into a risk from 1 to 5: the highest
+ * among them. A word that nothing maps is `Other`. Labels that are no incident are dropped, unless nothing else is left.
+ */
+export function normaliseIncidents(
+  feed: Feed,
+  words: readonly string[],
+): { types: IncidentType[]; risk: number } {
+  const meanings = words.map((word) => meaningOf(feed, word)).filter(({ types }) => types.length > 0);
+  if (meanings.length === 0) return { types: ['Other'], risk: defaultRisks.Other };
+  const risks = meanings.map(
+    ({ types, raise }) => Math.max(...types.map((type) => defaultRisks[type])) + raise,
+  );
+  return {
+    types: [...new Set(meanings.flatMap(({ types }) => types))],
+    risk: Math.min(5, Math.max(1, ...risks)),
+  };
+}
+
+function meaningOf({ provider, incidentTypeMap }: Feed, word: string): Meaning {
+  const mapped = incidentTypeMap && Object.hasOwn(incidentTypeMap, word) && incidentTypeMap[word];
+  if (mapped) return means(mapped.map((name) => incidentTypeOf(name) ?? 'Other'));
+  if (provider === 'samsara' && plain(word).startsWith('context')) return noIncident;
+  return vocabularies.get(provider)?.get(plain(word)) ?? means(incidentTypeOf(word) ?? 'Other');
+}
+
+const vocabularies = new Map(
+  Object.entries(providerWords).map(([provider, words]) => [
+    provider,
+    new Map(Object.entries(words).map(([word, meaning]) => [plain(word), meaning])),
+  ]),
+);

@@ -1,0 +1,46 @@
+/** The normalised incident types, with the risk of each when the provider gives none (design 8). */
+export const defaultRisks = {
+  Crash: 5,
+  'Near Crash': 4,
+  'Harsh Braking': 3,
+  'Harsh Acceleration': 2,
+  'Hard Cornering': 2,
+  Speeding: 3,
+  Tailgating: 3,
+  'Forward Collision Warning': 3,
+  'Phone Usage': 4,
+  Distraction: 4,
+  Drowsiness: 4,
+  Smoking: 2,
+  'Eating Or Drinking': 2,
+  'Seat Belt Violation': 3,
+  'Stop Sign Violation': 3,
+  'Rolling Stop': 2,
+  'Red Light Violation': 4,
+  'Railroad Crossing Violation': 4,
+  'Failure To Yield': 3,
+  'Unsafe Lane Change': 3,
+  'Lane Departure': 3,
+  'Unsafe Maneuver': 3,
+  'Stability Control': 3,
+  'Vulnerable Road User': 4,
+  'Camera Obstruction': 1,
+  'Unsafe Parking': 2,
+  Reversing: 1,
+  Idling: 1,
+  Other: 1,
+} as const;
+export type IncidentType = keyof typeof defaultRisks;
+
+export const incidentTypes = Object.keys(defaultRisks) as IncidentType[]; // the keys are exactly these
+
+/** Upper and lower case, spaces, `_` and `-` make no difference between words. */
+export const plain = (word: string): string => word.toLowerCase().replace(/[\s_-]/g, '');
+
+const byPlainName = new Map(incidentTypes.map((type) => [plain(type), type]));
+
+/** The normalised incident type that a name spells, in any spelling. */
+export const incidentTypeOf = (name: string): IncidentType | undefined => byPlainName.get(plain(name));
+
+/** Whether a name is a normalised incident type, in any spelling. */
+export const isIncidentType = (name: string): boolean => incidentTypeOf(name) !== undefined;

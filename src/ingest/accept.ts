@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { fieldError, sentence } from '../fields.ts';
+import { IngestRecord, type Rejection } from './schema.ts';
+
+/** A record that was accepted, and its place in the call. */
+export type Accepted = { index: number; record: IngestRecord };
+
+/** Checks the records of a call one by one. Of those that name the same thing, only the newest version is returned. */
+export function acceptRecords(inputs: unknown[]): { accepted: Accepted[]; rejected: Rejection[] } {
+  const records: Accepted[] = [];
+  const rejected: Rejection[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const result = v.safeParse(IngestRecord, input);
+    if (result.success) records.push({ index, record: result.output });
+    else rejected.push({ index, sourceId: sourceIdOf(input), message: problemsOf(result.issues) });
+  }
+  return { accepted: newest(records), rejected };
+}
+
+const problemsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
+  issues
+    .slice(0, 5)
+    .map((issue) => {
+      const error = fieldError(issue);
+      return error.field ? sentence(error) : `record ${error.message}`;
+    })
+    .join('; ');
+
+function sourceIdOf(input: unknown): string | null {
+  const id = typeof input === 'object' && input && 'sourceId' in input ? input.sourceId : null;
+  return typeof id === 'string' && id.length <= 200 ? id : null;
+}
+
+/** Of the records that name the same thing, the newest version, or else the last. */
+function newest(records: Accepted[]): Accepted[] {
+  const byKey = new Map<string, Accepted>();
+  for (const next of records) {
+    const key = JSON.stringify([
+      next.record.kind,
+      next.record.sourceId,
+      next.record.kind === 'accident' && next.record.notificationLevel,
+    ]);
+    const before = byKey.get(key);
+    const older = (next.record.sourceUpdatedAt ?? Infinity) < (before?.record.sourceUpdatedAt ?? 0);
+    if (!older) byKey.set(key, next);
+  }
+  return [...byKey.values()];
+}

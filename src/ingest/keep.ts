@@ -1,0 +1,36 @@
+import { getTableName, sql } from 'drizzle-orm';
+import { type Database, statement } from '../db/database.ts';
+import type { AccountTable } from '../db/tables.ts';
+import { upsertInto } from '../db/upsert.ts';
+import type { Fields } from '../fleet/field.ts';
+import { columnName } from '../fleet/list.ts';
+
+/**
+ * Prepares to keep records in the table of their resource, each with what it copies from those that it refers to, as
+ * they are then. `parents` are those that it must refer to: a row whose parent is unknown is passed over.
+ */
+export function keeperOf({ table, fields }: { table: AccountTable; fields: Fields }) {
+  const all = Object.entries(fields);
+  const parents = all.flatMap(([key, { refersTo, nullable }]) =>
+    refersTo && !nullable ? [{ key, kind: refersTo.kind, table: refersTo.table }] : [],
+  );
+  const joins = parents.map(
+    ({ key, kind, table }) => `join ${getTableName(table)} "${kind}" on "${kind}".id = r.value->>'${key}'`,
+  );
+  const copies = all.flatMap(([key, { copyOf }]) =>
+    copyOf ? [[columnName(key), `"${copyOf.resource.kind}".${columnName(copyOf.key)}`]] : [],
+  );
+  const write = upsertInto(table, {
+    join: joins.join(' '),
+    from: Object.fromEntries(copies),
+    fixed: all.flatMap(([key, { fixed }]) => (fixed ? [columnName(key)] : [])),
+  });
+  return { parents, write };
+}
+
+/** Which of these ids the table has, those that were just written included. */
+export const knownIds = (db: Database, table: AccountTable, ids: string[]) =>
+  statement<{ id: string }>(
+    db,
+    sql`select t.id from json_each(${JSON.stringify(ids)}) wanted cross join ${table} t on t.id = wanted.value`,
+  );

@@ -1,0 +1,88 @@
+import type { BatchItem } from 'drizzle-orm/batch';
+import type { Database } from '../db/database.ts';
+import { fanOut } from '../deliveries/fan-out.ts';
+import type { Source } from '../fleet/record.ts';
+import type { Batch } from './batches.ts';
+import { knownIds } from './keep.ts';
+import type { Rejection } from './schema.ts';
+
+/** One statement of a call's transaction, and what is done with its result. */
+export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => void };
+
+/**
+ * What a call has come to: how many records changed something, which were refused, which webhooks have to be woken,
+ * and which fan-outs are not complete.
+ */
+export type Tally = { changed: number; rejected: Rejection[]; woken: string[]; fanOuts: string[] };
+
+/**
+ * The statements that take in the records of a call. Customers are told of records before these are written: what is
+ * there already has been told of.
+ */
+export function stepsFor(
+  db: Database,
+  source: Source,
+  batches: Batch[],
+  notify: boolean,
+  tally: Tally,
+): Step[] {
+  const silent = batches.filter(({ notifier }) => !notifier);
+  const telling = batches.filter(({ notifier }) => notifier);
+  return [
+    ...silent.flatMap((batch) => keep(db, batch, tally)),
+    ...(notify ? telling.flatMap((batch) => fanOutSteps(db, source, batch, tally)) : []),
+    ...telling.flatMap((batch) => tell(db, source, batch, notify, tally)),
+    ...telling.flatMap((batch) => keep(db, batch, tally)),
+  ];
+}
+
+function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
+  if (!keeper) return [];
+  const rows = entries.map(({ row }) => row);
+  const written = step(keeper.write(db, rows), ({ meta }) => {
+    tally.changed += meta.changes;
+  });
+  const checked = keeper.parents.map(({ key, kind, table }) =>
+    step(knownIds(db, table, [...new Set(rows.map((row) => String(row[key])))]), (found) => {
+      const known = new Set(found.map(({ id }) => id));
+      const orphans = entries.filter(({ row }) => !known.has(String(row[key])));
+      const message = `${kind} is neither known nor in the same call`;
+      tally.rejected.push(
+        ...orphans.map(({ index, record }) => ({ index, sourceId: record.sourceId, message })),
+      );
+    }),
+  );
+  return [written, ...checked];
+}
+
+/** The deliveries of a kind's notifications, which are all of one type. */
+function fanOutSteps(db: Database, source: Source, { notifications }: Batch, tally: Tally): Step[] {
+  const [first] = notifications;
+  if (!first) return [];
+  const { idle, deliveries, rest } = fanOut(db, source, first.type, notifications);
+  return [
+    step(idle, (webhooks) => tally.woken.push(...webhooks.map(({ webhookId }) => webhookId))),
+    step(deliveries, () => {}),
+    step(rest, (fanOuts) => tally.fanOuts.push(...fanOuts.map(({ id }) => id))),
+  ];
+}
+
+/** Records that no table keeps are known by their notifications, which are written even if nobody is told. */
+function tell(
+  db: Database,
+  source: Source,
+  { keeper, notifier, notifications }: Batch,
+  notify: boolean,
+  tally: Tally,
+): Step[] {
+  if (!notifier || (keeper && !notify)) return [];
+  const written = step(notifier.insert(db, source, notifications), ({ meta }) => {
+    if (!keeper) tally.changed += meta.changes;
+  });
+  return [written];
+}
+
+const step = <T>(statement: BatchItem<'sqlite'> & { _: { result: T } }, take: (result: T) => void): Step => ({
+  statement,
+  take: take as Step['take'], // D1 returns a result for each statement, in their order
+});

@@ -1,0 +1,174 @@
+import * as v from 'valibot';
+import type { Account } from '../accounts/accounts.ts';
+import type { Connection } from '../accounts/connections.ts';
+import type { PortalUser } from '../accounts/people.ts';
+import { type Delivery, statuses } from '../deliveries/queries.ts';
+import { timestamp, timestampOrNull } from '../fields.ts';
+import { HealthOutput } from '../health/schema.ts';
+import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../notifications/types.ts';
+import type { Token } from '../tokens/service.ts';
+import { maxFailedCounted, maxPendingCounted, type Status } from './status.ts';
+
+/** What the operator's routes return: the schema of each thing, and how it is presented. */
+const id = v.pipe(v.string(), v.uuid());
+const time = v.pipe(v.string(), v.isoTimestamp());
+
+export const AccountOutput = v.object({
+  id,
+  name: v.string(),
+  status: v.picklist(['active', 'suspended']),
+  createdAt: time,
+});
+export type AccountOutput = v.InferOutput<typeof AccountOutput>;
+
+export const presentAccount = ({ createdAt, ...account }: Account): AccountOutput => ({
+  ...account,
+  createdAt: timestamp(createdAt),
+});
+
+export const ConnectionOutput = v.object({
+  id,
+  accountId: id,
+  name: v.nullable(v.string()),
+  provider: v.string(),
+  tSP: v.string(),
+  healthStatus: v.pipe(v.number(), v.integer(), v.values([1, 2, 3, 4])),
+  incidentTypeMap: v.nullable(v.record(v.string(), v.array(v.string()))),
+  createdAt: time,
+  updatedAt: time,
+});
+export type ConnectionOutput = v.InferOutput<typeof ConnectionOutput>;
+
+export const presentConnection = ({
+  tsp,
+  createdAt,
+  updatedAt,
+  ...connection
+}: Connection): ConnectionOutput => ({
+  ...connection,
+  tSP: tsp,
+  createdAt: timestamp(createdAt),
+  updatedAt: timestamp(updatedAt),
+});
+
+export const TokenOutput = v.object({
+  id,
+  connectionId: v.nullable(id),
+  scope: v.picklist(['api', 'ingest']),
+  name: v.string(),
+  lastFour: v.string(),
+  createdAt: time,
+  expiresAt: v.nullable(time),
+  lastUsedAt: v.nullable(time),
+  revokedAt: v.nullable(time),
+});
+export type TokenOutput = v.InferOutput<typeof TokenOutput>;
+
+export const presentToken = ({
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+  revokedAt,
+  ...token
+}: Token): TokenOutput => ({
+  ...token,
+  createdAt: timestamp(createdAt),
+  expiresAt: timestampOrNull(expiresAt),
+  lastUsedAt: timestampOrNull(lastUsedAt),
+  revokedAt: timestampOrNull(revokedAt),
+});
+
+export const IssuedToken = v.object({ ...TokenOutput.entries, value: v.string() });
+
+export const UserOutput = v.object({
+  id,
+  accountId: id,
+  email: v.string(),
+  createdAt: time,
+  lastSignInAt: v.nullable(time),
+});
+export type UserOutput = v.InferOutput<typeof UserOutput>;
+
+export const presentUser = ({ createdAt, lastSignInAt, ...user }: PortalUser): UserOutput => ({
+  ...user,
+  createdAt: timestamp(createdAt),
+  lastSignInAt: timestampOrNull(lastSignInAt),
+});
+
+export const SignInLink = v.object({ url: v.string() });
+
+export const WebhookHealth = v.object({
+  id,
+  url: v.string(),
+  failures: v.pipe(v.number(), v.integer()),
+  openUntil: v.nullable(time),
+});
+
+export const FailingWebhook = v.object({
+  webhookId: id,
+  accountId: id,
+  account: v.string(),
+  failed: v.pipe(v.number(), v.integer(), v.maxValue(maxFailedCounted)),
+  failures: v.pipe(v.number(), v.integer()),
+  openUntil: v.nullable(time),
+});
+
+const count = v.pipe(v.number(), v.integer(), v.maxValue(maxPendingCounted));
+
+export const StatusOutput = v.object({
+  problem: v.nullable(v.string()),
+  health: HealthOutput,
+  pending: count,
+  due: count,
+  later: count,
+  oldestPendingAt: v.nullable(time),
+  failing: v.array(FailingWebhook),
+});
+export type StatusOutput = v.InferOutput<typeof StatusOutput>;
+
+export const presentStatus = ({ oldestPendingAt, failing, ...rest }: Status): StatusOutput => ({
+  ...rest,
+  oldestPendingAt: timestampOrNull(oldestPendingAt),
+  failing: failing.map(({ openUntil, ...webhook }) => ({
+    ...webhook,
+    openUntil: timestampOrNull(openUntil),
+  })),
+});
+
+export const Replayed = v.object({ replayed: v.pipe(v.number(), v.integer()), more: v.boolean() });
+
+export const AttemptEntry = v.object({
+  at: time,
+  durationMs: v.number(),
+  result: v.string(),
+  status: v.optional(v.pipe(v.number(), v.integer())),
+  answer: v.optional(v.string()),
+  retryAfter: v.optional(v.number()),
+});
+
+export const DeliveryOutput = v.object({
+  id,
+  webhookId: id,
+  eventId: id,
+  type: v.pipe(v.number(), v.integer(), v.values(notificationTypes)),
+  level: v.pipe(v.number(), v.integer(), v.values([EVENT_LEVEL, ...accidentLevels])),
+  status: v.picklist(statuses),
+  attempts: v.pipe(v.number(), v.integer()),
+  nextAttemptAt: v.nullable(time),
+  finishedAt: v.nullable(time),
+  requestId: v.nullable(id),
+  log: v.array(AttemptEntry),
+});
+export type DeliveryOutput = v.InferOutput<typeof DeliveryOutput>;
+
+export const presentDelivery = ({
+  nextAttemptAt,
+  finishedAt,
+  log,
+  ...delivery
+}: Delivery): DeliveryOutput => ({
+  ...delivery,
+  nextAttemptAt: delivery.status === 'pending' ? timestamp(nextAttemptAt) : null,
+  finishedAt: timestampOrNull(finishedAt),
+  log: log.map(({ at, ...entry }) => ({ at: timestamp(at), ...entry })),
+});

@@ -1,0 +1,44 @@
+import { HTTPException } from 'hono/http-exception';
+import type { Context } from '../http/context.ts';
+import { failureOf, headersOf, type ReportedFailure } from '../http/failures.ts';
+import { seeOther } from '../http/redirect.ts';
+import { page } from './layout.tsx';
+
+/** Renders anything thrown as a page. People whose session has ended are redirected to the sign-in page. */
+export function renderFailurePage(error: Error, c: Context) {
+  if (error instanceof HTTPException)
+    return page(
+      c,
+      'Form refused',
+      <p role="alert">This form was not sent from the portal. Open the page again and retry.</p>,
+      'forbidden', // what the CSRF check, which throws this, means
+    );
+  const failure = failureOf(error, c);
+  if (failure.kind === 'unauthenticated' || failure.kind === 'forbidden')
+    return seeOther(c, '/portal/sign-in');
+  for (const [name, value] of Object.entries(headersOf(failure))) c.header(name, value);
+  const [title, text] = explain(failure, c);
+  return page(c, title, <p role="alert">{text}</p>, failure.kind);
+}
+
+function explain(failure: ReportedFailure, c: Context): [title: string, text: string] {
+  switch (failure.kind) {
+    case 'invalid':
+      return ['That did not work', failure.message];
+    case 'not found':
+      return ['Not found', 'This page does not exist, or you do not have access to it.'];
+    case 'method not allowed':
+      return ['Method not allowed', 'Nothing can be sent to this page in this way.'];
+    case 'too large':
+      return ['Too large', `A form can have at most ${failure.limitBytes / 1024} KiB.`];
+    case 'rate limited':
+      return ['Too many requests', 'Wait a minute, then try again.'];
+    case 'unavailable':
+      return ['Temporarily unavailable', 'Wait a few seconds, then try again.'];
+    default:
+      return [
+        'Something went wrong',
+        `This is our fault. If it happens again, give us this request id: ${c.get('requestId')}.`,
+      ];
+  }
+}

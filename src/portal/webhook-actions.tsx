@@ -1,0 +1,48 @@
+import { Hono } from 'hono';
+import { replay } from '../deliveries/replay.ts';
+import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
+import { deleteWebhook } from '../webhooks/service.ts';
+import { sendTestAccident, sendTestEvent } from '../webhooks/simulate.ts';
+import { Confirm } from './components.tsx';
+import { page } from './layout.tsx';
+import { pathOf, requireWebhook } from './webhook.tsx';
+import { typesOf } from './webhooks.tsx';
+
+/** What can be done with a webhook besides editing it. */
+export const webhookActions = new Hono<App>()
+  .get('/webhooks/:id/delete', confirmDelete)
+  .post('/webhooks/:id/delete', remove)
+  .post('/webhooks/:id/replay', replayFailed)
+  .post('/webhooks/:id/test-event', (c) => sendTest(c, sendTestEvent))
+  .post('/webhooks/:id/test-accident', (c) => sendTest(c, sendTestAccident));
+
+async function confirmDelete(c: Context) {
+  const webhook = await requireWebhook(c);
+  return page(
+    c,
+    'Delete this webhook?',
+    <Confirm to={c.req.path} confirm="Delete" back={pathOf(webhook)} cancel="Keep it">
+      <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. Pending deliveries will be
+      cancelled.
+    </Confirm>,
+  );
+}
+
+async function remove(c: Context) {
+  const { id } = await requireWebhook(c);
+  await deleteWebhook(c.env, c.get('caller'), id);
+  return seeOther(c, '/portal/webhooks');
+}
+
+async function replayFailed(c: Context) {
+  const webhook = await requireWebhook(c);
+  await replay(c.env, c.get('caller'), webhook.id, {});
+  return seeOther(c, pathOf(webhook));
+}
+
+async function sendTest(c: Context, send: typeof sendTestEvent | typeof sendTestAccident) {
+  const webhook = await requireWebhook(c);
+  await send(c.env, c.get('caller'), c.get('requestId'), webhook);
+  return seeOther(c, pathOf(webhook));
+}

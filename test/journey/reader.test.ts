@@ -1,0 +1,179 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readGuides } from '../../src/docs/pages/guides.ts';
+import { cloneSource, npmStart } from '../support/node/clone.ts';
+import { api, freePort, until } from '../support/node/journey.ts';
+import { type Block, blocksOf, isSample } from '../support/node/samples.ts';
+import { openTerminal, type Printed } from '../support/node/terminal.ts';
+
+// One reader, one service, one account: the README's tour, then the guides in their order, block by block.
+
+const readme = blocksOf(readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8'));
+const guides = new Map(readGuides().map(({ path, markdown }) => [path, blocksOf(markdown)]));
+const clone = cloneSource();
+const folder = mkdtempSync(join(tmpdir(), 'reader-'));
+const terminals: { close: () => void }[] = [];
+const ports = new Map<string, string>();
+let service: Awaited<ReturnType<typeof npmStart>>;
+/** Where the receiver of the quick start runs, and where everything else does. */
+let receiver: ReturnType<typeof openTerminal>;
+let shell: ReturnType<typeof openTerminal>;
+
+beforeAll(async () => {
+  for (const port of ['8787', '9443', '9444']) ports.set(port, String(await freePort()));
+  service = await npmStart(clone.folder, Number(ports.get('8787')));
+});
+afterAll(async () => {
+  for (const terminal of terminals) terminal.close();
+  await service?.stop();
+  clone.remove();
+  rmSync(folder, { recursive: true });
+});
+
+function terminalIn(cwd: string) {
+  const terminal = openTerminal(cwd);
+  terminals.push(terminal);
+  return terminal;
+}
+
+/** A page's text on the ports of this run. */
+const here = (text: string): string =>
+  text.replace(/\b(?:8787|9443|9444)\b/g, (port) => ports.get(port) ?? port);
+
+/** Text without what differs from run to run. */
+const masked = (text: string): string =>
+  text
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
+    .replace(/fd[si]_[\w-]+/g, '<token>')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replace(/\b\d\d:\d\d:\d\d\b/g, '<clock>');
+
+const block = (blocks: Block[], name: string): string => {
+  const found = blocks.find((candidate) => candidate.name === name);
+  if (!found) throw new Error(`No block is called ${name}`);
+  return here(found.code);
+};
+
+/** What a page shows right below a sample; undefined if it shows nothing. */
+const shownBelow = (blocks: Block[], name: string): Block | undefined => {
+  const next = blocks[blocks.findIndex((candidate) => candidate.name === name) + 1];
+  return next && !next.name && ['json', 'text'].includes(next.language) ? next : undefined;
+};
+
+/** Checks that a block worked, and printed what the page shows below it; JSON may be shown in part. */
+function expectShown(blocks: Block[], name: string, { out, code }: Printed): void {
+  expect(code, `${name}: ${out}`).toBe(0);
+  expect(out.match(/"status":(?!200\b)\d+/g), `${name}: ${out}`).toBe(null);
+  const shown = shownBelow(blocks, name);
+  if (shown?.language === 'text') expect(out.trim(), name).toBe(shown.code.trim());
+  if (shown?.language === 'json')
+    expect(JSON.parse(masked(out)), name).toMatchObject(JSON.parse(masked(shown.code)));
+}
+
+it('npm start prints what the README shows', async () => {
+  for (const line of block(readme, 'tour-start').split('\n').filter(Boolean)) {
+    const [beginning = ''] = masked(line).split(/\w*…/);
+    await until(`it prints ${beginning}`, () => masked(service.printed()).includes(beginning.trimEnd()));
+  }
+});
+
+it("the README's tour leads from a receiver to a delivery, and to the same event in the list", async () => {
+  const second = terminalIn(clone.folder);
+  second.start(block(readme, 'tour-receiver.sh'));
+  const third = terminalIn(clone.folder);
+  for (const name of ['tour-register.sh', 'tour-ingest.sh', 'tour-list.sh'])
+    expectShown(readme, name, await third.paste(block(readme, name)));
+  const delivery = masked(block(readme, 'tour-delivery').trim());
+  await until('the delivery is printed', () => masked(second.screen()).includes(delivery));
+
+  const again = await third.paste(block(readme, 'tour-ingest.sh'));
+  expect(JSON.parse(again.out).data).toEqual({ accepted: 0, unchanged: 2, rejected: [] });
+  expect(masked(second.screen()).split(delivery)).toHaveLength(2);
+});
+
+it('the quick start follows the tour, in a folder of its own', async () => {
+  const blocks = guides.get('quick-start') ?? [];
+  receiver = terminalIn(folder);
+  shell = terminalIn(folder);
+  for (const terminal of [receiver, shell])
+    await terminal.paste(`SERVICE_FOLDER=${clone.folder}\n${block(blocks, 'local.sh')}`);
+
+  for (const name of ['connections.sh', 'vehicles.sh'])
+    expectShown(blocks, name, await shell.paste(block(blocks, name)));
+  writeFileSync(join(folder, 'receiver.ts'), block(blocks, 'receiver.ts'));
+  receiver.start(`node receiver.ts`);
+  await until('the receiver listens', () => receiver.screen().includes('listening on'));
+  expectShown(blocks, 'knock.sh', await shell.paste(block(blocks, 'knock.sh')));
+  const told = masked(block(blocks, 'receiver').trim());
+  const timesTold = () => masked(receiver.screen()).split(told).length - 1;
+  await until('the call is printed', () => timesTold() === 1);
+
+  const registered = await shell.paste(block(blocks, 'register.sh'));
+  expectShown(blocks, 'register.sh', registered);
+  await shell.paste(`export WEBHOOK_ID=${JSON.parse(registered.out).data.id}`);
+  expectShown(blocks, 'provider.sh', await shell.paste(block(blocks, 'provider.sh')));
+  await until('the event is printed', () => timesTold() === 2);
+
+  const accident = { kind: 'accident', sourceId: 'crash', vin: '1FUJGLDR5CLBP8834', notificationLevel: 1 };
+  const at = { eventTime: '2026-11-20T20:00:00Z', location: { latitude: 39.7, longitude: -105 } };
+  await shell.paste(`RECORDS='${JSON.stringify({ records: [{ ...accident, ...at }] })}'
+    curl "$BASE_URL/ingest" -H "x-api-key: $INGEST_KEY" -H 'Content-Type: application/json' -d "$RECORDS"`);
+  await until('the accident is printed', () => receiver.screen().includes('level 1 vin 1FUJGLDR5CLBP8834'));
+});
+
+it('deliveries look as the guide shows them', () => {
+  const shown = (guides.get('webhooks') ?? []).filter(({ language }) => language === 'json');
+  const lines = readFileSync(join(folder, 'deliveries.ndjson'), 'utf8').trim().split('\n');
+  const deliveries = lines.map((line) => JSON.parse(line));
+  expect(shown).toHaveLength(2);
+  for (const example of shown.map(({ code }) => JSON.parse(code))) {
+    const { data } = deliveries.findLast(({ type }) => type === example.type);
+    expect(shapeOf(data)).toEqual(shapeOf(example.data));
+  }
+});
+
+const shapeOf = (data: object) => Object.entries(data).map(([key, value]) => [key, typeof value]);
+
+it.each([...guides.keys()].filter((path) => !['', 'quick-start'].includes(path)))(
+  'the samples of /docs/%s work in that same terminal, and print what the page shows',
+  async (path) => {
+    const day = 86_400_000;
+    const [FROM, TO] = [Date.now() - day, Date.now() + day].map((at) => new Date(at).toISOString());
+    await shell.paste(`export FROM=${FROM} TO=${TO}`);
+    const blocks = guides.get(path) ?? [];
+    for (const [at, sample] of blocks.entries()) {
+      const before = blocks[at - 1];
+      const sameInAnotherLanguage = before && isSample(before) && before.language !== sample.language;
+      if (!isSample(sample) || sameInAnotherLanguage) continue;
+      if (sample.language === 'ts') writeFileSync(join(folder, sample.name), here(sample.code));
+      const command = sample.language === 'ts' ? `node ${sample.name}` : here(sample.code);
+      expectShown(blocks, sample.name, await shell.paste(command));
+    }
+  },
+);
+
+const demo = () =>
+  JSON.parse(readFileSync(join(clone.folder, '.local/demo.json'), 'utf8')) as {
+    baseUrl: string;
+    apiToken: string;
+    connections: { id: string; ingestKey: string }[];
+  };
+
+it('nothing of all this shows up in git status', () => {
+  expect(clone.changes()).toBe('');
+});
+
+it('a failure looks as the guide shows it', async () => {
+  const [, failure] = (guides.get('errors-and-limits') ?? []).filter(({ language }) => language === 'json');
+  const { baseUrl, apiToken } = demo();
+  const body = {
+    connectionIds: [],
+    url: 'https://claims.example.com',
+    httpVerb: 'GET',
+    notificationTypes: [1],
+  };
+  const reply = await api({ baseUrl }, apiToken, 'POST', '/webhook', body);
+  expect(JSON.parse(masked(JSON.stringify(reply)))).toEqual(JSON.parse(masked(failure?.code ?? '')));
+});

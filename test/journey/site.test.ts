@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Stack } from '../../src/cli/local/stack.ts';
+import { root } from '../../src/cli/project/paths.ts';
+import { stackFolder } from '../support/node/journey.ts';
+
+const run = (program: string, ...args: string[]) =>
+  promisify(execFile)(process.execPath, [join(root, 'src/cli', program), ...args]);
+
+const folder = stackFolder();
+let stack: Stack;
+beforeAll(async () => {
+  stack = await folder.start();
+});
+afterAll(async () => {
+  await stack?.stop();
+  folder.remove();
+});
+
+it('a running service serves its docs while others build them and try a deploy', async () => {
+  let running = true;
+  const failures: string[] = [];
+  const reader = (async () => {
+    let pages = 0;
+    for (; running; pages++) {
+      const outcome = await fetch(`${stack.baseUrl}/docs`).then(
+        ({ status }) => String(status),
+        (error) => `${error}`,
+      );
+      if (outcome !== '200') failures.push(outcome);
+    }
+    return pages;
+  })();
+  await Promise.all([run('site/assets.ts'), run('deploy.ts', '--dry-run')]);
+  running = false;
+  expect(await reader).toBeGreaterThan(100);
+  expect(failures).toEqual([]);
+});

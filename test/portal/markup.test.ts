@@ -1,0 +1,54 @@
+import { beforeAll, expect, it, vi } from 'vitest';
+import { deliveriesOf, settled } from '../support/deliveries.ts';
+import { ask, signIn } from '../support/portal.ts';
+import { receiver } from '../support/receiver.ts';
+import { as, operator, safetyEvent, vehicle, type WebhookOut, webhookBody, world } from '../support/world.ts';
+
+const markup = `"><script>alert('1')</script>`;
+let cookie: string;
+const paths: string[] = [];
+beforeAll(async () => {
+  receiver(() => new Response(markup, { status: 410 }));
+  const us = await world();
+  cookie = (await signIn(us)).cookie;
+  await operator.patch(`/operator/connections/${us.connection.id}`, { name: markup, tSP: markup });
+  const path = `/operator/accounts/${us.accountId}/tokens`;
+  const token = await operator.post<{ id: string }>(path, { name: markup });
+  const { data: webhook } = await as(us.apiToken).post<WebhookOut>(
+    '/webhook',
+    webhookBody(us, { url: `https://receiver.example.com/${markup}`, headers: { 'X-Secret': markup } }),
+  );
+  await as(us.connection.ingestKey).send(
+    vehicle({ name: markup }),
+    safetyEvent({ startedAt: new Date().toISOString() }),
+  );
+  await settled(webhook.id);
+  const [delivery] = await deliveriesOf(webhook.id);
+  paths.push('/portal', '/portal/events', '/portal/webhooks', '/portal/settings/tokens');
+  paths.push(`/portal/settings/tokens/${token.data.id}/revoke`);
+  for (const page of ['', '/edit', '/edit?reveal=yes', '/delete', `/deliveries/${delivery?.id}`])
+    paths.push(`/portal/webhooks/${webhook.id}${page}`);
+  return () => vi.restoreAllMocks();
+});
+
+it('markup in names, addresses, headers and what receivers reply is text on every page', async () => {
+  for (const path of paths) {
+    const html = await (await ask('GET', path, { cookie })).text();
+    expect(html, path).toContain('&lt;script&gt;');
+    expect(html, path).not.toContain('<script>');
+  }
+});
+
+it('markup that is sent comes back as text', async () => {
+  for (const [path, fields] of [
+    ['/portal/webhooks/new', { url: markup, headerName: markup, headerValue: markup }],
+    ['/portal/settings/tokens', { name: markup, expires: markup }],
+    ['/portal/settings/people', { email: markup }],
+  ] as const) {
+    const reply = await ask('POST', path, { cookie, fields });
+    expect(reply.status, path).toBe(400);
+    const html = await reply.text();
+    expect(html, path).toContain('&lt;script&gt;');
+    expect(html, path).not.toContain('<script>');
+  }
+});

@@ -1,0 +1,94 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import MarkdownIt, { type Token } from 'markdown-it';
+import { describe, expect, it } from 'vitest';
+import { guidePaths } from '../../src/docs/pages/guides.ts';
+import { headingsOf } from '../../src/docs/pages/markdown.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const guides = join(root, 'src/docs/guides');
+const servedBesidesGuides = ['/docs/reference', '/openapi.json', '/openapi.operator.json', '/portal'];
+
+const markdownIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
+    .map((entry) => join(entry.parentPath, entry.name));
+
+/** All documentation: the front page, and whatever Markdown lies in the source. */
+const pages = [join(root, 'README.md'), ...markdownIn(join(root, 'src'))].map((file) => {
+  const text = readFileSync(file, 'utf8');
+  const tokens = new MarkdownIt({ linkify: false }).parse(text, {});
+  const inline = tokens.flatMap(({ children }) => children ?? []);
+  return { file, name: relative(root, file), text, inline, ids: headingsOf(tokens).map(({ id }) => id) };
+});
+type Page = (typeof pages)[number];
+
+const linksOf = ({ inline }: Page): string[] =>
+  inline.flatMap((token) => {
+    const link = token.attrGet(token.type === 'image' ? 'src' : 'href');
+    return typeof link === 'string' ? [link] : [];
+  });
+
+/** The file that a link of `page` leads to; undefined for one that leads out of the repository. */
+function targetOf(page: Page, link: string): string | undefined {
+  const [path = ''] = link.split('#');
+  if (/^https?:/.test(path)) return undefined;
+  if (path === '') return page.file;
+  if (!path.startsWith('/')) return resolve(dirname(page.file), path);
+  if (servedBesidesGuides.includes(path)) return undefined;
+  return join(guides, `${path.replace(/^\/docs\/?/, '') || 'index'}.md`);
+}
+
+describe.each(pages)('$name', (page) => {
+  it('has links and anchors that lead somewhere', () => {
+    for (const link of linksOf(page)) {
+      const target = targetOf(page, link);
+      if (!target) continue;
+      expect(existsSync(target), link).toBe(true);
+      const anchor = link.split('#')[1];
+      if (anchor) expect(pages.find(({ file }) => file === target)?.ids, link).toContain(anchor);
+    }
+  });
+
+  it('has headings that can be told apart', () => {
+    expect(new Set(page.ids).size).toBe(page.ids.length);
+  });
+
+  it('names only files that exist', () => {
+    const named = page.inline.filter(isCode).map(({ content }) => content);
+    const paths = named.filter((text) => /^(?:src|test|migrations|\.github)\/[\w./-]+$/.test(text));
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('is wrapped, but for tables and code', () => {
+    const prose = page.text.replaceAll(/^```[\s\S]*?^```$/gm, '').split('\n');
+    expect(prose.filter((line) => !line.startsWith('|') && line.length > 120)).toEqual([]);
+  });
+});
+
+const isCode = ({ type }: Token): boolean => type === 'code_inline';
+
+it('the front page is one', () => {
+  const lines = readFileSync(join(root, 'README.md'), 'utf8').trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(150);
+  expect(lines.filter((line) => line.length > 120)).toEqual([]);
+});
+
+it('every page of the documentation is led to from the front page, link by link', () => {
+  const found = new Set([join(root, 'README.md')]);
+  for (const file of found) {
+    const page = pages.find((candidate) => candidate.file === file);
+    for (const link of page ? linksOf(page) : []) {
+      const target = page && targetOf(page, link);
+      if (target?.endsWith('.md')) found.add(target);
+    }
+  }
+  expect(pages.filter(({ file }) => !found.has(file)).map(({ name }) => name)).toEqual([]);
+});
+
+it('pages that are served link to served pages alone', () => {
+  const served = pages.filter(({ file }) => file.startsWith(guides));
+  expect(served).toHaveLength(guidePaths.length + 1);
+  for (const page of served)
+    expect(linksOf(page).filter((link) => !/^(?:\/|#|https:)/.test(link))).toEqual([]);
+});

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { allowed, broken } from './broken.ts';
+import { readProjects, sourceFiles } from './source.ts';
+import { importCycles } from './structure.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** What `npm run check` prints for a copy of the project with that code added. */
+let printed: string;
+beforeAll(async () => {
+  const copy = copyOfProject();
+  for (const [, , path, code] of broken) write(join(copy, path), code);
+  for (const [path, code] of Object.entries(allowed)) write(join(copy, path), code);
+  printed = (await Promise.all(checks().map((command) => output(command, copy)))).join('\n');
+  return () => rmSync(copy, { recursive: true, force: true });
+});
+
+describe('npm run check', () => {
+  it.each(broken)('enforces that %s', (_rule, message, path) => {
+    const lines = printed.split('\n').filter((line) => line.includes(message));
+    expect(lines, printed).toEqual(expect.arrayContaining([expect.stringContaining(path)]));
+  });
+
+  it('each rule in rules/ is broken by some case', () => {
+    const rules = join(import.meta.dirname, 'rules');
+    for (const file of readdirSync(rules)) {
+      const message = /message="(.*)"/.exec(readFileSync(join(rules, file), 'utf8'))?.[1];
+      expect(
+        broken.some(([, start]) => message?.startsWith(start)),
+        file,
+      ).toBe(true);
+    }
+  });
+
+  it('code that keeps to the rules passes', () => {
+    expect(printed.split('\n').filter((line) => /tolls[./]/.test(line))).toEqual([]);
+  });
+});
+
+it('no folder imports in a cycle', () => {
+  expect(importCycles(sourceFiles(root)).join('\n')).toBe('');
+});
+
+it('every file belongs to a TypeScript project', () => {
+  const projectsOf = readProjects(root);
+  const orphans = sourceFiles(root).filter(({ path }) => projectsOf(path).length === 0);
+  expect(orphans.map(({ path }) => path)).toEqual([]);
+});
+
+/** The commands of `npm run check` but for the first, which generates `src/env.d.ts`. */
+function checks(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [, ...commands] = scripts.check.split(' && ');
+  return commands.map((command: string) =>
+    command.startsWith('biome')
+      ? `${command} --formatter-enabled=false --max-diagnostics=none --reporter=concise`
+      : command,
+  );
+}
+
+function copyOfProject(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'structure-'));
+  const parts = ['src', 'test', 'biome.json', 'package.json', '.gitignore'];
+  const projects = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
+  for (const part of [...parts, ...projects]) cpSync(join(root, part), join(copy, part), { recursive: true });
+  // Packages are linked one by one: the compiler keeps its cache in `node_modules`, and this copy needs its own.
+  mkdirSync(join(copy, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name !== '.cache'))
+    symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name));
+  return copy;
+}
+
+function write(path: string, code: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, code, { flag: 'a' });
+}
+
+/** What a command of `npm run check` prints, which is expected to fail. */
+function output(command: string, cwd: string): Promise<string> {
+  const PATH = `${join(cwd, 'node_modules/.bin')}:${process.env.PATH}`;
+  const child = spawn(command, { cwd, shell: true, env: { ...process.env, PATH, NO_COLOR: '1' } });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      text += chunk;
+    });
+  return new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', (code) => {
+      if (code === 0) fail(new Error(`${command} passes`));
+      else done(text);
+    });
+  });
+}

@@ -1,0 +1,95 @@
+import type { ProjectsOf, SourceFile } from './source.ts';
+
+/**
+ * The rules of structure that no linter can check file by file. Returns a line for each that is broken, with what
+ * to do about it.
+ */
+export function structureProblems(files: SourceFile[], projectsOf: ProjectsOf): string[] {
+  return [...importCycles(files), ...mixedImports(files, projectsOf), ...sharedTables(files)];
+}
+
+/** Within each folder, its files and subfolders, each taken as a whole, import one another without a cycle. */
+export function importCycles(files: SourceFile[]): string[] {
+  const folders = new Map<string, Graph>();
+  for (const file of files)
+    for (const target of file.imports) {
+      const { folder, from, to } = meet(file.path, target);
+      const graph = folders.get(folder) ?? new Map();
+      folders.set(folder, graph);
+      const edges = graph.get(from) ?? new Map();
+      graph.set(from, edges.set(to, edges.get(to) ?? `${file.path} imports ${target}`));
+    }
+  return [...folders].flatMap(([folder, graph]) => {
+    const cycle = findCycle(graph);
+    if (!cycle) return [];
+    const steps = cycle.slice(1).map((node, at) => `\n  ${graph.get(cycle[at] ?? '')?.get(node)}`);
+    return `Imports in ${folder || 'the project'} form a cycle: ${cycle.join(' → ')}. Move what both sides need to where it depends on neither.${steps.join('')}`;
+  });
+}
+
+/** Nodes with what they import, and an example of each import. */
+type Graph = Map<string, Map<string, string>>;
+
+/** The innermost folder that holds both files, and which of its entries each of them lies in. */
+function meet(importer: string, imported: string): { folder: string; from: string; to: string } {
+  const [a, b] = [importer.split('/'), imported.split('/')];
+  const at = a.findIndex((part, index) => part !== b[index]);
+  return { folder: a.slice(0, at).join('/'), from: a[at] ?? '', to: b[at] ?? '' };
+}
+
+/** The nodes of a cycle, with the first repeated at the end. */
+function findCycle(graph: Graph): string[] | undefined {
+  const done = new Set<string>();
+  const visit = (node: string, path: string[]): string[] | undefined => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
+    if (done.has(node)) return undefined;
+    for (const next of graph.get(node)?.keys() ?? []) {
+      const cycle = visit(next, [...path, node]);
+      if (cycle) return cycle;
+    }
+    done.add(node);
+    return undefined;
+  };
+  for (const node of graph.keys()) {
+    const cycle = visit(node, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}
+
+/** Worker code and Node programs share only what both TypeScript projects name. */
+export function mixedImports(files: SourceFile[], projectsOf: ProjectsOf): string[] {
+  return files.flatMap(({ path, imports }) =>
+    imports.flatMap((target) => {
+      const missing = projectsOf(path).find((project) => !projectsOf(target).includes(project));
+      if (!missing) return [];
+      return `${path} is ${missing} code, but imports ${target}, which is not. Move it, or name it in both tsconfig.worker.json and tsconfig.node.json if it needs neither's types.`;
+    }),
+  );
+}
+
+/** A table is written by one feature; the others ask that feature. */
+export function sharedTables(files: SourceFile[]): string[] {
+  const writers = new Map<string, Map<string, string>>();
+  for (const { path, text } of files) {
+    const feature = /^src\/([^/]+)\//.exec(path)?.[1];
+    if (!feature || ['bench', 'cli', 'docs'].includes(feature)) continue;
+    for (const table of tablesWritten(text))
+      writers.set(table, new Map(writers.get(table)).set(feature, path));
+  }
+  return [...writers]
+    .filter(([, features]) => features.size > 1)
+    .map(
+      ([table, features]) =>
+        `${[...features.values()].join(' and ')} both write the table ${table}. Let one feature write it, and offer a function for the other.`,
+    );
+}
+
+function tablesWritten(text: string): string[] {
+  const written = text.matchAll(
+    /\b(?:insert into|delete from) (\w+)|\bupdate (\w+) set\b|\bdb\s*\.(?:insert|update|delete)\((\w+)\)/g,
+  );
+  return [...written].map(([, inserted, updated, built = '']) => inserted ?? updated ?? snakeCase(built));
+}
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,0 +1,54 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { until } from './journey.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const madeHere = ['.git', 'node_modules', '.local', '.wrangler', 'screenshots', 'coverage'];
+
+/** A fresh clone of this source, its packages installed, in which a reader follows the README. */
+export function cloneSource() {
+  const folder = mkdtempSync(join(tmpdir(), 'clone-'));
+  for (const name of readdirSync(root))
+    if (!madeHere.includes(name)) cpSync(join(root, name), join(folder, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const git = (...args: string[]) => {
+    const identity = ['-c', 'user.name=A reader', '-c', 'user.email=reader@example.com'];
+    const { status, stdout, stderr } = spawnSync('git', [...identity, ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`);
+    return stdout;
+  };
+  git('init', '--quiet');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'As it was cloned');
+  return {
+    folder,
+    /** What `git status` says has changed since: nothing, if the README keeps its promise. */
+    changes: () => git('status', '--porcelain'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Runs `npm start` in a clone; what it prints, and how to press Ctrl-C. @throws Error when it is not up in a minute */
+export async function npmStart(folder: string, port: number) {
+  const program = join(folder, 'src/cli/start.ts');
+  const child = spawn(process.execPath, [program, '--port', String(port)], { cwd: folder });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+  const ended = new Promise((done) => child.on('close', done));
+  await until('npm start is up', () => existsSync(join(folder, '.local/demo.json')), 60);
+  return {
+    printed: () => out,
+    stop: async () => {
+      child.kill('SIGINT');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { exports } from 'cloudflare:workers';
+import { app } from '../../src/app.ts';
+import { operator, type World } from './world.ts';
+
+/** Where the portal is, for tests. */
+export const origin = 'https://portal.example.com';
+
+/** What a browser sends with a request: fields are of a form, `body` is sent as it is. */
+export type Sent = {
+  cookie?: string;
+  origin?: string;
+  fields?: Record<string, string> | [name: string, value: string][];
+  body?: string;
+  headers?: Record<string, string>;
+  /** Other bindings than those of the tests. */
+  bindings?: Env;
+};
+
+/** Sends a request as a browser does, each from another address. Follows no redirect. */
+export async function ask(method: string, path: string, sent: Sent = {}): Promise<Response> {
+  const { cookie = '', fields = {}, body = new URLSearchParams(fields), bindings } = sent;
+  const headers = {
+    cookie,
+    origin: sent.origin ?? origin,
+    'cf-connecting-ip': crypto.randomUUID(),
+    ...sent.headers,
+  };
+  const request = new Request(origin + path, {
+    method,
+    redirect: 'manual',
+    headers,
+    ...(method === 'POST' && { body }),
+  });
+  if (!bindings) return exports.default.fetch(request);
+  const context = createExecutionContext();
+  const reply = await app.fetch(request, bindings, context);
+  await waitOnExecutionContext(context);
+  return reply;
+}
+
+let people = 0;
+
+/** Signs a person of the account in, by a link as the operators make one. */
+export async function signIn({ accountId }: World) {
+  const email = `person-${people++}@example.com`;
+  await operator.post(`/operator/accounts/${accountId}/users`, { email });
+  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+  const link = new URL(data.url).pathname;
+  const setCookie = (await ask('POST', link)).headers.get('set-cookie') ?? '';
+  return { cookie: setCookie.split(';')[0] ?? '', link, email, setCookie };
+}
+
+type Control = { name: string; value: string; checkbox: boolean; checked: boolean };
+
+/** The form of a page, with what a browser would send for it, to be changed as a person would. */
+export async function formOn(page: Response) {
+  const controls: Control[] = [];
+  let select = '';
+  const rewriter = new HTMLRewriter()
+    .on('main form input', {
+      element(input) {
+        const checkbox = input.getAttribute('type') === 'checkbox';
+        const checked = input.hasAttribute('checked');
+        controls.push({
+          name: attribute(input, 'name'),
+          value: attribute(input, 'value'),
+          checkbox,
+          checked,
+        });
+      },
+    })
+    .on('main form select', {
+      element(element) {
+        select = attribute(element, 'name');
+        controls.push({ name: select, value: '', checkbox: false, checked: false });
+      },
+    })
+    .on('main form option[selected]', {
+      text({ text }) {
+        const control = controls.find(({ name }) => name === select);
+        if (control) control.value += text;
+      },
+    });
+  await rewriter.transform(page).text();
+  const named = (name: string) => controls.filter((control) => control.name === name);
+  return {
+    values: (name: string) => named(name).map(({ value }) => value),
+    checked: (name: string) => named(name).flatMap(({ value, checked }) => (checked ? [value] : [])),
+    /** Types into the control of this name; `place` tells several of one name apart. */
+    type(name: string, value: string, place = 0) {
+      const control = named(name)[place];
+      if (!control) throw new Error(`the form has no ${name} ${place}`);
+      control.value = value;
+    },
+    check(name: string, value: string, checked: boolean) {
+      const control = named(name).find((box) => box.value === value);
+      if (!control) throw new Error(`the form has no ${name} ${value}`);
+      control.checked = checked;
+    },
+    fields: () =>
+      controls
+        .filter(({ checkbox, checked }) => !checkbox || checked)
+        .map(({ name, value }): [string, string] => [name, value]),
+  };
+}
+
+const entities = { '&quot;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>', '&amp;': '&' };
+const attribute = (element: Element, name: string): string =>
+  (element.getAttribute(name) ?? '').replace(
+    /&(?:quot|#39|lt|gt|amp);/g,
+    (entity) => entities[entity as keyof typeof entities], // as the pattern has them
+  );

@@ -1,0 +1,43 @@
+import { env } from 'cloudflare:workers';
+
+/** The rows of an account by table, in the order of their keys. */
+export type AccountRows = Record<string, Record<string, unknown>[]>;
+
+/**
+ * Every row that belongs to an account, in every table of the database. A table belongs to accounts by its
+ * `account_id`, or by a foreign key to a table that does.
+ *
+ * @throws Error: a table leads to no account, so that nobody can say whose its rows are
+ */
+export async function rowsOf(accountId: string): Promise<AccountRows> {
+  const { results } = await env.DB.prepare(
+    `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
+       and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`,
+  ).all<{ name: string }>();
+  const tables = results.map(({ name }) => name);
+  const rows: AccountRows = {};
+  for (const table of tables) {
+    const condition = await ownership(table);
+    if (!condition) throw new Error(`table ${table} leads to no account`);
+    const found = env.DB.prepare(`select * from ${table} where ${condition}`).bind(accountId);
+    rows[table] = (await found.all()).results;
+  }
+  return rows;
+}
+
+/** The condition that a row of `table` belongs to account `?1`; undefined if the schema does not say whose it is. */
+async function ownership(table: string): Promise<string | undefined> {
+  if (table === 'accounts') return 'id = ?1';
+  const columns = await pragma<{ name: string }>('table_info', table);
+  if (columns.some(({ name }) => name === 'account_id')) return 'account_id = ?1';
+  for (const key of await pragma<ForeignKey>('foreign_key_list', table)) {
+    const parent = await ownership(key.table);
+    if (parent) return `${key.from} in (select ${key.to} from ${key.table} where ${parent})`;
+  }
+  return undefined;
+}
+
+type ForeignKey = { table: string; from: string; to: string };
+
+const pragma = async <Row>(name: 'table_info' | 'foreign_key_list', table: string): Promise<Row[]> =>
+  (await env.DB.prepare(`select * from pragma_${name}(?1)`).bind(table).all<Row>()).results;

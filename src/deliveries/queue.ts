@@ -13,14 +13,14 @@ export type Wake = { accountId: string; webhookId: string; lane: number; timer?:
 export type FanOut = { fanOut: string };
 
 /** What the queue carries. */
-export type Message = Wake | FanOut;
+export type QueueMessage = Wake | FanOut;
 
 const perSend = 100;
 
 /**
  * Sends messages. Best effort: the sweep wakes what the queue refuses. Returns how many were sent.
  */
-export async function send(queue: Queue, messages: Message[]): Promise<number> {
+export async function send(queue: Queue, messages: QueueMessage[]): Promise<number> {
   let sent = 0;
   try {
     for (let at = 0; at < messages.length; at += perSend) {

@@ -22,7 +22,7 @@ create table fan_outs (
 
 -- What the last sweep found, so that `/health` reads one row.
 create table sweeps (
-  id            integer primary key check (id = 1),
+  id            integer not null primary key check (id = 1),
   at            integer not null,
   oldest_due_at integer -- since when the oldest delivery has been due that nobody works for
 ) strict;

@@ -78,9 +78,9 @@ export const examples: Record<string, unknown> = {
     message: 'Deliveries are late',
     requestId,
     retryAfter: 60,
-    data: { database: 'ok', queueBacklog: 1840, oldestDueSeconds: 412 },
+    data: { database: 'ok', queueBacklog: 1840, oldestDueSeconds: 412, sweptSecondsAgo: 21 },
   },
-  Health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null },
+  Health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 21 },
   IngestInput: {
     records: [
       {
@@ -149,7 +149,7 @@ export const examples: Record<string, unknown> = {
   AttemptEntry: attempt,
   StatusReport: {
     problem: null,
-    health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null },
+    health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 21 },
     pending: 12,
     due: 0,
     later: 12,

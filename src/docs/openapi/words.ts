@@ -102,7 +102,9 @@ export const words: Record<string, string> = {
   isAccurate: 'Whether the detection has been verified.',
   database: 'Whether the database answers.',
   queueBacklog: 'Messages waiting in the queue; null if the queue does not say.',
-  oldestDueSeconds: 'How long the oldest delivery has been due, in seconds; null if none is.',
+  oldestDueSeconds:
+    'How long the oldest delivery has been due that nobody works for, in seconds, as the last sweep found it; null if there is none.',
+  sweptSecondsAgo: 'How long ago the scheduled jobs last ran, in seconds; null if they have not run yet.',
   problem: 'What is wrong, for people; null if all is well.',
   health: 'The same as `/health` returns.',
   pending: 'Pending deliveries, up to 10,000.',

@@ -1,5 +1,7 @@
 -- Deliveries are claimed by webhook: accidents first, then events by risk, then by when they became due.
 alter table deliveries add column priority integer not null default 3; -- 0 accident, 1 risk 5, 2 risk 4, 3 the rest
+-- Attempts that `log` no longer holds.
+alter table deliveries add column attempts_omitted integer not null default 0;
 drop index deliveries_due;
 create index deliveries_due on deliveries (webhook_id, priority, next_attempt_at) where status = 'pending';
 

@@ -163,6 +163,7 @@ export const deliveries = sqliteTable(
     giveUpAt: integer('give_up_at').notNull().default(0),
     log: text({ mode: 'json' }).$type<unknown[]>().notNull(),
     priority: integer().notNull().default(3),
+    attemptsOmitted: integer('attempts_omitted').notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.webhookId, t.id] }),

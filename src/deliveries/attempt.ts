@@ -9,7 +9,8 @@ export type Call = { id: string; attempt: number; type: number; data: string };
 
 const timeoutMs = 10_000;
 const maxReadBytes = 4096;
-const maxKeptChars = 1024;
+const maxReadMs = 1000;
+const maxKeptBytes = 1024;
 
 /** The headers of every call to a receiver. `custom` ones can replace ours only for User-Agent (spec 2.4). */
 export function headersFor(custom: Record<string, string>): Record<string, string> {
@@ -21,7 +22,10 @@ export function headersFor(custom: Record<string, string>): Record<string, strin
   };
 }
 
-/** Makes one HTTP call of a delivery (design 9, spec 2.4). Never throws: a failure is an outcome. */
+/**
+ * Makes one HTTP call of a delivery (design 9, spec 2.4). The status decides as soon as the reply's headers are in; the
+ * body is only read for the log. Never throws: a failure is an outcome.
+ */
 export async function attempt({ url, httpVerb, headers }: Receiver, call: Call): Promise<Outcome> {
   try {
     const response = await fetch(url, {
@@ -32,45 +36,51 @@ export async function attempt({ url, httpVerb, headers }: Receiver, call: Call):
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    return await outcomeOf(response);
+    return outcomeOf(response, await firstKiB(response));
   } catch (error) {
     return { result: kindOf(error) };
   }
 }
 
-async function outcomeOf(response: Response): Promise<Outcome> {
-  const { status } = response;
-  const answer = await firstKiB(response);
+function outcomeOf({ status, headers }: Response, answer: string): Outcome {
   if (status >= 200 && status < 300) return { result: 'success', status, answer };
   if (status >= 300 && status < 400) return { result: 'redirect', status, answer };
-  // How Cloudflare's network reports a receiver that it could not reach at all.
-  if (status === 525 || status === 526) return { result: 'tls', status };
-  if (status === 530) return { result: 'dns', status };
-  return {
-    result: 'status',
-    status,
-    answer,
-    retryAfter: parseRetryAfter(response.headers.get('retry-after'), Date.now()),
-  };
+  const unreached = networkFailures[status];
+  if (unreached && networkAnswer.test(answer)) return { result: unreached, status };
+  const retryAfter = parseRetryAfter(headers.get('retry-after'), Date.now());
+  return { result: 'status', status, answer, retryAfter };
 }
 
-/** The first KiB of the reply as text. Reads at most 4 KiB and discards the rest. */
-async function firstKiB(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  if (!reader) return '';
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  while (size < maxReadBytes) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    chunks.push(value);
-    size += value.byteLength;
+/** How Cloudflare's network reports a receiver that it could not reach, by status and body: no receiver says this. */
+const networkFailures: { [status: number]: 'tls' | 'dns' } = { 525: 'tls', 526: 'tls', 530: 'dns' };
+const networkAnswer = /^error code: \d+\s*$/;
+
+/** The first KiB of the reply as text, as far as it comes within a second. Reads at most 4 KiB and discards the rest. */
+async function firstKiB({ body }: Response): Promise<string> {
+  if (!body) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const inTime = scheduler.wait(maxReadMs).then(() => undefined);
+  let text = '';
+  for (let size = 0; size < maxReadBytes; ) {
+    const read = await Promise.race([reader.read().catch(() => undefined), inTime]);
+    if (!read || read.done) break;
+    size += read.value.byteLength;
+    text += decoder.decode(read.value, { stream: true });
   }
   // Not awaited: a receiver that keeps sending must not hold up the attempt.
   reader.cancel().catch(() => {});
-  const decoder = new TextDecoder();
-  const text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
-  return text.slice(0, maxKeptChars).replaceAll('\0', '');
+  return cut(text.replaceAll('\0', ''));
+}
+
+/** The longest beginning of `text` that takes at most a KiB as JSON, which is how it is stored. */
+function cut(text: string): string {
+  const encoder = new TextEncoder();
+  const bytes = (part: string) => encoder.encode(JSON.stringify(part)).byteLength - 2;
+  let kept = text.slice(0, maxKeptBytes);
+  while (bytes(kept) > maxKeptBytes)
+    kept = kept.slice(0, Math.floor((kept.length * maxKeptBytes) / bytes(kept)));
+  return kept.isWellFormed() ? kept : kept.slice(0, -1);
 }
 
 /** Classifies an exception by its message, which is all that the runtime gives; by default, it is the connection. */

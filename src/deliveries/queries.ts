@@ -23,7 +23,9 @@ export type Delivery = {
   finishedAt: number | null;
   /** The request that its notification came in by; null when that is past retention. */
   requestId: string | null;
+  /** The first attempt and the latest 20; `attemptsOmitted` counts those between them. */
   log: Attempt[];
+  attemptsOmitted: number;
 };
 
 /** Which deliveries of a webhook: `before` is the id at which the page before ended. */
@@ -114,6 +116,7 @@ const select = (db: Database, which: SQL) =>
     sql`
     select id, webhook_id as webhookId, event_id as eventId, level, status, attempts,
       next_attempt_at as nextAttemptAt, finished_at as finishedAt, log,
+      attempts_omitted as attemptsOmitted,
       (select request_id from notifications n where n.event_id = deliveries.event_id
         and n.level = deliveries.level) as requestId
     from deliveries where ${which}`,

@@ -3,6 +3,9 @@ import { type Database, statement } from '../db/database.ts';
 import type { Claimed } from './claim.ts';
 import { circuitAfter, circuitFirstMs, circuitLongestMs, defaultCeiling, type Outcome } from './policy.ts';
 
+/** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
+const maxKeptAttempts = 21;
+
 /** One attempt of a delivery, as its row keeps it. Times are milliseconds; nothing of the request is kept. */
 export type Attempt = { at: number; durationMs: number } & Outcome;
 
@@ -57,7 +60,12 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
       next_attempt_at = coalesce(r.value->>'nextAttemptAt', next_attempt_at),
       claimed_until = 0,
       finished_at = case when r.value->>'status' <> 'pending' then ${now} end,
-      log = case when r.value->>'attempted' then json_insert(log, '$[#]', json(r.value->>'attempt')) else log end
+      attempts_omitted = attempts_omitted + (r.value->>'attempted' and json_array_length(log) >= ${maxKeptAttempts}),
+      log = case
+        when not r.value->>'attempted' then log
+        when json_array_length(log) >= ${maxKeptAttempts}
+          then json_remove(json_insert(log, '$[#]', json(r.value->>'attempt')), '$[1]')
+        else json_insert(log, '$[#]', json(r.value->>'attempt')) end
     from json_each(${JSON.stringify(rows)}) r
     where webhook_id = r.value->>'webhookId' and deliveries.id = r.value->>'id'
       and status = 'pending' and claimed_until = r.value->>'claimedUntil'`,

@@ -158,6 +158,7 @@ export const DeliveryOutput = v.object({
   finishedAt: v.nullable(time),
   requestId: v.nullable(id),
   log: v.array(AttemptEntry),
+  attemptsOmitted: v.pipe(v.number(), v.integer()),
 });
 export type DeliveryOutput = v.InferOutput<typeof DeliveryOutput>;
 

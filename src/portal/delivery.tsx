@@ -34,6 +34,12 @@ async function detail(c: Context) {
         {delivery.status === 'failed' && <PostButton to={`${pathOf(delivery)}/replay`} name="Replay" />}
         <h2>Attempts</h2>
         {delivery.log.length === 0 && <p>None yet.</p>}
+        {delivery.attemptsOmitted > 0 && (
+          <p>
+            The first attempt and the latest 20. {delivery.attemptsOmitted} attempts between them are not
+            kept.
+          </p>
+        )}
         <ol class="timeline">
           {delivery.log.map((attempt) => (
             <Attempt attempt={attempt} />

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { leaseMs } from '../../src/deliveries/claim.ts';
 import { attempted, claim, makeDue, minute, settled } from '../support/deliveries.ts';
 import { story } from '../support/story.ts';
-import { as, webhookBody } from '../support/world.ts';
+import { as, operator, webhookBody } from '../support/world.ts';
 
 const tale = story();
 
@@ -55,6 +55,60 @@ describe('a delivery', () => {
     ]);
   }, 20_000);
 
+  it('arrives with a 2xx whose body never ends', async () => {
+    tale.heard.answers(
+      () => new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array([111, 107])) })),
+    );
+    const hook = await tale.register();
+    await tale.happen();
+    expect(await settled(hook.id)).toMatchObject([
+      { status: 'delivered', attempts: 1, log: [{ result: 'success', status: 200, answer: 'ok' }] },
+    ]);
+    expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it.each([
+    [530, 'error code: 1016', { result: 'dns', status: 530 }],
+    [526, 'error code: 526', { result: 'tls', status: 526 }],
+    [530, 'our own words', { result: 'status', status: 530, answer: 'our own words' }],
+    [525, '', { result: 'status', status: 525, answer: '' }],
+  ])('that gets %i with "%s" says whose failure it is', async (status, body, outcome) => {
+    tale.heard.answers(() => new Response(body, { status }));
+    const hook = await tale.register();
+    await tale.happen();
+    expect((await attempted(hook.id)).log).toMatchObject([outcome]);
+  });
+
+  it('keeps its first attempt and the latest twenty, and counts the others', async () => {
+    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    const hook = await tale.register();
+    await tale.happen();
+    const [{ id } = { id: '' }] = await settled(hook.id, 1, ['failed']);
+    for (let attempts = 2; attempts <= 25; attempts++) {
+      await operator.post(`/operator/deliveries/${id}/replay`, {});
+      await vi.waitFor(() => expect(tale.heard.got).toHaveLength(attempts));
+      await settled(hook.id, 1, ['failed']);
+    }
+    const { data } = await operator.get<{ log: { at: string }[]; attemptsOmitted: number }>(
+      `/operator/deliveries/${id}`,
+    );
+    expect(data.attemptsOmitted).toBe(4);
+    expect(data.log).toHaveLength(21);
+    const times = data.log.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted());
+  }, 30_000);
+
+  it('keeps of an answer what takes a KiB as JSON', async () => {
+    tale.heard.answers(() => new Response('\u0001"😀'.repeat(500), { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen();
+    const [{ answer = '' } = {}] = (await attempted(hook.id)).log;
+    expect(new TextEncoder().encode(JSON.stringify(answer)).byteLength).toBeLessThanOrEqual(1026);
+    expect(answer.isWellFormed()).toBe(true);
+    expect('\u0001"😀'.repeat(500).startsWith(answer)).toBe(true);
+    expect(answer.length).toBeGreaterThan(300);
+  });
+
   it('keeps what was answered in its log, up to 1 KiB', async () => {
     tale.heard.answers(() => new Response('x'.repeat(5000), { status: 500 }));
     const hook = await tale.register();
@@ -69,7 +123,6 @@ describe('a delivery', () => {
       () => new Response(null, { status: 302, headers: { location: 'https://10.0.0.1/' } }),
       'redirect',
     ],
-    ['a status of 526', () => new Response(null, { status: 526 }), 'tls'],
     ['a status of 530', () => new Response('error code: 1016', { status: 530 }), 'dns'],
     ['an exception', () => Promise.reject(new Error('connection refused')), 'connection'],
   ])('counts %s as a failure', async (_, answer, result) => {

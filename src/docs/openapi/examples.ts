@@ -145,6 +145,7 @@ export const examples: Record<string, unknown> = {
     finishedAt: '2026-11-20T20:00:02.198Z',
     requestId,
     log: [attempt],
+    attemptsOmitted: 0,
   },
   AttemptEntry: attempt,
   StatusReport: {

@@ -45,7 +45,7 @@ export default defineConfig({
           name: 'node',
           root,
           include: ['test/{cli,contract,journey,browser,node,structure}/**/*.test.ts'],
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 120_000,
         },
       },

@@ -40,7 +40,7 @@ export default {
       Object.assign(consumed, { trips: 0, read: 0, written: 0, ms: 0 });
       return report;
     }
-    if (url.pathname === '/wake') return Response.json({ data: await sweep(env) });
+    if (url.pathname === '/wake') return Response.json({ data: await sweep(env, Date.now() + 60_000) });
     if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
     if (url.pathname.startsWith('/unlimited/')) return unlimited(request, env, ctx, url);
     return app.fetch(request, env, ctx);

@@ -34,7 +34,12 @@ it('a service at rest is healthy, to monitors and to operators', async () => {
     {
       status: 200,
       message: 'Healthy',
-      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null },
+      data: {
+        database: 'ok',
+        queueBacklog: expect.any(Number),
+        oldestDueSeconds: null,
+        sweptSecondsAgo: null,
+      },
     },
   ]);
   const { code, out } = await fleet(stack, 'status');

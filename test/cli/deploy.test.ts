@@ -119,7 +119,7 @@ describe('npm run deploy', () => {
       '! A new database is created in Western Europe (weur). This cannot be changed later.',
     );
     expect(after).toBeDefined();
-    expect(places(account)).toEqual({ databases: ['weur'], others: [undefined, undefined, undefined] });
+    expect(places(account)).toEqual({ databases: ['weur'], others: [undefined, undefined] });
     expect(failed.err).toMatch(/^deploy: Deploying the Worker failed: .*run it again/);
     expect(failed.err.trim().split('\n')).toHaveLength(1);
     // By then every migration is applied: new code never meets an old database.
@@ -134,7 +134,7 @@ describe('npm run deploy', () => {
     };
     expect(made.databases).toHaveLength(1);
     expect(made.namespaces).toHaveLength(1);
-    expect(made.queues).toEqual(['fleet-deliveries', 'fleet-deliveries-dead']);
+    expect(made.queues).toEqual(['fleet-deliveries']);
     const keys = localFiles().filter((file) => /\.keys?$/.test(file));
     const values = keys.map((file) => readFileSync(file, 'utf8'));
     expect(keys).toHaveLength(2);
@@ -174,7 +174,7 @@ describe('npm run deploy', () => {
       ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
     );
     expect(code).toBe(0);
-    expect(places(account)).toEqual({ databases: ['eu'], others: ['eu', 'eu', 'eu'] });
+    expect(places(account)).toEqual({ databases: ['eu'], others: ['eu', 'eu'] });
     expect(out).toContain(
       'in the jurisdiction eu, which overrides --location oc. This cannot be changed later.',
     );
@@ -195,10 +195,7 @@ describe('npm run deploy', () => {
     // Nobody named a sender, so there is none.
     expect(worker?.bindings.filter(({ name }) => name.startsWith('EMAIL'))).toEqual([]);
     expect(account.databases.map(({ name }) => name)).toEqual(['acme-fleet']);
-    expect(account.queues.map(({ queue_name }) => queue_name).sort()).toEqual([
-      'acme-fleet-deliveries',
-      'acme-fleet-deliveries-dead',
-    ]);
+    expect(account.queues.map(({ queue_name }) => queue_name)).toEqual(['acme-fleet-deliveries']);
   });
 
   it('in CI makes no keys, which would be lost with the machine', async () => {
@@ -249,7 +246,7 @@ describe('npm run deploy -- --dry-run', () => {
       expect(out).toMatch(/near the machine that deploys\. This cannot be changed later\. .*--location/);
       expect(snapshot()).toEqual(before);
       expect(out).toContain('find or create the database fleet');
-      expect(out).toContain('queues fleet-deliveries, fleet-deliveries-dead');
+      expect(out).toMatch(/the queues? fleet-deliveries/);
       expect(out).toMatch(/upload the Worker \(.* gzip: [\d.]+ KiB\)/);
       expect(out).toContain('Nothing was called or changed.');
     } finally {

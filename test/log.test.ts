@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { newId } from '../src/db/ids.ts';
-import { attempted, minute, settled } from './support/deliveries.ts';
+import { attempted, makeDue, minute, settled } from './support/deliveries.ts';
 import { listenToLog } from './support/log.ts';
 import { story } from './support/story.ts';
 import { accident, as, call, operator, safetyEvent, vehicle, webhookBody } from './support/world.ts';
@@ -120,6 +120,7 @@ describe('the line of an attempt', () => {
     await tale.happen();
     await as(tale.us.apiToken).delete(`/webhook/${hook.id}`);
     refuse.mockRestore();
+    await makeDue(hook.id);
     await minute();
     await settled(hook.id);
     expect(log.lines('attempt')).toEqual([]);

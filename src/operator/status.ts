@@ -50,7 +50,7 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
         sql`
         select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due, min(id) as oldest
         from (select next_attempt_at, id from deliveries indexed by deliveries_due
-          where status = 'pending' order by next_attempt_at limit ${maxPendingCounted})`,
+          where status = 'pending' limit ${maxPendingCounted})`,
       ),
       statement<Failing>(
         db,

@@ -46,6 +46,7 @@ beforeAll(async () => {
   await signIn('someone@their-secret.example');
   await attempted(webhook.id);
   await comeToRest(webhook.id);
+  await leaveFanOut();
   theirs = { webhook, rows: await rowsOf(them.accountId) };
   return () => vi.restoreAllMocks();
 });
@@ -58,6 +59,15 @@ async function signIn(email: string): Promise<void> {
   await exports.default.fetch(new Request(data.url, { ...form, redirect: 'manual' }));
   await operator.post('/operator/sign-in-links', { email });
 }
+
+/** Leaves a fan-out of theirs, as a large call does for a moment. */
+const leaveFanOut = () =>
+  env.DB.prepare(
+    `insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
+     values ('f', ?1, ?2, 2, '[]', '', 0)`,
+  )
+    .bind(them.accountId, them.connection.id)
+    .run();
 
 /** From here on, time alone changes nothing: no delivery is due, and all that runs after a reply has run. */
 async function comeToRest(webhookId: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../src/db/ids.ts';
+import { sweep } from '../../src/deliveries/sweep.ts';
 import { status } from '../../src/operator/status.ts';
 import { attempted, settled } from '../support/deliveries.ts';
 import { story } from '../support/story.ts';
@@ -30,7 +31,12 @@ describe('the status of the service', () => {
   it('is all zeros and names no webhook when nothing has happened', async () => {
     expect(await show()).toEqual({
       problem: null,
-      health: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null },
+      health: {
+        database: 'ok',
+        queueBacklog: expect.any(Number),
+        oldestDueSeconds: null,
+        sweptSecondsAgo: null,
+      },
       pending: 0,
       due: 0,
       later: 0,
@@ -44,6 +50,9 @@ describe('the status of the service', () => {
     await put('w', 2, { status: 'pending', nextAttemptAt: Date.now() - 1000 * 400 });
     await put('w', 3, { status: 'pending', nextAttemptAt: Date.now() + hour });
     await put('w', 4, { status: 'delivered' });
+    const refuse = vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded'));
+    await sweep(env);
+    refuse.mockRestore();
     const shown = await show();
     expect(shown).toMatchObject({ problem: 'Deliveries are late', pending: 5, due: 2, later: 3 });
     expect(shown.health.oldestDueSeconds).toBeGreaterThanOrEqual(400);
@@ -82,7 +91,11 @@ describe('the status of the service', () => {
     const hook = await tale.register();
     await put('w', 10_500, { status: 'pending', nextAttemptAt: 1 });
     await put(hook.id, 500, { status: 'failed', finishedAt: Date.now() });
-    await env.DB.prepare('insert into webhook_health values (?1, 1, 0, 0, null)').bind(hook.id).run();
+    await env.DB.prepare(
+      'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 1, 0, 0)',
+    )
+      .bind(hook.id)
+      .run();
     const read: number[] = [];
     const batch = async (statements: D1PreparedStatement[]) => {
       const results = await env.DB.batch(statements);

@@ -64,7 +64,7 @@ async function signIn(email: string): Promise<void> {
 const leaveFanOut = () =>
   env.DB.prepare(
     `insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
-     values ('f', ?1, ?2, 2, '[]', '', 0)`,
+     values ('a fan-out of theirs', ?1, ?2, 2, '[]', '', 0)`,
   )
     .bind(them.accountId, them.connection.id)
     .run();

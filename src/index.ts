@@ -1,10 +1,9 @@
 import { app } from './app.ts';
 import { deliver } from './deliveries/consumer.ts';
 import { logDead } from './deliveries/dead.ts';
-import { prune } from './deliveries/prune.ts';
 import type { DeliveryKey } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
-import { resealHeaders } from './webhooks/rotation.ts';
+import { hourly } from './hourly.ts';
 
 export { Ingest } from './entrypoint.ts';
 
@@ -24,9 +23,10 @@ export default {
   },
 
   async scheduled(controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
-    await sweep(env);
-    if (new Date(controller.scheduledTime).getUTCMinutes() !== 0) return;
-    await prune(env);
-    await resealHeaders(env);
+    try {
+      await sweep(env);
+    } finally {
+      if (new Date(controller.scheduledTime).getUTCMinutes() === 0) await hourly(env);
+    }
   },
 } satisfies ExportedHandler<Env, DeliveryKey>;

@@ -44,6 +44,7 @@ export type Fault =
   | { message: 'Wake-up failed ten times'; webhookId: string; deliveryId: string }
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
   | ({ message: 'Attempts were not recorded'; count: number } & Described)
+  | ({ message: 'An hourly job failed'; job: string } & Described)
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

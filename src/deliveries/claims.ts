@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, openDatabase, statement, transaction } from '../db/database.ts';
 import type { Sealed } from '../sealing.ts';
+import { countEndings } from './counts.ts';
 import { circuitAfter, circuitFirstMs, circuitLongestMs, type Outcome } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 
@@ -208,9 +209,12 @@ export async function record(
       where webhook_id = r.value->>'webhookId' and deliveries.id = r.value->>'id'
         and status = 'pending' and claimed_until = r.value->>'claimedUntil'`,
   );
+  const counted = countEndings(db, rows, now);
   await transaction(
     db,
-    reports.length === 0 ? [outcomesRecorded] : [outcomesRecorded, moveCircuits(db, reports, now)],
+    reports.length === 0
+      ? [counted, outcomesRecorded]
+      : [counted, outcomesRecorded, moveCircuits(db, reports, now)],
   );
 }
 

@@ -209,13 +209,11 @@ export async function record(
       where webhook_id = r.value->>'webhookId' and deliveries.id = r.value->>'id'
         and status = 'pending' and claimed_until = r.value->>'claimedUntil'`,
   );
-  const counted = countEndings(db, rows, now);
-  await transaction(
-    db,
-    reports.length === 0
-      ? [counted, outcomesRecorded]
-      : [counted, outcomesRecorded, moveCircuits(db, reports, now)],
-  );
+  const byWebhook = Object.entries(Object.groupBy(rows, ({ webhookId }) => webhookId));
+  const counted = byWebhook.map(([webhookId, endings = []]) => countEndings(db, webhookId, endings, now));
+  const circuits = reports.length === 0 ? [] : [moveCircuits(db, reports, now)];
+  const [first = outcomesRecorded, ...rest] = [...counted, outcomesRecorded, ...circuits];
+  await transaction(db, [first, ...rest]);
 }
 
 const moveCircuits = (db: Database, reports: ReceiverReport[], now: number) => {

@@ -10,28 +10,31 @@ export const countedHours = 24;
 const hourMs = 3_600_000;
 const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 
-/** A delivery that a batch is about to end, by the claim that it was called under. */
-export type Ending = { webhookId: string; id: string; claimedUntil: number; status: string };
+/** A delivery that is about to end, by the claim that it was called under. */
+export type Ending = { id: string; claimedUntil: number; status: string };
 
 /**
- * Counts deliveries that end now. To be run in the same transaction as the update that ends them, and before it: what
- * is no longer pending under its claim is not counted, so that recording a batch twice counts it once. Writes one row
- * for each webhook of the batch. A deleted webhook's are not counted.
+ * Counts deliveries of a webhook that end now, among `endings`. To be run in the same transaction as the update that
+ * ends them, and before it: what is no longer pending under its claim is not counted, so that recording a batch twice
+ * counts it once. Writes one row, however many there are, and none for a deleted webhook.
  */
-export function countEndings(db: Database, endings: Ending[], now: number) {
+export function countEndings(db: Database, webhookId: string, endings: Ending[], now: number) {
   const hour = hourOf(now);
-  const ended = endings.filter(({ status }) => status === 'delivered' || status === 'failed');
+  const ended = endings
+    .filter(({ status }) => status === 'delivered' || status === 'failed')
+    .map(({ id, claimedUntil, status }) => ({ id, claimedUntil, delivered: status === 'delivered' ? 1 : 0 }));
   return statement(
     db,
     sql`
     insert into webhook_hours (webhook_id, slot, hour, delivered, failed)
-    select d.webhook_id, ${hour % countedHours}, ${hour},
-      sum(e.value->>'status' = 'delivered'), sum(e.value->>'status' = 'failed')
-    from json_each(${JSON.stringify(ended)}) e
-    cross join deliveries d on d.webhook_id = e.value->>'webhookId' and d.id = e.value->>'id'
-    where d.status = 'pending' and d.claimed_until = e.value->>'claimedUntil'
-      and exists (select 1 from webhooks where id = d.webhook_id)
-    group by d.webhook_id
+    select w.id, ${hour % countedHours}, ${hour}, c.delivered, c.ended - c.delivered
+    from (
+      select count(*) as ended, total(e.value->>'delivered') as delivered
+      from json_each(${JSON.stringify(ended)}) e
+      cross join deliveries d on d.webhook_id = ${webhookId} and d.id = e.value->>'id'
+      where d.status = 'pending' and d.claimed_until = e.value->>'claimedUntil') c
+    cross join webhooks w on w.id = ${webhookId}
+    where c.ended > 0
     on conflict (webhook_id, slot) do update set
       delivered = iif(hour = excluded.hour, delivered, 0) + excluded.delivered,
       failed = iif(hour = excluded.hour, failed, 0) + excluded.failed,

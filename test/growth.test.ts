@@ -177,10 +177,13 @@ describe('once an hour', () => {
 });
 
 describe('notifications', () => {
-  /** Runs the jobs of a whole month, which go once through the whole table, as they would so long after now. */
-  const pruneForAMonth = async (fromDay: number) => {
-    for (let hour = 0; hour < pruneSlices; hour++)
-      await pruneNotifications(env, Date.now() + fromDay * dayMs + hour * hourMs);
+  /** Deletes what a whole month of hours would, which go through the whole table once. */
+  const pruneForAMonth = async (before: number) => {
+    const db = openDatabase(env);
+    const [first, ...others] = Array.from({ length: pruneSlices }, (_, slice) =>
+      statement(db, leftOverNotifications(slice, before)),
+    );
+    if (first) await transaction(db, [first, ...others]);
   };
   const left = async (us: World) =>
     (await rows('select event_id, level from notifications where account_id = ?1', us.accountId)).length;
@@ -191,9 +194,9 @@ describe('notifications', () => {
     await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });
     await as(tale.us.connection.ingestKey).send(accident());
     expect(await left(tale.us)).toBe(4);
-    await pruneForAMonth(0);
+    await pruneForAMonth(Date.now() - hourMs);
     expect(await left(tale.us)).toBe(4);
-    await pruneForAMonth(38);
+    await pruneForAMonth(Date.now() + hourMs);
     const [real] = await rows(
       'select event_id as id from notifications where account_id = ?1',
       tale.us.accountId,
@@ -208,7 +211,22 @@ describe('notifications', () => {
     await tale.happen(5);
     await settled(hook.id, 5);
     await rows('delete from deliveries where webhook_id = ?1', hook.id);
-    await pruneForAMonth(38);
+    // Each at the hour in which its part of the table has its turn.
+    const ids = await rows(
+      'select event_id as id from notifications where account_id = ?1',
+      tale.us.accountId,
+    );
+    const turns = ids.map(({ id }) =>
+      Math.floor((Number.parseInt(String(id).slice(0, 8), 16) / 2 ** 32) * pruneSlices),
+    );
+    const monthsAhead = Math.ceil((Date.now() + 40 * dayMs) / (pruneSlices * hourMs)) * pruneSlices;
+    const pruned = async (month: number) => {
+      let deleted = 0;
+      for (const turn of turns) deleted += await pruneNotifications(env, (month + turn) * hourMs);
+      return deleted;
+    };
+    expect(await pruned(monthsAhead - 3 * pruneSlices)).toBe(0);
+    expect(await pruned(monthsAhead)).toBe(5);
     expect(await left(tale.us)).toBe(0);
   });
 });

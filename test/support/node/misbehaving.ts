@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 /** What the first attempt at a receiver may come to, and whether the delivery has then arrived. */
 export type Expected = { result: string | string[]; status?: number };
 
-/** A receiver that gets the request's head and then has the socket to itself. */
-export type Misbehaviour = { does: (socket: Socket) => void; leads: Expected };
+/** A receiver that gets the request's head, or `early` only the connection, and then has the socket to itself. */
+export type Misbehaviour = { does: (socket: Socket) => void; leads: Expected; early?: true };
 
 const success = (status = 200): Expected => ({ result: 'success', status });
 const broken: Expected = { result: ['connection', 'tls'] };
@@ -115,13 +115,48 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   },
   'never answers': { does: () => {}, leads: timeout },
   'closes without an answer': { does: (socket) => socket.destroy(), leads: broken },
+  'closes before it has the request': { does: (socket) => socket.destroy(), leads: broken, early: true },
+  'answers before it has the request, and closes': {
+    does: (socket) => socket.end(ok('Content-Length: 0')),
+    leads: { result: ['success', 'connection'] },
+    early: true,
+  },
   'closes in its headers': {
     does: (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-'),
     leads: broken,
   },
-  'closes in the body of an error': {
+};
+
+/** Ways in which a receiver's body goes wrong once its status is known: the status decides. */
+export const spoiltBodies: Record<string, Misbehaviour> = {
+  'answers 200 and never ends its body': {
+    does: (socket) => socket.write(`${ok('Content-Length: 100')}never en`),
+    leads: success(),
+  },
+  'answers 200 and sends its body byte by byte': {
+    does: (socket) => drip(socket, ok('Content-Length: 1000') + 'a'.repeat(1000), 50),
+    leads: success(),
+  },
+  'closes in the body of a 200': {
+    does: (socket) => socket.end(`${ok('Content-Length: 100')}half`),
+    leads: success(),
+  },
+  'closes in the body of a 500': {
     does: (socket) => socket.end(`${head('HTTP/1.1 500 Oh', 'Content-Length: 100')}half`),
-    leads: { result: ['connection', 'status'] },
+    leads: { result: 'status', status: 500 },
+  },
+  'closes between the chunks of a 200': {
+    does: (socket) => socket.end(`${ok('Transfer-Encoding: chunked')}4\r\nhalf\r\n`),
+    leads: success(),
+  },
+  'sends broken gzip with its 200': {
+    does: (socket) => socket.end(`${ok('Content-Encoding: gzip', 'Content-Length: 11')}not at all.`),
+    leads: success(),
+  },
+  'sends broken gzip with its 500': {
+    does: (socket) =>
+      socket.end(`${head('HTTP/1.1 500 Oh', 'Content-Encoding: gzip', 'Content-Length: 11')}not at all.`),
+    leads: { result: 'status', status: 500 },
   },
 };
 
@@ -137,9 +172,17 @@ export type RawServer = { port: number; stop: () => void };
 
 type Pair = { cert: string; key: string };
 
-/** Serves over TLS: reads the head of each request and gives `handle` its path and the socket. */
-export const serveTls = (pair: Pair, handle: (path: string, socket: Socket) => void): Promise<RawServer> =>
+/** Serves over TLS: reads the head of each request, unless it is `early`, and gives `handle` its path and the socket. */
+export const serveTls = (
+  pair: Pair,
+  handle: (path: string, socket: Socket) => void,
+  early = false,
+): Promise<RawServer> =>
   serve(createTlsServer(pair), 'secureConnection', (socket) => {
+    if (early) {
+      socket.resume();
+      return handle('', socket);
+    }
     let text = '';
     const read = (data: Buffer) => {
       text += data.toString('latin1');

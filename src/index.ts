@@ -1,9 +1,8 @@
 import { app } from './app.ts';
 import { handle } from './deliveries/consumer.ts';
-import { giveUp, prune } from './deliveries/prune.ts';
 import type { QueueMessage } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
-import { resealHeaders } from './webhooks/rotation.ts';
+import { hourly } from './hourly.ts';
 
 export { Ingest } from './entrypoint.ts';
 
@@ -16,10 +15,10 @@ export default {
   },
 
   async scheduled(controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
-    await sweep(env);
-    if (new Date(controller.scheduledTime).getUTCMinutes() !== 0) return;
-    await prune(env);
-    await giveUp(env);
-    await resealHeaders(env);
+    try {
+      await sweep(env);
+    } finally {
+      if (new Date(controller.scheduledTime).getUTCMinutes() === 0) await hourly(env);
+    }
   },
 } satisfies ExportedHandler<Env, QueueMessage>;

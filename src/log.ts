@@ -43,6 +43,7 @@ export type Fault =
   | ({ message: 'Queue refused wake-ups'; left: number } & Described)
   | ({ message: 'Deliveries were interrupted' } & Described)
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
+  | ({ message: 'An hourly job failed'; job: string } & Described)
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

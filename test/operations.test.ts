@@ -122,14 +122,14 @@ it('a new safety event for one webhook, delivered at the first try', async () =>
   const delivered = await consume(told.woken);
   expect(told.cost).toMatchObject({ trips: 1, queued: 1 });
   expect(delivered.trips).toBe(2);
-  expect(told.cost.read + delivered.read).toBeLessThanOrEqual(60);
-  expect(told.cost.written + delivered.written).toBeLessThanOrEqual(8);
+  expect(told.cost.read + delivered.read).toBeLessThanOrEqual(65);
+  expect(told.cost.written + delivered.written).toBeLessThanOrEqual(9);
 });
 
 describe('100 deliveries, all at the first try', () => {
   it.each([
-    ['for one webhook', 100, 1, 12],
-    ['for a hundred webhooks, one each', 1, 100, 30],
+    ['for one webhook', 100, 1, 16],
+    ['for a hundred webhooks, one each', 1, 100, 36],
   ])(
     '%s',
     async (_, count, hooks, readEach) => {
@@ -141,7 +141,7 @@ describe('100 deliveries, all at the first try', () => {
       expect(cost).toMatchObject({ kvReads: 0 });
       expect(told.cost.queued + cost.queued).toBeLessThanOrEqual(hooks + 10);
       expect(cost.read).toBeLessThanOrEqual(readEach * 100);
-      expect(cost.written).toBe(2 * 100);
+      expect(cost.written).toBeLessThanOrEqual(2 * 100 + cost.trips); // and the counters of the hour
     },
     30_000,
   );
@@ -155,7 +155,7 @@ describe('100 deliveries, all at the first try', () => {
       .run();
     await send(...vehicles(100));
     const cost = await consume((await send(...events(100))).woken);
-    expect(cost.written).toBeLessThanOrEqual(2 * 100 + cost.trips);
+    expect(cost.written).toBeLessThanOrEqual(2 * 100 + 2 * cost.trips);
   });
 
   it('to a receiver that takes 100 ms cost no more', async () => {

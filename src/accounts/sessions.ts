@@ -1,5 +1,5 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
-import { openDatabase, statement, transaction } from '../db/database.ts';
+import { openDatabase, transaction } from '../db/database.ts';
 import { accounts, portalUsers, sessions, signInLinks } from '../db/tables.ts';
 import { base64url } from '../encoding.ts';
 import { hashToken } from '../tokens/format.ts';
@@ -42,8 +42,6 @@ export async function signIn(env: Env, link: string): Promise<string | undefined
       expiresAt: now + sessionMs,
     }),
     db.update(portalUsers).set({ lastSignInAt: now }).where(eq(portalUsers.id, used.userId)),
-    statement(db, sql`delete from sessions where expires_at <= ${now}`),
-    statement(db, sql`delete from sign_in_links where expires_at <= ${now}`),
   ]);
   return secret;
 }

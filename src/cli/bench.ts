@@ -3,6 +3,7 @@ import { benchAll } from './bench/all.ts';
 import { benchCurve } from './bench/curve.ts';
 import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
+import { benchNeighbours } from './bench/neighbours.ts';
 import { machine } from './bench/report.ts';
 
 const program = new Command('npm run bench --')
@@ -70,6 +71,28 @@ program
             minutes: 10,
           },
     );
+  });
+
+program
+  .command('neighbours')
+  .description('what a well-behaved account notices of others that are not, in some ten minutes')
+  .option('--strict', 'exit with 1 when a bar is missed; needs a quiet machine')
+  .action(async ({ strict }, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const met = await benchNeighbours(
+      json,
+      small
+        ? { freshStacks: false, seconds: 1, webhooks: 5, eventsPerCall: 20, floodCalls: 2, perSecond: 20 }
+        : {
+            freshStacks: true,
+            seconds: 30,
+            webhooks: 1000,
+            eventsPerCall: 500,
+            floodCalls: 100,
+            perSecond: 100,
+          },
+    );
+    if (strict && !met) process.exitCode = 1;
   });
 
 await program.parseAsync();

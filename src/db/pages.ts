@@ -76,7 +76,7 @@ function select(db: Database, query: PageQuery, selection: SQL, value: string) {
   return statement<Scanned>(
     db,
     sql`select * from (
-          select ${selection}, ${and(...filters)} as hit, row_number() over (${inOrder}) as place
+          select ${selection}, coalesce(${and(...filters)}, 0) as hit, row_number() over (${inOrder}) as place
           from ${table} where ${range} ${inOrder} limit ${maxScanned})
         where hit or place = ${maxScanned} limit ${limit + 1}`,
   );

@@ -56,6 +56,8 @@ export const tokens = sqliteTable(
   (t) => [
     uniqueIndex('tokens_by_hash').on(t.hash),
     index('tokens_by_account').on(t.accountId, t.createdAt, t.id),
+    index('tokens_by_expiry').on(t.expiresAt),
+    index('tokens_by_revocation').on(t.revokedAt),
   ],
 );
 
@@ -88,6 +90,19 @@ export const webhookHealth = sqliteTable('webhook_health', {
   timerAt: integer('timer_at'),
 });
 
+/** How many deliveries of a webhook ended in each of its last 24 active hours, by the hour of the day. */
+export const webhookHours = sqliteTable(
+  'webhook_hours',
+  {
+    webhookId: text('webhook_id').notNull(),
+    slot: integer().notNull(),
+    hour: integer().notNull(),
+    delivered: integer().notNull(),
+    failed: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.webhookId, t.slot] })],
+);
+
 export const webhookConnections = sqliteTable(
   'webhook_connections',
   {
@@ -116,11 +131,15 @@ export const portalUsers = sqliteTable(
   ],
 );
 
-export const signInLinks = sqliteTable('sign_in_links', {
-  hash: text().primaryKey(),
-  userId: text('user_id').notNull(),
-  expiresAt: integer('expires_at').notNull(),
-});
+export const signInLinks = sqliteTable(
+  'sign_in_links',
+  {
+    hash: text().primaryKey(),
+    userId: text('user_id').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [index('sign_in_links_by_expiry').on(t.expiresAt)],
+);
 
 export const sessions = sqliteTable(
   'sessions',
@@ -129,7 +148,7 @@ export const sessions = sqliteTable(
     userId: text('user_id').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },
-  (t) => [index('sessions_by_user').on(t.userId)],
+  (t) => [index('sessions_by_user').on(t.userId), index('sessions_by_expiry').on(t.expiresAt)],
 );
 
 export const notifications = sqliteTable(

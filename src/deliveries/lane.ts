@@ -56,8 +56,9 @@ async function recordAndClaim(
   const { outcomes, report, count, now } = next;
   const [webhook, claim] = claimStatements(db, webhookId, count, now);
   if (outcomes.length === 0) return readClaim(...(await transaction(db, [webhook, claim])));
-  const [record, circuit] = recordStatements(db, webhookId, outcomes, report, now);
+  const [counts, record, circuit] = recordStatements(db, webhookId, outcomes, report, now);
   // A claim that D1 does not confirm lapses; recording twice is harmless.
-  const [, , rows, claimed] = await transaction(db, [record, circuit, webhook, claim], { repeatable: true });
+  const statements = [counts, record, circuit, webhook, claim] as const;
+  const [, , , rows, claimed] = await transaction(db, statements, { repeatable: true });
   return readClaim(rows, claimed);
 }

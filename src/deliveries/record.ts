@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, statement } from '../db/database.ts';
 import type { Claimed } from './claim.ts';
+import { countEndings } from './counts.ts';
 import { circuitAfter, circuitFirstMs, circuitLongestMs, defaultCeiling, type Outcome } from './policy.ts';
 
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
@@ -37,6 +38,12 @@ export const recordStatements = (
   now: number,
 ) =>
   [
+    countEndings(
+      db,
+      webhookId,
+      outcomes.map(({ key, status }) => ({ id: key.id, claimedUntil: key.claimedUntil, status })),
+      now,
+    ),
     recordOutcomes(db, outcomes, now),
     report ? moveCircuit(db, webhookId, report, now) : statement(db, sql`select 0`),
   ] as const;

@@ -1,6 +1,6 @@
-import type { HourCount } from '../deliveries/activity.ts';
+import type { HourCount } from '../deliveries/counts.ts';
 
-/** Deliveries of the last 24 hours, hour by hour: delivered ones point up from the line, failed ones down. */
+/** Deliveries that ended in the last 24 hours, hour by hour: delivered ones point up from the line, failed ones down. */
 export const Chart = ({ hours }: { hours: HourCount[] }) => {
   const highest = Math.max(1, ...hours.map(({ delivered, failed }) => Math.max(delivered, failed)));
   const total = (kind: keyof HourCount) => hours.reduce((sum, hour) => sum + hour[kind], 0);

@@ -81,6 +81,8 @@ async function comeToRest(webhookId: string): Promise<void> {
   await env.DB.prepare('update deliveries set next_attempt_at = ?1 where webhook_id = ?2')
     .bind(never, webhookId)
     .run();
+  // Its deliveries never end, so that there is nothing to count.
+  await env.DB.prepare('insert into webhook_hours values (?1, 0, 0, 1, 1)').bind(webhookId).run();
 }
 
 /** A request to `route` with the ids of the other account wherever an id goes. */

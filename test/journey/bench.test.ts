@@ -48,3 +48,21 @@ it('a delivery costs the same rows for one webhook and for ten, and for a small 
     expect(written).toBe(2);
   }
 });
+
+it('a neighbour loses nothing to any attack, and each is measured', async () => {
+  const [times, effects] = await bench('neighbours');
+  const names = effects?.rows.map(({ attack }) => attack);
+  expect(names).toEqual([
+    'junk session cookies',
+    'bad tokens',
+    'huge pages',
+    'a flood of events for a slow receiver',
+    'the largest ingest call',
+  ]);
+  expect(times?.rows.map((row) => [row.attack, row['']])).toEqual(
+    names?.flatMap((name) => ['lists', 'ingest', 'deliveries'].map((measure) => [name, measure])),
+  );
+  for (const row of times?.rows ?? []) expect(Number(row['p99 ratio'])).toBeGreaterThan(0);
+  for (const { lost, did } of effects?.rows ?? [])
+    expect([lost, did]).toEqual([0, expect.stringMatching(/\d/)]);
+});

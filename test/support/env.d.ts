@@ -8,3 +8,8 @@ interface ImportMeta {
   /** Vite's: the modules that match, by their paths. */
   glob<T>(pattern: string, options: { eager: true; query?: '?raw'; import?: 'default' }): Record<string, T>;
 }
+
+declare module '*?raw' {
+  const text: string;
+  export default text;
+}

@@ -9,6 +9,7 @@ export const guidePaths = [
   'pagination',
   'webhooks',
   'errors-and-limits',
+  'limits',
   'moving-from-polling',
   'connectors',
   'versioning',

@@ -1,0 +1,28 @@
+import { pruneSessions, pruneSignInLinks } from './accounts/prune.ts';
+import { giveUp, prune as pruneDeliveries } from './deliveries/prune.ts';
+import { described, fault } from './log.ts';
+import { pruneNotifications } from './notifications/prune.ts';
+import { pruneTokens } from './tokens/prune.ts';
+import { resealHeaders } from './webhooks/rotation.ts';
+
+/** What is done once an hour. Each works in bounded chunks and goes on where the hour before left off. */
+const jobs = {
+  'give up old deliveries': giveUp,
+  'delete old deliveries': pruneDeliveries,
+  'delete old notifications': pruneNotifications,
+  'delete expired sign-in links': pruneSignInLinks,
+  'delete expired sessions': pruneSessions,
+  'delete dead tokens': pruneTokens,
+  're-encrypt headers': resealHeaders,
+} satisfies Record<string, (env: Env) => Promise<unknown>>;
+
+/** Runs the jobs of an hour, one after the other. One that fails is logged, tried again in an hour, and stops no other. */
+export async function hourly(env: Env): Promise<void> {
+  for (const [job, run] of Object.entries(jobs)) {
+    try {
+      await run(env);
+    } catch (error) {
+      fault('error', { message: 'An hourly job failed', job, ...described(error) });
+    }
+  }
+}

@@ -1,0 +1,310 @@
+import { env } from 'cloudflare:workers';
+import { type SQL, sql } from 'drizzle-orm';
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  expiredSessions,
+  expiredSignInLinks,
+  pruneSessions,
+  pruneSignInLinks,
+} from '../src/accounts/prune.ts';
+import { openDatabase, statement, transaction } from '../src/db/database.ts';
+import { newId, recordId } from '../src/db/ids.ts';
+import { prunedPerChunk } from '../src/db/prune.ts';
+import { accountActivity, webhookActivity } from '../src/deliveries/activity.ts';
+import { countEndings } from '../src/deliveries/counts.ts';
+import { prune as pruneDeliveries } from '../src/deliveries/prune.ts';
+import { hourly } from '../src/hourly.ts';
+import { leftOverNotifications, pruneNotifications, pruneSlices } from '../src/notifications/prune.ts';
+import { deadTokenDays, longExpiredTokens, longRevokedTokens, pruneTokens } from '../src/tokens/prune.ts';
+import { deliveriesOf, settled } from './support/deliveries.ts';
+import { metered } from './support/meter.ts';
+import { ask, signIn } from './support/portal.ts';
+import { story } from './support/story.ts';
+import { accident, as, operator, type World } from './support/world.ts';
+
+const tale = story();
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+const rows = async (query: string, ...values: unknown[]) =>
+  (
+    await env.DB.prepare(query)
+      .bind(...values)
+      .all<Record<string, unknown>>()
+  ).results;
+
+/** What keeps each table from growing for ever. A new table belongs here, with a limit or a pruning that is tested. */
+const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: string }> = {
+  accounts: { kept: 'opened by operators, one by one' },
+  connections: { kept: 'opened by operators, one by one' },
+  portal_users: { kept: 'people of an account: invitations are limited' },
+  webhooks: { kept: 'at most 1,000 an account (the guide Limits)' },
+  webhook_connections: { cascades: 'webhooks' },
+  webhook_health: { cascades: 'webhooks' },
+  webhook_hours: { cascades: 'webhooks' },
+  sign_in_links: { pruned: [expiredSignInLinks(0)] },
+  sessions: { pruned: [expiredSessions(0)] },
+  tokens: { pruned: [longRevokedTokens(0), longExpiredTokens(0)] },
+  notifications: { pruned: [leftOverNotifications(0, 0)] },
+  fan_outs: { kept: 'deleted by the transaction that completes them' },
+  sweeps: { kept: 'one row' },
+  deliveries: { pruned: [] }, // seeks from webhook to webhook: test/deliveries/trust.test.ts
+  // The customer's own records: as many as their connectors send, each once. They are what the service is for.
+  drivers: { kept: 'records' },
+  vehicles: { kept: 'records' },
+  trips: { kept: 'records' },
+  safety_events: { kept: 'records' },
+};
+
+describe('every table', () => {
+  it('has a limit or is pruned', async () => {
+    const tables = await rows(
+      `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
+         and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`,
+    );
+    expect(Object.keys(bounds).sort()).toEqual(tables.map(({ name }) => name));
+  });
+
+  const cascading = Object.entries(bounds).flatMap(([table, bound]) =>
+    'cascades' in bound ? [[table, bound.cascades]] : [],
+  );
+  it.each(cascading)('rows of %s go with those of %s', async (table, parent) => {
+    expect(await rows(`select "table", on_delete from pragma_foreign_key_list(?1)`, table)).toContainEqual({
+      table: parent,
+      on_delete: 'CASCADE',
+    });
+  });
+
+  const pruned = Object.entries(bounds).flatMap(([table, bound]) =>
+    'pruned' in bound
+      ? bound.pruned.map((statement, i): [string, number, SQL] => [table, i + 1, statement])
+      : [],
+  );
+  it.each(pruned)('that is pruned, is pruned by index: %s %d', async (_table, _place, statement) => {
+    const { sql: text, params } = new SQLiteSyncDialect().sqlToQuery(statement);
+    const plan = await rows(`explain query plan ${text}`, ...params);
+    const steps = plan.map(({ detail }) => String(detail)).filter((step) => /^(SCAN|SEARCH)/.test(step));
+    expect(steps.length).toBeGreaterThan(1);
+    for (const step of steps) expect(step).toMatch(/^SEARCH .* USING /);
+  });
+});
+
+describe('once an hour', () => {
+  const count = async (table: string) => (await rows(`select count(*) as n from ${table}`))[0]?.n;
+
+  it('sign-in links and sessions that have expired are deleted, and no others', async () => {
+    const { cookie, email } = await signIn(tale.us);
+    await operator.post('/operator/sign-in-links', { email });
+    const [links, sessions] = [await count('sign_in_links'), await count('sessions')];
+    expect(await pruneSignInLinks(env)).toBe(0);
+    expect(await pruneSessions(env)).toBe(0);
+    expect(await pruneSignInLinks(env, Date.now() + 15 * 60_000 + 1)).toBe(links);
+    expect((await ask('GET', '/portal/webhooks', { cookie })).status).toBe(200);
+    expect(await pruneSessions(env, Date.now() + 14 * dayMs + 1)).toBe(sessions);
+    expect([await count('sign_in_links'), await count('sessions')]).toEqual([0, 0]);
+  });
+
+  it('tokens that were revoked or expired 90 days ago are deleted, and refused as before', async () => {
+    const issue = async (more: object = {}) =>
+      (
+        await operator.post<{ id: string; value: string }>(`/operator/accounts/${tale.us.accountId}/tokens`, {
+          name: 'more',
+          ...more,
+        })
+      ).data;
+    const [revoked, expiring] = [
+      await issue(),
+      await issue({ expiresAt: new Date(Date.now() + hourMs).toISOString() }),
+    ];
+    await operator.delete(`/operator/tokens/${revoked.id}`);
+    const later = Date.now() + deadTokenDays * dayMs;
+    expect(await pruneTokens(env, later - hourMs)).toBe(0);
+    expect(await pruneTokens(env, later + 2 * hourMs)).toBe(2);
+    for (const { value } of [revoked, expiring])
+      expect((await as(value).get('/connections')).status).toBe(401);
+    expect((await as(tale.us.apiToken).get('/connections')).status).toBe(200);
+  });
+
+  it('works in chunks, so that no statement takes long', async () => {
+    const [user] = await rows('select id from portal_users limit 1');
+    await env.DB.prepare(
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?2)
+       insert into sign_in_links (hash, user_id, expires_at) select 'x' || i, ?1, 0 from n`,
+    )
+      .bind(user?.id, prunedPerChunk + 500)
+      .run();
+    const { env: bindings, cost } = metered();
+    expect(await pruneSignInLinks(bindings)).toBe(prunedPerChunk + 500);
+    expect(cost.trips).toBe(2);
+  });
+
+  it('nothing of a deleted webhook is kept but its deliveries', async () => {
+    tale.heard.answers(() => new Response('no', { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen(1);
+    await vi.waitFor(async () =>
+      expect(await rows('select 1 from webhook_health where webhook_id = ?1', hook.id)).toHaveLength(1),
+    );
+    await as(tale.us.apiToken).delete(`/webhook/${hook.id}`);
+    for (const table of ['webhook_health', 'webhook_hours', 'webhook_connections'])
+      expect(await rows(`select 1 from ${table} where webhook_id = ?1`, hook.id)).toEqual([]);
+  });
+
+  it('one job that fails stops no other, and says so', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+    await rows(
+      'insert into sessions (hash, user_id, expires_at) select ?1, min(id), 0 from portal_users',
+      'old',
+    );
+    const broken = {
+      ...env,
+      DB: new Proxy(env.DB, {
+        get: (db, name) => {
+          if (name !== 'prepare') return Reflect.get(db, name).bind(db);
+          return (text: string) => {
+            if (/delete from (deliveries|sign_in_links)/.test(text)) throw new Error('no such luck');
+            return db.prepare(text);
+          };
+        },
+      }),
+    };
+    await hourly(broken);
+    expect(await rows(`select 1 from sessions where hash = 'old'`)).toEqual([]);
+    expect(logged.mock.calls.map(([line]) => JSON.parse(line).job)).toEqual([
+      'delete old deliveries',
+      'delete expired sign-in links',
+    ]);
+  });
+});
+
+describe('notifications', () => {
+  /** Deletes what a whole month of hours would, which go through the whole table once. */
+  const pruneForAMonth = async (before: number) => {
+    const db = openDatabase(env);
+    const [first, ...others] = Array.from({ length: pruneSlices }, (_, slice) =>
+      statement(db, leftOverNotifications(slice, before)),
+    );
+    if (first) await transaction(db, [first, ...others]);
+  };
+  const left = async (us: World) =>
+    (await rows('select event_id, level from notifications where account_id = ?1', us.accountId)).length;
+
+  it('of a simulated accident go, those of a real one stay', async () => {
+    const hook = await tale.register();
+    const { cookie } = await signIn(tale.us);
+    await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });
+    await as(tale.us.connection.ingestKey).send(accident());
+    expect(await left(tale.us)).toBe(4);
+    await pruneForAMonth(Date.now() - hourMs);
+    expect(await left(tale.us)).toBe(4);
+    await pruneForAMonth(Date.now() + hourMs);
+    const [real] = await rows(
+      'select event_id as id from notifications where account_id = ?1',
+      tale.us.accountId,
+    );
+    expect(await left(tale.us)).toBe(1);
+    expect(real?.id).toBe(recordId(tale.us.connection.id, 'accident', 'crash-1'));
+    expect((await as(tale.us.connection.ingestKey).send(accident())).data).toMatchObject({ unchanged: 1 });
+  });
+
+  it('without deliveries go', async () => {
+    const hook = await tale.register();
+    await tale.happen(5);
+    await settled(hook.id, 5);
+    await rows('delete from deliveries where webhook_id = ?1', hook.id);
+    // Each at the hour in which its part of the table has its turn.
+    const ids = await rows(
+      'select event_id as id from notifications where account_id = ?1',
+      tale.us.accountId,
+    );
+    const turns = ids.map(({ id }) =>
+      Math.floor((Number.parseInt(String(id).slice(0, 8), 16) / 2 ** 32) * pruneSlices),
+    );
+    const monthsAhead = Math.ceil((Date.now() + 40 * dayMs) / (pruneSlices * hourMs)) * pruneSlices;
+    const pruned = async (month: number) => {
+      let deleted = 0;
+      for (const turn of turns) deleted += await pruneNotifications(env, (month + turn) * hourMs);
+      return deleted;
+    };
+    expect(await pruned(monthsAhead - 3 * pruneSlices)).toBe(0);
+    expect(await pruned(monthsAhead)).toBe(5);
+    expect(await left(tale.us)).toBe(0);
+  });
+});
+
+describe("the portal's chart", () => {
+  const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
+
+  it('shows what was delivered and what failed, in the hour in which it ended', async () => {
+    tale.heard.answers(({ url }) => new Response('', { status: url.endsWith('gone') ? 410 : 200 }));
+    const [fine, gone] = [
+      await tale.register(),
+      await tale.register({ url: 'https://receiver.example.com/gone' }),
+    ];
+    await tale.happen(3);
+    await settled(fine.id, 3);
+    await settled(gone.id, 3);
+    const all = (await accountActivity(env, caller())).hours;
+    expect(all).toHaveLength(24);
+    expect(all.at(-1)).toEqual({ delivered: 3, failed: 3 });
+    expect(all.slice(0, -1).every(({ delivered, failed }) => delivered + failed === 0)).toBe(true);
+    const { hours } = await webhookActivity(env, caller(), { webhookId: gone.id, limit: 1 });
+    expect(hours.at(-1)).toEqual({ delivered: 0, failed: 3 });
+  });
+
+  it('forgets an hour when it comes again a day later', async () => {
+    const hook = await tale.register();
+    await tale.happen(1);
+    await settled(hook.id);
+    await rows('update webhook_hours set hour = hour - 24 where webhook_id = ?1', hook.id);
+    expect((await accountActivity(env, caller())).hours.at(-1)).toEqual({ delivered: 0, failed: 0 });
+    await tale.happen(2, 'later');
+    await settled(hook.id, 3);
+    expect((await accountActivity(env, caller())).hours.at(-1)).toEqual({ delivered: 2, failed: 0 });
+  });
+
+  it('counts a batch that is recorded twice once', async () => {
+    const hook = await tale.register();
+    const id = newId();
+    await rows(
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at, claimed_until)
+       values (?1, ?2, ?3, 'e', 0, 'pending', 0, 5)`,
+      hook.id,
+      id,
+      tale.us.accountId,
+    );
+    const db = openDatabase(env);
+    const recording = [
+      countEndings(db, hook.id, [{ id, claimedUntil: 5, status: 'delivered' }], Date.now()),
+      statement(db, sql`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`),
+    ] as const;
+    await transaction(db, recording);
+    await transaction(db, recording);
+    expect((await accountActivity(env, caller())).hours.at(-1)).toEqual({ delivered: 1, failed: 0 });
+  });
+
+  it('reads no more for more deliveries', async () => {
+    const hook = await tale.register();
+    const fill = env.DB.prepare(
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)
+       insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+       select ?1, substr(?2, 1, 24) || printf('%012x', i), ?3, 'e' || i, 0, 'delivered', 0 from n`,
+    );
+    await fill.bind(hook.id, newId(), tale.us.accountId).run();
+    await rows(
+      `with recursive n (i) as (select 0 union all select i + 1 from n where i < 23)
+       insert into webhook_hours select ?1, (?2 - i) % 24, ?2 - i, 40000, 7 from n where true
+       on conflict do nothing`,
+      hook.id,
+      Math.floor(Date.now() / hourMs),
+    );
+    const { env: bindings, cost } = metered();
+    const { hours } = await accountActivity(bindings, caller());
+    expect(hours.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(24 * 40_000);
+    expect(cost).toMatchObject({ trips: 1, written: 0 });
+    expect(cost.read).toBeLessThanOrEqual(250);
+    await pruneDeliveries(env, Date.now() + 31 * dayMs);
+    expect(await deliveriesOf(hook.id)).toEqual([]);
+  });
+});

@@ -1,17 +1,10 @@
 import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
 import { statuses } from '../deliveries/queries.ts';
-import { Timestamp } from '../fields.ts';
+import { Name, Timestamp } from '../fields.ts';
 import { isIncidentType } from '../incidents/types.ts';
 
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
-const Name = v.pipe(
-  v.string(),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(200, 'can be at most 200 characters'),
-);
-
 export const NewAccount = v.object({ name: Name });
 
 export const AccountChange = v.object({

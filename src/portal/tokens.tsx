@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
-import { parse } from '../fields.ts';
+import { Name, parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
 import { findTokenById, issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
@@ -74,12 +74,7 @@ const Tokens = ({ tokens }: { tokens: Token[] }) => (
 );
 
 const NewToken = v.object({
-  name: v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(200, 'can be at most 200 characters'),
-  ),
+  name: Name,
   expires: v.pipe(
     v.string(),
     v.transform((date) => (date === '' ? undefined : Date.parse(`${date}T00:00:00Z`))),

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { ApiError } from './client.ts';
 import { operatorFor } from './context.ts';
+import { printable } from './printable.ts';
 import { show } from './table.ts';
 
 type User = { id: string; email: string };
@@ -53,5 +54,5 @@ export const signInLinkCommand = () =>
     .action(async (email, _, command) => {
       const { url } = await operatorFor(command).post<{ url: string }>('/sign-in-links', { email });
       if (command.optsWithGlobals().json) show(command, { url }, ['url']);
-      else console.log(url);
+      else console.log(printable(url));
     });

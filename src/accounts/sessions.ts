@@ -1,9 +1,9 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import { openDatabase, statement, transaction } from '../db/database.ts';
 import { accounts, portalUsers, sessions, signInLinks } from '../db/tables.ts';
-import { base64url } from '../encoding.ts';
 import { hashToken } from '../tokens/format.ts';
 import type { PortalUser } from './people.ts';
+import { isSecret, newSecret } from './secrets.ts';
 
 /** A session: whose it is, the account's name, and the hash of its secret. */
 export type Session = { user: PortalUser; account: string; hash: string };
@@ -13,11 +13,9 @@ const linkMs = 15 * 60_000;
 /** How long a session lasts. */
 export const sessionMs = 14 * 24 * 3_600_000;
 
-const newSecret = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
-
 /** Creates a single-use link, valid for 15 minutes, if a portal user has this address. Returns its secret part. */
 export async function createSignInLink(env: Env, email: string): Promise<string | undefined> {
-  const secret = newSecret();
+  const secret = await newSecret(env, 'sign-in link');
   const inserted = await openDatabase(env).all(sql`
     insert into sign_in_links (hash, user_id, expires_at)
     select ${await hashToken(secret)}, id, ${Date.now() + linkMs} from portal_users where email = ${email}
@@ -25,8 +23,12 @@ export async function createSignInLink(env: Env, email: string): Promise<string 
   return inserted.length > 0 ? secret : undefined;
 }
 
-/** Uses a link up and opens a session. Returns the session's secret, or undefined if the link is not valid. */
+/**
+ * Uses a link up and opens a session. Returns the session's secret, or undefined if the link is not valid. Junk is
+ * told without asking the database.
+ */
 export async function signIn(env: Env, link: string): Promise<string | undefined> {
+  if (!(await isSecret(env, 'sign-in link', link))) return undefined;
   const now = Date.now();
   const db = openDatabase(env);
   const [used] = await db
@@ -34,7 +36,7 @@ export async function signIn(env: Env, link: string): Promise<string | undefined
     .where(eq(signInLinks.hash, await hashToken(link)))
     .returning();
   if (!used || used.expiresAt <= now) return undefined;
-  const secret = newSecret();
+  const secret = await newSecret(env, 'session');
   await transaction(db, [
     db.insert(sessions).values({
       hash: await hashToken(secret),

@@ -12,6 +12,7 @@ import { Refusal } from '../errors.ts';
 import { parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
+import { limitActions } from './action-limit.ts';
 import { Confirm, Field, Problem, Table, Time } from './components.tsx';
 import { type FormProblem, readForm, submit } from './form.ts';
 import { page } from './layout.tsx';
@@ -20,7 +21,7 @@ import { emailSignInLink } from './sign-in-email.ts';
 /** Settings, People: who can sign in to the portal. */
 export const peoplePages = new Hono<App>()
   .get('/settings/people', (c) => list(c, ''))
-  .post('/settings/people', invite)
+  .post('/settings/people', limitActions, invite)
   .get('/settings/people/:id/remove', confirmRemove)
   .post('/settings/people/:id/remove', remove);
 

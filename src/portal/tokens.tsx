@@ -5,6 +5,7 @@ import { Name, parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
 import { findTokenById, issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
+import { limitActions } from './action-limit.ts';
 import { Confirm, Field, Problem, Table, Time } from './components.tsx';
 import { type FormProblem, readForm, submit } from './form.ts';
 import { page } from './layout.tsx';
@@ -12,7 +13,7 @@ import { page } from './layout.tsx';
 /** Settings, API Tokens (spec 5.3 and 5.4). */
 export const tokenPages = new Hono<App>()
   .get('/settings/tokens', (c) => list(c, { name: '', expires: '' }))
-  .post('/settings/tokens', generate)
+  .post('/settings/tokens', limitActions, generate)
   .get('/settings/tokens/:id/revoke', confirmRevoke)
   .post('/settings/tokens/:id/revoke', revoke);
 

@@ -1,5 +1,6 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
+import { config } from '../config.ts';
 import { openDatabase, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
@@ -49,7 +50,7 @@ export type NewToken = {
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   const { connectionId, name, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
-  const value = generateToken(scope);
+  const value = await generateToken(scope, config(env).headerKeys);
   const hash = await hashToken(value);
   const owner =
     connectionId === undefined

@@ -197,7 +197,7 @@ describe('npm run deploy', () => {
     expect(worker?.domains).toEqual(['api.example.com']);
     // The ids in wrangler.toml are those of every deployment.
     const limiters = worker?.bindings.filter(({ type }) => type === 'ratelimit') ?? [];
-    expect(limiters).toHaveLength(3);
+    expect(limiters).toHaveLength(9);
     for (const { namespace_id } of limiters) expect(namespace_id).toMatch(/^\d{7,10}$/);
     // Nobody named a sender, so there is none.
     expect(worker?.bindings.filter(({ name }) => name.startsWith('EMAIL'))).toEqual([]);

@@ -8,7 +8,7 @@ export const rateLimits = {
   /** Per client address: API tokens and ingest keys that we do not recognise, before anything is looked up. */
   UNKNOWN_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: wrong operator keys. */
-  OPERATOR_LIMIT: { calls: 20, seconds: 60 },
+  OPERATOR_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of `/health`. */
   HEALTH_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: asking for sign-in links. */

@@ -61,6 +61,12 @@ export const NewToken = v.object({
 
 export const NewUser = v.object({ email: Email });
 
+/** The account is needed only for somebody whom several have invited and who has not signed in yet. */
+export const SignInLinkInput = v.object({
+  email: Email,
+  accountId: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'))),
+});
+
 export const ReplayRange = v.object({ since: v.optional(Timestamp), until: v.optional(Timestamp) });
 
 export const DeliveryQuery = v.object({

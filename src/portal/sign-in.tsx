@@ -11,7 +11,7 @@ import { Field, Problem } from './components.tsx';
 import { readForm } from './form.ts';
 import { page } from './layout.tsx';
 import { forgetSession, signedIn, startSession } from './session.ts';
-import { emailSignInLink } from './sign-in-email.ts';
+import { emailSignInLinks } from './sign-in-email.ts';
 
 /** Signing in with a link, and signing out. */
 export const signInPages = new Hono<App>()
@@ -49,7 +49,7 @@ async function requestLink(c: Context) {
   const form = await readForm(c);
   const email = v.safeParse(Email, form.value('email'));
   if (!email.success) return requestPage(c, 'Enter a valid email address');
-  c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output, new URL(c.req.url).origin));
+  c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output));
   return page(
     c,
     'Check your email',
@@ -59,8 +59,8 @@ async function requestLink(c: Context) {
   );
 }
 
-async function emailWithinLimit(env: Env, email: string, origin: string): Promise<void> {
-  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLink(env, email, origin);
+async function emailWithinLimit(env: Env, email: string): Promise<void> {
+  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email);
 }
 
 /** Email scanners open links, so that only this button may use one up. */

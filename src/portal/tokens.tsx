@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts';
 import { Name, parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
+import { cursorFor, requestedSlice } from '../http/slices.ts';
 import { findTokenById, issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
 import { limitActions } from './action-limit.ts';
 import { Confirm, Field, Problem, Table, Time } from './components.tsx';
@@ -17,10 +18,17 @@ export const tokenPages = new Hono<App>()
   .get('/settings/tokens/:id/revoke', confirmRevoke)
   .post('/settings/tokens/:id/revoke', revoke);
 
+const pageSize = 100;
+
 type Draft = { name: string; expires: string };
 
 async function list(c: Context, draft: Draft, problem?: FormProblem) {
-  const tokens = await listTokens(c.env, c.get('caller'), 'api');
+  const { items: tokens, next } = await listTokens(
+    c.env,
+    c.get('caller'),
+    requestedSlice(c, pageSize),
+    'api',
+  );
   const errors = problem?.errors ?? [];
   return page(
     c,
@@ -43,6 +51,7 @@ async function list(c: Context, draft: Draft, problem?: FormProblem) {
       </form>
       <h2>Active tokens</h2>
       {tokens.length === 0 ? <p>There are no tokens yet.</p> : <Tokens tokens={tokens} />}
+      {next && <a href={`${c.req.path}?cursor=${cursorFor(c, next)}`}>Older tokens</a>}
     </>,
     problem && 'invalid',
   );

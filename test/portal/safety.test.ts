@@ -187,7 +187,7 @@ describe('people', () => {
     const path = `/operator/accounts/${them.accountId}/users`;
     expect(await operator.post(path, { email: ours.email })).toMatchObject({
       status: 400,
-      errors: [{ field: 'email', message: 'is already in use' }],
+      errors: [{ field: 'email', message: `belongs to the account ${us.accountId} already` }],
     });
     expect(await operator.post(path, { email: 'x' })).toMatchObject({
       message: 'email must be an email address',

@@ -96,6 +96,11 @@ const existing = () => ({
   jurisdiction: null,
   sql: new DatabaseSync(':memory:'),
 });
+/** Where links of a Worker lead. */
+const originOf = ({ workers }: Cloudflare, name: string) =>
+  workers.get(name)?.bindings.find((binding) => binding.name === 'ORIGIN')?.text;
+/** The call that uploads a Worker. */
+const uploaded = 'PUT workers/scripts/fleet-data-service';
 /** Where what an account holds was created. */
 const places = ({ databases, namespaces, queues }: Cloudflare) => ({
   databases: databases.map(({ region, jurisdiction }) => jurisdiction ?? region),
@@ -153,6 +158,9 @@ describe('npm run deploy', () => {
     const worker = account.workers.get('fleet-data-service');
     expect([...(worker?.secrets.values() ?? [])].sort()).toEqual(values.map((text) => text.trim()).sort());
     expect(worker?.crons).toEqual(['* * * * *']);
+    expect(originOf(account, 'fleet-data-service')).toBe(`https://${host}`);
+    const uploads = () => account.calls.filter((call) => call === uploaded).length;
+    expect(uploads()).toBe(2); // the first told the address
     expect(made.databases).toEqual(account.databases.map(({ uuid }) => uuid));
 
     // On the third run there is nothing left to create, and it is too late for another place.
@@ -161,6 +169,7 @@ describe('npm run deploy', () => {
     expect(again.code).toBe(0);
     expect(again.out).toContain('! The database fleet runs in weur, not in oc');
     expect(again.out).toContain('No migrations to apply');
+    expect([uploads(), originOf(account, 'fleet-data-service')]).toEqual([1, `https://${host}`]);
     const creations = account.calls.filter((call) =>
       /^POST (d1\/database|storage\/kv\/namespaces|queues)$/.test(call),
     );
@@ -195,6 +204,7 @@ describe('npm run deploy', () => {
     expect(out).toContain('FLEET_URL=https://api.example.com');
     const worker = account.workers.get('acme');
     expect(worker?.domains).toEqual(['api.example.com']);
+    expect(originOf(account, 'acme')).toBe('https://api.example.com');
     // The ids in wrangler.toml are those of every deployment.
     const limiters = worker?.bindings.filter(({ type }) => type === 'ratelimit') ?? [];
     expect(limiters).toHaveLength(9);

@@ -17,6 +17,13 @@ const Config = v.object({
       'id:base64 of 32 bytes',
     ),
   ),
+  /** Where people reach this deployment: links in emails lead there, whatever host a request was made to. */
+  ORIGIN: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => URL.parse(text)?.origin === text, 'an origin, such as https://api.example.com'),
+    ),
+  ),
   /** The sender of sign-in links. A deployment without one sends no mail. */
   EMAIL_FROM: v.optional(v.pipe(v.string(), v.email())),
   /** How many days the rows of finished deliveries are kept. */
@@ -32,6 +39,7 @@ const Config = v.object({
 export type Config = {
   operatorKey: string;
   headerKeys: SealingKey[];
+  origin: string | undefined;
   emailFrom: string | undefined;
   retentionMs: number;
   allowLoopbackReceivers: boolean;
@@ -50,6 +58,7 @@ export function config(env: Env): Config {
   const fresh = {
     operatorKey: vars.OPERATOR_KEY,
     headerKeys: vars.HEADER_KEYS,
+    origin: vars.ORIGIN,
     emailFrom: vars.EMAIL_FROM,
     retentionMs: vars.DELIVERY_RETENTION_DAYS * 86_400_000,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',

@@ -64,3 +64,16 @@ export const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 /** The same for a time that may be missing. */
 export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms));
+
+/** True when text has no control characters, line breaks or marks that reorder what a person reads. */
+export const isPrintable = (text: string): boolean =>
+  !/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u.test(text);
+
+/** A name that people choose and others read, in pages, tables and terminals. */
+export const Name = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(200, 'can be at most 200 characters'),
+  v.check(isPrintable, 'must not contain control characters'),
+);

@@ -25,6 +25,7 @@ export default defineConfig({
               bindings: {
                 OPERATOR_KEY: 'an operator key for tests, 32+ characters',
                 HEADER_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+                ORIGIN: 'https://portal.example.com',
                 EMAIL_FROM: 'portal@fleet-data.example',
                 ALLOW_LOOPBACK_RECEIVERS: 'true',
                 MIGRATIONS: await readD1Migrations(`${root}migrations`),

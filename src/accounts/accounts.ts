@@ -1,14 +1,22 @@
 import { eq } from 'drizzle-orm';
 import { openDatabase } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
 import { accounts } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
 
 export type Account = typeof accounts.$inferSelect;
 
-/** All accounts, oldest first, at most 1,000. */
-export const listAccounts = (env: Env): Promise<Account[]> =>
-  openDatabase(env).select().from(accounts).orderBy(accounts.createdAt, accounts.id).limit(1000);
+/** A part of all accounts, oldest first. */
+export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
+  const rows = await openDatabase(env)
+    .select()
+    .from(accounts)
+    .where(following(accounts, slice))
+    .orderBy(accounts.createdAt, accounts.id)
+    .limit(slice.limit + 1);
+  return sliceOf(rows, slice);
+}
 
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {

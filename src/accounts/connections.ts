@@ -2,6 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { refuseUnless } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
 import { connections } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
 import { forgetIngestKeys } from '../tokens/service.ts';
@@ -11,8 +12,16 @@ export type Connection = typeof connections.$inferSelect;
 /** How many connections `listConnections` returns at most. */
 export const maxConnectionsListed = 1000;
 
-/** The account's connections, oldest first, at most 1,000. */
-export async function listConnections(env: Env, caller: Caller): Promise<Connection[]> {
+/** The account's first connections, oldest first, at most 1,000. */
+export const listConnections = async (env: Env, caller: Caller): Promise<Connection[]> =>
+  (await sliceConnections(env, caller, { limit: maxConnectionsListed })).items;
+
+/** A part of the account's connections, oldest first. */
+export async function sliceConnections(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+): Promise<Slice<Connection>> {
   const [rows] = await asCaller(
     env,
     caller,
@@ -20,13 +29,13 @@ export async function listConnections(env: Env, caller: Caller): Promise<Connect
       db
         .select()
         .from(connections)
-        .where(eq(connections.accountId, caller.accountId))
+        .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
         .orderBy(connections.createdAt, connections.id)
-        .limit(maxConnectionsListed),
+        .limit(slice.limit + 1),
     ],
     { repeatable: true },
   );
-  return rows;
+  return sliceOf(rows, slice);
 }
 
 /** A new feed. `tSP` is the provider's name as deliveries give it; known providers have one. */

@@ -1,12 +1,13 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { refuseUnless } from '../db/database.ts';
+import { type Database, refuseUnless, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
 import { portalUsers } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
 
-/** A person of an account, who signs in to the portal. */
+/** A person of an account, who signs in to the portal; pending until `confirmedAt` says when they first did. */
 export type PortalUser = typeof portalUsers.$inferSelect;
 
 /** An email address, in the form in which it is stored. */
@@ -19,33 +20,63 @@ export const Email = v.pipe(
 );
 
 /**
- * Adds a person to the caller's account.
+ * Adds a person to the caller's account, pending until they have used a link; whoever is there already stays as they
+ * are. For operators, who may know whom an address belongs to.
  *
- * @throws Refusal: invalid, when the account does not exist or the address is already in use
+ * @throws Refusal: invalid, when the account does not exist or the address belongs to an account, which it names
  */
 export async function addPortalUser(env: Env, caller: Caller, email: string): Promise<PortalUser> {
   const { accountId } = caller;
-  const user: PortalUser = { id: newId(), accountId, email, createdAt: Date.now(), lastSignInAt: null };
-  const [, [added]] = await asCaller(env, caller, (db) => [
+  const [, [owner], , [user]] = await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
-    db.insert(portalUsers).values(user).onConflictDoNothing().returning(),
-  ]);
-  if (!added)
-    throw invalid('This address cannot be added', [{ field: 'email', message: 'is already in use' }]);
-  return user;
-}
-
-/** The people of the account, in the order in which they were added, at most 1,000. */
-export async function listPortalUsers(env: Env, caller: Caller): Promise<PortalUser[]> {
-  const [users] = await asCaller(env, caller, (db) => [
+    db
+      .select({ accountId: portalUsers.accountId })
+      .from(portalUsers)
+      .where(and(eq(portalUsers.email, email), isNotNull(portalUsers.confirmedAt))),
+    insertPending(db, accountId, email, sql`not exists (${confirmed(email)})`),
     db
       .select()
       .from(portalUsers)
-      .where(eq(portalUsers.accountId, caller.accountId))
-      .orderBy(portalUsers.createdAt, portalUsers.id)
-      .limit(1000),
+      .where(and(eq(portalUsers.email, email), eq(portalUsers.accountId, accountId))),
   ]);
-  return users;
+  if (user && !owner) return user;
+  const whose = owner?.accountId === accountId ? 'this account' : `the account ${owner?.accountId}`;
+  throw invalid('This address cannot be added', [{ field: 'email', message: `belongs to ${whose} already` }]);
+}
+
+const confirmed = (email: string) =>
+  sql`select 1 from portal_users where email = ${email} and confirmed_at is not null`;
+
+/** A statement that adds a pending person, unless the account has them already or `condition` does not hold. */
+export const insertPending = (db: Database, accountId: string, email: string, condition: SQL) =>
+  statement(
+    db,
+    sql`
+    insert into portal_users (id, account_id, email, created_at)
+    select ${newId()}, ${accountId}, ${email}, ${Date.now()} where ${condition}
+    on conflict (email, account_id) do nothing`,
+  );
+
+/** A part of the people of the account, pending ones included, in the order in which they were added. */
+export async function listPortalUsers(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+): Promise<Slice<PortalUser>> {
+  const [users] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(portalUsers)
+        .where(and(eq(portalUsers.accountId, caller.accountId), following(portalUsers, slice)))
+        .orderBy(portalUsers.createdAt, portalUsers.id)
+        .limit(slice.limit + 1),
+    ],
+    { repeatable: true },
+  );
+  return sliceOf(users, slice);
 }
 
 /** One person of the account; undefined if it has none with this id. */

@@ -1,9 +1,11 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
-import { openDatabase, transaction } from '../db/database.ts';
+import { config } from '../config.ts';
+import { breaksUnique, openDatabase, transaction } from '../db/database.ts';
 import { accounts, portalUsers, sessions, signInLinks } from '../db/tables.ts';
-import { base64url } from '../encoding.ts';
+import { invalid } from '../errors.ts';
 import { hashToken } from '../tokens/format.ts';
 import type { PortalUser } from './people.ts';
+import { isSecret, newSecret } from './secrets.ts';
 
 /** A session: whose it is, the account's name, and the hash of its secret. */
 export type Session = { user: PortalUser; account: string; hash: string };
@@ -13,20 +15,56 @@ const linkMs = 15 * 60_000;
 /** How long a session lasts. */
 export const sessionMs = 14 * 24 * 3_600_000;
 
-const newSecret = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+/** A link's secret part, and the account that it opens, with whether the person has yet to join that. */
+export type SignInLink = { secret: string; account: string; pending: boolean };
 
-/** Creates a single-use link, valid for 15 minutes, if a portal user has this address. Returns its secret part. */
-export async function createSignInLink(env: Env, email: string): Promise<string | undefined> {
-  const secret = newSecret();
-  const inserted = await openDatabase(env).all(sql`
-    insert into sign_in_links (hash, user_id, expires_at)
-    select ${await hashToken(secret)}, id, ${Date.now() + linkMs} from portal_users where email = ${email}
-    returning user_id`);
-  return inserted.length > 0 ? secret : undefined;
+/** To how many accounts a person who is invited to several gets links at a time. */
+const maxLinks = 5;
+
+/**
+ * Creates single-use links, valid for 15 minutes, for whoever has this address: one to the account that it belongs to,
+ * or else one to each account that has invited it, the newest five. With `accountId`, only one to that account.
+ */
+export async function createSignInLinks(env: Env, email: string, accountId?: string): Promise<SignInLink[]> {
+  const db = openDatabase(env);
+  const found = await db.all<{ id: string; account: string; pending: number }>(sql`
+    select u.id, a.name as account, u.confirmed_at is null as pending
+    from portal_users u join accounts a on a.id = u.account_id
+    where u.email = ${email} ${accountId === undefined ? sql.empty() : sql`and u.account_id = ${accountId}`}
+      and (u.confirmed_at is not null or not exists (
+        select 1 from portal_users where email = ${email} and confirmed_at is not null))
+    order by u.created_at desc, u.id desc limit ${maxLinks}`);
+  const links = await Promise.all(
+    found.map(async ({ id, account, pending }) => {
+      const secret = await newSecret(env, 'sign-in link');
+      return { secret, account, pending: pending === 1, userId: id, hash: await hashToken(secret) };
+    }),
+  );
+  if (links.length === 0) return [];
+  const expiresAt = Date.now() + linkMs;
+  await db.insert(signInLinks).values(links.map(({ hash, userId }) => ({ hash, userId, expiresAt })));
+  return links.map(({ secret, account, pending }) => ({ secret, account, pending }));
 }
 
-/** Uses a link up and opens a session. Returns the session's secret, or undefined if the link is not valid. */
+/**
+ * The address of a sign-in link, at the origin that this deployment is configured with: a request's Host header is
+ * whatever its sender wants it to be.
+ *
+ * @throws Refusal: invalid, when the origin is not configured
+ */
+export function signInUrl(env: Env, { secret }: SignInLink): string {
+  const { origin } = config(env);
+  if (!origin) throw invalid('ORIGIN is not set, so that there are no links. Run npm run deploy again.');
+  return `${origin}/portal/sign-in/${secret}`;
+}
+
+/**
+ * Uses a link up and opens a session; by the first one, the address comes to belong to the account. Returns the
+ * session's secret, or undefined if the link is not valid or the address has come to belong to another account. Junk is
+ * told without asking the database.
+ */
 export async function signIn(env: Env, link: string): Promise<string | undefined> {
+  if (!(await isSecret(env, 'sign-in link', link))) return undefined;
   const now = Date.now();
   const db = openDatabase(env);
   const [used] = await db
@@ -34,15 +72,24 @@ export async function signIn(env: Env, link: string): Promise<string | undefined
     .where(eq(signInLinks.hash, await hashToken(link)))
     .returning();
   if (!used || used.expiresAt <= now) return undefined;
-  const secret = newSecret();
-  await transaction(db, [
-    db.insert(sessions).values({
-      hash: await hashToken(secret),
-      userId: used.userId,
-      expiresAt: now + sessionMs,
-    }),
-    db.update(portalUsers).set({ lastSignInAt: now }).where(eq(portalUsers.id, used.userId)),
-  ]);
+  const secret = await newSecret(env, 'session');
+  try {
+    await transaction(db, [
+      // From now on the address belongs to this account: the index lets it belong to one only.
+      db
+        .update(portalUsers)
+        .set({ lastSignInAt: now, confirmedAt: sql`coalesce(confirmed_at, ${now})` })
+        .where(eq(portalUsers.id, used.userId)),
+      db.insert(sessions).values({
+        hash: await hashToken(secret),
+        userId: used.userId,
+        expiresAt: now + sessionMs,
+      }),
+    ]);
+  } catch (error) {
+    if (breaksUnique(error, 'portal_users.email')) return undefined;
+    throw error;
+  }
   return secret;
 }
 

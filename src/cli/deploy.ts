@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { chooseAccount, createMissing, lookUp } from './deploy/account.ts';
 import { waitForHealth } from './deploy/health.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
+import { keepOrigin, knownOrigin } from './deploy/origin.ts';
 import { misplaced, placeBeside, placeWarning } from './deploy/place.ts';
 import { type Plan, planOf } from './deploy/plan.ts';
 import { settingOptions, settingsOf } from './deploy/settings.ts';
@@ -51,12 +52,20 @@ async function deploy(plan: Plan): Promise<void> {
   const keys = keepMissing(folder, plan, found);
   if (!found.database) warn(placeWarning(place));
   const ids = await createMissing(wrangler, plan, found, place, tell);
-  const config = writeConfiguration(folder, plan.configuration(await freshSite(folder), ids));
+  const site = await freshSite(folder);
+  const origin = knownOrigin(folder, plan);
+  const config = writeConfiguration(folder, plan.configuration(site, ids, origin));
   const problem = found.database && (await misplaced(wrangler, config, plan.database, place));
   if (problem) warn(problem);
   const applied = await migrate(wrangler, config, plan.database);
   tell(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
   const url = await upload(wrangler, config, folder, keys);
+  if (url !== origin) {
+    // Cloudflare tells the address only now, and links in emails need it.
+    writeConfiguration(folder, plan.configuration(site, ids, url));
+    await upload(wrangler, config, folder, []);
+    keepOrigin(folder, url);
+  }
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   tell(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
   const unwell = await waitForHealth(url, patienceMs);

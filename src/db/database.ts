@@ -53,6 +53,18 @@ const refusals = {
     message: 'This webhook was changed at the same moment. Save again to apply your changes.',
   },
   'unknown account': { kind: 'invalid', message: 'Unknown account' },
+  'too many tokens': {
+    kind: 'invalid',
+    message: 'An account can have at most 200 active API tokens. Revoke one that is not used any more.',
+  },
+  'too many ingest keys': {
+    kind: 'invalid',
+    message: 'A connection can have at most 20 active ingest keys. Revoke one that is not used any more.',
+  },
+  'too many invitations': {
+    kind: 'invalid',
+    message: 'An account can invite at most 20 people a day. Try again tomorrow.',
+  },
   'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
 } satisfies Record<string, Failure>;
 export type RefusalWord = keyof typeof refusals;

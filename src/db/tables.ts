@@ -58,6 +58,8 @@ export const tokens = sqliteTable(
     index('tokens_by_account').on(t.accountId, t.createdAt, t.id),
     index('tokens_by_expiry').on(t.expiresAt),
     index('tokens_by_revocation').on(t.revokedAt),
+    index('tokens_active').on(t.accountId, t.scope, t.createdAt, t.id),
+    index('tokens_active_by_connection').on(t.connectionId, t.createdAt, t.id),
   ],
 );
 
@@ -124,11 +126,25 @@ export const portalUsers = sqliteTable(
     email: text().notNull(),
     createdAt: integer('created_at').notNull(),
     lastSignInAt: integer('last_sign_in_at'),
+    confirmedAt: integer('confirmed_at'),
   },
   (t) => [
     uniqueIndex('portal_users_by_email').on(t.email),
+    uniqueIndex('portal_users_by_address').on(t.email, t.accountId),
     index('portal_users_by_account').on(t.accountId, t.createdAt, t.id),
   ],
+);
+
+export const invitations = sqliteTable(
+  'invitations',
+  {
+    accountId: text('account_id').notNull(),
+    id: text().notNull(),
+    email: text().notNull(),
+    sentAt: integer('sent_at').notNull(),
+    emailed: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.id] }), index('invitations_by_email').on(t.email, t.sentAt)],
 );
 
 export const signInLinks = sqliteTable(

@@ -11,6 +11,7 @@ const statuses = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
+  'cross-site': 403,
   'not found': 404,
   'method not allowed': 405,
   'too large': 413,
@@ -75,6 +76,8 @@ function messageOf(failure: ReportedFailure): string {
       return 'Invalid or expired token';
     case 'forbidden':
       return 'Insufficient permissions';
+    case 'cross-site':
+      return 'This request was not sent from this site';
     case 'not found':
       return 'Not found';
     case 'method not allowed':

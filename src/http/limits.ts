@@ -1,24 +1,30 @@
 import { Refusal } from '../errors.ts';
+import { addressGroup } from './address-group.ts';
 import type { Context } from './context.ts';
+import { type Limiter, rateLimits } from './rate-limits.ts';
 
-/** The rate limit of a credential, as `wrangler.toml` sets it: calls in a number of seconds. */
-export const tokenLimit = { calls: 600, seconds: 60 };
-
-/** Counts one more unauthenticated request from this client's address. @throws Refusal: rate limited */
-export async function limitUnknown(c: Context): Promise<void> {
-  const address = c.req.header('cf-connecting-ip') ?? 'unknown';
-  if (!(await withinLimit(c.env.UNKNOWN_LIMIT, address))) throw rateLimited();
+/** Counts one more call of `key`. @throws Refusal: rate limited */
+export async function limit(env: Env, limiter: Limiter, key: string): Promise<void> {
+  if (!(await withinLimit(env, limiter, key))) throw rateLimited(limiter);
 }
 
-/** Whether `key` is within its limit. True when the limiter itself fails: it must not take the service down. */
-export const withinLimit = (limiter: RateLimit, key: string): Promise<boolean> =>
-  limiter.limit({ key }).then(
+/** Counts one more call from this client's address. @throws Refusal: rate limited */
+export const limitByAddress = (c: Context, limiter: Limiter): Promise<void> =>
+  limit(c.env, limiter, addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown'));
+
+/** Counts one more call of `/health` from this client's address. @throws Refusal: rate limited */
+export const limitUnknown = (c: Context): Promise<void> => limitByAddress(c, 'HEALTH_LIMIT');
+
+/** Whether `key` is within a limit. True when the limiter itself fails: it must not take the service down. */
+export const withinLimit = (env: Env, limiter: Limiter, key: string): Promise<boolean> =>
+  env[limiter].limit({ key }).then(
     ({ success }) => success,
     () => true,
   );
 
-/** The refusal of a caller who is over the limit; `retryAfter` is the rest of the current period. */
-export function rateLimited(): Refusal {
-  const elapsed = (Date.now() / 1000) % tokenLimit.seconds;
-  return new Refusal({ kind: 'rate limited', retryAfter: Math.ceil(tokenLimit.seconds - elapsed) });
+/** The refusal of a caller who is over a limit; `retryAfter` is the rest of the current period. */
+export function rateLimited(limiter: Limiter): Refusal {
+  const { seconds } = rateLimits[limiter];
+  const elapsed = (Date.now() / 1000) % seconds;
+  return new Refusal({ kind: 'rate limited', retryAfter: Math.ceil(seconds - elapsed) });
 }

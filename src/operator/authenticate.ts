@@ -2,7 +2,7 @@ import { createMiddleware } from 'hono/factory';
 import { config } from '../config.ts';
 import { Refusal } from '../errors.ts';
 import type { App } from '../http/context.ts';
-import { limitUnknown } from '../http/limits.ts';
+import { limitByAddress } from '../http/limits.ts';
 
 /**
  * Admits whoever sends the secret OPERATOR_KEY as `Authorization: Bearer`.
@@ -12,7 +12,7 @@ import { limitUnknown } from '../http/limits.ts';
 export const authenticateOperator = createMiddleware<App>(async (c, next) => {
   const key = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
   if (!(await isSameSecret(key, config(c.env).operatorKey))) {
-    await limitUnknown(c);
+    await limitByAddress(c, 'OPERATOR_LIMIT');
     throw new Refusal({ kind: 'unauthenticated', scheme: 'Bearer' });
   }
   await next();

@@ -86,11 +86,14 @@ export const UserOutput = v.object({
   email: v.string(),
   createdAt: time,
   lastSignInAt: v.nullable(time),
+  /** Invited, and yet to sign in for the first time. */
+  pending: v.boolean(),
 });
 export type UserOutput = v.InferOutput<typeof UserOutput>;
 
-export const presentUser = ({ createdAt, lastSignInAt, ...user }: PortalUser): UserOutput => ({
+export const presentUser = ({ createdAt, lastSignInAt, confirmedAt, ...user }: PortalUser): UserOutput => ({
   ...user,
+  pending: confirmedAt === null,
   createdAt: timestamp(createdAt),
   lastSignInAt: timestampOrNull(lastSignInAt),
 });

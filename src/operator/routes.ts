@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { createAccount, listAccounts, setAccountStatus } from '../accounts/accounts.ts';
-import { createConnection, listConnections, updateConnection } from '../accounts/connections.ts';
+import { createConnection, sliceConnections, updateConnection } from '../accounts/connections.ts';
 import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { addPortalUser, listPortalUsers, removePortalUser } from '../accounts/people.ts';
-import { createSignInLink } from '../accounts/sessions.ts';
+import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
 import type { Caller } from '../db/guard.ts';
 import { listCircuits } from '../deliveries/circuits.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../deliveries/queries.ts';
@@ -13,6 +13,7 @@ import { parse, timestampOrNull } from '../fields.ts';
 import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
+import { okSlice, requestedSlice } from '../http/slices.ts';
 import { issueToken, listTokens, type NewToken, revokeToken } from '../tokens/service.ts';
 import { authenticateOperator } from './authenticate.ts';
 import {
@@ -32,6 +33,7 @@ import {
   NewToken as NewTokenInput,
   NewUser,
   ReplayRange,
+  SignInLinkInput,
 } from './schema.ts';
 import { status } from './status.ts';
 
@@ -39,20 +41,27 @@ import { status } from './status.ts';
 export const operatorRoutes = new Hono<App>()
   .use(authenticateOperator)
   .get('/status', async (c) => ok(c, 'Status', presentStatus(await status(c.env))))
-  .get('/accounts', async (c) => ok(c, 'Accounts', (await listAccounts(c.env)).map(presentAccount)))
+  .get('/accounts', async (c) =>
+    okSlice(c, 'Accounts', await listAccounts(c.env, requestedSlice(c)), presentAccount),
+  )
   .post('/accounts', newAccount)
   .patch('/accounts/:id', changeAccount)
   .get('/accounts/:id/connections', async (c) =>
-    ok(c, 'Connections', (await listConnections(c.env, inAccount(c))).map(presentConnection)),
+    okSlice(
+      c,
+      'Connections',
+      await sliceConnections(c.env, inAccount(c), requestedSlice(c)),
+      presentConnection,
+    ),
   )
   .post('/accounts/:id/connections', newConnection)
   .get('/accounts/:id/tokens', async (c) =>
-    ok(c, 'Tokens', (await listTokens(c.env, inAccount(c))).map(presentToken)),
+    okSlice(c, 'Tokens', await listTokens(c.env, inAccount(c), requestedSlice(c)), presentToken),
   )
   .post('/accounts/:id/tokens', newApiToken)
   .get('/accounts/:id/webhooks', webhooks)
   .get('/accounts/:id/users', async (c) =>
-    ok(c, 'Users', (await listPortalUsers(c.env, inAccount(c))).map(presentUser)),
+    okSlice(c, 'Users', await listPortalUsers(c.env, inAccount(c), requestedSlice(c)), presentUser),
   )
   .post('/accounts/:id/users', newUser)
   .delete('/accounts/:id/users/:userId', removeUser)
@@ -165,8 +174,12 @@ async function removeUser(c: Context) {
 }
 
 async function signInLink(c: Context) {
-  const { email } = parse(NewUser, await body(c));
-  const link = await createSignInLink(c.env, email);
+  const { email, accountId } = parse(SignInLinkInput, await body(c));
+  const [link, ...others] = await createSignInLinks(c.env, email, accountId);
   if (!link) throw invalid('Unknown address');
-  return ok(c, 'Sign-in link', { url: `${new URL(c.req.url).origin}/portal/sign-in/${link}` });
+  if (others.length > 0)
+    throw invalid('Several accounts have invited this address', [
+      { field: 'accountId', message: 'must name one of them' },
+    ]);
+  return ok(c, 'Sign-in link', { url: signInUrl(c.env, link) });
 }

@@ -1,17 +1,10 @@
 import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
 import { statuses } from '../deliveries/queries.ts';
-import { Timestamp } from '../fields.ts';
+import { Name, Timestamp } from '../fields.ts';
 import { isIncidentType } from '../incidents/types.ts';
 
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
-const Name = v.pipe(
-  v.string(),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(200, 'can be at most 200 characters'),
-);
-
 export const NewAccount = v.object({ name: Name });
 
 export const AccountChange = v.object({
@@ -67,6 +60,12 @@ export const NewToken = v.object({
 });
 
 export const NewUser = v.object({ email: Email });
+
+/** The account is needed only for somebody whom several have invited and who has not signed in yet. */
+export const SignInLinkInput = v.object({
+  email: Email,
+  accountId: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'))),
+});
 
 export const ReplayRange = v.object({ since: v.optional(Timestamp), until: v.optional(Timestamp) });
 

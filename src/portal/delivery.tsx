@@ -5,13 +5,14 @@ import { Refusal } from '../errors.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
 import { ACCIDENT } from '../notifications/types.ts';
+import { limitActions } from './action-limit.ts';
 import { PostButton, Status, Time } from './components.tsx';
 import { page } from './layout.tsx';
 
 /** One delivery, with its payload and each of its attempts. */
 export const deliveryPages = new Hono<App>()
   .get('/webhooks/:id/deliveries/:deliveryId', detail)
-  .post('/webhooks/:id/deliveries/:deliveryId/replay', replayDelivery);
+  .post('/webhooks/:id/deliveries/:deliveryId/replay', limitActions, replayDelivery);
 
 async function detail(c: Context) {
   const { payload, ...delivery } = await requireDelivery(c);

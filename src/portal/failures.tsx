@@ -1,4 +1,3 @@
-import { HTTPException } from 'hono/http-exception';
 import type { Context } from '../http/context.ts';
 import { failureOf, headersOf, type ReportedFailure } from '../http/failures.ts';
 import { seeOther } from '../http/redirect.ts';
@@ -6,13 +5,6 @@ import { page } from './layout.tsx';
 
 /** Renders anything thrown as a page. People whose session has ended are redirected to the sign-in page. */
 export function renderFailurePage(error: Error, c: Context) {
-  if (error instanceof HTTPException)
-    return page(
-      c,
-      'Form refused',
-      <p role="alert">This form was not sent from the portal. Open the page again and retry.</p>,
-      'forbidden', // what the CSRF check, which throws this, means
-    );
   const failure = failureOf(error, c);
   if (failure.kind === 'unauthenticated' || failure.kind === 'forbidden')
     return seeOther(c, '/portal/sign-in');
@@ -25,6 +17,8 @@ function explain(failure: ReportedFailure, c: Context): [title: string, text: st
   switch (failure.kind) {
     case 'invalid':
       return ['That did not work', failure.message];
+    case 'cross-site':
+      return ['Form refused', 'This form was not sent from the portal. Open the page again and retry.'];
     case 'not found':
       return ['Not found', 'This page does not exist, or you do not have access to it.'];
     case 'method not allowed':

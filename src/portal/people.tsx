@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { invite } from '../accounts/invitations.ts';
 import {
-  addPortalUser,
   Email,
   findPortalUser,
   listPortalUsers,
@@ -12,25 +12,29 @@ import { Refusal } from '../errors.ts';
 import { parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
+import { cursorFor, requestedSlice } from '../http/slices.ts';
+import { limitActions } from './action-limit.ts';
 import { Confirm, Field, Problem, Table, Time } from './components.tsx';
 import { type FormProblem, readForm, submit } from './form.ts';
 import { page } from './layout.tsx';
-import { emailSignInLink } from './sign-in-email.ts';
+import { emailSignInLinks } from './sign-in-email.ts';
 
 /** Settings, People: who can sign in to the portal. */
 export const peoplePages = new Hono<App>()
   .get('/settings/people', (c) => list(c, ''))
-  .post('/settings/people', invite)
+  .post('/settings/people', limitActions, sendInvitation)
   .get('/settings/people/:id/remove', confirmRemove)
   .post('/settings/people/:id/remove', remove);
 
+const pageSize = 100;
+
 async function list(c: Context, email: string, problem?: FormProblem) {
-  const people = await listPortalUsers(c.env, c.get('caller'));
+  const { items: people, next } = await listPortalUsers(c.env, c.get('caller'), requestedSlice(c, pageSize));
   return page(
     c,
     'People',
     <>
-      <p>Everyone listed here has full access to this account.</p>
+      <p>Everyone listed here has full access to this account once they have signed in.</p>
       <Problem message={problem?.message} />
       <form method="post">
         <Field
@@ -39,12 +43,13 @@ async function list(c: Context, email: string, problem?: FormProblem) {
           type="email"
           required
           value={email}
-          hint="We email them a link to sign in."
+          hint="We email them a link to sign in, at most once an hour."
           errors={problem?.errors ?? []}
         />
         <button type="submit">Invite</button>
       </form>
       <People people={people} you={c.get('session').user.id} />
+      {next && <a href={`${c.req.path}?cursor=${cursorFor(c, next)}`}>More people</a>}
     </>,
     problem && 'invalid',
   );
@@ -58,7 +63,7 @@ const People = ({ people, you }: { people: PortalUser[]; you: string }) => (
         <td>
           <Time at={person.createdAt} />
         </td>
-        <td>{person.lastSignInAt ? <Time at={person.lastSignInAt} /> : 'never'}</td>
+        <td>{lastSignInOf(person)}</td>
         <td>
           {person.id === you ? (
             'you'
@@ -73,14 +78,21 @@ const People = ({ people, you }: { people: PortalUser[]; you: string }) => (
   </Table>
 );
 
-async function invite(c: Context) {
+const lastSignInOf = ({ lastSignInAt, confirmedAt }: PortalUser) => {
+  if (lastSignInAt !== null) return <Time at={lastSignInAt} />;
+  return confirmedAt === null ? 'invited' : 'never';
+};
+
+/** The reply is the same whoever the address belongs to: that is nobody's business but its owner's. */
+async function sendInvitation(c: Context) {
   const form = await readForm(c);
   const draft = form.value('email');
   return submit(
     async () => {
       const { email } = parse(v.object({ email: Email }), { email: draft });
-      await addPortalUser(c.env, c.get('caller'), email);
-      c.executionCtx.waitUntil(emailSignInLink(c.env, email, new URL(c.req.url).origin));
+      const caller = c.get('caller');
+      const mayEmail = await invite(c.env, caller, email);
+      if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, email, caller.accountId));
       return seeOther(c, '/portal/settings/people');
     },
     (problem) => list(c, draft, problem),

@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { csrf } from 'hono/csrf';
 import { secureHeaders } from 'hono/secure-headers';
 import { Refusal } from '../errors.ts';
 import type { App } from '../http/context.ts';
@@ -11,6 +10,7 @@ import { deliveryPages } from './delivery.tsx';
 import { eventPages } from './events.tsx';
 import { renderFailurePage } from './failures.tsx';
 import { peoplePages } from './people.tsx';
+import { sameOriginOnly } from './same-origin.ts';
 import { signedIn } from './session.ts';
 import { signInPages } from './sign-in.tsx';
 import { tokenPages } from './tokens.tsx';
@@ -40,6 +40,7 @@ export const portalRoutes = new Hono<App>()
       referrerPolicy: 'same-origin',
     }),
   )
+  .use(sameOriginOnly)
   .use(
     bodyLimit({
       maxSize: maxFormBytes,
@@ -48,7 +49,6 @@ export const portalRoutes = new Hono<App>()
       },
     }),
   )
-  .use(csrf())
   .route('/', signInPages)
   .use(signedIn)
   .route('/', connectionPages)

@@ -1,8 +1,11 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
+import { isSecret } from '../accounts/secrets.ts';
 import { findSession, type Session, sessionMs } from '../accounts/sessions.ts';
 import type { App, Context } from '../http/context.ts';
+import { limit } from '../http/limits.ts';
 import { seeOther } from '../http/redirect.ts';
+import { hashToken } from '../tokens/format.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -11,15 +14,26 @@ declare module 'hono' {
   }
 }
 
-/** Admits people who are signed in and redirects others to the sign-in page. Looks the session up each time. */
+/**
+ * Admits people who are signed in and redirects others to the sign-in page. Looks the session up each time, unless the
+ * cookie is junk, which its checksum tells.
+ *
+ * @throws Refusal: rate limited
+ */
 export const signedIn = createMiddleware<App>(async (c, next) => {
   const secret = getCookie(c, cookieName, onlyHere(c).prefix);
-  const session = secret ? await findSession(c.env, secret) : undefined;
+  const session = secret ? await sessionOf(c, secret) : undefined;
   if (!session) return seeOther(c, '/portal/sign-in');
   c.set('session', session);
   c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId });
   return await next();
 });
+
+async function sessionOf(c: Context, secret: string): Promise<Session | undefined> {
+  if (!(await isSecret(c.env, 'session', secret))) return undefined;
+  await limit(c.env, 'TOKEN_LIMIT', await hashToken(secret));
+  return findSession(c.env, secret);
+}
 
 /** Gives the browser a session by its secret. */
 export const startSession = (c: Context, secret: string): void =>

@@ -1,15 +1,17 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
+import { isSecret } from '../accounts/secrets.ts';
 import { signIn, signOut } from '../accounts/sessions.ts';
 import type { App, Context } from '../http/context.ts';
-import { limitUnknown, withinLimit } from '../http/limits.ts';
+import { limit, limitByAddress, withinLimit } from '../http/limits.ts';
 import { seeOther } from '../http/redirect.ts';
+import { hashToken } from '../tokens/format.ts';
 import { Field, Problem } from './components.tsx';
 import { readForm } from './form.ts';
 import { page } from './layout.tsx';
 import { forgetSession, signedIn, startSession } from './session.ts';
-import { emailSignInLink } from './sign-in-email.ts';
+import { emailSignInLinks } from './sign-in-email.ts';
 
 /** Signing in with a link, and signing out. */
 export const signInPages = new Hono<App>()
@@ -43,11 +45,11 @@ const requestPage = (c: Context, problem?: string) =>
 
 /** The reply is the same, and takes as long, whether or not somebody has the address. */
 async function requestLink(c: Context) {
-  await limitUnknown(c);
+  await limitByAddress(c, 'LINK_REQUEST_LIMIT');
   const form = await readForm(c);
   const email = v.safeParse(Email, form.value('email'));
   if (!email.success) return requestPage(c, 'Enter a valid email address');
-  c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output, new URL(c.req.url).origin));
+  c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output));
   return page(
     c,
     'Check your email',
@@ -57,8 +59,8 @@ async function requestLink(c: Context) {
   );
 }
 
-async function emailWithinLimit(env: Env, email: string, origin: string): Promise<void> {
-  if (await withinLimit(env.SIGN_IN_LIMIT, email)) await emailSignInLink(env, email, origin);
+async function emailWithinLimit(env: Env, email: string): Promise<void> {
+  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email);
 }
 
 /** Email scanners open links, so that only this button may use one up. */
@@ -69,9 +71,11 @@ const SignInButton = () => (
   </form>
 );
 
+/** Only a link that we made is looked up, and is limited by itself: it never depends on others at the address. */
 async function signInByLink(c: Context) {
-  await limitUnknown(c);
-  const secret = await signIn(c.env, c.req.param('link') ?? '');
+  const link = c.req.param('link') ?? '';
+  if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
+  const secret = await signIn(c.env, link);
   if (!secret) return requestPage(c, 'This link has expired or was already used. Request a new one.');
   startSession(c, secret);
   return seeOther(c, '/portal');

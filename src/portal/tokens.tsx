@@ -1,10 +1,12 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
-import { parse } from '../fields.ts';
+import { Name, parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
+import { cursorFor, requestedSlice } from '../http/slices.ts';
 import { findTokenById, issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
+import { limitActions } from './action-limit.ts';
 import { Confirm, Field, Problem, Table, Time } from './components.tsx';
 import { type FormProblem, readForm, submit } from './form.ts';
 import { page } from './layout.tsx';
@@ -12,14 +14,21 @@ import { page } from './layout.tsx';
 /** Settings, API Tokens (spec 5.3 and 5.4). */
 export const tokenPages = new Hono<App>()
   .get('/settings/tokens', (c) => list(c, { name: '', expires: '' }))
-  .post('/settings/tokens', generate)
+  .post('/settings/tokens', limitActions, generate)
   .get('/settings/tokens/:id/revoke', confirmRevoke)
   .post('/settings/tokens/:id/revoke', revoke);
+
+const pageSize = 100;
 
 type Draft = { name: string; expires: string };
 
 async function list(c: Context, draft: Draft, problem?: FormProblem) {
-  const tokens = await listTokens(c.env, c.get('caller'), 'api');
+  const { items: tokens, next } = await listTokens(
+    c.env,
+    c.get('caller'),
+    requestedSlice(c, pageSize),
+    'api',
+  );
   const errors = problem?.errors ?? [];
   return page(
     c,
@@ -42,6 +51,7 @@ async function list(c: Context, draft: Draft, problem?: FormProblem) {
       </form>
       <h2>Active tokens</h2>
       {tokens.length === 0 ? <p>There are no tokens yet.</p> : <Tokens tokens={tokens} />}
+      {next && <a href={`${c.req.path}?cursor=${cursorFor(c, next)}`}>Older tokens</a>}
     </>,
     problem && 'invalid',
   );
@@ -74,12 +84,7 @@ const Tokens = ({ tokens }: { tokens: Token[] }) => (
 );
 
 const NewToken = v.object({
-  name: v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(200, 'can be at most 200 characters'),
-  ),
+  name: Name,
   expires: v.pipe(
     v.string(),
     v.transform((date) => (date === '' ? undefined : Date.parse(`${date}T00:00:00Z`))),

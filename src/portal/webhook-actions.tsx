@@ -4,6 +4,7 @@ import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
 import { deleteWebhook } from '../webhooks/service.ts';
 import { sendTestAccident, sendTestEvent } from '../webhooks/simulate.ts';
+import { limitActions } from './action-limit.ts';
 import { Confirm } from './components.tsx';
 import { page } from './layout.tsx';
 import { pathOf, requireWebhook } from './webhook.tsx';
@@ -13,9 +14,9 @@ import { typesOf } from './webhooks.tsx';
 export const webhookActions = new Hono<App>()
   .get('/webhooks/:id/delete', confirmDelete)
   .post('/webhooks/:id/delete', remove)
-  .post('/webhooks/:id/replay', replayFailed)
-  .post('/webhooks/:id/test-event', (c) => sendTest(c, sendTestEvent))
-  .post('/webhooks/:id/test-accident', (c) => sendTest(c, sendTestAccident));
+  .post('/webhooks/:id/replay', limitActions, replayFailed)
+  .post('/webhooks/:id/test-event', limitActions, (c) => sendTest(c, sendTestEvent))
+  .post('/webhooks/:id/test-accident', limitActions, (c) => sendTest(c, sendTestAccident));
 
 async function confirmDelete(c: Context) {
   const webhook = await requireWebhook(c);

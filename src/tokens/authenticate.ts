@@ -1,10 +1,12 @@
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
+import { config } from '../config.ts';
 import { asCaller } from '../db/guard.ts';
 import { Refusal } from '../errors.ts';
-import type { App, Context } from '../http/context.ts';
-import { limitUnknown, rateLimited, tokenLimit, withinLimit } from '../http/limits.ts';
-import { hashToken, isWellFormed, type Scope } from './format.ts';
+import type { App } from '../http/context.ts';
+import { limitByAddress, rateLimited, withinLimit } from '../http/limits.ts';
+import { rateLimits } from '../http/rate-limits.ts';
+import { hashToken, isRecognised, isWellFormed, type Scope } from './format.ts';
 import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
 
 declare module 'hono' {
@@ -16,7 +18,8 @@ declare module 'hono' {
 
 /**
  * Admits holders of a credential of `scope` (spec 5, design 4). KV says who is calling; the first batch of
- * `asCaller` checks that the credential is still good, before anything of the account is read.
+ * `asCaller` checks that the credential is still good, before anything of the account is read. What we do not recognise
+ * as ours is counted by address before it is looked up anywhere; a credential of ours never depends on its neighbours.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited
  */
@@ -25,13 +28,16 @@ export const authenticate = (scope: Scope) =>
     const value = c.req.header('x-api-key')?.trim() ?? '';
     if (!isWellFormed(value)) throw new Refusal({ kind: 'unauthenticated' });
     const hash = await hashToken(value);
-    c.header('RateLimit-Policy', `"token";q=${tokenLimit.calls};w=${tokenLimit.seconds}`);
+    c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
+    if (!isRemembered(hash) && !(await isRecognised(value, config(c.env).headerKeys)))
+      await limitByAddress(c, 'UNKNOWN_LIMIT');
     const [atTheEdge, allowed] = await Promise.all([
       knownAtTheEdge(c.env.TOKENS, hash),
-      withinLimit(c.env.TOKEN_LIMIT, hash),
+      withinLimit(c.env, 'TOKEN_LIMIT', hash),
     ]);
-    if (!allowed) throw rateLimited();
-    const token = atTheEdge ?? (await lookUp(c, hash));
+    if (!allowed) throw rateLimited('TOKEN_LIMIT');
+    const token = atTheEdge ?? (await findToken(c.env, hash));
+    if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
     const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId };
     const check = () => asCaller(c.env, caller, () => [], { repeatable: true });
@@ -47,9 +53,13 @@ export const authenticate = (scope: Scope) =>
     if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // the next use will
   });
 
+const { calls, seconds } = rateLimits.TOKEN_LIMIT;
+
 const rememberedMs = 60_000;
 const maxRemembered = 1000;
 const remembered = new Map<string, { token: KnownToken; until: number }>();
+
+const isRemembered = (hash: string): boolean => (remembered.get(hash)?.until ?? 0) > Date.now();
 
 /**
  * What this isolate or KV knows of a credential. Both only say who is calling, which never changes; whether the
@@ -67,11 +77,4 @@ async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken
   } catch {
     return undefined;
   }
-}
-
-async function lookUp(c: Context, hash: string): Promise<KnownToken> {
-  await limitUnknown(c);
-  const token = await findToken(c.env, hash);
-  if (!token) throw new Refusal({ kind: 'unauthenticated' });
-  return token;
 }

@@ -1,8 +1,10 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { openDatabase, statement } from '../db/database.ts';
+import { config } from '../config.ts';
+import { type Database, openDatabase, refuseUnless, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
 import { accounts, connections, tokens } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
 import { fault } from '../log.ts';
@@ -44,19 +46,20 @@ export type NewToken = {
  * Issues a credential in the caller's account: an ingest key for a connection, otherwise an API token. The
  * `value` in the result is never available again (spec 5.3).
  *
- * @throws Refusal: invalid, when the account or connection does not exist
+ * @throws Refusal: invalid, when the account or connection does not exist, or has as many as it can
  */
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   const { connectionId, name, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
-  const value = generateToken(scope);
+  const value = await generateToken(scope, config(env).headerKeys);
   const hash = await hashToken(value);
   const owner =
     connectionId === undefined
       ? sql`select id as account_id, null as connection_id from accounts where id = ${caller.accountId}`
       : sql`select account_id, id as connection_id from connections
           where id = ${connectionId} and account_id = ${caller.accountId}`;
-  const [, [row]] = await asCaller(env, caller, (db) => [
+  const [, , [row]] = await asCaller(env, caller, (db) => [
+    refuseIfFull(db, caller, connectionId),
     statement(
       db,
       sql`
@@ -72,8 +75,31 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   return { ...visible(row), value };
 }
 
-/** The account's credentials that are not revoked, newest first, at most 1,000: all of them, or those of a scope. */
-export async function listTokens(env: Env, caller: Caller, scope?: Scope): Promise<Token[]> {
+/** How many API tokens of an account, and ingest keys of a connection, can be active at a time. */
+export const maxApiTokens = 200;
+export const maxIngestKeys = 20;
+
+/** In the transaction that adds one more, so that no race gets past it. */
+function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string | undefined) {
+  const [of, max, word] =
+    connectionId === undefined
+      ? [sql`account_id = ${accountId} and scope = 'api'`, maxApiTokens, 'too many tokens' as const]
+      : [sql`connection_id = ${connectionId}`, maxIngestKeys, 'too many ingest keys' as const];
+  const active = sql`${of} and revoked_at is null and (expires_at is null or expires_at > ${Date.now()})`;
+  return refuseUnless(
+    db,
+    sql`(select count(*) from (select 1 from tokens where ${active} limit ${max})) < ${max}`,
+    word,
+  );
+}
+
+/** A part of the account's credentials that are not revoked, newest first: of all of them, or of those of a scope. */
+export async function listTokens(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+  scope?: Scope,
+): Promise<Slice<Token>> {
   const [rows] = await asCaller(
     env,
     caller,
@@ -81,13 +107,16 @@ export async function listTokens(env: Env, caller: Caller, scope?: Scope): Promi
       db
         .select()
         .from(tokens)
-        .where(and(activeOf(caller), scope && eq(tokens.scope, scope)))
+        .where(
+          and(activeOf(caller), scope && eq(tokens.scope, scope), following(tokens, slice, 'newest first')),
+        )
         .orderBy(desc(tokens.createdAt), desc(tokens.id))
-        .limit(1000),
+        .limit(slice.limit + 1),
     ],
     { repeatable: true },
   );
-  return rows.map(visible);
+  const { items, ...rest } = sliceOf(rows, slice);
+  return { items: items.map(visible), ...rest };
 }
 
 /** One credential of the account; undefined if it has none with this id, or has revoked it. */
@@ -151,7 +180,10 @@ export async function findToken(env: Env, hash: string): Promise<KnownToken | un
 /** Makes the edge forget a connection's ingest keys, after the connection has changed. */
 export async function forgetIngestKeys(env: Env, caller: Caller, connectionId: string): Promise<void> {
   const [rows] = await asCaller(env, caller, (db) => [
-    db.select({ hash: tokens.hash }).from(tokens).where(eq(tokens.connectionId, connectionId)),
+    db
+      .select({ hash: tokens.hash })
+      .from(tokens)
+      .where(and(eq(tokens.connectionId, connectionId), isNull(tokens.revokedAt))),
   ]);
   await Promise.all(rows.map((row) => bestEffort(() => env.TOKENS.delete(row.hash))));
 }

@@ -30,11 +30,13 @@ it('a deployment without a sender shows the same page, and makes no link that no
   const withMail = await askForLink({}, email);
   expect(send).toHaveBeenCalledOnce();
   send.mockClear();
+  const { lines } = listenToLog();
   const withoutMail = await askForLink(withoutSender, email);
   expect([withoutMail.status, await withoutMail.text()]).toEqual([200, await withMail.text()]);
   expect(send).not.toHaveBeenCalled();
   const links = await env.DB.prepare('select count(*) as n from sign_in_links').first('n');
   expect(links).toBe(1); // of the first request
+  expect(lines('fault')).toEqual([]);
 });
 
 it('a deployment without a sender serves everything else', async () => {

@@ -96,6 +96,11 @@ const existing = () => ({
   jurisdiction: null,
   sql: new DatabaseSync(':memory:'),
 });
+/** Where links of a Worker lead. */
+const originOf = ({ workers }: Cloudflare, name: string) =>
+  workers.get(name)?.bindings.find((binding) => binding.name === 'ORIGIN')?.text;
+/** The call that uploads a Worker. */
+const uploaded = 'PUT workers/scripts/fleet-data-service';
 /** Where what an account holds was created. */
 const places = ({ databases, namespaces, queues }: Cloudflare) => ({
   databases: databases.map(({ region, jurisdiction }) => jurisdiction ?? region),
@@ -160,6 +165,9 @@ describe('npm run deploy', () => {
     const worker = account.workers.get('fleet-data-service');
     expect([...(worker?.secrets.values() ?? [])].sort()).toEqual(values.map((text) => text.trim()).sort());
     expect(worker?.crons).toEqual(['* * * * *']);
+    expect(originOf(account, 'fleet-data-service')).toBe(`https://${host}`);
+    const uploads = () => account.calls.filter((call) => call === uploaded).length;
+    expect(uploads()).toBe(2); // the first told the address
     expect(made.databases).toEqual(account.databases.map(({ uuid }) => uuid));
     expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
     network.close();
@@ -188,9 +196,10 @@ describe('npm run deploy', () => {
     expect(out).toContain('FLEET_URL=https://api.example.com');
     const worker = account.workers.get('acme');
     expect(worker?.domains).toEqual(['api.example.com']);
+    expect(originOf(account, 'acme')).toBe('https://api.example.com');
     // The ids in wrangler.toml are those of every deployment.
     const limiters = worker?.bindings.filter(({ type }) => type === 'ratelimit') ?? [];
-    expect(limiters).toHaveLength(3);
+    expect(limiters).toHaveLength(9);
     for (const { namespace_id } of limiters) expect(namespace_id).toMatch(/^\d{7,10}$/);
     // Nobody named a sender, so there is none.
     expect(worker?.bindings.filter(({ name }) => name.startsWith('EMAIL'))).toEqual([]);

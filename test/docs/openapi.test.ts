@@ -63,6 +63,7 @@ describe('every message that the documents give for a 400', () => {
     us = await world();
     webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
     await operator.post(`/operator/accounts/${us.accountId}/users`, { email: 'taken@example.com' });
+    await env.DB.prepare("update portal_users set confirmed_at = 1 where email = 'taken@example.com'").run();
     taken = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
   });
 

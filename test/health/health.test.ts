@@ -135,8 +135,8 @@ describe('GET /health', () => {
   });
 
   it('is refused to an address that asks too often', async () => {
-    const UNKNOWN_LIMIT = { limit: async () => ({ success: false }) };
-    expect((await without({ UNKNOWN_LIMIT })).body).toMatchObject({
+    const HEALTH_LIMIT = { limit: async () => ({ success: false }) };
+    expect((await without({ HEALTH_LIMIT })).body).toMatchObject({
       status: 429,
       message: 'Rate limit exceeded',
     });

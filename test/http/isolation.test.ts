@@ -56,7 +56,16 @@ async function signIn(email: string): Promise<void> {
   await operator.post(`/operator/accounts/${them.accountId}/users`, { email });
   const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
   const form = { method: 'POST', headers: { origin: new URL(data.url).origin } };
-  await exports.default.fetch(new Request(data.url, { ...form, redirect: 'manual' }));
+  const signedIn = await exports.default.fetch(new Request(data.url, { ...form, redirect: 'manual' }));
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const people = new URL('/portal/settings/people', data.url);
+  await exports.default.fetch(
+    new Request(people, {
+      ...form,
+      headers: { ...form.headers, cookie },
+      body: new URLSearchParams({ email: 'invited@their-secret.example' }),
+    }),
+  );
   await operator.post('/operator/sign-in-links', { email });
 }
 

@@ -6,7 +6,7 @@ export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 
 /** Creates the demo account, or returns the one that an earlier start created. */
 export async function demoAccount(operator: Operator, before: Demo | undefined): Promise<DemoAccount> {
-  const accounts = await operator.get<{ id: string }[]>('/accounts');
+  const accounts = await operator.list<{ id: string }>('/accounts');
   if (before && accounts.some(({ id }) => id === before.accountId)) return before;
   const { id: accountId } = await operator.post<{ id: string }>('/accounts', { name: 'Demo Fleet' });
   const token = await operator.post<{ value: string }>(`/accounts/${accountId}/tokens`, { name: 'demo' });
@@ -26,7 +26,7 @@ export async function demoAccount(operator: Operator, before: Demo | undefined):
 /** Returns a link that signs in to the portal as a person of the demo account. */
 export async function demoSignIn(operator: Operator, { accountId }: DemoAccount): Promise<string> {
   const email = 'demo@fleet.example';
-  const users = await operator.get<{ email: string }[]>(`/accounts/${accountId}/users`);
+  const users = await operator.list<{ email: string }>(`/accounts/${accountId}/users`);
   if (!users.some((user) => user.email === email))
     await operator.post(`/accounts/${accountId}/users`, { email });
   return (await operator.post<{ url: string }>('/sign-in-links', { email })).url;

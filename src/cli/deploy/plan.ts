@@ -20,8 +20,13 @@ export type Plan = {
   place: Place;
   /** The sender of mail, if any is sent. */
   emailFrom: string | undefined;
-  /** wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only. */
-  configuration: (site: string, ids?: Ids) => object;
+  /** The address that people will reach it at, if that is known beforehand. */
+  origin: string | undefined;
+  /**
+   * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
+   * the Worker makes no links to itself.
+   */
+  configuration: (site: string, ids?: Ids, origin?: string) => object;
 };
 
 const Named = v.looseObject({ queue: v.string(), dead_letter_queue: v.optional(v.string()) });
@@ -69,7 +74,8 @@ export function planOf(settings: Settings): Plan {
     secrets: toml.secrets.required,
     place: { location: settings.location, jurisdiction: settings.jurisdiction },
     emailFrom: settings.emailFrom,
-    configuration: (site, ids) => ({
+    origin: settings.domain && `https://${settings.domain}`,
+    configuration: (site, ids, origin) => ({
       ...toml,
       name: worker,
       main: join(root, toml.main),
@@ -92,6 +98,7 @@ export function planOf(settings: Settings): Plan {
       ratelimits: withOwnNamespaces(worker, toml.ratelimits),
       vars: {
         ...toml.vars,
+        ...(origin && { ORIGIN: origin }),
         ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
         ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
       },

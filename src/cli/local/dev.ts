@@ -1,5 +1,6 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startWrangler, type Variables } from '../project/wrangler.ts';
@@ -51,6 +52,19 @@ export async function startDev(
   return { baseUrl, stop: () => end(child, directory), kill: () => signal(child.pid, 'SIGKILL') };
 }
 
+/** Where a server on `port` of this machine is reached. */
+export const localOrigin = (port: number | string): string => `http://localhost:${port}`;
+
+/** A port that nobody uses now: a server that must know its own address cannot take whichever it gets. */
+export const freePort = (): Promise<number> =>
+  new Promise((done, fail) => {
+    const server = createServer().on('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+
 const pidFile = (directory: string) => join(directory, 'wrangler.pid');
 
 /** Returns the address that wrangler itself reports: on a port that is taken, some other server would respond. */
@@ -63,9 +77,9 @@ async function untilReady(child: ChildProcess, logFile: string): Promise<string>
     }
     const port = /Ready on http:\/\/127\.0\.0\.1:(\d+)\s/.exec(log)?.[1];
     if (!port) continue;
-    const up = await fetch(`http://localhost:${port}/`).catch(() => undefined);
+    const up = await fetch(localOrigin(port)).catch(() => undefined);
     await up?.body?.cancel();
-    if (up) return `http://localhost:${port}`;
+    if (up) return localOrigin(port);
   }
   signal(child.pid, 'SIGKILL');
   throw new Error(`The service was not up within a minute; see ${logFile}`);

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { root, siteDirectory } from '../project/paths.ts';
 import { runWrangler } from '../project/wrangler.ts';
 import { type Certificates, certificates } from './certificates.ts';
-import { type DevServer, endLeftOver, startDev } from './dev.ts';
+import { type DevServer, endLeftOver, freePort, localOrigin, startDev } from './dev.ts';
 
 /** The service running on this machine, with its data in one folder. */
 export type Stack = DevServer & {
@@ -36,13 +36,15 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
   const state = join(directory, 'state');
   const configFile = configuration(directory, config);
   await migrate(state, configFile);
+  const own = port || (await freePort());
   const server = await startDev(directory, {
     config: configFile,
-    port,
+    port: own,
     env,
     args: [
       ...['--assets', ownSite(directory), '--persist-to', state, '--env-file', secretsFile],
       ...['--var', 'ALLOW_LOOPBACK_RECEIVERS:true', '--var', 'EMAIL_FROM:portal@fleet-data.example'],
+      ...['--var', `ORIGIN:${localOrigin(own)}`],
     ],
   });
   return {

@@ -19,7 +19,7 @@ export function accountCommands(): Command {
   account
     .command('list')
     .description('list all accounts')
-    .action(async (_, command) => show(command, await operatorFor(command).get('/accounts'), columns));
+    .action(async (_, command) => show(command, await operatorFor(command).list('/accounts'), columns));
 
   for (const [verb, status, description] of [
     ['suspend', 'suspended', 'suspend an account: refuse all of its credentials'],

@@ -53,7 +53,7 @@ export function connectionCommands(): Command {
     .requiredOption('--account <id>', 'account to list')
     .action(async ({ account }, command) => {
       const path = `/accounts/${encodeURIComponent(account)}/connections`;
-      show(command, await operatorFor(command).get(path), columns);
+      show(command, await operatorFor(command).list(path), columns);
     });
 
   return connection;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import { operatorFor } from './context.ts';
+import { printable } from './printable.ts';
 import { show } from './table.ts';
 
 type Entry = { at: string; result: string; status?: number; durationMs: number; answer?: string };
@@ -93,7 +94,7 @@ async function watch(found: Delivery[], list: () => Promise<Delivery[]>): Promis
     for (const delivery of deliveries.toReversed()) {
       const { id, type, status, attempts, last } = withLast(delivery);
       const state = `${status}  attempt ${attempts}  ${last ?? ''}`;
-      if (seen.get(id) !== state) console.log(`${id}  type ${type}  ${state}`);
+      if (seen.get(id) !== state) console.log(printable(`${id}  type ${type}  ${state}`));
       seen.set(id, state);
     }
     await wait(1000);

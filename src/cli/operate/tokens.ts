@@ -43,7 +43,7 @@ export function tokenCommands(kind: keyof typeof kinds): Command {
     .description(`list the ${plural} of an account, except revoked ones`)
     .requiredOption('--account <id>', 'account to list')
     .action(async ({ account }, command) => {
-      const all = await operatorFor(command).get<Token[]>(`/accounts/${encodeURIComponent(account)}/tokens`);
+      const all = await operatorFor(command).list<Token>(`/accounts/${encodeURIComponent(account)}/tokens`);
       const shown = columns.filter(
         (column) => column !== 'scope' && (column !== 'connectionId' || scope === 'ingest'),
       );

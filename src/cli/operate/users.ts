@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import { ApiError } from './client.ts';
 import { operatorFor } from './context.ts';
+import { printable } from './printable.ts';
 import { show } from './table.ts';
 
 type User = { id: string; email: string };
 
-const columns = ['id', 'email', 'createdAt', 'lastSignInAt'];
+const columns = ['id', 'email', 'pending', 'createdAt', 'lastSignInAt'];
 const usersOf = (account: string) => `/accounts/${encodeURIComponent(account)}/users`;
 
 /** fleet user … */
@@ -14,7 +15,7 @@ export function userCommands(): Command {
 
   user
     .command('add')
-    .description('let a person sign in to the portal')
+    .description('let a person sign in to the portal; they are pending until they have')
     .argument('<email>', 'email address of the person')
     .requiredOption('--account <id>', 'account of the person')
     .action(async (email, { account }, command) =>
@@ -28,7 +29,7 @@ export function userCommands(): Command {
     .requiredOption('--account <id>', 'account of the person')
     .action(async (email, { account }, command) => {
       const operator = operatorFor(command);
-      const users = await operator.get<User[]>(usersOf(account));
+      const users = await operator.list<User>(usersOf(account));
       const found = users.find((user) => user.email === email.toLowerCase());
       if (!found) throw new ApiError(`This account has no portal user ${email}`);
       show(command, await operator.delete(`${usersOf(account)}/${found.id}`), columns);
@@ -39,7 +40,7 @@ export function userCommands(): Command {
     .description('list the portal users of an account')
     .requiredOption('--account <id>', 'account to list')
     .action(async ({ account }, command) =>
-      show(command, await operatorFor(command).get(usersOf(account)), columns),
+      show(command, await operatorFor(command).list(usersOf(account)), columns),
     );
 
   return user;
@@ -50,8 +51,10 @@ export const signInLinkCommand = () =>
   new Command('sign-in-link')
     .description('create a link that signs a person in to the portal; valid once, for 15 minutes')
     .argument('<email>', 'email address of the person')
-    .action(async (email, _, command) => {
-      const { url } = await operatorFor(command).post<{ url: string }>('/sign-in-links', { email });
+    .option('--account <id>', 'account to sign in to, for somebody whom several have invited')
+    .action(async (email, { account }, command) => {
+      const body = { email, accountId: account };
+      const { url } = await operatorFor(command).post<{ url: string }>('/sign-in-links', body);
       if (command.optsWithGlobals().json) show(command, { url }, ['url']);
-      else console.log(url);
+      else console.log(printable(url));
     });

@@ -9,6 +9,14 @@ const inPath = (name: string, description: string): Json => ({
   description,
   schema: { type: 'string' },
 });
+const query = (name: string, description: string, schema: Json, required = false): Json => ({
+  name,
+  in: 'query',
+  ...(required && { required }),
+  description,
+  schema,
+});
+
 const accountId = inPath('id', "The account's id.");
 const connectionId = inPath('id', "The connection's id.");
 const deliveryId = inPath('id', 'The Delivery-Id.');
@@ -19,6 +27,20 @@ const replyOf = (component: string, message: string, name = `${component}Reply`)
   message,
   data: ref(component),
   example: examples[component],
+});
+/** What asks for a part of a list. */
+const slice = [
+  query('cursor', 'The `next` of the part before; without one, the list begins.', { type: 'string' }),
+  query('limit', 'How many to return at most; more than 1,000 count as 1,000.', {
+    type: 'integer',
+    minimum: 1,
+    default: 1000,
+  }),
+];
+const invalidCursor: Refused = { message: 'Invalid cursor' };
+const slicedReplyOf = (component: string, message: string): Reply => ({
+  ...listReplyOf(component, message),
+  paged: true,
 });
 const listReplyOf = (component: string, message: string): Reply => ({
   name: `${component}List`,
@@ -48,8 +70,10 @@ export const accounts = forOperators('Accounts', [
     path: '/operator/accounts',
     id: 'listAccounts',
     summary: 'List accounts',
-    description: 'Oldest first, at most 1,000.',
-    reply: listReplyOf('Account', 'Accounts'),
+    description: 'Oldest first, at most 1,000 at a time.',
+    parameters: slice,
+    reply: slicedReplyOf('Account', 'Accounts'),
+    refusals: [invalidCursor],
   },
   {
     method: 'post',
@@ -87,8 +111,9 @@ export const connections = forOperators('Connections', [
     path: '/operator/accounts/{id}/connections',
     id: 'listAccountConnections',
     summary: "List an account's connections",
-    parameters: [accountId],
-    reply: listReplyOf('OperatorConnection', 'Connections'),
+    parameters: [accountId, ...slice],
+    reply: slicedReplyOf('OperatorConnection', 'Connections'),
+    refusals: [invalidCursor],
   },
   {
     method: 'post',
@@ -127,8 +152,9 @@ export const tokens = forOperators('Tokens', [
     path: '/operator/accounts/{id}/tokens',
     id: 'listTokens',
     summary: "List an account's API tokens and ingest keys",
-    parameters: [accountId],
-    reply: listReplyOf('Token', 'Tokens'),
+    parameters: [accountId, ...slice],
+    reply: slicedReplyOf('Token', 'Tokens'),
+    refusals: [invalidCursor],
   },
   {
     method: 'post',
@@ -160,14 +186,6 @@ export const tokens = forOperators('Tokens', [
     refusals: [{ message: 'Unknown token' }],
   },
 ]);
-
-const query = (name: string, description: string, schema: Json, required = false): Json => ({
-  name,
-  in: 'query',
-  ...(required && { required }),
-  description,
-  schema,
-});
 
 /** Looking at deliveries, and replaying them. */
 export const deliveries = forOperators('Deliveries', [
@@ -246,8 +264,9 @@ export const people = forOperators('People', [
     path: '/operator/accounts/{id}/users',
     id: 'listUsers',
     summary: "List an account's people",
-    parameters: [accountId],
-    reply: listReplyOf('PortalUser', 'Users'),
+    parameters: [accountId, ...slice],
+    reply: slicedReplyOf('PortalUser', 'Users'),
+    refusals: [invalidCursor],
   },
   {
     method: 'post',
@@ -273,7 +292,9 @@ export const people = forOperators('People', [
     path: '/operator/sign-in-links',
     id: 'makeSignInLink',
     summary: 'Create a link that signs a person in',
-    body: 'NewUser',
+    description:
+      'The account is needed only for somebody whom several have invited and who has yet to sign in.',
+    body: 'SignInLinkInput',
     reply: replyOf('SignInLink', 'Sign-in link'),
     refusals: [{ message: 'Unknown address' }, noEmail, notJson],
   },

@@ -43,6 +43,7 @@ export const operatorDocument = (): Json =>
       Token: replies.TokenOutput,
       IssuedToken: replies.IssuedToken,
       NewUser: operator.NewUser,
+      SignInLinkInput: operator.SignInLinkInput,
       PortalUser: replies.UserOutput,
       SignInLink: replies.SignInLink,
       WebhookHealth: replies.WebhookHealth,

@@ -1,0 +1,54 @@
+import { sql } from 'drizzle-orm';
+import { refuseUnless, statement } from '../db/database.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { newId } from '../db/ids.ts';
+import { insertPending } from './people.ts';
+
+/** How many people an account can invite within 24 hours. */
+export const maxInvitationsPerDay = 20;
+
+/** How long nobody emails an invitation again to an address that has got one, whichever account sends it. */
+export const quietMs = 3_600_000;
+
+/** How long an invitation that nobody takes up stays among the account's people. */
+export const pendingMs = 14 * 86_400_000;
+
+const dayMs = 86_400_000;
+
+/**
+ * Invites a person to the caller's account: they are pending until they have used a link. All is the same for the
+ * caller whether the address is unknown, somebody's already or has just been emailed. Returns whether to email them.
+ *
+ * @throws Refusal: invalid, when the account has invited as many today as it can
+ */
+export async function invite(env: Env, caller: Caller, email: string): Promise<boolean> {
+  const { accountId } = caller;
+  const now = Date.now();
+  const [, , , , [invited]] = await asCaller(env, caller, (db) => [
+    statement(
+      db,
+      sql`delete from invitations where account_id = ${accountId} and id in (
+        select id from invitations where account_id = ${accountId} and sent_at <= ${now - dayMs})`,
+    ),
+    refuseUnless(
+      db,
+      sql`(select count(*) from invitations where account_id = ${accountId}) < ${maxInvitationsPerDay}`,
+      'too many invitations',
+    ),
+    statement(
+      db,
+      sql`delete from portal_users where account_id = ${accountId} and confirmed_at is null
+        and created_at <= ${now - pendingMs}`,
+    ),
+    insertPending(db, accountId, email, sql`true`),
+    statement<{ emailed: number }>(
+      db,
+      sql`
+      insert into invitations (account_id, id, email, sent_at, emailed)
+      select ${accountId}, ${newId()}, ${email}, ${now}, not exists (
+        select 1 from invitations where email = ${email} and emailed and sent_at > ${now - quietMs})
+      returning emailed`,
+    ),
+  ]);
+  return invited?.emailed === 1;
+}

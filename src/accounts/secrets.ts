@@ -1,0 +1,18 @@
+import { checksum, hasChecksum, type Purpose } from '../checksums.ts';
+import { config } from '../config.ts';
+import { base64url } from '../encoding.ts';
+
+/** What the secrets of people are for: a browser's session, or a link that starts one. */
+export type SecretKind = Exclude<Purpose, 'credential'>;
+
+const randomLength = 43;
+
+/** A new secret: 32 random bytes and their keyed checksum, 65 characters of base64url. */
+export async function newSecret(env: Env, kind: SecretKind): Promise<string> {
+  const random = base64url(crypto.getRandomValues(new Uint8Array(32)));
+  return random + (await checksum(config(env).headerKeys, kind, random));
+}
+
+/** True when `secret` is one that `newSecret` made. Asks no database; whether it is still good is another question. */
+export const isSecret = (env: Env, kind: SecretKind, secret: string): Promise<boolean> =>
+  hasChecksum(config(env).headerKeys, kind, secret.slice(0, randomLength), secret.slice(randomLength));

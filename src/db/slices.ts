@@ -1,0 +1,28 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { Position } from './cursor.ts';
+
+/** Which part of a list to read: what comes after a position, or its beginning; at most `limit` items. */
+export type SliceQuery = { after?: Position | undefined; limit: number };
+
+/** Part of a list in the order of creation, and where the rest of it starts, if there is more. */
+export type Slice<T> = { items: T[]; next?: Position };
+
+/** The condition that a row comes after the slice's position, in the order of creation or its reverse. */
+export const following = (
+  { createdAt, id }: { createdAt: SQLiteColumn; id: SQLiteColumn },
+  { after }: SliceQuery,
+  order: 'oldest first' | 'newest first' = 'oldest first',
+): SQL | undefined =>
+  after &&
+  sql`(${createdAt}, ${id}) ${sql.raw(order === 'newest first' ? '<' : '>')} (${after.sort}, ${after.id})`;
+
+/** Cuts a slice from rows of which `limit` and one more were asked for. */
+export function sliceOf<T extends { createdAt: number; id: string }>(
+  rows: T[],
+  { limit }: SliceQuery,
+): Slice<T> {
+  const items = rows.slice(0, limit);
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  return { items, ...(last && { next: { sort: last.createdAt, id: last.id } }) };
+}

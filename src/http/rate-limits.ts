@@ -1,0 +1,27 @@
+/**
+ * How many calls each rate limiter allows in how many seconds, as `wrangler.toml` sets them; a test compares the two.
+ * Each purpose has a limiter of its own, so that what is done for one never counts towards another.
+ */
+export const rateLimits = {
+  /** Per API token, ingest key or portal session. */
+  TOKEN_LIMIT: { calls: 600, seconds: 60 },
+  /** Per client address: API tokens and ingest keys that we do not recognise, before anything is looked up. */
+  UNKNOWN_LIMIT: { calls: 100, seconds: 60 },
+  /** Per client address: wrong operator keys. */
+  OPERATOR_LIMIT: { calls: 100, seconds: 60 },
+  /** Per client address: calls of `/health`. */
+  HEALTH_LIMIT: { calls: 100, seconds: 60 },
+  /** Per client address: asking for sign-in links. */
+  LINK_REQUEST_LIMIT: { calls: 30, seconds: 60 },
+  /** Per email address that sign-in links are asked for. */
+  SIGN_IN_LIMIT: { calls: 5, seconds: 60 },
+  /** Per sign-in link: tries to use it. */
+  LINK_LIMIT: { calls: 10, seconds: 60 },
+  /** Per portal session: tests, replays, invitations and new tokens. */
+  ACTION_LIMIT: { calls: 20, seconds: 60 },
+  /** The same for everybody of an account together. */
+  ACCOUNT_ACTION_LIMIT: { calls: 60, seconds: 60 },
+} as const;
+
+/** The binding of a rate limiter. */
+export type Limiter = keyof typeof rateLimits;

@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import type { Slice, SliceQuery } from '../db/slices.ts';
+import { invalid } from '../errors.ts';
+import { parse } from '../fields.ts';
+import type { Context } from './context.ts';
+import { ok } from './envelope.ts';
+
+/** How many items a slice of an operators' list has at most, and unless `limit` says less. */
+export const maxSlice = 1000;
+
+const Query = v.object({
+  cursor: v.optional(v.string()),
+  limit: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform(Number),
+      v.integer('must be a whole number'),
+      v.minValue(1, 'must be at least 1'),
+      v.transform((limit) => Math.min(limit, maxSlice)),
+    ),
+    String(maxSlice),
+  ),
+});
+
+/**
+ * Which part of a list the request's `cursor` and `limit` ask for; `pageSize` items where pages do not let people choose.
+ *
+ * @throws Refusal: invalid
+ */
+export function requestedSlice(c: Context, pageSize?: number): SliceQuery {
+  const { cursor, limit } = parse(Query, c.req.query());
+  return { limit: pageSize ?? limit, ...(cursor !== undefined && { after: positionIn(c, cursor) }) };
+}
+
+/** Replies with part of a list and the cursor of the rest. */
+export const okSlice = <T>(
+  c: Context,
+  message: string,
+  { items, next }: Slice<T>,
+  present: (item: T) => unknown,
+) => ok(c, message, items.map(present), next && cursorFor(c, next));
+
+/** The cursor that leads on from a position of the list at this path. */
+export const cursorFor = (c: Context, position: { sort: number; id: string }): string =>
+  encodeCursor(position, c.req.path);
+
+function positionIn(c: Context, cursor: string) {
+  const position = decodeCursor(cursor, c.req.path);
+  if (!position) throw invalid('Invalid cursor');
+  return position;
+}

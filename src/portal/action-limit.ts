@@ -1,0 +1,16 @@
+import { createMiddleware } from 'hono/factory';
+import type { App } from '../http/context.ts';
+import { limit } from '../http/limits.ts';
+
+/**
+ * Limits what people do with a button and others pay for, such as tests, replays and mail: for each session, and for
+ * the account as a whole. Stands in front of an action's handler, behind `signedIn`.
+ *
+ * @throws Refusal: rate limited
+ */
+export const limitActions = createMiddleware<App>(async (c, next) => {
+  const { hash, user } = c.get('session');
+  await limit(c.env, 'ACTION_LIMIT', hash);
+  await limit(c.env, 'ACCOUNT_ACTION_LIMIT', user.accountId);
+  await next();
+});

@@ -1,0 +1,219 @@
+import { env, exports } from 'cloudflare:workers';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { maxInvitationsPerDay } from '../../src/accounts/invitations.ts';
+import { ask, origin, signIn } from '../support/portal.ts';
+import { operator, type World, world } from '../support/world.ts';
+
+type Mail = { to: string; text: string; html: string };
+type User = { id: string; email: string; pending: boolean };
+
+let us: World;
+let them: World;
+let ours: string;
+let theirs: string;
+let mails: Mail[];
+beforeAll(() => {
+  vi.spyOn(env.EMAIL, 'send').mockImplementation(async (mail: unknown) => {
+    mails.push(mail as Mail); // what the service sends
+    return { messageId: '1' };
+  });
+  return () => vi.restoreAllMocks();
+});
+beforeEach(async () => {
+  [us, them] = [await world(), await world()];
+  [ours, theirs] = [(await signIn(us)).cookie, (await signIn(them)).cookie];
+  mails = [];
+});
+
+let made = 0;
+const newAddress = () => `stranger-${made++}@example.com`;
+const invite = (cookie: string, email: string) =>
+  ask('POST', '/portal/settings/people', { cookie, fields: { email } });
+const usersOf = async ({ accountId }: World, email: string) =>
+  (await operator.get<User[]>(`/operator/accounts/${accountId}/users`)).data.filter(
+    (user) => user.email === email,
+  );
+const mailTo = (email: string) =>
+  vi.waitFor(() => {
+    const sent = mails.filter(({ to }) => to === email);
+    expect(sent).not.toEqual([]);
+    return sent;
+  });
+const linksIn = (mail: Mail | undefined) =>
+  [...(mail?.text ?? '').matchAll(/https:\/\/\S+/g)].map(([url]) => new URL(url).pathname);
+const use = async (link = '') => (await ask('POST', link)).status;
+
+describe('an invitation', () => {
+  it('makes its address pending, until its owner has used the link', async () => {
+    const email = newAddress();
+    expect((await invite(ours, email)).status).toBe(303);
+    expect(await usersOf(us, email)).toMatchObject([{ pending: true }]);
+    expect(await (await ask('GET', '/portal/settings/people', { cookie: ours })).text()).toContain('invited');
+    const [mail] = await mailTo(email);
+    expect(mail?.text).toContain('Acme Insurance invites you');
+    expect(await use(linksIn(mail)[0])).toBe(303);
+    expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
+  });
+
+  it('looks the same whether the address is unknown, invited elsewhere, or a customer’s', async () => {
+    const [unknown, invited, customer] = [newAddress(), newAddress(), (await signIn(them)).email];
+    await invite(theirs, invited);
+    const seen = [];
+    for (const email of [unknown, invited, customer]) {
+      const reply = await invite(ours, email);
+      const page = await (await ask('GET', '/portal/settings/people', { cookie: ours })).text();
+      const row = new RegExp(`<tr><th scope="row">${email}.*?</tr>`).exec(page)?.[0] ?? '';
+      const alike = row
+        .replaceAll(email, 'EMAIL')
+        .replace(/<time.*?<\/time>/g, 'TIME')
+        .replace(/people\/.*?\/remove/, 'ID');
+      seen.push([reply.status, reply.headers.get('location'), await reply.text(), alike]);
+    }
+    expect(seen[0]?.at(-1)).toContain('invited');
+    expect(seen[1]).toEqual(seen[0]);
+    expect(seen[2]).toEqual(seen[0]);
+  });
+
+  it('does not take an address from whom it belongs to', async () => {
+    const { email } = await signIn(them);
+    await invite(ours, email);
+    await ask('POST', '/portal/sign-in', { fields: { email } });
+    const [mail, ...more] = await mailTo(email);
+    expect(more).toEqual([]);
+    expect(mail?.text).not.toContain('invites you');
+    expect(await use(linksIn(mail)[0])).toBe(303);
+    expect(await usersOf(them, email)).toMatchObject([{ pending: false }]);
+    expect(await usersOf(us, email)).toMatchObject([{ pending: true }]);
+  });
+
+  it('of several accounts: the first link used decides', async () => {
+    const email = newAddress();
+    await invite(ours, email);
+    await invite(theirs, email);
+    await mailTo(email);
+    mails.length = 0;
+    await ask('POST', '/portal/sign-in', { fields: { email } });
+    const [mail] = await mailTo(email);
+    const links = linksIn(mail);
+    expect(links).toHaveLength(2); // the newest invitation first
+    expect(await use(links[1])).toBe(303);
+    expect(await use(links[0])).toBe(400);
+    expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
+    expect(await usersOf(them, email)).toMatchObject([{ pending: true }]);
+  });
+
+  it('is emailed to an address once an hour, whoever sends it', async () => {
+    const email = newAddress();
+    for (const cookie of [ours, theirs, ours]) expect((await invite(cookie, email)).status).toBe(303);
+    await mailTo(email);
+    await invite(ours, newAddress());
+    expect(mails.filter(({ to }) => to === email)).toHaveLength(1);
+    await env.DB.prepare('update invitations set sent_at = sent_at - 3600000 where email = ?1')
+      .bind(email)
+      .run();
+    await invite(theirs, email);
+    await vi.waitFor(() => expect(mails.filter(({ to }) => to === email)).toHaveLength(2));
+  });
+
+  it('can be sent twenty times a day, however many have been removed again', async () => {
+    const day = Array.from({ length: maxInvitationsPerDay }, newAddress);
+    const insert = env.DB.prepare(
+      'insert into invitations (account_id, id, email, sent_at, emailed) values (?1, ?2, ?3, ?4, 1)',
+    );
+    await env.DB.batch(day.slice(1).map((email, i) => insert.bind(us.accountId, `${i}`, email, Date.now())));
+    const [first = ''] = day;
+    expect((await invite(ours, first)).status).toBe(303);
+    const [user] = await usersOf(us, first);
+    await ask('POST', `/portal/settings/people/${user?.id}/remove`, { cookie: ours });
+    const refused = await invite(ours, newAddress());
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain(
+      `An account can invite at most ${maxInvitationsPerDay} people a day. Try again tomorrow.`,
+    );
+    expect((await invite(theirs, newAddress())).status).toBe(303);
+    await env.DB.prepare('update invitations set sent_at = sent_at - 86400000').run();
+    expect((await invite(ours, newAddress())).status).toBe(303);
+    const left = await env.DB.prepare('select count(*) as n from invitations where account_id = ?1')
+      .bind(us.accountId)
+      .first<number>('n');
+    expect(left).toBe(1);
+  });
+
+  it('that nobody takes up is forgotten with a later one, after 14 days', async () => {
+    const [old, fresh] = [newAddress(), newAddress()];
+    await invite(ours, old);
+    await env.DB.prepare('update portal_users set created_at = created_at - 14 * 86400000 where email = ?1')
+      .bind(old)
+      .run();
+    await invite(ours, fresh);
+    expect(await usersOf(us, old)).toEqual([]);
+    expect(await usersOf(us, fresh)).toHaveLength(1);
+  });
+});
+
+describe('operators', () => {
+  it('are told whom an address belongs to', async () => {
+    const { email } = await signIn(them);
+    const add = ({ accountId }: World) => operator.post(`/operator/accounts/${accountId}/users`, { email });
+    expect(await add(us)).toMatchObject({
+      status: 400,
+      errors: [{ field: 'email', message: `belongs to the account ${them.accountId} already` }],
+    });
+    expect(await add(them)).toMatchObject({
+      status: 400,
+      errors: [{ field: 'email', message: 'belongs to this account already' }],
+    });
+  });
+
+  it('name the account for whom several have invited', async () => {
+    const email = newAddress();
+    for (const { accountId } of [us, them])
+      expect(
+        (await operator.post<User>(`/operator/accounts/${accountId}/users`, { email })).data,
+      ).toMatchObject({ email, pending: true });
+    expect(await operator.post('/operator/sign-in-links', { email })).toMatchObject({
+      status: 400,
+      message: 'Several accounts have invited this address',
+    });
+    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', {
+      email,
+      accountId: us.accountId,
+    });
+    expect(await use(new URL(data.url).pathname)).toBe(303);
+    expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
+  });
+});
+
+describe('links', () => {
+  it('lead to the configured origin, whatever host a request names', async () => {
+    const { email } = await signIn(us);
+    const forged = 'https://evil.example';
+    await exports.default.fetch(
+      new Request(`${forged}/portal/sign-in`, {
+        method: 'POST',
+        headers: { origin: forged },
+        body: new URLSearchParams({ email }),
+      }),
+    );
+    const [mail] = await mailTo(email);
+    expect(mail?.text).toContain(`${origin}/portal/sign-in/`);
+    expect(JSON.stringify(mail)).not.toContain('evil');
+    const request = new Request(`${forged}/operator/sign-in-links`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${env.OPERATOR_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ email }),
+    });
+    const reply = await (await exports.default.fetch(request)).json<{ data: { url: string } }>();
+    expect(reply.data.url).toMatch(new RegExp(`^${origin}/portal/sign-in/`));
+  });
+
+  it('are escaped in mail, as the names in them are', async () => {
+    const account = await operator.post<{ id: string }>('/operator/accounts', { name: '<b>Acme</b>' });
+    const email = newAddress();
+    await operator.post(`/operator/accounts/${account.data.id}/users`, { email });
+    await ask('POST', '/portal/sign-in', { fields: { email } });
+    const [mail] = await mailTo(email);
+    expect(mail?.html).toContain('&lt;b&gt;Acme&lt;/b&gt; invites you');
+    expect(mail?.text).toContain('<b>Acme</b> invites you');
+  });
+});

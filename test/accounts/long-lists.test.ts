@@ -1,0 +1,159 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { maxApiTokens, maxIngestKeys } from '../../src/tokens/service.ts';
+import { ask, signIn } from '../support/portal.ts';
+import { operator, type Reply, type World, world } from '../support/world.ts';
+
+let us: World;
+beforeEach(async () => {
+  us = await world();
+});
+
+type Named = { id: string };
+const columns = {
+  accounts: ['id, name, created_at', "'extra-' || i, 'Extra', ?2 + i"],
+  connections: [
+    'id, account_id, provider, tsp, created_at, updated_at',
+    "'extra-' || i, ?1, 'motive', 'Motive', ?2 + i, ?2 + i",
+  ],
+  tokens: [
+    'id, account_id, scope, name, hash, last_four, created_at',
+    "'extra-' || ?1 || i, ?1, 'api', 'extra', 'hash-' || ?1 || i, 'abcd', ?2 + i",
+  ],
+  portal_users: [
+    'id, account_id, email, created_at',
+    "'extra-' || ?1 || i, ?1, 'extra-' || i || '@example.com', ?2 + i",
+  ],
+};
+
+/** Adds rows to a table, as a run of a script would. Two at a time have the same time of creation. */
+const add = (table: keyof typeof columns, count: number) =>
+  env.DB.prepare(
+    `insert into ${table} (${columns[table][0]})
+     with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})
+     select ${columns[table][1]?.replaceAll('?2 + i', '?2 + i / 2')} from n where ?1 <> ''`,
+  )
+    .bind(us.accountId, Date.now())
+    .run();
+
+/** All of a list, and in how many parts it came. */
+async function readAll(path: string, limit = '') {
+  const items: Named[] = [];
+  let parts = 0;
+  for (let cursor: string | undefined = ''; cursor !== undefined; parts++) {
+    const query = new URLSearchParams({
+      ...(cursor && { cursor }),
+      ...(limit && { limit }),
+    }).toString();
+    const reply: Reply<Named[]> = await operator.get(`${path}?${query}`);
+    items.push(...reply.data);
+    cursor = reply.next;
+  }
+  return { ids: items.map(({ id }) => id), parts };
+}
+
+describe("an operators' list goes beyond 1,000", () => {
+  it.each([
+    ['accounts', (): string => '/operator/accounts'],
+    ['connections', () => `/operator/accounts/${us.accountId}/connections`],
+    ['tokens', () => `/operator/accounts/${us.accountId}/tokens`],
+    ['portal_users', () => `/operator/accounts/${us.accountId}/users`],
+  ] as const)('%s', async (table, path) => {
+    const before = (await readAll(path())).ids;
+    await add(table, 1100);
+    const { ids, parts } = await readAll(path());
+    expect(parts).toBe(2);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toHaveLength(before.length + 1100);
+    expect(ids).toEqual(expect.arrayContaining(before));
+    const small = await readAll(path(), '333');
+    expect(small).toEqual({ ids, parts: 4 });
+    const foreign = await operator.get(`${path()}?limit=1`);
+    expect(
+      await operator.get(`/operator/accounts/${us.accountId}x/users?cursor=${foreign.next}`),
+    ).toMatchObject({ status: 400, message: 'Invalid cursor' });
+    await env.DB.prepare(`delete from ${table} where id like 'extra-%'`).run();
+  });
+
+  it.each(['0', '-1', 'x', '1.5'])('but not with limit=%s', async (limit) => {
+    expect((await operator.get(`/operator/accounts?limit=${limit}`)).status).toBe(400);
+  });
+});
+
+describe('in the portal', () => {
+  it.each([
+    ['/portal/settings/tokens', 'tokens', 'Older tokens', (): string => us.tokenId],
+    ['/portal/settings/people', 'portal_users', 'More people', (): string => 'extra-last'],
+  ] as const)('%s leads to everything, however much there is', async (path, table, name, wanted) => {
+    const { cookie } = await signIn(us);
+    await add(table, 250);
+    if (table === 'portal_users')
+      await env.DB.prepare(
+        "insert into portal_users (id, account_id, email, created_at) values ('extra-last', ?1, 'last@example.com', ?2)",
+      )
+        .bind(us.accountId, Date.now() + 1000)
+        .run();
+    let pages = 0;
+    let page = '';
+    for (let next: string | undefined = path; next; pages++) {
+      const reply: Response = await ask('GET', next, { cookie });
+      expect(reply.status).toBe(200);
+      page = await reply.text();
+      next = new RegExp(`href="([^"]*)">${name}<`).exec(page)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(pages).toBe(3);
+    expect(page).toContain(`${path}/${wanted()}/`);
+    await env.DB.prepare(`delete from ${table} where id like 'extra-%'`).run();
+  });
+});
+
+describe('active credentials are limited', () => {
+  const issue = (path: string, more: object = {}) =>
+    operator.post<Named>(path, { name: 'one more', ...more });
+
+  it('to 200 API tokens of an account, in the portal as well, until one is revoked', async () => {
+    const path = `/operator/accounts/${us.accountId}/tokens`;
+    await add('tokens', maxApiTokens - 2);
+    const last = await issue(path);
+    expect(last.status).toBe(200);
+    const message = `An account can have at most ${maxApiTokens} active API tokens. Revoke one that is not used any more.`;
+    expect(await issue(path)).toMatchObject({ status: 400, message });
+    const { cookie } = await signIn(us);
+    const page = await ask('POST', '/portal/settings/tokens', { cookie, fields: { name: 'x', expires: '' } });
+    expect([page.status, await page.text()]).toEqual([400, expect.stringContaining(message)]);
+    await operator.delete(`/operator/tokens/${last.data.id}`);
+    expect((await issue(path)).status).toBe(200);
+  });
+
+  it('to 200 API tokens although many are issued at the same moment', async () => {
+    const path = `/operator/accounts/${us.accountId}/tokens`;
+    await add('tokens', maxApiTokens - 4);
+    const replies = await Promise.all(Array.from({ length: 10 }, () => issue(path)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(3);
+  });
+
+  it('to 20 ingest keys of a connection; those that have expired do not count', async () => {
+    const path = `/operator/connections/${us.connection.id}/ingest-keys`;
+    for (let i = 1; i < maxIngestKeys; i++) expect((await issue(path)).status).toBe(200);
+    const message = `A connection can have at most ${maxIngestKeys} active ingest keys. Revoke one that is not used any more.`;
+    expect(await issue(path)).toMatchObject({ status: 400, message });
+    await env.DB.prepare('update tokens set expires_at = 1 where connection_id = ?1')
+      .bind(us.connection.id)
+      .run();
+    expect((await issue(path)).status).toBe(200);
+  });
+
+  it('reading few rows, however many have been revoked', async () => {
+    await add('tokens', 2000);
+    await env.DB.prepare("update tokens set revoked_at = 1 where id like 'extra-%' and account_id = ?1")
+      .bind(us.accountId)
+      .run();
+    const plan = await env.DB.prepare(
+      `explain query plan select count(*) from (select 1 from tokens where account_id = ?1 and scope = 'api'
+         and revoked_at is null and (expires_at is null or expires_at > ?2) limit 200)`,
+    )
+      .bind(us.accountId, Date.now())
+      .all<{ detail: string }>();
+    expect(plan.results.map(({ detail }) => detail).join()).toContain('tokens_active');
+  });
+});

@@ -1,0 +1,45 @@
+import { beforeAll, expect, it } from 'vitest';
+import { ask, signIn } from '../support/portal.ts';
+import { operator, type World, world } from '../support/world.ts';
+
+let us: World;
+let cookie: string;
+beforeAll(async () => {
+  us = await world();
+  cookie = (await signIn(us)).cookie;
+});
+
+const text = (...codes: number[]) => `Acme ${String.fromCharCode(...codes)} Ltd`;
+const unprintable = [
+  0x00, 0x07, 0x0a, 0x0d, 0x1b, 0x7f, 0x9b, 0x061c, 0x200e, 0x200f, 0x2028, 0x202e, 0x2066,
+];
+
+it.each(unprintable)('no name may contain the character %i', async (code) => {
+  const name = text(code);
+  const account = `/operator/accounts/${us.accountId}`;
+  for (const reply of [
+    await operator.post('/operator/accounts', { name }),
+    await operator.post(`${account}/tokens`, { name }),
+    await operator.post(`${account}/connections`, { provider: 'motive', name }),
+    await operator.post(`/operator/connections/${us.connection.id}/ingest-keys`, { name }),
+    await operator.patch(`/operator/connections/${us.connection.id}`, { name }),
+  ])
+    expect(reply).toMatchObject({
+      status: 400,
+      errors: [{ field: 'name', message: 'must not contain control characters' }],
+    });
+  const tSP = await operator.patch(`/operator/connections/${us.connection.id}`, { tSP: name });
+  expect(tSP).toMatchObject({ status: 400, errors: [{ field: 'tSP' }] });
+});
+
+it('the portal says so beside the name of a new token', async () => {
+  const fields = { name: text(0x1b), expires: '' };
+  const reply = await ask('POST', '/portal/settings/tokens', { cookie, fields });
+  expect(reply.status).toBe(400);
+  expect(await reply.text()).toContain('must not contain control characters');
+});
+
+it('names in any language are fine', async () => {
+  for (const name of ['Żółw & Söhne', '東京配送', 'نقل', '🚚 Trucks – “North”'])
+    expect((await operator.post('/operator/accounts', { name })).status).toBe(200);
+});

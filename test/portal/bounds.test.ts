@@ -1,0 +1,101 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { newSecret } from '../../src/accounts/secrets.ts';
+import { base64url } from '../../src/encoding.ts';
+import { ask, signIn } from '../support/portal.ts';
+import { receiver } from '../support/receiver.ts';
+import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+
+let us: World;
+beforeAll(async () => {
+  receiver();
+  us = await world();
+  return () => vi.restoreAllMocks();
+});
+
+const random = (bytes: number) => base64url(crypto.getRandomValues(new Uint8Array(bytes)));
+const foreignKeys = { ...env, HEADER_KEYS: `test:${random(32).replaceAll('-', 'a').replaceAll('_', 'a')}=` };
+const junk = async (i: number): Promise<string> => {
+  const kinds = [
+    'x',
+    random(32),
+    random(32) + random(16),
+    await newSecret(env, 'sign-in link'),
+    await newSecret(foreignKeys, 'session'),
+  ];
+  return kinds[i % kinds.length] ?? '';
+};
+
+describe('D1', () => {
+  it('is not asked by a thousand requests with junk for a session', async () => {
+    const asked = vi.spyOn(env.DB, 'prepare');
+    for (let i = 0; i < 1000; i++) {
+      const reply = await ask('GET', '/portal', { cookie: `__Host-session=${await junk(i)}` });
+      expect(reply.headers.get('location')).toBe('/portal/sign-in');
+    }
+    expect(asked).not.toHaveBeenCalled();
+    const { cookie } = await signIn(us);
+    asked.mockClear();
+    expect((await ask('GET', '/portal', { cookie })).status).toBe(200);
+    expect(asked).toHaveBeenCalled();
+    asked.mockRestore();
+  }, 30_000);
+
+  it('is not asked by a thousand requests with junk for a sign-in link', async () => {
+    const asked = vi.spyOn(env.DB, 'prepare');
+    for (let i = 0; i < 1000; i++) {
+      const link = i % 5 === 3 ? await newSecret(env, 'session') : await junk(i);
+      expect((await ask('POST', `/portal/sign-in/${link}`)).status).toBe(400);
+    }
+    expect(asked).not.toHaveBeenCalled();
+    asked.mockRestore();
+  }, 30_000);
+
+  it('is asked ten times a minute by one link that has been used, which leaves other links alone', async () => {
+    const { link } = await signIn(us);
+    const other = await signIn(us);
+    const tries = await Promise.all(Array.from({ length: 30 }, () => ask('POST', link)));
+    expect(tries.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(20);
+    expect(tries.some(({ status }) => status === 429)).toBe(true);
+    expect((await ask('POST', other.link)).status).toBe(400);
+  });
+});
+
+it('a session outlives the rotation of the key that made its checksum, as long as that key is there', async () => {
+  const { cookie } = await signIn(us);
+  const fresh = `new:${btoa('n'.repeat(32))}`;
+  const status = async (HEADER_KEYS: string) =>
+    (await ask('GET', '/portal', { cookie, bindings: { ...env, HEADER_KEYS } })).status;
+  expect(await status(`${fresh},${env.HEADER_KEYS}`)).toBe(200);
+  expect(await status(fresh)).toBe(303);
+});
+
+describe('actions in the portal', () => {
+  it('are limited for each session, with a page that says so', async () => {
+    const { cookie } = await signIn(us);
+    const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+    const path = `/portal/webhooks/${data.id}/replay`;
+    const replies = await Promise.all(Array.from({ length: 45 }, () => ask('POST', path, { cookie })));
+    const refused = replies.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(5);
+    expect(await refused[0]?.text()).toContain('Too many requests');
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    for (const action of ['test-event', 'test-accident'])
+      expect((await ask('POST', path.replace('replay', action), { cookie })).status).toBe(429);
+    expect((await ask('GET', '/portal/webhooks', { cookie })).status).toBe(200);
+    const colleague = await signIn(us);
+    expect((await ask('POST', path, { cookie: colleague.cookie })).status).toBe(303);
+  });
+
+  it('are limited for an account, however many sessions it has', async () => {
+    const them = await world();
+    const sessions = await Promise.all(Array.from({ length: 8 }, () => signIn(them)));
+    const fields = { email: 'not an address' };
+    const replies = await Promise.all(
+      sessions.flatMap(({ cookie }) =>
+        Array.from({ length: 19 }, () => ask('POST', '/portal/settings/people', { cookie, fields })),
+      ),
+    );
+    expect(replies.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(30);
+  }, 30_000);
+});

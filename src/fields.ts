@@ -39,6 +39,18 @@ const expectations: Record<string, string> = {
   object: 'an object',
 };
 
+const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
+
+/**
+ * Whether `text` is one line that reads as it is written, in a terminal, a CSV file or a page: it has no control
+ * characters (tabs and line breaks among them), no halves of characters, and nothing that turns the direction of what
+ * follows. The marks that right-to-left names are written with are fine.
+ */
+export const isPrintable = (text: string): boolean => !unprintable.test(text);
+
+/** What a field that must be printable must be. */
+export const mustBePrintable = 'must not contain control characters';
+
 /** RFC 3339 with any offset, as milliseconds since 1970. */
 export const Timestamp = v.pipe(
   v.string(),

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp, timestamp } from '../fields.ts';
+import { isPrintable, mustBePrintable, Timestamp, timestamp } from '../fields.ts';
 import type { Field, Referable } from './field.ts';
 import { QueryChoice, QueryCode, QueryIds, QueryInteger, QueryText } from './query.ts';
 
@@ -31,7 +31,7 @@ const Characters = (max: number) =>
     v.trim(),
     v.minLength(1, 'must not be empty'),
     v.maxLength(max, `can be at most ${max} characters`),
-    v.check((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode text'),
+    v.check(isPrintable, mustBePrintable),
   );
 const Bounded = (min: number, max: number) =>
   v.pipe(

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
@@ -6,6 +7,7 @@ import {
   accident,
   as,
   call,
+  driver,
   operator,
   safetyEvent,
   vehicle,
@@ -212,6 +214,15 @@ describe('a vehicle', () => {
   });
 });
 
+describe('a version that a wrong clock dated into the far future', () => {
+  it('is overwritten by the next one, if it was taken in before such were refused', async () => {
+    await connector().send(vehicle());
+    await env.DB.prepare('update vehicles set source_updated_at = ?1').bind(Date.UTC(2999, 0)).run();
+    const next = vehicle({ name: 'thawed', sourceUpdatedAt: '2026-11-20T20:00:00Z' });
+    expect((await connector().send(next)).data).toMatchObject({ accepted: 1 });
+  });
+});
+
 describe('a trip', () => {
   const trip = (changes: object = {}) => ({
     kind: 'trip',
@@ -278,7 +289,7 @@ describe('a record is refused', () => {
     ['no sourceId', vehicle({ sourceId: undefined }), 'sourceId is required'],
     ['an empty sourceId', vehicle({ sourceId: ' ' }), 'sourceId must not be empty'],
     ['a name that is a number', vehicle({ name: 5 }), 'name must be a string'],
-    ['half a character', vehicle({ name: '\ud800' }), 'name must be valid Unicode text'],
+    ['half a character', vehicle({ name: '\ud800' }), 'name must not contain control characters'],
     ['an unknown status', vehicle({ status: 'parked' }), 'status must be active or inactive'],
     ['half a year', vehicle({ year: 2020.5 }), 'year must be a whole number from 1900 to 2100'],
     ['groups that are a string', vehicle({ groups: 'North' }), 'groups must be an array'],
@@ -297,9 +308,17 @@ describe('a record is refused', () => {
     ],
     [
       'the 30th of February',
-      safetyEvent({ startedAt: '2026-02-30T25:00:00Z' }),
+      safetyEvent({ startedAt: '2026-02-30T20:00:00Z' }),
       'startedAt must be a time that exists',
     ],
+    [
+      'a version from the far future',
+      vehicle({ sourceUpdatedAt: new Date(Date.now() + 25 * 3_600_000).toISOString() }),
+      'sourceUpdatedAt must not be more than a day in the future',
+    ],
+    ['a line break', vehicle({ sourceId: 'a\nb' }), 'sourceId must not contain control characters'],
+    ['an escape', vehicle({ groups: ['\u001b[2J'] }), 'groups.0 must not contain control characters'],
+    ['an override', driver({ name: 'a\u202eb' }), 'name must not contain control characters'],
     ['no incident types', safetyEvent({ incidentTypes: [] }), 'incidentTypes must have at least one value'],
     ['risk 6', safetyEvent({ eventRisk: 6 }), 'eventRisk must be a whole number from 1 to 5'],
     [

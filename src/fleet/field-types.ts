@@ -9,7 +9,7 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   output: O,
   description: string,
   example: unknown,
-  more: Partial<Pick<Field, 'read' | 'query' | 'cell'>> = {},
+  more: Partial<Pick<Field, 'read' | 'query' | 'cell' | 'most'>> = {},
 ): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given', null> => ({
   description,
   example,
@@ -25,14 +25,9 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
 
 // What a check knows and JSON Schema can say stands beside it as metadata, for the API's document.
 
+const Words = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
 const Characters = (max: number) =>
-  v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(max, `can be at most ${max} characters`),
-    v.check(isPrintable, mustBePrintable),
-  );
+  v.pipe(Words, v.maxLength(max, `can be at most ${max} characters`), v.check(isPrintable, mustBePrintable));
 const Bounded = (min: number, max: number) =>
   v.pipe(
     v.number(),
@@ -50,31 +45,49 @@ export const text = (max: number, description: string, example: string) =>
 export const email = (description: string, example: string) =>
   field('text', Email, v.string(), description, example);
 
-/** Up to `max` texts of at most `length` characters each. */
-export const texts = (
-  { min = 0, max, length }: { min?: 0 | 1; max: number; length: number },
-  description: string,
-  example: string[],
-) => listOf(Characters(length), { min, max }, description, example);
+/** How much a list in a record may hold: so many values, each of so many characters, and so many bytes in all. */
+export type ListLimits = { min?: 0 | 1; max: number; length: number; bytes: number };
 
-/** Up to `max` email addresses. */
-export const emails = (max: number, description: string, example: string[]) =>
-  listOf(Email, { min: 0, max }, description, example);
+/** More values than any field takes. */
+export const tooManyValues = 101;
+
+/** A list of texts. */
+export const texts = (limits: ListLimits, description: string, example: string[]) =>
+  listOf(v.pipe(Words, v.check(isPrintable, mustBePrintable)), limits, description, example);
+
+/** A list of email addresses. */
+export const emails = (limits: ListLimits, description: string, example: string[]) =>
+  listOf(Email, limits, description, example);
 
 const listOf = <S extends v.GenericSchema<string>>(
   each: S,
-  { min, max }: { min: 0 | 1; max: number },
+  { min = 0, max, length, bytes }: ListLimits,
   description: string,
   example: string[],
 ) => {
+  const inAll = bytes.toLocaleString('en');
+  // The most that they can be is no part of the contract, so that it can follow what fleets turn out to need.
   const Values = v.pipe(
-    v.array(each),
-    v.maxLength(max, `can be at most ${max}`),
+    v.array(
+      v.pipe(
+        each,
+        v.check((value) => value.length <= length, `can be at most ${length} characters`),
+      ),
+    ),
+    v.check((values) => values.length <= max, `can be at most ${max}`),
     v.check((values) => values.length >= min, 'must have at least one value'),
+    v.check((values) => bytesOf(values) <= bytes, `can be at most ${inAll} bytes in all`),
     v.metadata(min > 0 ? { minItems: min } : {}),
   );
-  return field('text', Values, v.array(v.string()), description, example, { read: JSON.parse, cell: 'list' });
+  const most = `At most ${max}, each of at most ${length} characters, and ${inAll} bytes in all.`;
+  return field('text', Values, v.array(v.string()), description, example, {
+    read: JSON.parse,
+    cell: 'list',
+    most,
+  });
 };
+
+const bytesOf = (values: string[]): number => new TextEncoder().encode(values.join('')).length;
 
 /** A number from `min` to `max`. */
 export const number = (min: number, max: number, description: string, example: number) =>

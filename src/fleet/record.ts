@@ -85,8 +85,8 @@ const SourceTime = v.pipe(
 /** A field that records hold, by its key in rows and by its name in records. */
 type Held = { key: string; name: string; field: Field };
 
-function meaningInRecord({ refersTo, nullable, description, omitted }: Field): string {
-  if (!refersTo) return omitted ? `${description} ${omitted}` : description;
+function meaningInRecord({ refersTo, nullable, description, most, omitted }: Field): string {
+  if (!refersTo) return [description, most, omitted].filter(Boolean).join(' ');
   const { kind } = refersTo;
   return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;
 }

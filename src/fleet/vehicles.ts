@@ -5,6 +5,9 @@ import { equals, indexed } from './filters.ts';
 import { QueryText } from './query.ts';
 import { resource } from './resource.ts';
 
+/** Each of a vehicle's events keeps them as they were then, and so does its notification. */
+export const groupLimits = { max: 20, length: 100, bytes: 500 };
+
 export const vehicles = resource({
   kind: 'vehicle',
   description: 'A vehicle of the fleet.',
@@ -12,7 +15,7 @@ export const vehicles = resource({
   fields: {
     name: text(200, 'Its name.', 'Truck 7'),
     vin: optional(text(40, 'Its vehicle identification number.', '1FUJGLDR5CLBP8834')),
-    groups: orElse(texts({ max: 100, length: 200 }, 'The groups it belongs to.', ['North']), []),
+    groups: orElse(texts(groupLimits, 'The groups it belongs to.', ['North']), []),
     status: orElse(choice(['active', 'inactive'], 'Whether it is in use.', 'active'), 'active'),
     make: optional(text(100, 'Its make.', 'Freightliner')),
     model: optional(text(100, 'Its model.', 'Cascadia')),

@@ -42,10 +42,16 @@ const TimeOutput = v.pipe(v.string(), v.isoTimestamp());
 export const text = (max: number, description: string, example: string) =>
   field('text', Characters(max), v.string(), description, example, { query: QueryText });
 
+/** Text of at most `max` bytes, for what other records copy. */
+export const shortText = (max: number, description: string, example: string) => ({
+  ...text(max, description, example),
+  input: v.pipe(Characters(max), withinBytes(max + 2, `can be at most ${max} bytes`)), // of which two are quotes
+});
+
 export const email = (description: string, example: string) =>
   field('text', Email, v.string(), description, example);
 
-/** How much a list in a record may hold: so many values, each of so many characters, and so many bytes in all. */
+/** How much a list in a record may hold: so many values, each of so many characters, and so many bytes in all, as JSON. */
 export type ListLimits = { min?: 0 | 1; max: number; length: number; bytes: number };
 
 /** More values than any field takes. */
@@ -65,7 +71,6 @@ const listOf = <S extends v.GenericSchema<string>>(
   description: string,
   example: string[],
 ) => {
-  const inAll = bytes.toLocaleString('en');
   // The most that they can be is no part of the contract, so that it can follow what fleets turn out to need.
   const Values = v.pipe(
     v.array(
@@ -76,10 +81,10 @@ const listOf = <S extends v.GenericSchema<string>>(
     ),
     v.check((values) => values.length <= max, `can be at most ${max}`),
     v.check((values) => values.length >= min, 'must have at least one value'),
-    v.check((values) => bytesOf(values) <= bytes, `can be at most ${inAll} bytes in all`),
+    withinBytes<string[]>(bytes, `can be at most ${bytes.toLocaleString('en')} bytes as JSON`),
     v.metadata(min > 0 ? { minItems: min } : {}),
   );
-  const most = `At most ${max}, each of at most ${length} characters, and ${inAll} bytes in all.`;
+  const most = `At most ${max}, each of at most ${length} characters, and ${bytes.toLocaleString('en')} bytes as JSON.`;
   return field('text', Values, v.array(v.string()), description, example, {
     read: JSON.parse,
     cell: 'list',
@@ -87,7 +92,9 @@ const listOf = <S extends v.GenericSchema<string>>(
   });
 };
 
-const bytesOf = (values: string[]): number => new TextEncoder().encode(values.join('')).length;
+/** Whether a value has at most `max` bytes as JSON, which is how lists are kept and how everything is sent on. */
+const withinBytes = <T extends string | string[]>(max: number, message: string) =>
+  v.check((value: T) => new TextEncoder().encode(JSON.stringify(value)).length <= max, message);
 
 /** A number from `min` to `max`. */
 export const number = (min: number, max: number, description: string, example: number) =>

@@ -319,13 +319,14 @@ describe('a record is refused', () => {
     ['a line break', vehicle({ sourceId: 'a\nb' }), 'sourceId must not contain control characters'],
     ['an escape', vehicle({ groups: ['\u001b[2J'] }), 'groups.0 must not contain control characters'],
     ['an override', driver({ name: 'a\u202eb' }), 'name must not contain control characters'],
+    ['a name of more than 200 bytes', vehicle({ name: 'é'.repeat(101) }), 'name can be at most 200 bytes'],
     ['21 groups', vehicle({ groups: Array(21).fill('a') }), 'groups can be at most 20'],
     ['a call full of groups', vehicle({ groups: Array(300_000).fill('') }), 'groups.0 must not be empty'],
     ['a long group', vehicle({ groups: ['x'.repeat(101)] }), 'groups.0 can be at most 100 characters'],
     [
-      'groups of more than 500 bytes',
-      vehicle({ groups: ['é'.repeat(100), 'é'.repeat(100), 'é'.repeat(51)] }),
-      'groups can be at most 500 bytes in all',
+      'groups of more than 300 bytes',
+      vehicle({ groups: ['é'.repeat(100), 'é'.repeat(47)] }),
+      'groups can be at most 300 bytes as JSON',
     ],
     [
       '21 incident types',
@@ -340,7 +341,7 @@ describe('a record is refused', () => {
     [
       'recipients of more than 4,000 bytes',
       safetyEvent({ recipients: Array(45).fill(`${'a'.repeat(80)}@example.com`) }),
-      'recipients can be at most 4,000 bytes in all',
+      'recipients can be at most 4,000 bytes as JSON',
     ],
     ['no incident types', safetyEvent({ incidentTypes: [] }), 'incidentTypes must have at least one value'],
     ['risk 6', safetyEvent({ eventRisk: 6 }), 'eventRisk must be a whole number from 1 to 5'],

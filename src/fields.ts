@@ -39,22 +39,55 @@ const expectations: Record<string, string> = {
   object: 'an object',
 };
 
+const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
+
+/**
+ * Whether `text` is one line that reads as it is written, in a terminal, a CSV file or a page: it has no control
+ * characters (tabs and line breaks among them), no halves of characters, and nothing that turns the direction of what
+ * follows. The marks that right-to-left names are written with are fine.
+ */
+export const isPrintable = (text: string): boolean => !unprintable.test(text);
+
+/** What a field that must be printable must be. */
+export const mustBePrintable = 'must not contain control characters';
+
+/** What times must be: since 1970, and before the year 10000, by UTC. */
+const mustExist = 'must be a time that exists, from 1970 to 9999 in UTC';
+
 /** RFC 3339 with any offset, as milliseconds since 1970. */
 export const Timestamp = v.pipe(
   v.string(),
-  v.regex(
-    /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/,
-    'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z',
-  ),
-  v.check(isCalendarDay, 'must be a time that exists, since 1970'),
+  v.check((text) => rfc3339.test(text), 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z'),
   v.metadata({ format: 'date-time' }),
-  v.transform((text) => Date.parse(text.toUpperCase())),
-  v.check((ms) => Number.isFinite(ms) && ms >= 0, 'must be a time that exists, since 1970'),
+  v.transform(milliseconds),
+  v.check((ms) => ms >= 0 && ms <= lastMillisecond, mustExist),
 );
+
+const rfc3339 =
+  /^(?<day>\d{4}-\d{2}-\d{2})T(?<minute>(?:[01]\d|2[0-3]):[0-5]\d):(?<second>[0-5]\d|60)(?<fraction>\.\d+)?(?<zone>Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+
+/** How far ahead of ours a provider's clock may be, as `sourceUpdatedAt` tells it. */
+export const maxClockLeadMs = 24 * 60 * 60 * 1000;
+
+const lastMillisecond = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const dayMs = 86_400_000;
+
+/**
+ * NaN for a time that does not exist. The computer's clock has no leap seconds, which come at the end of a day in UTC:
+ * each is taken for the last millisecond before it.
+ */
+function milliseconds(text: string): number {
+  const { day = '', minute, second = '', fraction = '', zone = '' } = rfc3339.exec(text)?.groups ?? {};
+  if (!isCalendarDay(day)) return Number.NaN;
+  const isLeap = second === '60';
+  const seconds = isLeap ? '59.999' : second + fraction.slice(0, 4);
+  const ms = Date.parse(`${day}T${minute}:${seconds}${zone.toUpperCase()}`);
+  return isLeap && (ms + 1) % dayMs !== 0 ? Number.NaN : ms;
+}
 
 /** Date.parse takes the 31st of February for the 3rd of March. */
 function isCalendarDay(text: string): boolean {
-  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
   const date = new Date(Date.UTC(year, month - 1, day));
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
@@ -64,10 +97,6 @@ export const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 /** The same for a time that may be missing. */
 export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms));
-
-/** True when text has no control characters, line breaks or marks that reorder what a person reads. */
-export const isPrintable = (text: string): boolean =>
-  !/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u.test(text);
 
 /** A name that people choose and others read, in pages, tables and terminals. */
 export const Name = v.pipe(

@@ -34,29 +34,64 @@ export type Page = { rows: { [key: string]: unknown }[]; next?: Position };
 /** How many rows a page reads at most to find those that pass its filters. */
 export const maxScanned = 1000;
 
+/** How large a page can become as JSON, in bytes. One that would be larger is cut short, and has a next one. */
+export const maxPageBytes = 1024 * 1024;
+
+/** How much all streams of a page may read together, in bytes: of ten, most is left to later pages. */
+const maxReadBytes = 4 * maxPageBytes;
+
+/**
+ * How many rows may be read without adding up their bytes as they are read, which D1 bills as two rows more for each:
+ * so few are no burden, however large they are.
+ */
+const maxUnweighed = 110;
+
 /**
  * Cuts one keyset page (spec 8.1, design 7): one statement over one index range for each value of the lead,
  * in the batch of the caller's token check. A page is short, with a next one, when its filters have let
- * too few of `maxScanned` rows pass.
+ * too few of `maxScanned` rows pass, or when it would exceed `maxPageBytes`.
  *
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
 export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
-  const selection = sql.raw(
-    Object.entries(query.columns)
-      .map(([key, { name }]) => `${name} as "${key}"`)
-      .join(', '),
-  );
-  const streams = (db: Database) => query.lead.values.map((value) => select(db, query, selection, value));
+  const row = selected(query.columns);
+  const streams = (db: Database) => query.lead.values.map((value) => select(db, query, row, value));
   const { connectionId } = query;
   return merge(query, await asCaller(env, caller, streams, { connectionId, repeatable: true }));
 }
 
-/** A row as it was read: its columns by their keys, and with filters whether it passes them. */
-type Scanned = { [key: string]: unknown } & { id: string; hit?: number; place?: number };
+/**
+ * A row as it was read: its columns by their keys, whether it passes the filters, its place, how many bytes it has as
+ * JSON, and how many its stream has by then.
+ */
+type Scanned = {
+  [key: string]: unknown;
+  id: string;
+  hit: number;
+  place: number;
+  size: number;
+  total: number;
+};
 
-/** Rows for one value of the lead, in order: one more than a page, or as far as may be scanned. */
-function select(db: Database, query: PageQuery, selection: SQL, value: string) {
+/** What is read of a row: its columns by their keys, and its size. */
+type Selected = { columns: SQL; size: SQL };
+
+function selected(columns: PageQuery['columns']): Selected {
+  const entries = Object.entries(columns);
+  // Quoted as JSON no text is shorter than in the page. A time becomes longer, and each value has its key.
+  const fixed = entries.reduce((sum, [key]) => sum + key.length + 16, 0);
+  const sizes = entries.map(([, { name }]) => `octet_length(json_quote(${name}))`);
+  return {
+    columns: sql.raw(entries.map(([key, { name }]) => `${name} as "${key}"`).join(', ')),
+    size: sql.raw(`${fixed} + ${sizes.join(' + ')}`),
+  };
+}
+
+/**
+ * Rows for one value of the lead, in order: one more than a page, or as far as may be scanned. The last one may be the
+ * one that exceeds the stream's share of bytes.
+ */
+function select(db: Database, query: PageQuery, row: Selected, value: string) {
   const { table, columns, order, lead, after, from, to, limit, scope, filters, descending } = query;
   const { [order]: sort, id } = columns;
   const direction = sql.raw(descending ? 'desc' : 'asc');
@@ -68,26 +103,36 @@ function select(db: Database, query: PageQuery, selection: SQL, value: string) {
     ...scope,
   );
   const inOrder = sql`order by ${sort} ${direction}, ${id} ${direction}`;
-  if (filters.length === 0)
+  const most = limit + 1;
+  if (filters.length === 0 && most * lead.values.length <= maxUnweighed)
     return statement<Scanned>(
       db,
-      sql`select ${selection} from ${table} where ${range} ${inOrder} limit ${limit + 1}`,
+      sql`select ${row.columns}, 1 as hit, 0 as place, ${row.size} as size, 0 as total
+          from ${table} where ${range} ${inOrder} limit ${most}`,
     );
+  // A comparison with a value that a row lacks is null: such a row does not pass.
+  const hit = sql`coalesce(${and(...filters) ?? sql`1`}, 0)`;
+  const soFar = sql`over (${inOrder} rows unbounded preceding)`;
   return statement<Scanned>(
     db,
     sql`select * from (
-          select ${selection}, coalesce(${and(...filters)}, 0) as hit, row_number() over (${inOrder}) as place
-          from ${table} where ${range} ${inOrder} limit ${maxScanned})
-        where hit or place = ${maxScanned} limit ${limit + 1}`,
+          select ${row.columns}, ${hit} as hit, row_number() ${soFar} as place,
+            iif(${hit}, ${row.size}, 0) as size, sum(iif(${hit}, ${row.size}, 0)) ${soFar} as total
+          from ${table} where ${range} ${inOrder} limit ${filters.length === 0 ? most : maxScanned})
+        where (hit or place = ${maxScanned}) and total - size <= ${shareOf(lead)} limit ${most}`,
   );
 }
 
+/** How many bytes one stream may read. */
+const shareOf = ({ values }: PageQuery['lead']): number =>
+  Math.min(maxPageBytes, Math.floor(maxReadBytes / values.length));
+
 /** Puts the streams together, as far as all of them are known. */
-function merge({ order, limit, filters, descending }: PageQuery, streams: Scanned[][]): Page {
+function merge({ order, limit, lead, descending }: PageQuery, streams: Scanned[][]): Page {
   const position = (row: Scanned): Position => ({ sort: Number(row[order]), id: row.id });
   const ends = streams.flatMap((rows) => {
     const last = rows.at(-1);
-    const cut = last && (rows.length > limit || (filters.length > 0 && last.place === maxScanned));
+    const cut = last && (rows.length > limit || last.place === maxScanned || last.total > shareOf(lead));
     return cut ? [position(last)] : [];
   });
   const sign = descending ? -1 : 1;
@@ -97,13 +142,23 @@ function merge({ order, limit, filters, descending }: PageQuery, streams: Scanne
     .flat()
     .filter((row) => row.hit !== 0 && (!horizon || inOrder(position(row), horizon) <= 0))
     .sort((a, b) => inOrder(position(a), position(b)));
-  const page = hits.slice(0, limit);
-  const last = hits.length > limit ? page.at(-1) : undefined;
+  const page = hits.slice(0, Math.min(limit, fitting(hits)));
+  const last = hits.length > page.length ? page.at(-1) : undefined;
   const next = last ? position(last) : horizon;
-  return { rows: filters.length === 0 ? page : page.map(withoutScan), ...(next && { next }) };
+  return { rows: page.map(withoutScan), ...(next && { next }) };
+}
+
+/** How many of these rows make up a page: at least one, however large it is. */
+function fitting(rows: Scanned[]): number {
+  let bytes = 0;
+  const tooMany = rows.findIndex(({ size }) => {
+    bytes += size;
+    return bytes > maxPageBytes;
+  });
+  return tooMany === -1 ? rows.length : Math.max(1, tooMany);
 }
 
 const compare = (a: Position, b: Position): number =>
   a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-const withoutScan = ({ hit, place, ...row }: Scanned) => row;
+const withoutScan = ({ hit, place, size, total, ...row }: Scanned) => row;

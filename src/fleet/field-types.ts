@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp, timestamp } from '../fields.ts';
+import { isPrintable, mustBePrintable, Timestamp, timestamp } from '../fields.ts';
 import type { Field, Referable } from './field.ts';
 import { QueryChoice, QueryCode, QueryIds, QueryInteger, QueryText } from './query.ts';
 
@@ -9,7 +9,7 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   output: O,
   description: string,
   example: unknown,
-  more: Partial<Pick<Field, 'read' | 'query' | 'cell'>> = {},
+  more: Partial<Pick<Field, 'read' | 'query' | 'cell' | 'most'>> = {},
 ): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given', null> => ({
   description,
   example,
@@ -25,14 +25,9 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
 
 // What a check knows and JSON Schema can say stands beside it as metadata, for the API's document.
 
+const Words = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
 const Characters = (max: number) =>
-  v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(max, `can be at most ${max} characters`),
-    v.check((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode text'),
-  );
+  v.pipe(Words, v.maxLength(max, `can be at most ${max} characters`), v.check(isPrintable, mustBePrintable));
 const Bounded = (min: number, max: number) =>
   v.pipe(
     v.number(),
@@ -47,34 +42,59 @@ const TimeOutput = v.pipe(v.string(), v.isoTimestamp());
 export const text = (max: number, description: string, example: string) =>
   field('text', Characters(max), v.string(), description, example, { query: QueryText });
 
+/** Text of at most `max` bytes, for what other records copy. */
+export const shortText = (max: number, description: string, example: string) => ({
+  ...text(max, description, example),
+  input: v.pipe(Characters(max), withinBytes(max + 2, `can be at most ${max} bytes`)), // of which two are quotes
+});
+
 export const email = (description: string, example: string) =>
   field('text', Email, v.string(), description, example);
 
-/** Up to `max` texts of at most `length` characters each. */
-export const texts = (
-  { min = 0, max, length }: { min?: 0 | 1; max: number; length: number },
-  description: string,
-  example: string[],
-) => listOf(Characters(length), { min, max }, description, example);
+/** How much a list in a record may hold: so many values, each of so many characters, and so many bytes in all, as JSON. */
+export type ListLimits = { min?: 0 | 1; max: number; length: number; bytes: number };
 
-/** Up to `max` email addresses. */
-export const emails = (max: number, description: string, example: string[]) =>
-  listOf(Email, { min: 0, max }, description, example);
+/** More values than any field takes. */
+export const tooManyValues = 101;
+
+/** A list of texts. */
+export const texts = (limits: ListLimits, description: string, example: string[]) =>
+  listOf(v.pipe(Words, v.check(isPrintable, mustBePrintable)), limits, description, example);
+
+/** A list of email addresses. */
+export const emails = (limits: ListLimits, description: string, example: string[]) =>
+  listOf(Email, limits, description, example);
 
 const listOf = <S extends v.GenericSchema<string>>(
   each: S,
-  { min, max }: { min: 0 | 1; max: number },
+  { min = 0, max, length, bytes }: ListLimits,
   description: string,
   example: string[],
 ) => {
+  // The most that they can be is no part of the contract, so that it can follow what fleets turn out to need.
   const Values = v.pipe(
-    v.array(each),
-    v.maxLength(max, `can be at most ${max}`),
+    v.array(
+      v.pipe(
+        each,
+        v.check((value) => value.length <= length, `can be at most ${length} characters`),
+      ),
+    ),
+    v.check((values) => values.length <= max, `can be at most ${max}`),
     v.check((values) => values.length >= min, 'must have at least one value'),
+    withinBytes<string[]>(bytes, `can be at most ${bytes.toLocaleString('en')} bytes as JSON`),
     v.metadata(min > 0 ? { minItems: min } : {}),
   );
-  return field('text', Values, v.array(v.string()), description, example, { read: JSON.parse, cell: 'list' });
+  const most = `At most ${max}, each of at most ${length} characters, and ${bytes.toLocaleString('en')} bytes as JSON.`;
+  return field('text', Values, v.array(v.string()), description, example, {
+    read: JSON.parse,
+    cell: 'list',
+    most,
+  });
 };
+
+/** Whether a value has at most `max` bytes as JSON, which is how lists are kept and how everything is sent on. */
+const withinBytes = <T extends string | string[]>(max: number, message: string) =>
+  v.check((value: T) => new TextEncoder().encode(JSON.stringify(value)).length <= max, message);
 
 /** A number from `min` to `max`. */
 export const number = (min: number, max: number, description: string, example: number) =>

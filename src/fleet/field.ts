@@ -32,6 +32,8 @@ export type Field<
   fallback?: Kept;
   /** What leaving it out means, as a sentence. */
   omitted?: string;
+  /** How much of it a record may hold, as a sentence, where the contract leaves that open. */
+  most?: string;
   /** The name that records have for it, where it is not the field's own: the kind that it refers to. */
   recordName: N;
   refersTo?: Referable;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { recordId } from '../db/ids.ts';
-import { Timestamp } from '../fields.ts';
+import { maxClockLeadMs, Timestamp } from '../fields.ts';
 import type { Feed } from '../incidents/translate.ts';
 import type { Cell, Field, Fields } from './field.ts';
 import { text } from './field-types.ts';
@@ -56,7 +56,7 @@ export function recordKind<const K extends string, F extends Fields>(
     Object.fromEntries(held.map(({ name, field }) => [name, value(field)]));
   const schema: v.GenericSchema = v.object({
     kind: v.literal(kind),
-    sourceUpdatedAt: v.nullish(Timestamp),
+    sourceUpdatedAt: v.nullish(SourceTime),
     ...map(({ input }) => input),
   });
   return {
@@ -66,7 +66,8 @@ export function recordKind<const K extends string, F extends Fields>(
     recordDescription: declaration.record ?? `A new ${inWords(kind)}, or a new version of one.`,
     recordWords: {
       kind: 'What it is.',
-      sourceUpdatedAt: 'When the provider last changed it. An older version never overwrites a newer one.',
+      sourceUpdatedAt:
+        'When the provider last changed it. An older version never overwrites a newer one. At most a day in the future.',
       ...map(meaningInRecord),
     },
     recordExample: { ...map(exampleInRecord), kind, sourceId },
@@ -75,11 +76,17 @@ export function recordKind<const K extends string, F extends Fields>(
   };
 }
 
+/** A version from the far future would never be overwritten. */
+const SourceTime = v.pipe(
+  Timestamp,
+  v.check((ms) => ms <= Date.now() + maxClockLeadMs, 'must not be more than a day in the future'),
+);
+
 /** A field that records hold, by its key in rows and by its name in records. */
 type Held = { key: string; name: string; field: Field };
 
-function meaningInRecord({ refersTo, nullable, description, omitted }: Field): string {
-  if (!refersTo) return omitted ? `${description} ${omitted}` : description;
+function meaningInRecord({ refersTo, nullable, description, most, omitted }: Field): string {
+  if (!refersTo) return [description, most, omitted].filter(Boolean).join(' ');
   const { kind } = refersTo;
   return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;
 }

@@ -11,6 +11,10 @@ import { resource } from './resource.ts';
 import { trips } from './trips.ts';
 import { vehicles } from './vehicles.ts';
 
+export const incidentTypeLimits = { min: 1, max: 20, length: 100, bytes: 1000 } as const;
+/** Every delivery of the event holds them. */
+export const recipientLimits = { max: 50, length: 320, bytes: 4000 };
+
 const EventTypes = v.pipe(
   QueryList,
   v.check((names) => names.every(isIncidentType), 'must be normalised incident types'),
@@ -31,11 +35,9 @@ export const safetyEvents = resource({
     vehicleGroups: copyOf(vehicles, 'groups', 'The groups that the vehicle belonged to at that time.'),
     driverId: optional(reference(drivers, 'Its driver, if known.')),
     tripId: optional(reference(trips, 'The trip it happened on, if known.')),
-    incidentTypes: texts({ min: 1, max: 50, length: 100 }, "What happened, in the provider's words.", [
-      'hard_brake',
-    ]),
+    incidentTypes: texts(incidentTypeLimits, "What happened, in the provider's words.", ['hard_brake']),
     translatedIncidentTypes: derived(
-      texts({ max: 50, length: 100 }, 'What happened, in words that are the same for all providers.', [
+      texts(incidentTypeLimits, 'What happened, in words that are the same for all providers.', [
         'Harsh Braking',
       ]),
     ),
@@ -50,7 +52,7 @@ export const safetyEvents = resource({
     maxSpeedKph: optional(number(0, 1000, 'The highest speed, in kilometres per hour.', 91)),
     speedLimitKph: optional(number(0, 1000, 'The speed limit there, in kilometres per hour.', 88)),
     recipients: optional(
-      unlisted(emails(100, 'The email addresses of those to be told.', ['safety@example.com'])),
+      unlisted(emails(recipientLimits, 'The email addresses of those to be told.', ['safety@example.com'])),
     ),
   },
   derive: ({ incidentTypes, eventRisk, startedAt, issuedOn }, source) => {

@@ -1,18 +1,24 @@
 import * as v from 'valibot';
 import { optional, orElse } from './field.ts';
-import { choice, integer, number, text, texts, vehicleLocation } from './field-types.ts';
+import { choice, integer, number, shortText, text, texts, vehicleLocation } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
 import { QueryText } from './query.ts';
 import { resource } from './resource.ts';
+
+// Each event of a vehicle keeps its name, VIN and groups as they were then, and so does the event's notification: with
+// all three at their longest, a small event still fits into one row of each without a page of its own.
+export const maxNameBytes = 200;
+export const maxVinBytes = 40;
+export const groupLimits = { max: 20, length: 100, bytes: 300 };
 
 export const vehicles = resource({
   kind: 'vehicle',
   description: 'A vehicle of the fleet.',
   sourceId: 't7',
   fields: {
-    name: text(200, 'Its name.', 'Truck 7'),
-    vin: optional(text(40, 'Its vehicle identification number.', '1FUJGLDR5CLBP8834')),
-    groups: orElse(texts({ max: 100, length: 200 }, 'The groups it belongs to.', ['North']), []),
+    name: shortText(maxNameBytes, 'Its name.', 'Truck 7'),
+    vin: optional(shortText(maxVinBytes, 'Its vehicle identification number.', '1FUJGLDR5CLBP8834')),
+    groups: orElse(texts(groupLimits, 'The groups it belongs to.', ['North']), []),
     status: orElse(choice(['active', 'inactive'], 'Whether it is in use.', 'active'), 'active'),
     make: optional(text(100, 'Its make.', 'Freightliner')),
     model: optional(text(100, 'Its model.', 'Cascadia')),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { fieldError, sentence } from '../fields.ts';
+import { tooManyValues } from '../fleet/field-types.ts';
 import { IngestRecord, type Rejection } from './schema.ts';
 
 /** A record that was accepted, and its place in the call. */
@@ -10,12 +11,23 @@ export function acceptRecords(inputs: unknown[]): { accepted: Accepted[]; reject
   const records: Accepted[] = [];
   const rejected: Rejection[] = [];
   for (const [index, input] of inputs.entries()) {
-    const result = v.safeParse(IngestRecord, input);
+    const result = v.safeParse(IngestRecord, withShortLists(input));
     if (result.success) records.push({ index, record: result.output });
     else rejected.push({ index, sourceId: sourceIdOf(input), message: problemsOf(result.issues) });
   }
   return { accepted: newest(records), rejected };
 }
+
+/** Cuts lists that are too long for any field: they are refused all the same, and each value would be checked. */
+const withShortLists = (input: unknown): unknown =>
+  typeof input === 'object' && input && !Array.isArray(input)
+    ? Object.fromEntries(
+        Object.entries(input).map(([name, value]) => [
+          name,
+          Array.isArray(value) ? value.slice(0, tooManyValues) : value,
+        ]),
+      )
+    : input;
 
 const problemsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
   issues

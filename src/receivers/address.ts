@@ -1,12 +1,29 @@
 import ipaddr from 'ipaddr.js';
 
 /** Why a url cannot receive deliveries: it is not an absolute https URL, or not an address that may be called. */
-export type ReceiverProblem = 'not https' | 'not public' | 'has credentials';
+export type ReceiverProblem = 'not https' | 'not public' | 'has credentials' | 'reserved port';
 
 /** The service's own host name, which must not call itself, and whether this machine may be called. */
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
 
-const internalSuffixes = ['.local', '.internal', '.localhost', '.home.arpa'];
+/** Names that are reserved, or that private networks use, and that are never public. */
+const internalSuffixes = [
+  ...[
+    '.local',
+    '.internal',
+    '.localhost',
+    '.localdomain',
+    '.home.arpa',
+    '.lan',
+    '.corp',
+    '.home',
+    '.intranet',
+  ],
+  ...['.private', '.test', '.invalid', '.onion', '.example', '.svc'],
+];
+
+/** Ports below this belong to other services than receivers, such as SSH and mail, all but that of https itself. */
+const lowestPort = 1024;
 
 /**
  * Why `url` cannot receive deliveries, or undefined if it can: the same policy when a webhook is saved and when it
@@ -17,13 +34,30 @@ export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverPr
   if (parsed?.protocol !== 'https:') return 'not https';
   if (parsed.username || parsed.password) return 'has credentials';
   // The URL parser has already turned every notation of IPv4 into dotted decimals, and the name into lower case.
-  const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+  const host = withoutDots(parsed.hostname.replace(/^\[|\]$/g, ''));
   if (policy.allowLoopback && isLoopback(host)) return undefined;
-  if (host === policy.ownHost) return 'not public';
-  if (ipaddr.isValid(host)) return isGlobalUnicast(host) ? undefined : 'not public';
-  const internal = !host.includes('.') || internalSuffixes.some((suffix) => host.endsWith(suffix));
-  return internal ? 'not public' : undefined;
+  if (!isPublic(host, policy.ownHost)) return 'not public';
+  return parsed.port !== '' && Number(parsed.port) < lowestPort ? 'reserved port' : undefined;
 }
+
+/**
+ * A url as it counts for telling whether an account has two webhooks for one receiver: in the spelling of the URL
+ * standard, without the fragment, which is never sent, and without the dot that may end a host's name.
+ */
+export function normalisedUrl(url: string): string {
+  const parsed = new URL(url);
+  parsed.hash = '';
+  parsed.hostname = withoutDots(parsed.hostname);
+  return parsed.href;
+}
+
+function isPublic(host: string, ownHost: string | undefined): boolean {
+  if (ownHost !== undefined && host === withoutDots(ownHost)) return false;
+  if (ipaddr.isValid(host)) return isGlobalUnicast(host);
+  return host.includes('.') && !internalSuffixes.some((suffix) => `.${host}`.endsWith(suffix));
+}
+
+const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 
 function isGlobalUnicast(literal: string): boolean {
   const address = ipaddr.parse(literal);

@@ -8,6 +8,7 @@ import { untilNoCallStarts } from '../deliveries/cancel.ts';
 import { send, wakeOf } from '../deliveries/queue.ts';
 import { invalid } from '../errors.ts';
 import { type NotificationType, notificationTypes } from '../notifications/types.ts';
+import { normalisedUrl } from '../receivers/address.ts';
 import { seal, unseal } from '../sealing.ts';
 import type { WebhookInput } from './schema.ts';
 
@@ -89,7 +90,11 @@ export async function updateWebhook(
         revision === undefined ? 'unknown webhook' : 'changed webhook',
       ),
       ownsConnections(db, caller, input.connectionIds),
-      db.update(webhooks).set(columns).where(own).returning({ createdAt: webhooks.createdAt }),
+      db
+        .update(webhooks)
+        .set({ ...columns, normalisedUrl: unlessKept(columns) })
+        .where(own)
+        .returning({ createdAt: webhooks.createdAt }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
       subscribe(db, { id, ...input }),
     ]),
@@ -115,6 +120,10 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
 
 const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
+
+/** A url that is left as it was also counts as before: the rules were laxer when some of them were saved. */
+const unlessKept = ({ url, normalisedUrl }: { url: string; normalisedUrl: string }) =>
+  sql<string>`case when ${webhooks.url} = ${url} then ${webhooks.normalisedUrl} else ${normalisedUrl} end`;
 
 /** Headers are sealed again each time a webhook is saved, with a nonce that has never been used before. */
 const revisionColumn = sql<string>`${webhooks.headers}->>'iv'`;
@@ -166,7 +175,7 @@ const subscribe = (
 
 const columnsOf = async (env: Env, id: string, input: WebhookInput) => ({
   url: input.url,
-  normalisedUrl: new URL(input.url).href,
+  normalisedUrl: normalisedUrl(input.url),
   httpVerb: input.httpVerb,
   headers: await seal(config(env).headerKeys, id, input.headers),
   notificationTypes: toBits(input.notificationTypes),

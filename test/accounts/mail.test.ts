@@ -2,6 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
+import { listenToLog } from '../support/log.ts';
 import { operator, world } from '../support/world.ts';
 
 afterEach(() => vi.restoreAllMocks());

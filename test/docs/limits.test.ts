@@ -114,9 +114,10 @@ const hits: Record<string, Hit> = {
     expect(headers.get('ratelimit-policy')).toBe(`"token";q=${limit};w=60`);
   },
   'calls with unknown tokens from one address': async (limit) => {
-    await refusedAfter(limit, () =>
+    const stranger = [{ id: 'theirs', bytes: new Uint8Array(32) }];
+    await refusedAfter(limit, async () =>
       call('GET', '/webhooks', {
-        headers: { 'x-api-key': generateToken('api'), 'cf-connecting-ip': '203.0.113.7' },
+        headers: { 'x-api-key': await generateToken('api', stranger), 'cf-connecting-ip': '203.0.113.7' },
       }),
     );
   },

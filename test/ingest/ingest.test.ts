@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
@@ -6,6 +7,7 @@ import {
   accident,
   as,
   call,
+  driver,
   operator,
   safetyEvent,
   vehicle,
@@ -212,6 +214,15 @@ describe('a vehicle', () => {
   });
 });
 
+describe('a version that a wrong clock dated into the far future', () => {
+  it('is overwritten by the next one, if it was taken in before such were refused', async () => {
+    await connector().send(vehicle());
+    await env.DB.prepare('update vehicles set source_updated_at = ?1').bind(Date.UTC(2999, 0)).run();
+    const next = vehicle({ name: 'thawed', sourceUpdatedAt: '2026-11-20T20:00:00Z' });
+    expect((await connector().send(next)).data).toMatchObject({ accepted: 1 });
+  });
+});
+
 describe('a trip', () => {
   const trip = (changes: object = {}) => ({
     kind: 'trip',
@@ -278,7 +289,7 @@ describe('a record is refused', () => {
     ['no sourceId', vehicle({ sourceId: undefined }), 'sourceId is required'],
     ['an empty sourceId', vehicle({ sourceId: ' ' }), 'sourceId must not be empty'],
     ['a name that is a number', vehicle({ name: 5 }), 'name must be a string'],
-    ['half a character', vehicle({ name: '\ud800' }), 'name must be valid Unicode text'],
+    ['half a character', vehicle({ name: '\ud800' }), 'name must not contain control characters'],
     ['an unknown status', vehicle({ status: 'parked' }), 'status must be active or inactive'],
     ['half a year', vehicle({ year: 2020.5 }), 'year must be a whole number from 1900 to 2100'],
     ['groups that are a string', vehicle({ groups: 'North' }), 'groups must be an array'],
@@ -297,8 +308,40 @@ describe('a record is refused', () => {
     ],
     [
       'the 30th of February',
-      safetyEvent({ startedAt: '2026-02-30T25:00:00Z' }),
+      safetyEvent({ startedAt: '2026-02-30T20:00:00Z' }),
       'startedAt must be a time that exists',
+    ],
+    [
+      'a version from the far future',
+      vehicle({ sourceUpdatedAt: new Date(Date.now() + 25 * 3_600_000).toISOString() }),
+      'sourceUpdatedAt must not be more than a day in the future',
+    ],
+    ['a line break', vehicle({ sourceId: 'a\nb' }), 'sourceId must not contain control characters'],
+    ['an escape', vehicle({ groups: ['\u001b[2J'] }), 'groups.0 must not contain control characters'],
+    ['an override', driver({ name: 'a\u202eb' }), 'name must not contain control characters'],
+    ['a name of more than 200 bytes', vehicle({ name: 'é'.repeat(101) }), 'name can be at most 200 bytes'],
+    ['21 groups', vehicle({ groups: Array(21).fill('a') }), 'groups can be at most 20'],
+    ['a call full of groups', vehicle({ groups: Array(300_000).fill('') }), 'groups.0 must not be empty'],
+    ['a long group', vehicle({ groups: ['x'.repeat(101)] }), 'groups.0 can be at most 100 characters'],
+    [
+      'groups of more than 300 bytes',
+      vehicle({ groups: ['é'.repeat(100), 'é'.repeat(47)] }),
+      'groups can be at most 300 bytes as JSON',
+    ],
+    [
+      '21 incident types',
+      safetyEvent({ incidentTypes: Array(21).fill('a') }),
+      'incidentTypes can be at most 20',
+    ],
+    [
+      '51 recipients',
+      safetyEvent({ recipients: Array(51).fill('a@example.com') }),
+      'recipients can be at most 50',
+    ],
+    [
+      'recipients of more than 4,000 bytes',
+      safetyEvent({ recipients: Array(45).fill(`${'a'.repeat(80)}@example.com`) }),
+      'recipients can be at most 4,000 bytes as JSON',
     ],
     ['no incident types', safetyEvent({ incidentTypes: [] }), 'incidentTypes must have at least one value'],
     ['risk 6', safetyEvent({ eventRisk: 6 }), 'eventRisk must be a whole number from 1 to 5'],

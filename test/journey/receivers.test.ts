@@ -102,7 +102,7 @@ beforeAll(async () => {
     ),
     'has a certificate that nobody vouches for': await listenAs(await certificates(strangers)),
     'is not there': `https://localhost:${await freePort()}/`,
-    'has no address': 'https://no-such-host.example/',
+    'has no address': 'https://no-such-host.example.com/',
   };
   for (const [name, url] of Object.entries(urls)) {
     const created = await api<{ id: string }>(stack, us.token, 'POST', '/webhook', {

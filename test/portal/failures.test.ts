@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { app } from '../../src/app.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, type Sent, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
@@ -105,6 +106,36 @@ describe('a browser gets a page for', () => {
       const page = await pageOf('POST', path, { headers, body: '--x\r\nnonsense' });
       expect(page, path).toMatchObject({ status: 400, heading: 'That did not work' });
     }
+  });
+
+  const broken: [string, string, string][] = [
+    ['a multipart body that is none', 'multipart/form-data; boundary=x', 'nonsense'],
+    [
+      'one that ends early',
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="email"',
+    ],
+    ['one without a boundary', 'multipart/form-data', '--x--'],
+    ['one with another boundary', 'multipart/form-data; boundary=y', '--x\r\n\r\n--x--'],
+    ['one whose part has no name', 'multipart/form-data; boundary=x', '--x\r\nx: y\r\n\r\nz\r\n--x--'],
+    ['escapes that are none', 'application/x-www-form-urlencoded', 'email=%zz%&%=%ff&shown=%'],
+    ['bytes of no text', 'application/x-www-form-urlencoded', '\ufffe\u0000=\u0000'],
+    ['no form at all', 'application/octet-stream', '\u0000\u0001'],
+  ];
+  const routes = app.routes.filter(({ method, path }) => method === 'POST' && path.startsWith('/portal/'));
+  const forms = [...new Set(routes.map(({ path }) => path))].filter((path) => !path.includes('sign-out'));
+
+  it.each(broken)('a malformed form, by every route that takes one: %s', async (_, type, body) => {
+    expect(forms.length).toBeGreaterThan(8);
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    for (const path of forms) {
+      const place = path.replace(':deliveryId', delivery.split('/').at(-1) ?? '');
+      const aim = place.includes('/delete') ? place : place.replace(':id', webhook.split('/').at(-1) ?? '');
+      const reply = await ask('POST', aim, { cookie, headers: { 'content-type': type }, body });
+      expect([200, 303, 400, 404], `${path}: ${reply.status}`).toContain(reply.status);
+    }
+    expect(log).not.toHaveBeenCalled();
+    log.mockRestore();
   });
 
   it('403, for a form of another site', async () => {

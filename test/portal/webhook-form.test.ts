@@ -82,13 +82,14 @@ describe('saving a webhook keeps', () => {
       .bind(us.accountId)
       .all<{ id: string }>();
     const all = results.map(({ id }) => id).toSorted();
-    await meanwhile({ connectionIds: all });
+    const chosen = all.slice(-1000); // the form lists the oldest
+    await meanwhile({ connectionIds: chosen });
     const form = await open();
     const [unchecked = '', ...others] = form.checked('connectionIds');
-    expect(others.length).toBeLessThan(1200);
+    expect(others.length).toBeLessThan(900);
     form.check('connectionIds', unchecked, false);
     expect((await save(form)).status).toBe(303);
-    expect((await saved()).connectionIds).toEqual(all.filter((id) => id !== unchecked));
+    expect((await saved()).connectionIds).toEqual(chosen.filter((id) => id !== unchecked));
   });
 
   it('what was changed since the form was opened', async () => {

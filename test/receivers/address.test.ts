@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { receiverProblem } from '../../src/receivers/address.ts';
+import { normalisedUrl, receiverProblem } from '../../src/receivers/address.ts';
 
 const strict = { ownHost: 'api.example.com', allowLoopback: false };
 const notPublic = `
@@ -18,6 +18,9 @@ https://localhost/ https://LOCALHOST/ https://localhost./ https://localhost../ h
 https://printer./ https://nas.local/ https://nas.LOCAL./ https://db.internal/ https://metadata.google.internal/
 https://router.home.arpa/ https://local/ https://internal/ https://api.example.com/ https://API.Example.com:8443/
 https://api.example.com./ https://%31%32%37.0.0.1/ https://127%2E0%2E0%2E1/ https://127。0。0。1/ https://①②⑦.0.0.1/
+https://home.arpa/ https://nas.lan/ https://vault.corp/ https://tv.home/ https://wiki.intranet/ https://db.private/
+https://hook.test/ https://hook.invalid/ https://abcdef.onion/ https://bücher.example/ https://a.EXAMPLE./
+https://pc.localdomain/ https://hooks.default.svc/ https://hooks.default.svc.cluster.local/ https://nas.lan:8443/
 https://ｌｏｃａｌｈｏｓｔ/ https://loc%61lhost/ https://api%2Eexample.com/`
   .trim()
   .split(/\s+/);
@@ -38,6 +41,16 @@ describe('a receiver is refused', () => {
     'https://example.com@127.0.0.1/',
   ])('for its credentials: %s', (url) => {
     expect(receiverProblem(url, strict)).toBe('has credentials');
+  });
+
+  it.each([0, 1, 22, 25, 53, 80, 444, 465, 587, 993, 1023])('for a port of another service: %d', (port) => {
+    expect(receiverProblem(`https://example.com:${port}/`, strict)).toBe('reserved port');
+    expect(receiverProblem(`https://8.8.8.8:${port}/`, strict)).toBe('reserved port');
+  });
+
+  it('for being this service, however its name is dotted', () => {
+    const ownHost = 'api.example.com.';
+    expect(receiverProblem('https://api.example.com/', { ownHost, allowLoopback: false })).toBe('not public');
   });
 
   it.each([
@@ -71,13 +84,19 @@ it.each([
     'https://EXAMPLE.com',
     'https://8.8.8.8/',
   ],
-  ...['https://[2606:4700:4700::1111]/', 'https://bücher.example/', 'https://xn--bcher-kva.example/'],
+  ...['https://[2606:4700:4700::1111]/', 'https://bücher.example.com/', 'https://xn--bcher-kva.example.com/'],
   ...[
-    'https://api.example.com.evil.example/',
+    'https://api.example.com.evil.example.org/',
     'https://example.com\\@127.0.0.1/',
     'https://localhost.example.com/',
   ],
-  ...['https://internal.example.com/', 'https:example.com'],
+  ...['https://internal.example.com/', 'https:example.com', 'https://test.com/', 'https://mycorp.com/'],
+  ...[
+    'https://example.com:443/',
+    'https://example.com:1024/',
+    'https://example.com:65535/',
+    'https://example.com./',
+  ],
 ])('a receiver may be public: %s', (url) => {
   expect(receiverProblem(url, strict)).toBeUndefined();
 });
@@ -93,5 +112,27 @@ describe('on this machine alone', () => {
 
   it.each(['https://10.0.0.1/', 'https://169.254.169.254/', 'https://printer/'])('%s may not', (url) => {
     expect(receiverProblem(url, { allowLoopback: true })).toBe('not public');
+  });
+});
+
+describe('two urls are of one receiver', () => {
+  it.each([
+    ['https://example.com/a#1', 'https://example.com/a'],
+    ['https://example.com/a#', 'https://example.com/a'],
+    ['https://example.com./a', 'https://example.com/a'],
+    ['HTTPS://EXAMPLE.com.:443/a', 'https://example.com/a'],
+    ['https://example.com.:8443/a?b=1#c', 'https://example.com:8443/a?b=1'],
+    ['https://[2606:4700:4700:0::1111]/', 'https://[2606:4700:4700::1111]/'],
+  ])('%s and %s', (one, other) => {
+    expect(normalisedUrl(one)).toBe(normalisedUrl(other));
+  });
+
+  it.each([
+    ['https://example.com/a?b=1', 'https://example.com/a?b=2'],
+    ['https://example.com/a', 'https://example.com/a/'],
+    ['https://example.com/a', 'https://example.com:8443/a'],
+    ['https://example.com/a.', 'https://example.com/a'],
+  ])('but not %s and %s', (one, other) => {
+    expect(normalisedUrl(one)).not.toBe(normalisedUrl(other));
   });
 });

@@ -1,4 +1,6 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/db/ids.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
 let us: World;
@@ -78,6 +80,48 @@ describe('a webhook', () => {
     expect(replies.find(({ status }) => status === 400)?.message).toBe('Webhook with this URL already exist');
   });
 
+  it.each([
+    ['another fragment', 'https://part.example.com/hook', 'https://part.example.com/hook#2'],
+    ['a dot after the host', 'https://dot.example.com/hook', 'https://dot.example.com./hook'],
+  ])('has a url of its own: %s does not make it another', async (_, first, second) => {
+    const replies = await Promise.all([create({ url: first }), create({ url: second })]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(replies.find(({ status }) => status === 400)?.message).toBe('Webhook with this URL already exist');
+  });
+
+  it('keeps the url that was given, and one of before the rules can still be saved as it is', async () => {
+    const url = 'https://Keep.example.com./hook#one';
+    const { id, url: kept } = (await create({ url })).data;
+    expect(kept).toBe(url);
+    await create({ url: 'https://keep.example.com/other' });
+    const old = 'https://keep.example.com/other#old';
+    await env.DB.prepare('update webhooks set url = ?2, normalised_url = ?2 where id = ?1')
+      .bind(id, old)
+      .run();
+    const saved = await as(us.apiToken).put(`/webhook/${id}`, webhookBody(us, { url: old, httpVerb: 'PUT' }));
+    expect(saved).toMatchObject({ status: 200, data: { url: old, httpVerb: 'PUT' } });
+  });
+
+  it('names up to 1,000 connections, which fit into a request with everything else', async () => {
+    const connectionIds = Array.from({ length: 1000 }, newId);
+    await env.DB.prepare(
+      `insert into connections (id, account_id, provider, tsp, created_at, updated_at)
+       select value, ?2, 'motive', 'Motive', 0, 0 from json_each(?1)`,
+    )
+      .bind(JSON.stringify(connectionIds), us.accountId)
+      .run();
+    const headers = { 'X-Long': 'x'.repeat(8000) };
+    const url = `https://many.example.com/${'x'.repeat(2000)}`;
+    const reply = await create({ connectionIds, headers, url });
+    expect(reply.status).toBe(200);
+    expect(reply.data.connectionIds).toHaveLength(1000);
+    expect(await create({ connectionIds: [...connectionIds, us.connection.id] })).toMatchObject({
+      status: 400,
+      message: 'connectionIds can be at most 1,000',
+      errors: [{ field: 'connectionIds', message: 'can be at most 1,000' }],
+    });
+  });
+
   it('cannot take the url of another in an update', async () => {
     const [a, b] = [(await create()).data, (await create()).data];
     const reply = await as(us.apiToken).put(`/webhook/${a.id}`, webhookBody(us, { url: b.url }));
@@ -98,6 +142,32 @@ describe('a webhook is refused', () => {
     ['url that is a number', { url: 5 }, https, 'url'],
     ['missing url', { url: undefined }, https, 'url'],
     ['private address', { url: 'https://10.0.0.1/' }, 'Invalid URL, must be a public address', 'url'],
+    [
+      'name of a private network',
+      { url: 'https://nas.lan/' },
+      'Invalid URL, must be a public address',
+      'url',
+    ],
+    ['port of mail', { url: 'https://example.com:25/' }, 'Invalid URL, must use port 443 or one', 'url'],
+    ...[
+      '\n',
+      '\t',
+      ' ',
+      '\u001b[2J',
+      '\u0085',
+      '\u00a0',
+      '\u202e',
+      '\u200f',
+      '\u200b',
+      '\u2028',
+      '\ufeff',
+    ].map((character): [string, object, string, string] => [
+      `url with ${JSON.stringify(character)}`,
+      { url: `https://example.com/a${character}b` },
+      'url must not contain white space, control characters',
+      'url',
+    ]),
+    ['url with a line break at its end', { url: 'https://example.com/\n' }, 'url must not contain', 'url'],
     ['own host', { url: 'https://api.example.com/x' }, 'Invalid URL, must be a public address', 'url'],
     ['credentials', { url: 'https://a:b@example.com/' }, 'Invalid URL, must not contain credentials', 'url'],
     [
@@ -148,6 +218,14 @@ describe('a webhook is refused', () => {
     ],
     ['headers as a list', { headers: ['a'] }, 'headers must be an object of strings', 'headers'],
     ['header of ours', { headers: { 'delivery-id': 'x' } }, 'headers must not name a header', 'headers'],
+    ...['Content-Type', 'Content-Encoding', 'content-language', 'Content-MD5', 'CONTENT-X'].map(
+      (name): [string, object, string, string] => [
+        `header ${name}`,
+        { headers: { [name]: 'gzip' } },
+        'headers must not name a header',
+        'headers',
+      ],
+    ),
     ['header twice', { headers: { A: '1', a: '2' } }, 'headers must not name a header twice', 'headers'],
     [
       '51 headers',

@@ -46,7 +46,7 @@ export const words: Record<string, string> = {
   id: 'Its identifier.',
   accountId: 'The account it belongs to.',
   connectionIds:
-    'The connections whose notifications it receives; each must belong to the account. May be empty: it then receives none.',
+    'The connections whose notifications it receives; each must belong to the account. May be empty: it then receives none. At most 1,000.',
   sourceId: "The provider's own identifier.",
   name: 'Its name.',
   createdAt: 'When it was created.',

@@ -1,0 +1,91 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, expect, it } from 'vitest';
+import { incidentTypeLimits } from '../../src/fleet/safety-events.ts';
+import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/vehicles.ts';
+import { incidentTypes } from '../../src/incidents/types.ts';
+import { receiver } from '../support/receiver.ts';
+import { accident, as, driver, safetyEvent, trip, type World, webhookBody, world } from '../support/world.ts';
+
+/**
+ * What D1 grows by for a record beyond four times what was sent: ids, times and their indexes. A safety event has,
+ * besides, a notification with ids of its own, a delivery, and its vehicle's name, VIN and groups in both of the first.
+ */
+const fixedBytes = { driver: 320, vehicle: 320, trip: 384, safetyEvent: 2560, accident: 512 };
+
+/** A row of more than about 1,000 bytes has a page of its own for what exceeds them. */
+const pageBytes = 4096;
+
+const perCall = 500;
+let us: World;
+beforeAll(async () => {
+  receiver();
+  us = await world();
+  await as(us.apiToken).post('/webhook', webhookBody(us));
+  const largest = {
+    kind: 'vehicle',
+    sourceId: 'v',
+    name: 'n'.repeat(maxNameBytes),
+    vin: 'v'.repeat(maxVinBytes),
+    groups: Array.from({ length: groupLimits.max }, () => 'g'.repeat(11)),
+  };
+  expect(JSON.stringify(largest.groups).length).toBeGreaterThan(0.9 * groupLimits.bytes);
+  expect((await as(us.connection.ingestKey).send(largest)).data).toMatchObject({ accepted: 1 });
+});
+
+const databaseBytes = async (): Promise<number> => (await env.DB.prepare('select 1').all()).meta.size_after;
+
+let made = 0;
+
+/** Sends a call of such records, and returns by how many bytes each made D1 grow beyond four times its own. */
+async function excessOf(record: object): Promise<number> {
+  const records = Array.from({ length: perCall }, () => ({ ...record, sourceId: (made++).toString(36) }));
+  const sent = new TextEncoder().encode(JSON.stringify({ records })).length;
+  const before = await databaseBytes();
+  const { data } = await as(us.connection.ingestKey).send(...records);
+  expect(data).toMatchObject({ accepted: perCall, rejected: [] });
+  return ((await databaseBytes()) - before - 4 * sent) / perCall;
+}
+
+const small = {
+  driver: { kind: 'driver', name: 'n' },
+  vehicle: { kind: 'vehicle', name: 'n' },
+  trip: trip({ vehicle: 'v' }),
+  safetyEvent: safetyEvent({ vehicle: 'v', incidentTypes: ['x'], recipients: undefined }),
+  accident: accident({ vin: 'v', location: { latitude: 1, longitude: 2 } }),
+};
+type Kind = keyof typeof small;
+const kinds = Object.keys(small) as Kind[]; // as just written
+
+it.each(kinds)('a small %s is kept in four times its bytes and what every record costs', async (kind) => {
+  expect(await excessOf(small[kind])).toBeLessThanOrEqual(fixedBytes[kind]);
+});
+
+it('ten calls of small events, of the vehicle with most to copy, make D1 grow by what they cost one by one', async () => {
+  const calls = Array.from({ length: 10 }, () => small.safetyEvent);
+  for (const event of calls) expect(await excessOf(event)).toBeLessThanOrEqual(fixedBytes.safetyEvent);
+}, 60_000);
+
+const wide = '"'.repeat(200);
+const longTypes = incidentTypes.toSorted((a, b) => b.length - a.length).slice(0, incidentTypeLimits.max);
+it.each<[string, Kind, object, number]>([
+  ['driver', 'driver', driver({ name: wide, phone: 'p'.repeat(50), licenseNumber: 'l'.repeat(50) }), 1],
+  [
+    'vehicle',
+    'vehicle',
+    { ...small.vehicle, make: 'm'.repeat(100), model: wide.slice(100), groups: ['a', 'b'] },
+    1,
+  ],
+  ['event of many types', 'safetyEvent', safetyEvent({ vehicle: 'v', incidentTypes: longTypes }), 2],
+  ['event of a long word', 'safetyEvent', safetyEvent({ vehicle: 'v', incidentTypes: ['w'.repeat(100)] }), 2],
+  [
+    'event for many people',
+    'safetyEvent',
+    safetyEvent({
+      vehicle: 'v',
+      recipients: Array.from({ length: 20 }, (_, i) => `${i}${'a'.repeat(60)}@example.com`),
+    }),
+    2,
+  ],
+])('a large %s needs no more than a page besides for each of its rows', async (_, kind, record, rows) => {
+  expect(await excessOf(record)).toBeLessThanOrEqual(fixedBytes[kind] + rows * pageBytes);
+});

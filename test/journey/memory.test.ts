@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Stack, startStack } from '../../src/cli/local/stack.ts';
+import { journeyAccount } from '../support/node/journey.ts';
+import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
+
+/** How many MiB a request may need beyond what an idle service has. */
+const most = 64;
+const vehicles = 10;
+const eventsPerVehicle = 501;
+const startedAt = '2026-11-20T20:00:00Z';
+
+describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
+  let stack: Stack;
+  let us: Awaited<ReturnType<typeof journeyAccount>>;
+  let measure: ReturnType<typeof memoryOf>;
+  const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
+  beforeAll(async () => {
+    stack = await startStack({ directory, port: 0 });
+    us = await journeyAccount(stack);
+    for (let v = 0; v < vehicles; v++) {
+      const groups = Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(11, 'g'));
+      await ingest([
+        { kind: 'vehicle', sourceId: `v${v}`, name: 'n'.repeat(200), vin: 'v'.repeat(40), groups },
+      ]);
+      const events = Array.from({ length: eventsPerVehicle }, (_, i) => ({
+        ...{ kind: 'safetyEvent', sourceId: `${v}-${i}`, vehicle: `v${v}`, startedAt },
+        incidentTypes: ['w'.repeat(90), 'x'.repeat(90)],
+      }));
+      await ingest(events.slice(0, 250));
+      await ingest(events.slice(250));
+    }
+    measure = memoryOf(directory);
+  });
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  async function ingest(records: object[] | string): Promise<string> {
+    const body = typeof records === 'string' ? records : JSON.stringify({ records });
+    expect(body.length).toBeLessThanOrEqual(1024 * 1024);
+    const headers = { 'x-api-key': us.ingestKey, 'content-type': 'application/json' };
+    const reply = await fetch(`${stack.baseUrl}/ingest`, { method: 'POST', headers, body });
+    return reply.text();
+  }
+
+  async function get<T>(path: string): Promise<T[]> {
+    const headers = { 'x-api-key': us.token, 'connection-id': us.connectionId };
+    const reply = await fetch(stack.baseUrl + path, { headers });
+    return ((await reply.json()) as { data: T[] }).data; // the envelope
+  }
+
+  const range = 'from=2026-11-20&to=2026-11-21&limit=500';
+
+  it.each(['', '&minEventRisk=1', '&minEventRisk=5'])(
+    'is bounded for the largest page: %s',
+    async (filter) => {
+      expect(await measure(() => get(`/safety-events?${range}${filter}`))).toBeLessThanOrEqual(most);
+    },
+  );
+
+  it.each(['', '&minEventRisk=1'])('is bounded for a page of ten streams: %s', async (filter) => {
+    const ids = (await get<{ id: string }>('/vehicles')).map(({ id }) => id);
+    const path = `/safety-events?${range}&vehicleIds=${ids}${filter}`;
+    expect(await measure(() => get(path))).toBeLessThanOrEqual(most);
+  });
+
+  const full = (value: string) => value.repeat(Math.floor(1_000_000 / value.length));
+  const manyNames = Array.from({ length: 90_000 }, (_, i) => `"${i}":0`).join();
+  const event = `{"kind":"safetyEvent","sourceId":"a","vehicle":"v0","startedAt":"${startedAt}"`;
+  it.each<[string, () => object[] | string]>([
+    ['nothing but brackets', () => `{"records":[${full('[],')}[]]}`],
+    ['brackets in brackets', () => `{"records":[${'['.repeat(500_000)}${']'.repeat(500_000)}]}`],
+    ['names of fields', () => `{"records":[{${manyNames}}]}`],
+    [
+      'groups',
+      () => `{"records":[{"kind":"vehicle","sourceId":"a","name":"a","groups":[${full('"",')}""]}]}`,
+    ],
+    ['recipients', () => `{"records":[${event},"incidentTypes":["x"],"recipients":[${full('0,')}0]}]}`],
+    ['incident types', () => `{"records":[${event},"incidentTypes":[${full('{},')}0]}]}`],
+    [
+      'large events',
+      () =>
+        Array.from({ length: 500 }, (_, i) => ({
+          ...{ kind: 'safetyEvent', sourceId: `large-${i}`, vehicle: 'v0', startedAt },
+          incidentTypes: Array.from({ length: 10 }, (_, k) => `${k}`.padEnd(80, 'x')),
+          recipients: Array.from({ length: 20 }, (_, k) => `person-${k}@example.com`),
+        })),
+    ],
+    [
+      'records that are wrong in every field',
+      () =>
+        Array.from({ length: 500 }, () => ({
+          kind: 'trip',
+          groups: Array(100).fill(0),
+          recipients: Array(100).fill(0),
+        })),
+    ],
+  ])('is bounded for a call full of %s', async (_, body) => {
+    const sent = body();
+    expect(await measure(() => ingest(sent))).toBeLessThanOrEqual(most);
+  });
+});

@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Whether this system tells how much memory a process had at most: Linux does. */
+export const canMeasureMemory = existsSync('/proc/self/clear_refs');
+
+/**
+ * Measures how many MiB of memory the stack in `directory` needs at most for some work beyond what it had before: all
+ * of workerd, so that V8's heap is less. Memory that earlier work has left free is not counted, so warm up with work of
+ * another kind.
+ */
+export function memoryOf(directory: string) {
+  const group = readFileSync(join(directory, 'wrangler.pid'), 'utf8').trim();
+  const processes = execFileSync('ps', ['-eo', 'pid=,pgid=,comm='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap(([pid = '', pgid, name]) => (pgid === group && name === 'workerd' ? [pid] : []));
+  const mebibytes = (field: 'VmRSS' | 'VmHWM') =>
+    processes
+      .map((pid) => readFileSync(`/proc/${pid}/status`, 'utf8'))
+      .map((status) => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024)
+      .reduce((sum, size) => sum + size, 0);
+  return async (work: () => Promise<unknown>): Promise<number> => {
+    await wait(1000); // whatever was under way ends
+    for (const pid of processes) writeFileSync(`/proc/${pid}/clear_refs`, '5'); // the peak begins anew
+    const before = mebibytes('VmRSS');
+    await work();
+    return mebibytes('VmHWM') - before;
+  };
+}

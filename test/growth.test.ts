@@ -39,6 +39,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   accounts: { kept: 'opened by operators, one by one' },
   connections: { kept: 'opened by operators, one by one' },
   portal_users: { kept: 'people of an account: invitations are limited' },
+  invitations: { kept: 'at most 20 an account: the old ones go with the next' },
   webhooks: { kept: 'at most 1,000 an account (the guide Limits)' },
   webhook_connections: { cascades: 'webhooks' },
   webhook_health: { cascades: 'webhooks' },

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { Refusal } from '../errors.ts';
 import type { App } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
-import { limitUnknown } from '../http/limits.ts';
+import { limitByAddress } from '../http/limits.ts';
 import { checkHealth, problemOf } from './service.ts';
 
 /** The sweep runs each minute: nothing gets better sooner. */
@@ -13,7 +13,7 @@ const retryAfter = 60;
  * current; the limit per address bounds what that can cost.
  */
 export const healthRoutes = new Hono<App>().get('/health', async (c) => {
-  await limitUnknown(c);
+  await limitByAddress(c, 'HEALTH_LIMIT');
   const data = await checkHealth(c.env);
   const message = problemOf(data);
   if (message) throw new Refusal({ kind: 'unhealthy', message, retryAfter, data });

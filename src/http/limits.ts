@@ -12,9 +12,6 @@ export async function limit(env: Env, limiter: Limiter, key: string): Promise<vo
 export const limitByAddress = (c: Context, limiter: Limiter): Promise<void> =>
   limit(c.env, limiter, addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown'));
 
-/** Counts one more call of `/health` from this client's address. @throws Refusal: rate limited */
-export const limitUnknown = (c: Context): Promise<void> => limitByAddress(c, 'HEALTH_LIMIT');
-
 /** Whether `key` is within a limit. True when the limiter itself fails: it must not take the service down. */
 export const withinLimit = (env: Env, limiter: Limiter, key: string): Promise<boolean> =>
   env[limiter].limit({ key }).then(

@@ -65,7 +65,7 @@ describe('a webhook of which the page says that it is refused', () => {
     expect((await create({ headers: { [name]: 'v' } })).status).toBe(400);
   });
 
-  it('is one of many', () => {
+  it('is found on the page', () => {
     expect([suffixes.length, whole.length, prefixes.length]).toEqual([15, 8, 4]);
   });
 });

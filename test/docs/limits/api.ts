@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { newId } from '../../../src/db/ids.ts';
 import { generateToken } from '../../../src/tokens/format.ts';
+import { ask, signIn } from '../../support/portal.ts';
 import { as, call, driver, webhookBody, world } from '../../support/world.ts';
 import {
   api,
@@ -16,9 +17,12 @@ import {
 } from './setting.ts';
 
 export const apiHits: Hits = {
-  'calls with one token': async (limit) => {
-    const { apiToken } = await world();
-    await refusedAfter(limit, () => as(apiToken).get('/webhooks'));
+  'calls with one API token, ingest key or portal session': async (limit) => {
+    const them = await world();
+    const { cookie } = await signIn(them);
+    await refusedAfter(limit, () => as(them.apiToken).get('/webhooks'));
+    await refusedAfter(limit, () => as(them.connection.ingestKey).post('/ingest', ''));
+    await refusedAfter(limit, () => ask('GET', '/portal/nowhere', { cookie }));
     const { headers } = await api().get('/webhooks');
     expect(headers.get('ratelimit-policy')).toBe(`"token";q=${limit};w=60`);
   },

@@ -16,6 +16,7 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
+/** Our account, and the cookie of somebody who is signed in to it. */
 export let us: World;
 export let cookie: string;
 beforeAll(async () => {
@@ -32,6 +33,7 @@ export const connector = () => as(us.connection.ingestKey);
 export const letters = (count: number) => 'a'.repeat(count);
 export const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
+/** What a statement returns. */
 export const rows = async (query: string, ...values: unknown[]) =>
   (
     await env.DB.prepare(query)
@@ -56,8 +58,8 @@ export async function rejectsMore(record: (size: number) => object, limit: numbe
 }
 
 /**
- * Makes one call more than the limit, of which one is refused, but no more. When the limiter's minute has begun anew in
- * between, none is: then once more.
+ * Makes one call more than the limit: that one is refused, and no other. If the limiter's minute began anew in between,
+ * none was, and further calls are.
  */
 export async function refusedAfter(limit: number, make: (i: number) => Promise<{ status: number }>) {
   const refused = async () => {

@@ -1,0 +1,101 @@
+import { env } from 'cloudflare:workers';
+import { expect } from 'vitest';
+import { newId } from '../../../src/db/ids.ts';
+import { status } from '../../../src/operator/status.ts';
+import { pruneTokens } from '../../../src/tokens/prune.ts';
+import { as, call, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
+import {
+  addDeliveries,
+  create,
+  dayMs,
+  type Hits,
+  letters,
+  minuteMs,
+  refusedAfter,
+  refusesMore,
+  rows,
+  us,
+} from './setting.ts';
+
+export const operatorHits: Hits = {
+  'calls with a wrong key from one address': (limit) =>
+    refusedAfter(limit, () => {
+      const headers = { authorization: 'Bearer wrong', 'cf-connecting-ip': '203.0.113.11' };
+      return call('GET', '/operator/status', { headers });
+    }),
+  'name of an account or a connection': async (limit) => {
+    await refusesMore(limit, 400, (size) => operator.post('/operator/accounts', { name: letters(size) }));
+    await refusesMore(limit, 400, (size) =>
+      operator.post(`/operator/accounts/${us.accountId}/connections`, {
+        provider: 'motive',
+        name: letters(size),
+      }),
+    );
+    expect((await operator.post('/operator/accounts', { name: 'a\u001b[2Jb' })).status).toBe(400);
+  },
+  'name of a provider': (limit) =>
+    refusesMore(limit, 400, (size) =>
+      operator.post(`/operator/accounts/${us.accountId}/connections`, { provider: letters(size) }),
+    ),
+  'items of a list': async (limit) => {
+    const { accountId } = await world();
+    const list = () => operator.get<unknown[]>(`/operator/accounts/${accountId}/users?limit=${limit + 1}`);
+    await addPeople(accountId, limit);
+    expect((await list()).next).toBeUndefined();
+    await addPeople(accountId, 1);
+    const { data, next } = await list();
+    expect(data).toHaveLength(limit);
+    const path = `/operator/accounts/${accountId}/users?cursor=${next}`;
+    expect((await operator.get(path)).data).toHaveLength(1);
+  },
+  'deliveries listed at a time': async (limit) => {
+    const { id } = (await create({})).data;
+    await addDeliveries(id, limit + 1, 'delivered');
+    const { data } = await operator.get<unknown[]>(`/operator/deliveries?webhookId=${id}&limit=${limit + 1}`);
+    expect(data).toHaveLength(limit);
+  },
+  'pending deliveries that the status counts': async (limit) => {
+    await rows('delete from deliveries');
+    await addDeliveries(newId(), limit + 1, 'pending');
+    expect((await status(env)).pending).toBe(limit);
+    await rows('delete from deliveries');
+  },
+  'failing webhooks that the status names': async (limit) => {
+    const them = await world();
+    for (let i = 0; i <= limit; i++) await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them));
+    await rows(
+      'insert into webhook_health (webhook_id, failures, openings, open_until) select id, 1, 0, 0 from webhooks where account_id = ?1',
+      them.accountId,
+    );
+    expect((await status(env)).failing).toHaveLength(limit);
+  },
+  'failed deliveries that the status counts of a webhook': async (limit) => {
+    const { id } = (await create({})).data;
+    await rows(
+      'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 1, 0, 0)',
+      id,
+    );
+    await addDeliveries(id, limit + 1, 'failed');
+    await rows('update deliveries set finished_at = ?2 where webhook_id = ?1', id, Date.now());
+    const { failing } = await status(env);
+    expect(failing.find(({ webhookId }) => webhookId === id)).toMatchObject({ failed: limit });
+    await rows('delete from deliveries where webhook_id = ?1', id);
+  },
+  'time that revoked and expired tokens are kept': async (days) => {
+    await rows('delete from tokens where revoked_at is not null');
+    const them = await world();
+    await operator.delete(`/operator/tokens/${them.tokenId}`);
+    expect(await pruneTokens(env, Date.now() + days * dayMs - minuteMs)).toBe(0);
+    expect(await pruneTokens(env, Date.now() + days * dayMs + minuteMs)).toBe(1);
+  },
+};
+
+const addPeople = (accountId: string, count: number) =>
+  rows(
+    `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?3)
+     insert into portal_users (id, account_id, email, created_at)
+     select substr(?1, 1, 24) || printf('%012x', i), ?2, ?1 || i || '@example.com', 0 from n`,
+    newId(),
+    accountId,
+    count,
+  );

@@ -1,0 +1,155 @@
+import { env } from 'cloudflare:workers';
+import { expect, vi } from 'vitest';
+import { listConnections } from '../../../src/accounts/connections.ts';
+import { operatorIn } from '../../../src/accounts/owner.ts';
+import { createSignInLinks } from '../../../src/accounts/sessions.ts';
+import { accountActivity } from '../../../src/deliveries/activity.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { operator, type World, world } from '../../support/world.ts';
+import {
+  cookie,
+  dayMs,
+  type Hits,
+  hourMs,
+  letters,
+  minuteMs,
+  refusedAfter,
+  rows,
+  times,
+  us,
+} from './setting.ts';
+
+export const portalHits: Hits = {
+  'tests, replays, invitations and new tokens of a session': async (limit) => {
+    const { cookie } = await signIn(await world());
+    await refusedAfter(limit, () => invite(cookie, 'not an address'));
+  },
+  'tests, replays, invitations and new tokens of an account': async (limit) => {
+    const cookies = await colleagues(await world(), 4); // who stay below the limit of a session
+    await refusedAfter(limit, (i) => invite(cookies[i % 4], 'not an address'));
+  },
+  'invitations of an account': async (limit) => {
+    const cookies = await colleagues(await world(), 2);
+    for (let i = 0; i < limit; i++) expect((await invite(cookies[i % 2])).status).toBe(303);
+    const refused = await invite(cookies[0]);
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain(`at most ${limit} people a day`);
+  },
+  'emails that invite one address, whoever sends them': async (hourly) => {
+    const send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
+    const [ours = '', theirs = ''] = [...(await colleagues(us, 1)), ...(await colleagues(await world(), 1))];
+    const email = newAddress();
+    const emailed = (to: string, times: number) =>
+      vi.waitFor(() => expect(send.mock.calls.filter(([mail]) => mail.to === to)).toHaveLength(times));
+    const age = (ms: number) =>
+      rows('update invitations set sent_at = sent_at - ?1 where email = ?2', ms, email);
+    await invite(ours, email);
+    await emailed(email, hourly);
+    await age(hourMs - minuteMs);
+    const later = newAddress();
+    await invite(theirs, email);
+    await invite(theirs, later);
+    await emailed(later, 1);
+    await emailed(email, hourly);
+    await age(minuteMs);
+    await invite(theirs, email);
+    await emailed(email, hourly + 1);
+  },
+  'time that an unused invitation is kept': async (days) => {
+    const them = await world();
+    const [cookie] = await colleagues(them, 1);
+    const email = newAddress();
+    const age = (ms: number) =>
+      rows('update portal_users set created_at = created_at - ?1 where email = ?2', ms, email);
+    const kept = async () => (await rows('select 1 from portal_users where email = ?1', email)).length === 1;
+    await invite(cookie, email);
+    await age(days * dayMs - minuteMs);
+    await invite(cookie);
+    expect(await kept()).toBe(true);
+    await age(minuteMs);
+    await invite(cookie);
+    expect(await kept()).toBe(false);
+  },
+  'asking for sign-in links from one address': (limit) =>
+    refusedAfter(limit, () =>
+      ask('POST', '/portal/sign-in', { headers: { 'cf-connecting-ip': '203.0.113.9' } }),
+    ),
+  'sign-in links for one email address': async (limit) => {
+    const { email } = await signIn(us);
+    const held = async () =>
+      (
+        await rows(
+          'select 1 from sign_in_links where user_id = (select id from portal_users where email = ?1)',
+          email,
+        )
+      ).length;
+    for (let i = 0; i <= limit; i++) await ask('POST', '/portal/sign-in', { fields: { email } });
+    await vi.waitFor(async () => expect(await held()).toBeGreaterThanOrEqual(limit));
+    expect(await held()).toBeLessThanOrEqual(limit);
+  },
+  'accounts that an email invites to at a time': async (limit) => {
+    const email = newAddress();
+    for (let i = 0; i <= limit; i++) {
+      const { data } = await operator.post<{ id: string }>('/operator/accounts', { name: `Account ${i}` });
+      await operator.post(`/operator/accounts/${data.id}/users`, { email });
+    }
+    const links = await createSignInLinks(env, email);
+    expect(links.map(({ account }) => account)).toEqual(times(limit, (i) => `Account ${limit - i}`));
+  },
+  'time that a sign-in link works': async (minutes) => {
+    const { email } = await signIn(us);
+    await operator.post('/operator/sign-in-links', { email });
+    const [link] = await rows('select max(expires_at) as at from sign_in_links');
+    expect(Math.round((Number(link?.at) - Date.now()) / minuteMs)).toBe(minutes);
+  },
+  'tries to use a sign-in link': async (limit) => {
+    const { link } = await signIn(us);
+    await refusedAfter(limit - 1, () => ask('POST', link)); // signing in was one
+  },
+  'time that a session lasts': async (days) => {
+    await signIn(us);
+    const [session] = await rows('select max(expires_at) as at from sessions');
+    expect(Math.round((Number(session?.at) - Date.now()) / dayMs)).toBe(days);
+  },
+  'what a form sends': async (limit) => {
+    const body = (size: number) => `name=`.padEnd(size, '+');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const post = (size: number) =>
+      ask('POST', '/portal/settings/tokens', { cookie, headers, body: body(size) });
+    expect((await post(limit)).status).not.toBe(413);
+    expect((await post(limit + 1)).status).toBe(413);
+  },
+  'email address of a person': async (limit) => {
+    const post = async (size: number) => {
+      const fields = { email: `p@${letters(60)}.${letters(60)}.`.padEnd(size - 4, 'b').concat('.com') };
+      return (await ask('POST', '/portal/settings/people', { cookie, fields })).text();
+    };
+    expect(await post(limit)).not.toContain(`at most ${limit} characters`);
+    expect(await post(limit + 1)).toContain(`at most ${limit} characters`);
+  },
+  'hours that the chart shows': async (limit) => {
+    const caller = { accountId: us.accountId, operator: true } as const;
+    expect((await accountActivity(env, caller)).hours).toHaveLength(limit);
+  },
+  'connections that the portal lists': async (limit) => {
+    const them = await world();
+    await rows(
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?2)
+       insert into connections (id, account_id, provider, tsp, created_at, updated_at)
+       select id || i, account_id, provider, tsp, created_at, updated_at from connections, n where id = ?1`,
+      them.connection.id,
+      limit,
+    );
+    expect(await listConnections(env, operatorIn(them.accountId))).toHaveLength(limit);
+  },
+};
+
+let made = 0;
+const newAddress = () => `invited-${made++}@example.com`;
+
+const invite = (cookie = '', email = newAddress()) =>
+  ask('POST', '/portal/settings/people', { cookie, fields: { email } });
+
+/** Signs so many people of the account in. */
+const colleagues = async (them: World, count: number) =>
+  (await Promise.all(times(count, () => signIn(them)))).map(({ cookie }) => cookie);

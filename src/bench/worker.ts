@@ -10,6 +10,9 @@ const writeLine = console.info;
 /** While true, wake-ups are dropped, so that deliveries pile up. */
 let held = false;
 
+/** Messages that ingest has sent and that were not dropped yet, while `held`. */
+let underWay = 0;
+
 /** What consumers have used of D1 since `/consumed` was last called. */
 const consumed: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
 let meteredEnv: Env | undefined;
@@ -24,9 +27,10 @@ export default {
     const url = new URL(request.url);
     const reply = await bare(request, env, url, ctx);
     if (reply) return stamped(reply);
-    if (url.pathname === '/ingest') return stamped(await app.fetch(request, env, ctx));
+    if (url.pathname === '/ingest') return stamped(await app.fetch(request, watched(env), ctx));
     if (url.pathname === '/fill') return fill(request, env);
     if (url.pathname === '/hold') {
+      while (held && underWay > 0) await scheduler.wait(10);
       held = url.searchParams.has('on');
       return Response.json({});
     }
@@ -46,13 +50,34 @@ export default {
     return app.fetch(request, env, ctx);
   },
   async queue(batch: MessageBatch<never>, env: BareEnv, ctx: ExecutionContext): Promise<void> {
-    if (held) return;
+    if (held) {
+      if (batch.queue !== 'bare') underWay -= batch.messages.length;
+      return;
+    }
     if (batch.queue === 'bare')
       return bareDeliver((batch as MessageBatch<BareCall>).messages.map((m) => m.body));
     meteredEnv ??= { ...env, DB: metered(env.DB, consumed) };
     return worker.queue(batch as MessageBatch<QueueMessage>, meteredEnv, ctx); // every other queue is the service's
   },
 };
+
+/** `env` with a queue that counts what it is sent while wake-ups are dropped. */
+function watched(env: Env): Env {
+  if (!held) return env;
+  const DELIVERIES: Env['DELIVERIES'] = {
+    metrics: () => env.DELIVERIES.metrics(),
+    send: (message, options) => {
+      underWay++;
+      return env.DELIVERIES.send(message, options);
+    },
+    sendBatch: (messages, options) => {
+      const batch = [...messages];
+      underWay += batch.length;
+      return env.DELIVERIES.sendBatch(batch, options);
+    },
+  };
+  return { ...env, DELIVERIES };
+}
 
 /** Adds when the reply was ready: some deliveries are quicker than its way back to the client. */
 function stamped(reply: Response): Response {
@@ -87,7 +112,7 @@ async function counted(request: Request, env: Env, ctx: ExecutionContext, url: U
   const rows: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
   const path = url.pathname.slice('/count'.length) + url.search;
   const DB = metered(env.DB, rows);
-  const reply = await app.fetch(new Request(url.origin + path, request), { ...env, DB }, ctx);
+  const reply = await app.fetch(new Request(url.origin + path, request), { ...watched(env), DB }, ctx);
   const counted = new Response(reply.body, reply);
   counted.headers.set('x-d1', JSON.stringify(rows));
   return counted;

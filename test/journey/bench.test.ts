@@ -45,7 +45,7 @@ it('a delivery costs the same rows for one webhook and for ten, and for a small 
     const [, read] = String(point['rows read, by ingest and consumer']).split(', ').map(Number);
     const [, written] = String(point['rows written']).split(', ').map(Number);
     expect(read).toBeLessThanOrEqual(25);
-    expect(written).toBe(2);
+    expect(written).toBeLessThanOrEqual(2.5);
   }
 });
 

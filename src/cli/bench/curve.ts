@@ -78,12 +78,9 @@ async function deliver(us: Setting, webhooks: number, { deliveries, rounds }: Si
     cost.ingest = none();
     for (let sent = 0; sent < events; sent += 250)
       add(cost.ingest, await countedIngest(us, newEvents(Math.min(250, events - sent))));
-    await wait(500); // their own wake-ups are dropped
+    await us.post('/hold');
     await us.post('/consumed');
-    const figure = await arrivalsPerSecond(us, made, async () => {
-      await us.post('/hold');
-      await us.post('/wake');
-    });
+    const figure = await arrivalsPerSecond(us, made, () => us.post('/wake'));
     await wait(500); // the last are still being recorded
     cost.consumer = await us.post<Rows>('/consumed');
     if (round >= 0) perSecond.push(figure);

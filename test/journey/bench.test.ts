@@ -44,7 +44,7 @@ it('a delivery costs the same rows for one webhook and for ten, and for a small 
   for (const point of points) {
     const [, read] = String(point['rows read, by ingest and consumer']).split(', ').map(Number);
     const [, written] = String(point['rows written']).split(', ').map(Number);
-    expect(read).toBeLessThanOrEqual(25);
+    expect(read).toBeLessThanOrEqual(40); // some 20, and a few for each lane that finds nothing left
     expect(written).toBeLessThanOrEqual(2.5);
   }
 });

@@ -57,6 +57,9 @@ export async function rejectsMore(record: (size: number) => object, limit: numbe
   expect(data.rejected).toMatchObject([{ index: 2 }]);
 }
 
+/** The minute that rate limiters count in now. */
+export const minute = () => Math.floor(Date.now() / minuteMs);
+
 /**
  * Makes one call more than the limit, by somebody who has made none: one is refused. The limiter counts by the minute:
  * if a new one began in between, none may be, and further calls are.
@@ -66,7 +69,6 @@ export async function refusedAfter(limit: number, make: (i: number) => Promise<{
     const statuses = (await Promise.all(times(limit + 1, make))).map(({ status }) => status);
     return statuses.filter((status) => status === 429).length;
   };
-  const minute = () => Math.floor(Date.now() / minuteMs);
   const began = minute();
   const first = await refused();
   if (minute() === began) expect(first).toBe(1);

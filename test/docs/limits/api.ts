@@ -37,7 +37,7 @@ export const apiHits: Hits = {
   '`GET /health` from one address': async (limit) => {
     // Addresses of one IPv6 /64 count as one.
     await refusedAfter(limit, (i) =>
-      call('GET', '/health', { headers: { 'cf-connecting-ip': `2001:db8:1:2::${i.toString(16)}` } }),
+      call('GET', '/health', { headers: { 'cf-connecting-ip': `2001:db8:1:2:${i.toString(16)}::1` } }),
     );
     const neighbour = { 'cf-connecting-ip': '2001:db8:1:3::1' };
     expect((await call('GET', '/health', { headers: neighbour })).status).not.toBe(429);

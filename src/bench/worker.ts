@@ -10,7 +10,7 @@ const writeLine = console.info;
 /** While true, wake-ups are dropped, so that deliveries pile up. */
 let held = false;
 
-/** Messages that ingest has sent and that were not dropped yet, while `held`. */
+/** Messages that ingest has sent while `held` and that were not dropped yet. Those of late lanes make it less. */
 let underWay = 0;
 
 /** What consumers have used of D1 since `/consumed` was last called. */

@@ -74,13 +74,15 @@ async function deliver(us: Setting, webhooks: number, { deliveries, rounds }: Si
   const events = Math.ceil(deliveries / webhooks);
   const made = events * webhooks;
   for (let round = -1; round < rounds; round++) {
-    await us.post('/hold?on');
-    cost.ingest = none();
-    for (let sent = 0; sent < events; sent += 250)
-      add(cost.ingest, await countedIngest(us, newEvents(Math.min(250, events - sent))));
-    await us.post('/hold');
-    await us.post('/consumed');
-    const figure = await arrivalsPerSecond(us, made, () => us.post('/wake'));
+    const prepare = async () => {
+      await us.post('/hold?on');
+      cost.ingest = none();
+      for (let sent = 0; sent < events; sent += 250)
+        add(cost.ingest, await countedIngest(us, newEvents(Math.min(250, events - sent))));
+      await us.post('/hold');
+      await us.post('/consumed');
+    };
+    const figure = await arrivalsPerSecond(us, made, () => us.post('/wake'), prepare);
     await wait(500); // the last are still being recorded
     cost.consumer = await us.post<Rows>('/consumed');
     if (round >= 0) perSecond.push(figure);

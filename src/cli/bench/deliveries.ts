@@ -14,12 +14,17 @@ export async function measureDeliveries(us: Setting, rounds: number, waiting: nu
       arrivalsPerSecond(us, waiting, () =>
         us.post('/bare/send', { url: us.receiver.url, body, count: waiting }),
       ),
-    service: async () => {
-      await us.post('/hold?on');
-      for (let sent = 0; sent < waiting / 4; sent += 250) await us.ingest(newEvents(250));
-      await us.post('/hold');
-      return arrivalsPerSecond(us, waiting, () => us.post('/wake'));
-    },
+    service: () =>
+      arrivalsPerSecond(
+        us,
+        waiting,
+        () => us.post('/wake'),
+        async () => {
+          await us.post('/hold?on');
+          for (let sent = 0; sent < waiting / 4; sent += 250) await us.ingest(newEvents(250));
+          await us.post('/hold');
+        },
+      ),
   };
   const measures = [
     await byTurns({ what: `deliveries, ${waiting} waiting`, unit, target: 0.7 }, rounds, runs),
@@ -29,19 +34,28 @@ export async function measureDeliveries(us: Setting, rounds: number, waiting: nu
   return measures;
 }
 
-/** Returns how many calls per second reach the receiver, until `count` have, once `start` is called. */
+/**
+ * Returns how many calls per second reach the receiver, until `count` have, once `start` is called. What a late lane
+ * delivers while `prepare` makes the deliveries counts as well.
+ */
 export function arrivalsPerSecond(
   us: Setting,
   count: number,
   start: () => Promise<unknown>,
+  prepare = async () => {},
 ): Promise<number> {
   return new Promise((done, fail) => {
-    const began = performance.now();
+    let began = performance.now();
     let left = count;
     us.receiver.arrived = () => {
       if (--left === 0) done(count / ((performance.now() - began) / 1000));
     };
-    start().catch(fail);
+    prepare()
+      .then(() => {
+        began = performance.now();
+        return start();
+      })
+      .catch(fail);
     setTimeout(() => fail(new Error(`${left} of ${count} deliveries did not arrive`)), 60_000).unref();
   });
 }

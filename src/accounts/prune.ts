@@ -1,22 +1,22 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
-import { prunedPerChunk, pruneInChunks } from '../db/prune.ts';
 
 /** Deletes sign-in links that have expired unused, once an hour. Returns how many. */
 export const pruneSignInLinks = (env: Env, now = Date.now()): Promise<number> =>
-  pruneInChunks(openDatabase(env), expiredSignInLinks(now));
+  changeInChunks(openDatabase(env), expiredSignInLinks(now));
 
 /** Deletes sessions that have expired, once an hour. Returns how many. */
 export const pruneSessions = (env: Env, now = Date.now()): Promise<number> =>
-  pruneInChunks(openDatabase(env), expiredSessions(now));
+  changeInChunks(openDatabase(env), expiredSessions(now));
 
 /** The statements, apart so that a test can ask SQLite for their plans. */
 export const expiredSignInLinks = (now: number): SQL => sql`
   delete from sign_in_links where hash in (
     select hash from sign_in_links indexed by sign_in_links_by_expiry
-    where expires_at <= ${now} limit ${prunedPerChunk})`;
+    where expires_at <= ${now} limit ${rowsPerChunk})`;
 
 export const expiredSessions = (now: number): SQL => sql`
   delete from sessions where hash in (
     select hash from sessions indexed by sessions_by_expiry
-    where expires_at <= ${now} limit ${prunedPerChunk})`;
+    where expires_at <= ${now} limit ${rowsPerChunk})`;

@@ -1,28 +1,24 @@
 import { sql } from 'drizzle-orm';
-import { change, openDatabase, transaction } from '../db/database.ts';
+import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
+import { openDatabase } from '../db/database.ts';
 import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
 import { defaultCeiling } from './policy.ts';
 
-const perChunk = 1000;
-
-/** Cancels the pending deliveries of a deleted webhook that no call is under way for (spec 4.4). */
+/**
+ * Cancels the pending deliveries of a deleted webhook that no call is under way for (spec 4.4). The sweep finds what is
+ * left.
+ */
 export async function cancelDeleted(env: Env, webhookId: string): Promise<void> {
-  const db = openDatabase(env);
-  for (;;) {
-    const now = Date.now();
-    const [{ meta }] = await transaction(db, [
-      change(
-        db,
-        sql`
-        update deliveries set status = 'cancelled', finished_at = ${now}
-        where (webhook_id, id) in (
-            select webhook_id, id from deliveries indexed by deliveries_due
-            where webhook_id = ${webhookId} and status = 'pending' and claimed_until <= ${now} limit ${perChunk})
-          and not exists (select 1 from webhooks where id = ${webhookId})`,
-      ),
-    ]);
-    if (meta.changes < perChunk) return;
-  }
+  const now = Date.now();
+  await changeInChunks(
+    openDatabase(env),
+    sql`
+    update deliveries set status = 'cancelled', finished_at = ${now}
+    where (webhook_id, id) in (
+        select webhook_id, id from deliveries indexed by deliveries_due
+        where webhook_id = ${webhookId} and status = 'pending' and claimed_until <= ${now} limit ${rowsPerChunk})
+      and not exists (select 1 from webhooks where id = ${webhookId})`,
+  );
 }
 
 /** Waits until no more calls can start for what was claimed of a webhook that has since been deleted. */

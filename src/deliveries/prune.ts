@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
-import { change, openDatabase, transaction } from '../db/database.ts';
+import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
+import { openDatabase } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
 import { deleteEventNotifications } from '../notifications/delete.ts';
 import { giveUpAfterMs } from './policy.ts';
@@ -43,25 +44,15 @@ export async function prune(env: Env, now = Date.now()): Promise<number> {
  * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open all
  * that time: otherwise a dead receiver's deliveries would never end. Once an hour. Returns how many.
  */
-export async function giveUp(env: Env, now = Date.now()): Promise<number> {
-  const db = openDatabase(env);
-  let failed = 0;
-  for (let chunk = 0; chunk < maxChunks; chunk++) {
-    const [{ meta }] = await transaction(db, [
-      change(
-        db,
-        sql`
-        update deliveries set status = 'failed', finished_at = ${now}
-        where (webhook_id, id) in (
-          with ${pendingWebhooks}
-          select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
-            on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
-              and d.next_attempt_at <= ${now - giveUpAfterMs}
-          where d.claimed_until <= ${now} limit ${perChunk})`,
-      ),
-    ]);
-    failed += meta.changes;
-    if (meta.changes < perChunk) break;
-  }
-  return failed;
-}
+export const giveUp = (env: Env, now = Date.now()): Promise<number> =>
+  changeInChunks(
+    openDatabase(env),
+    sql`
+    update deliveries set status = 'failed', finished_at = ${now}
+    where (webhook_id, id) in (
+      with ${pendingWebhooks}
+      select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
+        on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
+          and d.next_attempt_at <= ${now - giveUpAfterMs}
+      where d.claimed_until <= ${now} limit ${rowsPerChunk})`,
+  );

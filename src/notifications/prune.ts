@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../config.ts';
+import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
-import { prunedPerChunk, pruneInChunks } from '../db/prune.ts';
 import { EVENT_LEVEL } from './types.ts';
 
 /**
@@ -23,7 +23,7 @@ const hourMs = 3_600_000;
 export function pruneNotifications(env: Env, now = Date.now()): Promise<number> {
   const slice = Math.floor(now / hourMs) % pruneSlices;
   const before = now - config(env).retentionMs - graceMs;
-  return pruneInChunks(openDatabase(env), leftOverNotifications(slice, before));
+  return changeInChunks(openDatabase(env), leftOverNotifications(slice, before));
 }
 
 /**
@@ -35,7 +35,7 @@ export const leftOverNotifications = (slice: number, before: number): SQL => sql
     select event_id, level from notifications
     where event_id >= ${startOf(slice)} and event_id < ${startOf(slice + 1)} and created_at < ${before}
       and (level = ${EVENT_LEVEL} or substr(event_id, 15, 1) = '7')
-    limit ${prunedPerChunk})`;
+    limit ${rowsPerChunk})`;
 
 /** The first id of a slice; `g` is past all of them. */
 const startOf = (slice: number): string =>

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
-import { prunedPerChunk, pruneInChunks } from '../db/prune.ts';
 
 /** How many days the row of a credential is kept after it was revoked or expired, to tell what became of it. */
 export const deadTokenDays = 90;
@@ -13,8 +13,8 @@ export async function pruneTokens(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
   const before = now - deadTokenDays * 86_400_000;
   return (
-    (await pruneInChunks(db, longRevokedTokens(before))) +
-    (await pruneInChunks(db, longExpiredTokens(before)))
+    (await changeInChunks(db, longRevokedTokens(before))) +
+    (await changeInChunks(db, longExpiredTokens(before)))
   );
 }
 
@@ -22,9 +22,9 @@ export async function pruneTokens(env: Env, now = Date.now()): Promise<number> {
 export const longRevokedTokens = (before: number): SQL => sql`
   delete from tokens where id in (
     select id from tokens indexed by tokens_by_revocation
-    where revoked_at <= ${before} limit ${prunedPerChunk})`;
+    where revoked_at <= ${before} limit ${rowsPerChunk})`;
 
 export const longExpiredTokens = (before: number): SQL => sql`
   delete from tokens where id in (
     select id from tokens indexed by tokens_by_expiry
-    where expires_at <= ${before} limit ${prunedPerChunk})`;
+    where expires_at <= ${before} limit ${rowsPerChunk})`;

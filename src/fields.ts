@@ -98,11 +98,20 @@ export const timestamp = (ms: number): string => new Date(ms).toISOString();
 /** The same for a time that may be missing. */
 export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms));
 
+/** How many items a request asks for; more than `most` counts as `most`. */
+export const limitUpTo = (most: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, 'must be a whole number of at least 1'),
+    v.transform((text) => Math.min(Number(text), most)),
+    v.minValue(1, 'must be a whole number of at least 1'),
+  );
+
 /** A name that people choose and others read, in pages, tables and terminals. */
 export const Name = v.pipe(
   v.string(),
   v.trim(),
   v.minLength(1, 'must not be empty'),
   v.maxLength(200, 'can be at most 200 characters'),
-  v.check(isPrintable, 'must not contain control characters'),
+  v.check(isPrintable, mustBePrintable),
 );

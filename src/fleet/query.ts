@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp } from '../fields.ts';
+import { limitUpTo, Timestamp } from '../fields.ts';
 
 /**
  * How lists read their query: each schema takes all values of one parameter (spec 8.1, design 7). Metadata says what
@@ -11,13 +11,7 @@ const last = v.pipe(
 );
 
 export const Limit = v.optional(
-  v.pipe(
-    last,
-    v.regex(/^\d{1,15}$/, 'must be a whole number of at least 1'),
-    v.transform((text) => Math.min(Number(text), 500)),
-    v.minValue(1, 'must be a whole number of at least 1'),
-    v.metadata({ type: 'integer', minimum: 1, default: 50 }),
-  ),
+  v.pipe(last, limitUpTo(500), v.metadata({ type: 'integer', minimum: 1, default: 50 })),
   ['50'],
 );
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { decodeCursor, encodeCursor } from '../db/cursor.ts';
 import type { Slice, SliceQuery } from '../db/slices.ts';
 import { invalid } from '../errors.ts';
-import { parse } from '../fields.ts';
+import { limitUpTo, parse } from '../fields.ts';
 import type { Context } from './context.ts';
 import { ok } from './envelope.ts';
 
@@ -11,16 +11,7 @@ export const maxSlice = 1000;
 
 const Query = v.object({
   cursor: v.optional(v.string()),
-  limit: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform(Number),
-      v.integer('must be a whole number'),
-      v.minValue(1, 'must be at least 1'),
-      v.transform((limit) => Math.min(limit, maxSlice)),
-    ),
-    String(maxSlice),
-  ),
+  limit: v.optional(limitUpTo(maxSlice), String(maxSlice)),
 });
 
 /**

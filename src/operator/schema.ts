@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
 import { statuses } from '../deliveries/queries.ts';
-import { Name, Timestamp } from '../fields.ts';
+import { limitUpTo, Name, Timestamp } from '../fields.ts';
 import { isIncidentType } from '../incidents/types.ts';
 
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
@@ -74,13 +74,5 @@ export const DeliveryQuery = v.object({
   status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
   since: v.optional(Timestamp),
   before: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'))),
-  limit: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform(Number),
-      v.integer('must be a whole number'),
-      v.minValue(1, 'must be at least 1'),
-    ),
-    '50',
-  ),
+  limit: v.optional(limitUpTo(500), '50'),
 });

@@ -3,7 +3,7 @@ import { replay } from '../deliveries/replay.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
 import { deleteWebhook } from '../webhooks/service.ts';
-import { sendTestAccident, sendTestEvent } from '../webhooks/simulate.ts';
+import { sendTest, testAccident, testEvent } from '../webhooks/simulate.ts';
 import { limitActions } from './action-limit.ts';
 import { Confirm } from './components.tsx';
 import { page } from './layout.tsx';
@@ -15,8 +15,8 @@ export const webhookActions = new Hono<App>()
   .get('/webhooks/:id/delete', confirmDelete)
   .post('/webhooks/:id/delete', remove)
   .post('/webhooks/:id/replay', limitActions, replayFailed)
-  .post('/webhooks/:id/test-event', limitActions, (c) => sendTest(c, sendTestEvent))
-  .post('/webhooks/:id/test-accident', limitActions, (c) => sendTest(c, sendTestAccident));
+  .post('/webhooks/:id/test-event', limitActions, (c) => test(c, testEvent))
+  .post('/webhooks/:id/test-accident', limitActions, (c) => test(c, testAccident));
 
 async function confirmDelete(c: Context) {
   const webhook = await requireWebhook(c);
@@ -42,8 +42,8 @@ async function replayFailed(c: Context) {
   return seeOther(c, pathOf(webhook));
 }
 
-async function sendTest(c: Context, send: typeof sendTestEvent | typeof sendTestAccident) {
+async function test(c: Context, make: typeof testAccident) {
   const webhook = await requireWebhook(c);
-  await send(c.env, c.get('caller'), c.get('requestId'), webhook);
+  await sendTest(c.env, c.get('caller'), c.get('requestId'), webhook, make(webhook));
   return seeOther(c, pathOf(webhook));
 }

@@ -11,17 +11,8 @@ import type { Webhook } from './service.ts';
 const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
 
-/**
- * Sends a made-up event to this webhook alone, as a real delivery.
- *
- * @throws Refusal: invalid, when the webhook does not subscribe to events, or has no connection
- */
-export async function sendTestEvent(
-  env: Env,
-  caller: Caller,
-  requestId: string,
-  webhook: Webhook,
-): Promise<void> {
+/** A made-up event. */
+export function testEvent(): NewNotification[] {
   const eventId = newId();
   const data = {
     eventId,
@@ -34,44 +25,37 @@ export async function sendTestEvent(
     vehicleGroups: ['TEST'],
     recipients: ['test@example.com'],
   };
-  await send(env, caller, requestId, webhook, [{ eventId, level: EVENT_LEVEL, type: EVENT, data }]);
+  return [{ eventId, level: EVENT_LEVEL, type: EVENT, data }];
+}
+
+/** The three levels of a made-up accident. */
+export function testAccident({ connectionIds: [connection = ''] }: Webhook): NewNotification[] {
+  const eventId = newId();
+  const eventTime = timestamp(Date.now());
+  return accidentLevels.map((level) => ({
+    eventId,
+    level,
+    type: ACCIDENT,
+    data: {
+      eventId,
+      eventTime,
+      vin: madeUpVin,
+      connection,
+      tSP: 'TEST',
+      location: { latitude: 39.7392, longitude: -104.9903 },
+      notificationLevel: level,
+      reportReady: level === 3,
+      isAccurate: level >= 2,
+    },
+  }));
 }
 
 /**
- * Sends a made-up accident with its three levels, three seconds apart, to this webhook alone.
+ * Sends made-up notifications to this webhook alone, three seconds apart, as real deliveries.
  *
- * @throws Refusal: invalid, when the webhook does not subscribe to accidents, or has no connection
+ * @throws Refusal: invalid, when the webhook does not subscribe to their type, or has no connection
  */
-export async function sendTestAccident(
-  env: Env,
-  caller: Caller,
-  requestId: string,
-  webhook: Webhook,
-): Promise<void> {
-  const eventId = newId();
-  const eventTime = timestamp(Date.now());
-  const levels = accidentLevels.map(
-    (level): NewNotification => ({
-      eventId,
-      level,
-      type: ACCIDENT,
-      data: {
-        eventId,
-        eventTime,
-        vin: madeUpVin,
-        connection: webhook.connectionIds[0] ?? '',
-        tSP: 'TEST',
-        location: { latitude: 39.7392, longitude: -104.9903 },
-        notificationLevel: level,
-        reportReady: level === 3,
-        isAccurate: level >= 2,
-      },
-    }),
-  );
-  await send(env, caller, requestId, webhook, levels);
-}
-
-async function send(
+export async function sendTest(
   env: Env,
   caller: Caller,
   requestId: string,

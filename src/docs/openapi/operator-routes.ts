@@ -1,67 +1,25 @@
-import { type Json, ref } from './components.ts';
-import { examples } from './examples.ts';
-import type { Operation, Refused, Reply } from './operation.ts';
-
-const inPath = (name: string, description: string): Json => ({
-  name,
-  in: 'path',
-  required: true,
-  description,
-  schema: { type: 'string' },
-});
-const query = (name: string, description: string, schema: Json, required = false): Json => ({
-  name,
-  in: 'query',
-  ...(required && { required }),
-  description,
-  schema,
-});
-
-const accountId = inPath('id', "The account's id.");
-const connectionId = inPath('id', "The connection's id.");
-const deliveryId = inPath('id', 'The Delivery-Id.');
-const webhookId = inPath('id', "The webhook's id.");
-
-const replyOf = (component: string, message: string, name = `${component}Reply`): Reply => ({
-  name,
-  message,
-  data: ref(component),
-  example: examples[component],
-});
-/** What asks for a part of a list. */
-const slice = [
-  query('cursor', 'The `next` of the part before; without one, the list begins.', { type: 'string' }),
-  query('limit', 'How many to return at most; more than 1,000 count as 1,000.', {
-    type: 'integer',
-    minimum: 1,
-    default: 1000,
-  }),
-];
-const invalidCursor: Refused = { message: 'Invalid cursor' };
-const slicedReplyOf = (component: string, message: string): Reply => ({
-  ...listReplyOf(component, message),
-  paged: true,
-});
-const listReplyOf = (component: string, message: string): Reply => ({
-  name: `${component}List`,
-  message,
-  data: { type: 'array', items: ref(component) },
-  example: [examples[component]],
-});
-
-function invalidField(field: string, must: string): Refused {
-  return { message: `${field} ${must}`, field, must };
-}
-const notJson: Refused = { message: 'Request body is not valid JSON' };
-const noName = invalidField('name', 'is required');
-const unknownAccount: Refused = { message: 'Unknown account' };
-const unknownConnection: Refused = { message: 'Unknown connection' };
-const unknownWebhook: Refused = { message: 'Unknown webhook' };
-const noEmail = invalidField('email', 'must be an email address');
-const noTime = invalidField('since', 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z');
-
-const forOperators = (tag: string, operations: Omit<Operation, 'tag' | 'security'>[]): Operation[] =>
-  operations.map((operation) => ({ ...operation, tag, security: 'OperatorKey' }));
+import {
+  accountId,
+  connectionId,
+  deliveryId,
+  forOperators,
+  inPath,
+  invalidCursor,
+  invalidField,
+  listReplyOf,
+  noEmail,
+  noName,
+  noTime,
+  notJson,
+  query,
+  replyOf,
+  slice,
+  slicedReplyOf,
+  unknownAccount,
+  unknownConnection,
+  unknownWebhook,
+  webhookId,
+} from './operator-parts.ts';
 
 /** Creating, suspending and listing accounts. */
 export const accounts = forOperators('Accounts', [

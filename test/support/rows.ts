@@ -1,5 +1,22 @@
 import { env } from 'cloudflare:workers';
 
+/** What a query finds. */
+export const rows = async (query: string, ...values: unknown[]) =>
+  (
+    await env.DB.prepare(query)
+      .bind(...values)
+      .all<Record<string, unknown>>()
+  ).results;
+
+/** The names of all tables, in order. */
+export const tableNames = async (): Promise<string[]> =>
+  (
+    await rows(
+      `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
+         and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`,
+    )
+  ).map(({ name }) => String(name));
+
 /** The rows of an account by table, in the order of their keys. */
 export type AccountRows = Record<string, Record<string, unknown>[]>;
 
@@ -10,19 +27,13 @@ export type AccountRows = Record<string, Record<string, unknown>[]>;
  * @throws Error: a table leads to no account, so that nobody can say whose its rows are
  */
 export async function rowsOf(accountId: string): Promise<AccountRows> {
-  const { results } = await env.DB.prepare(
-    `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
-       and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`,
-  ).all<{ name: string }>();
-  const tables = results.map(({ name }) => name);
-  const rows: AccountRows = {};
-  for (const table of tables.filter((name) => !ofTheService.includes(name))) {
+  const found: AccountRows = {};
+  for (const table of (await tableNames()).filter((name) => !ofTheService.includes(name))) {
     const condition = await ownership(table);
     if (!condition) throw new Error(`table ${table} leads to no account`);
-    const found = env.DB.prepare(`select * from ${table} where ${condition}`).bind(accountId);
-    rows[table] = (await found.all()).results;
+    found[table] = await rows(`select * from ${table} where ${condition}`, accountId);
   }
-  return rows;
+  return found;
 }
 
 /** Tables whose rows are the service's own. */

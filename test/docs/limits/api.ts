@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { newId } from '../../../src/db/ids.ts';
 import { generateToken } from '../../../src/tokens/format.ts';
 import { ask, signIn } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
 import { as, call, driver, webhookBody, world } from '../../support/world.ts';
 import {
   api,
@@ -11,7 +12,6 @@ import {
   letters,
   refusedAfter,
   refusesMore,
-  rows,
   times,
   us,
 } from './setting.ts';

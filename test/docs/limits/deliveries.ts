@@ -15,18 +15,8 @@ import { prune } from '../../../src/deliveries/prune.ts';
 import { recordStatements } from '../../../src/deliveries/record.ts';
 import { replay } from '../../../src/deliveries/replay.ts';
 import { claim, deliveriesOf } from '../../support/deliveries.ts';
-import {
-  addDeliveries,
-  api,
-  create,
-  dayMs,
-  type Hits,
-  letters,
-  minuteMs,
-  rows,
-  times,
-  us,
-} from './setting.ts';
+import { rows } from '../../support/rows.ts';
+import { addDeliveries, api, create, dayMs, type Hits, letters, minuteMs, times, us } from './setting.ts';
 
 export const deliveryHits: Hits = {
   'time for your receiver to answer': async (seconds) => {

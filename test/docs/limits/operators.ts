@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { newId } from '../../../src/db/ids.ts';
 import { status } from '../../../src/operator/status.ts';
 import { pruneTokens } from '../../../src/tokens/prune.ts';
+import { rows } from '../../support/rows.ts';
 import { as, call, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 import {
   addDeliveries,
@@ -13,7 +14,6 @@ import {
   minuteMs,
   refusedAfter,
   refusesMore,
-  rows,
   us,
 } from './setting.ts';
 

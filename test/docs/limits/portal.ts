@@ -5,6 +5,7 @@ import { operatorIn } from '../../../src/accounts/owner.ts';
 import { createSignInLinks } from '../../../src/accounts/sessions.ts';
 import { accountActivity } from '../../../src/deliveries/activity.ts';
 import { ask, signIn } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
 import { operator, type World, world } from '../../support/world.ts';
 import {
   cookie,
@@ -15,7 +16,6 @@ import {
   minute,
   minuteMs,
   refusedAfter,
-  rows,
   times,
   us,
 } from './setting.ts';

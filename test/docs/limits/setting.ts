@@ -1,8 +1,8 @@
-import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, expect, vi } from 'vitest';
 import { newId } from '../../../src/db/ids.ts';
 import { signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
 import { as, vehicle, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
 
 /** Numbers in the order in which a row names them, sizes in bytes. */
@@ -33,13 +33,6 @@ export const connector = () => as(us.connection.ingestKey);
 export const letters = (count: number) => 'a'.repeat(count);
 export const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
-/** What a statement returns. */
-export const rows = async (query: string, ...values: unknown[]) =>
-  (
-    await env.DB.prepare(query)
-      .bind(...values)
-      .all<Record<string, unknown>>()
-  ).results;
 
 /** `send` takes what has the limit's size, and refuses with `status` what is one bigger. */
 export async function refusesMore(

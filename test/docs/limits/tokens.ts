@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { ask } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
 import { operator, world } from '../../support/world.ts';
-import { cookie, type Hits, letters, rows } from './setting.ts';
+import { cookie, type Hits, letters } from './setting.ts';
 
 export const tokenHits: Hits = {
   'active API tokens of an account': async (limit) => {

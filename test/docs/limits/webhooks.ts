@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { newId } from '../../../src/db/ids.ts';
+import { rows } from '../../support/rows.ts';
 import { as, type WebhookOut, webhookBody, world } from '../../support/world.ts';
-import { create, type Hits, letters, refusesMore, rows, times } from './setting.ts';
+import { create, type Hits, letters, refusesMore, times } from './setting.ts';
 
 export const webhookHits: Hits = {
   'webhooks of an account': async (limit) => {

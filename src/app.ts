@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { newId } from './db/ids.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
 import { Refusal } from './errors.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -27,6 +28,7 @@ app.use(async (c, next) => {
 });
 
 app.route('/', webhookRoutes);
+app.route('/', deliveryRoutes);
 app.route('/', fleetRoutes);
 app.route('/', ingestRoutes);
 app.route('/', healthRoutes);

@@ -1,32 +1,50 @@
 import crc32 from 'crc-32';
 import { base64url, fromBase64url } from '../encoding.ts';
+import { invalid, type Refusal } from '../errors.ts';
 
-/** Where a page ends: the sort value of its last row, and that row's id. */
+/** Where a page ends: what its last row has in each column of the list's order, of which the id is the last. */
+export type Place = readonly (string | number)[];
+
+/** The place of a row in a list that is in order of a number, and then of the id. */
 export type Position = { sort: number; id: string };
 
 const version = 1;
 
-/**
- * Encodes a position as an opaque cursor. `list` identifies the list it belongs to: path, account, connection and
- * filters. A checksum over both ties them together.
- */
-export function encodeCursor(position: Position, list: string): string {
-  const json = JSON.stringify([version, position.sort, position.id, checksum(position, list)]);
-  return base64url(new TextEncoder().encode(json));
-}
+/** Encodes a position as an opaque cursor. `list` is what `encodePlace` takes. */
+export const encodeCursor = ({ sort, id }: Position, list: string): string => encodePlace([sort, id], list);
 
 /** Decodes a cursor; undefined for anything that `encodeCursor` did not encode for this very list. */
 export function decodeCursor(cursor: string, list: string): Position | undefined {
+  const [sort, id, ...more] = decodePlace(cursor, list) ?? [];
+  return typeof sort === 'number' && typeof id === 'string' && more.length === 0 ? { sort, id } : undefined;
+}
+
+/**
+ * Encodes a place as an opaque cursor. `list` identifies the list it belongs to: path, account, connection and
+ * filters. A checksum over both ties them together.
+ */
+export function encodePlace(place: Place, list: string): string {
+  const json = JSON.stringify([version, ...place, crc32.str(JSON.stringify([...place, list]))]);
+  return base64url(new TextEncoder().encode(json));
+}
+
+/**
+ * Decodes a cursor; undefined for anything that `encodePlace` did not encode for this very list. A checksum keeps no
+ * secret: whoever reads the place still has to look at how many values it has, and of which types.
+ */
+export function decodePlace(cursor: string, list: string): Place | undefined {
   try {
-    const bytes = fromBase64url(cursor);
-    const [, sort, id]: unknown[] = JSON.parse(new TextDecoder().decode(bytes));
-    if (typeof sort !== 'number' || typeof id !== 'string') return undefined;
-    // Comparing the whole text also refuses other spellings of the same values.
-    return encodeCursor({ sort, id }, list) === cursor ? { sort, id } : undefined;
+    const [, ...values]: unknown[] = JSON.parse(new TextDecoder().decode(fromBase64url(cursor)));
+    const place = values
+      .slice(0, -1)
+      .filter((value) => typeof value === 'string' || typeof value === 'number');
+    // Comparing the whole text also refuses other spellings of the same values, and values of other types.
+    return encodePlace(place, list) === cursor ? place : undefined;
   } catch {
     return undefined;
   }
 }
 
-const checksum = ({ sort, id }: Position, list: string): number =>
-  crc32.str(JSON.stringify([sort, id, list]));
+/** The refusal of a cursor that leads nowhere in the list. */
+export const invalidCursor = (): Refusal =>
+  invalid('Invalid cursor', [{ field: 'cursor', message: 'must be the next of this very list' }]);

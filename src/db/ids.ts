@@ -17,6 +17,10 @@ export const firstIdAt = (ms: number): string => {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 };
 
+/** The same in SQL, for the time in `ms`. */
+export const firstIdAtSql = (ms: SQL): SQL =>
+  sql`format('%08x-%04x-0000-0000-000000000000', ${ms} >> 16, ${ms} & 65535)`;
+
 /** When one of our own ids was created (milliseconds since 1970). */
 export const createdAtOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 

@@ -79,6 +79,7 @@ export const webhooks = sqliteTable(
   (t) => [
     uniqueIndex('webhooks_by_url').on(t.accountId, t.normalisedUrl),
     index('webhooks_by_account').on(t.accountId, t.createdAt, t.id),
+    uniqueIndex('webhooks_by_id').on(t.accountId, t.id),
   ],
 );
 

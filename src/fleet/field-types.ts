@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isPrintable, mustBePrintable, Timestamp, timestamp } from '../fields.ts';
+import { QueryChoice, QueryCode, QueryIds, QueryInteger, QueryText } from '../query.ts';
 import type { Field, Referable } from './field.ts';
-import { QueryChoice, QueryCode, QueryIds, QueryInteger, QueryText } from './query.ts';
 
 const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   column: Field['column'],

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { AccountTable } from '../db/tables.ts';
-import type { QuerySchema } from './query.ts';
+import type { QuerySchema } from '../query.ts';
 
 /**
  * One field of a resource, with all that follows from it: what records hold (`In`), what D1 keeps (`Kept`), what lists

@@ -1,7 +1,7 @@
 import { eq, gte, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type * as v from 'valibot';
-import type { QuerySchema } from './query.ts';
+import type { QuerySchema } from '../query.ts';
 
 /** A filter of a list, by one field: either an index leads to its rows, or they are looked through. */
 export type Filter<N extends string = string> = {

@@ -2,9 +2,9 @@ import { getTableColumns, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import type { AccountTable } from '../db/tables.ts';
+import { type QuerySchema, QueryText } from '../query.ts';
 import type { Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
-import { type QuerySchema, QueryText } from './query.ts';
 
 /** What declares a list (design 7). */
 export type ListDeclaration<N extends string = string> = {

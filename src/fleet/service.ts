@@ -1,13 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { decodeCursor, encodeCursor, invalidCursor } from '../db/cursor.ts';
 import { jsonList } from '../db/database.ts';
 import type { Caller } from '../db/guard.ts';
 import { type PageQuery, readPage } from '../db/pages.ts';
-import { invalid } from '../errors.ts';
 import { parse } from '../fields.ts';
+import { Limit, QueryText, QueryTime, rangeOf } from '../query.ts';
 import type { List } from './list.ts';
-import { Limit, QueryText, QueryTime } from './query.ts';
 
 /** What a client asks a list for: the Connection-Id header, and the query with each parameter's values. */
 export type ListRequest = {
@@ -32,11 +31,10 @@ export async function readList<T>(
   { connectionId, query, descending = false }: ListRequest,
 ): Promise<{ items: T[]; next?: string }> {
   const { limit, cursor, from, to, ...values } = parse(querySchema(list), query);
-  const range = asRange(from, to);
+  const range = rangeOf(from, to);
   const identity = JSON.stringify([list.path, caller.accountId, connectionId, range, values, descending]);
   const after = cursor === undefined ? undefined : decodeCursor(cursor, identity);
-  if (cursor !== undefined && !after)
-    throw invalid('Invalid cursor', [{ field: 'cursor', message: 'must be the next of this very list' }]);
+  if (cursor !== undefined && !after) throw invalidCursor();
 
   const page = await readPage(env, caller, {
     table: list.table,
@@ -74,12 +72,6 @@ const ranges = {
   optional: { from: v.optional(QueryTime), to: v.optional(QueryTime) },
   required: { from: QueryTime, to: QueryTime },
 };
-
-function asRange(from: unknown, to: unknown): { from?: number; to?: number } {
-  if (typeof from === 'number' && typeof to === 'number' && from >= to)
-    throw invalid('from must be before to', [{ field: 'from', message: 'must be before to' }]);
-  return { ...(typeof from === 'number' && { from }), ...(typeof to === 'number' && { to }) };
-}
 
 /** Chooses the index to read by: that of a filter, else the connection's, else the account's. */
 function narrowed(

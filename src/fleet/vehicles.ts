@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { QueryText } from '../query.ts';
 import { optional, orElse } from './field.ts';
 import { choice, integer, number, shortText, text, texts, vehicleLocation } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
-import { QueryText } from './query.ts';
 import { resource } from './resource.ts';
 
 // Each event of a vehicle keeps its name, VIN and groups as they were then, and so does the event's notification: with

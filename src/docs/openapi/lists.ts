@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { fieldError, sentence } from '../../fields.ts';
 import { capitalised, type List } from '../../fleet/list.ts';
-import { Limit, QueryText, QueryTime } from '../../fleet/query.ts';
 import { lists } from '../../fleet/registry.ts';
 import { exampleConnectionId } from '../../fleet/resource.ts';
+import { Limit, QueryText, QueryTime } from '../../query.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 import type { Operation, Refused } from './operation.ts';

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { limitUpTo, Timestamp } from '../fields.ts';
+import { invalid } from './errors.ts';
+import { limitUpTo, Timestamp } from './fields.ts';
 
 /**
  * How lists read their query: each schema takes all values of one parameter (spec 8.1, design 7). Metadata says what
@@ -34,8 +35,23 @@ export const QueryTime = v.pipe(
   }),
 );
 
+/** A range of time in milliseconds, half-open. @throws Refusal: invalid, when it is empty */
+export function rangeOf(from: unknown, to: unknown): { from?: number; to?: number } {
+  if (typeof from === 'number' && typeof to === 'number' && from >= to)
+    throw invalid('from must be before to', [{ field: 'from', message: 'must be before to' }]);
+  return { ...(typeof from === 'number' && { from }), ...(typeof to === 'number' && { to }) };
+}
+
+/** One id. */
+export const QueryId = v.pipe(
+  last,
+  v.uuid('must be a UUID'),
+  v.toLowerCase(),
+  v.metadata({ type: 'string', format: 'uuid' }),
+);
+
 /** One of a few words. */
-export const QueryChoice = (values: readonly string[], message: string) =>
+export const QueryChoice = <const T extends string>(values: readonly T[], message: string) =>
   v.pipe(last, v.picklist(values, message), v.metadata({ type: 'string', enum: values }));
 
 /** One of a few numbers. */

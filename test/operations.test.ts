@@ -6,6 +6,7 @@ import { handle } from '../src/deliveries/consumer.ts';
 import type { QueueMessage } from '../src/deliveries/queue.ts';
 import { type Cost, metered } from './support/meter.ts';
 import { receiver } from './support/receiver.ts';
+import { rows } from './support/rows.ts';
 import { as, safetyEvent, vehicle, type World, webhookBody, world } from './support/world.ts';
 
 let us: World;
@@ -33,7 +34,8 @@ async function call(key: string, method: string, path: string, records?: object[
     context,
   );
   await waitOnExecutionContext(context);
-  return { status: reply.status, data: (await reply.json<{ data: never }>()).data, ...meter };
+  const { data, next } = await reply.json<{ data: never; next?: string }>();
+  return { status: reply.status, data, next, ...meter };
 }
 const send = (...records: object[]) => call(us.connection.ingestKey, 'POST', '/ingest', records);
 
@@ -170,4 +172,76 @@ describe('100 deliveries, all at the first try', () => {
     expect(cost.written).toBeLessThanOrEqual(2.2 * 100);
     expect(3 * (told.cost.queued + cost.queued)).toBeLessThanOrEqual(3.2 * 100);
   });
+});
+
+describe('a page of 50 deliveries', () => {
+  const eventId = crypto.randomUUID();
+  const day = { from: '1970-01-01T00:10:00Z', to: '1970-01-02' };
+  let next = '';
+
+  /** A million deliveries, a millisecond apart: delivered ones, and then 10,000 of which half failed and half wait. */
+  async function insertMillion(webhookId: string): Promise<void> {
+    for (const from of [0, 250_000, 500_000, 750_000])
+      await rows(
+        `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+         with recursive n (i) as (select ?4 union all select i + 1 from n where i < ?4 + 249999)
+         select ?1, format('%08x-%04x-7000-8000-%012x', i >> 16, i & 65535, i), ?2, iif(i = 700000, ?3, 'e'), 0,
+           iif(i < 990000, 'delivered', iif(i % 2, 'pending', 'failed')), i from n`,
+        webhookId,
+        us.accountId,
+        eventId,
+        from,
+      );
+    await rows(
+      `insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+       values (?1, 0, 2, ?2, ?3, '{}', 700000)`,
+      eventId,
+      us.accountId,
+      us.connection.id,
+    );
+  }
+
+  /** As many webhooks as an account can have, all but one without deliveries, and before the one that has them. */
+  const insertWebhooks = () =>
+    rows(
+      `insert into webhooks (id, account_id, url, normalised_url, http_verb, headers, notification_types, created_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 999)
+       select format('00000000-0000-7000-8000-%012x', i), ?1, i, i, 'POST', '{}', 3, i from n`,
+      us.accountId,
+    );
+
+  const page = async (query: Record<string, string>, count = 50) => {
+    const path = `/deliveries?${new URLSearchParams(query)}`;
+    const { cost, data, ...reply } = await call(us.apiToken, 'GET', path);
+    expect(data).toHaveLength(count);
+    expect(cost).toMatchObject({ trips: 1, written: 0, queued: 0 });
+    next = reply.next ?? '';
+    return cost.read;
+  };
+
+  it('reads what it shows of a million, and looks through 1,000 for what is rare', async () => {
+    const { data } = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
+    const webhookId = data.id;
+    await insertMillion(webhookId);
+    expect(await page({})).toBeLessThanOrEqual(60);
+    expect(await page({ cursor: next })).toBeLessThanOrEqual(60);
+    expect(await page({ webhookId, ...day })).toBeLessThanOrEqual(60);
+    for (const status of ['failed', 'pending']) {
+      expect(await page({ status })).toBeLessThanOrEqual(60);
+      expect(await page({ status, cursor: next })).toBeLessThanOrEqual(60);
+    }
+    expect(await page({ eventId }, 1)).toBeLessThanOrEqual(10);
+    expect(await page({ status: 'cancelled' }, 0)).toBeLessThanOrEqual(3 * 1000 + 10);
+
+    // Beside 999 webhooks without deliveries, each of which is looked at once.
+    await insertWebhooks();
+    expect(await page({})).toBeLessThanOrEqual(1000 + 60);
+    expect(await page({ cursor: next })).toBeLessThanOrEqual(60);
+    expect(await page({ webhookId })).toBeLessThanOrEqual(60);
+    expect(await page(day)).toBeLessThanOrEqual(2 * 1000 + 60);
+    expect(await page({ status: 'pending' })).toBeLessThanOrEqual(1000 + 60);
+    expect(await page({ eventId }, 1)).toBeLessThanOrEqual(4 * 1000 + 10);
+    expect(await page({ status: 'cancelled' }, 0)).toBeLessThanOrEqual(4 * 1000 + 10);
+    await rows('delete from webhooks where account_id = ?1', us.accountId);
+  }, 60_000);
 });

@@ -77,7 +77,7 @@ describe('every message that the documents give for a 400', () => {
     'Invalid cursor': () => ({ query: 'cursor=abc' }),
     'from is required': () => ({ query: 'from' }),
     'from must be before to': () => ({ query: 'from=2026-11-21&to=2026-11-20' }),
-    'Invalid webhook id': () => ({ id: crypto.randomUUID() }),
+    'Invalid webhook id': () => ({ id: crypto.randomUUID(), query: `webhookId=${crypto.randomUUID()}` }),
     "Invalid URL, must use 'https'": () => ({ body: webhookBody(us, { url: 'http://example.com' }) }),
     'Invalid URL, must be a public address': () => ({ body: webhookBody(us, { url: 'https://10.0.0.1' }) }),
     'Invalid URL, must not contain credentials': () => ({

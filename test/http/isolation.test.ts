@@ -106,11 +106,13 @@ const aimedAtThem = (route: string) => {
 /** When everything of these accounts happened. Lists that need no period ignore it. */
 const period = 'from=2026-11-01&to=2026-12-01';
 
-/** Filters of the lists by what the other account has. */
+/** Filters of the lists by what the other account has. A webhook of theirs is as one that nobody has. */
 const filters = () => {
   const ids = (table: string) => theirs.rows[table]?.map(({ id }) => id).join(',');
-  return `vehicleIds=${ids('vehicles')}&driverIds=${ids('drivers')}`;
+  const eventId = theirs.rows.deliveries?.[0]?.event_id;
+  return `vehicleIds=${ids('vehicles')}&driverIds=${ids('drivers')}&eventId=${eventId}`;
 };
+const theirWebhook = () => `webhookId=${theirs.webhook.id}`;
 
 /** What must not come out: the ids of all that the other account has, and what it calls things. */
 const secrets = () => [
@@ -135,7 +137,7 @@ describe('two accounts', () => {
     const connections = [{ 'connection-id': them.connection.id }, { 'connection-id': us.connection.id }, {}];
     for (const token of [us.apiToken, us.connection.ingestKey])
       for (const connection of connections)
-        for (const query of ['', `?${period}`, `?${period}&${filters()}`]) {
+        for (const query of ['', `?${period}`, `?${period}&${filters()}`, `?${theirWebhook()}`]) {
           const headers = { 'x-api-key': token, ...connection };
           const reply = await call(method, path + query, { headers, body });
           const text = JSON.stringify(reply);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { DeliverySummary, LastAnswer } from '../../deliveries/schema.ts';
 import { HealthOutput } from '../../health/schema.ts';
 import {
   AccidentDelivery,
@@ -9,9 +10,11 @@ import {
 import { WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries } from './deliveries.ts';
+import { deliveryList } from './delivery-list.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
-import { listOperations, listParameters } from './lists.ts';
+import { listParameters } from './list-parts.ts';
+import { listOperations } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
 import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
@@ -28,9 +31,12 @@ export const clientDocument = (): Json =>
       { name: 'Webhooks', description: 'Where notifications go. The only resource that clients change.' },
       { name: 'Fleet', description: 'What telematics providers report, page by page.' },
       { name: 'Service', description: 'The service itself.' },
-      { name: 'Deliveries', description: 'The calls that your receiver gets from the service.' },
+      {
+        name: 'Deliveries',
+        description: 'The calls that your receiver gets from the service, and what becomes of them.',
+      },
     ],
-    operations: [...webhookOperations, ...listOperations(), health],
+    operations: [...webhookOperations, ...listOperations(), deliveryList, health],
     schemas: {
       WebhookInput,
       Webhook: WebhookOutput,
@@ -39,6 +45,8 @@ export const clientDocument = (): Json =>
       EventNotification,
       AccidentDelivery,
       AccidentNotification,
+      DeliverySummary,
+      LastAnswer,
       Health: HealthOutput,
       UnhealthyReply,
     },

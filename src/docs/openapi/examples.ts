@@ -61,6 +61,7 @@ const token = {
   lastUsedAt: null,
   revokedAt: null,
 };
+const lastAnswer = { status: 503, kind: 'status', at: written.updatedAt };
 const attempt = { at: written.updatedAt, durationMs: 84, result: 'success', status: 200, answer: 'ok' };
 
 /** One believable example for each component, by its name. */
@@ -72,6 +73,19 @@ export const examples: Record<string, unknown> = {
   AccidentNotification: accidentPayload,
   EventDelivery: { timestamp: '2026-11-20T20:00:02.114Z', type: 2, data: eventPayload },
   AccidentDelivery: { timestamp: '2026-11-20T20:00:02.114Z', type: 1, data: accidentPayload },
+  DeliverySummary: {
+    id: delivery,
+    webhookId: webhook,
+    eventId: event.id,
+    type: 2,
+    level: null,
+    status: 'pending',
+    attempts: 1,
+    nextAttemptAt: '2026-11-20T20:00:07.198Z',
+    createdAt: '2026-11-20T20:00:02.092Z',
+    lastAnswer,
+  },
+  LastAnswer: lastAnswer,
   Failure: { status: 401, message: 'Invalid or expired token', requestId },
   UnhealthyReply: {
     status: 503,

@@ -121,6 +121,16 @@ it('a validating proxy between clients, connectors, operators and the service fi
 
   expect((await fetch(`${proxy.url}/health`)).status).toBe(200);
 
+  const [told] = (await client<{ eventId: string }[]>('GET', '/deliveries?limit=1')).data;
+  for (const [query, count] of [
+    ['', 4],
+    [`?webhookId=${made.data.id}&type=1`, 1],
+    [`?eventId=${told?.eventId}`, 1],
+    ['?status=cancelled', 0],
+    ['?from=2026-11-20&to=2036-11-20', 4],
+  ] as const)
+    expect((await client<object[]>('GET', `/deliveries${query}`)).data, query).toHaveLength(count);
+
   // The operators look into what failed, and send it again.
   await until('all were tried', () => deliveries.length >= 4);
   status = 410;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReceiver } from '../../src/cli/local/receiver.ts';
 import { api, freePort, until } from '../support/node/journey.ts';
 import { event, kept, startReader } from '../support/node/reader.ts';
 import { isOfReceivers, type Running, type Settings, samples } from '../support/node/samples.ts';
@@ -16,6 +17,7 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
   let cwd: string;
   let settings: Settings;
   let receiver: Running;
+  let webhookId: string;
 
   beforeAll(async () => {
     cwd = reader.folderFor(`receiver-${language}`);
@@ -69,6 +71,7 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
   it('gets an event and an accident by its levels from the service, once register has run', async () => {
     const { code, out } = await reader.run(`register.${language}`, settings);
     expect(out).toMatch(/^Webhook created [0-9a-f-]{36}\n$/);
+    webhookId = out.trim().split(' ').at(-1) ?? '';
     expect(code).toBe(0);
     const again = await reader.run(`register.${language}`, settings);
     expect(again.out).toContain('400 Webhook with this URL already exist');
@@ -89,12 +92,20 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     );
   });
 
+  it('finds its delivery in the API, with its own answer', async () => {
+    const listed = async () =>
+      JSON.parse((await reader.run('deliveries.sh', { ...settings, WEBHOOK_ID: webhookId })).out);
+    await until('it is recorded', async () => (await listed()).data[0]?.status === 'delivered');
+    expect(await listed()).toMatchObject({
+      message: 'Deliveries',
+      data: [{ webhookId, type: 2, attempts: 1, lastAnswer: { status: 204, kind: 'success' } }],
+    });
+  });
+
   it('is reconciled with the list: what was not delivered is written down', async () => {
     const undelivered = event(`history of ${language}`, 5);
     await reader.sendIn([undelivered], false);
-    const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
-    const range = { FROM: minutesFromNow(-10), TO: minutesFromNow(1) };
-    const { code, out } = await reader.run(`reconcile.${language}`, { ...settings, ...range }, cwd);
+    const { code, out } = await reader.run(`reconcile.${language}`, { ...settings, ...untilNow() }, cwd);
     expect(code).toBe(0);
     const gap = kept(cwd, 'gap.ndjson');
     expect(gap.map(({ sourceId }) => sourceId)).toContain(undelivered.sourceId);
@@ -102,7 +113,34 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     const delivered = readFileSync(join(cwd, 'deliveries.ndjson'), 'utf8');
     expect(gap.filter(({ id }) => delivered.includes(id))).toEqual([]);
   });
+
+  it('that was down is told what it missed, and no more', async () => {
+    receiver.child.kill('SIGKILL');
+    await receiver.ended;
+    await reader.sendIn([event(`missed by ${language}`, 0)]);
+    const missed = async () => {
+      const { code, out } = await reader.run(
+        `missed.${language}`,
+        { ...settings, ...untilNow(), WEBHOOK_ID: webhookId },
+        cwd,
+      );
+      expect(code).toBe(0);
+      return out;
+    };
+    await until('it was tried', async () => (await missed()).includes('last answer: connection'));
+    expect(await missed()).toMatch(
+      /^pending [0-9a-f-]{36} event [0-9a-f-]{36} last answer: connection\n5 deliveries, 1 of them missed\n$/,
+    );
+    receiver = await listen(settings, cwd);
+    await until('it has come', async () => (await missed()).endsWith('5 deliveries, 0 of them missed\n'));
+  });
 });
+
+/** The last ten minutes, and one more. */
+function untilNow(): Settings {
+  const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+  return { FROM: minutesFromNow(-10), TO: minutesFromNow(1) };
+}
 
 it('a webhook is registered, changed and deleted with curl', async () => {
   const RECEIVER_URL = 'https://localhost:9/curl';
@@ -119,6 +157,22 @@ it('a webhook is registered, changed and deleted with curl', async () => {
   const deleted = await reader.run('delete-webhook.sh', { ...settings, WEBHOOK_ID });
   expect(JSON.parse(deleted.out)).toMatchObject({ message: 'Webhook deleted', data: true });
   expect(await ours()).toBeUndefined();
+});
+
+it('missed.sh shows what has failed for good', async () => {
+  const refusing = await startReceiver(reader.stack.certificates, 0, (_, response) => {
+    response.writeHead(410).end();
+  });
+  const RECEIVER_URL = refusing.url;
+  const settings = { ...reader.settings, ...untilNow(), RECEIVER_URL, WEBHOOK_SECRET: 'not asked' };
+  const { id: webhookId } = JSON.parse((await reader.run('register.sh', settings)).out).data;
+  await reader.sendIn([event('refused', 0)]);
+  const missed = async () => JSON.parse((await reader.run('missed.sh', settings)).out).data;
+  await until('it has failed', async () => (await missed()).length > 0);
+  expect(await missed()).toMatchObject([
+    { webhookId, status: 'failed', nextAttemptAt: null, lastAnswer: { status: 410, kind: 'status' } },
+  ]);
+  refusing.stop();
 });
 
 it('every sample of receivers and webhooks has been run', () => {

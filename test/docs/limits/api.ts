@@ -5,6 +5,7 @@ import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { as, call, driver, webhookBody, world } from '../../support/world.ts';
 import {
+  addDeliveries,
   api,
   connector,
   create,
@@ -88,5 +89,14 @@ export const apiHits: Hits = {
     expect(data).toEqual([]);
     const rest = await as(them.apiToken).get<unknown[]>(`/drivers?licenseState=CO&cursor=${next}`);
     expect(rest.data).toHaveLength(1);
+
+    const { id } = (await create({})).data;
+    await addDeliveries(id, limit, 'delivered');
+    await addDeliveries(id, 1, 'cancelled');
+    const cancelled = `/deliveries?webhookId=${id}&status=cancelled`;
+    const none = await api().get(cancelled);
+    expect(none.data).toEqual([]);
+    expect((await api().get(`${cancelled}&cursor=${none.next}`)).data).toHaveLength(1);
+    await rows('delete from deliveries where webhook_id = ?1', id);
   },
 };

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { type Database, openDatabase, refuse, statement, transaction } from './database.ts';
+import { noteActivity } from './turns.ts';
 
 /** An account that somebody acts in, and with what right. Trusted only together with `asCaller`'s check. */
 export type Caller = { accountId: string } & (
@@ -24,6 +25,7 @@ export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
   { connectionId, repeatable = false }: { connectionId?: string | undefined; repeatable?: boolean } = {},
 ) {
   const db = openDatabase(env);
+  noteActivity(caller.accountId);
   const check = credentialCheck(db, caller, connectionId);
   const [[found], ...results] = await transaction(db, [check, ...statements(db)] as const, { repeatable });
   if (found && 'tokenId' in caller) caller.lastUsedAt = found.lastUsedAt;

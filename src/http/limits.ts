@@ -12,16 +12,30 @@ export async function limit(env: Env, limiter: Limiter, key: string): Promise<vo
 export const limitByAddress = (c: Context, limiter: Limiter): Promise<void> =>
   limit(c.env, limiter, addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown'));
 
-/** Whether `key` is within a limit. True when the limiter itself fails: it must not take the service down. */
-export const withinLimit = (env: Env, limiter: Limiter, key: string): Promise<boolean> =>
-  env[limiter].limit({ key }).then(
-    ({ success }) => success,
-    () => true,
-  );
+/** Who was over a limit a moment ago, by limiter and key, and until when they are without asking again. */
+const over = new Map<string, number>();
+const maxOver = 1000;
+const overMs = 5_000;
+
+/**
+ * Whether `key` is within a limit. True when the limiter itself fails: it must not take the service down. For some
+ * seconds the isolate remembers who was not, so that a flood costs little.
+ */
+export async function withinLimit(env: Env, limiter: Limiter, key: string): Promise<boolean> {
+  const name = `${limiter} ${key}`;
+  if ((over.get(name) ?? 0) > Date.now()) return false;
+  const { success } = await env[limiter].limit({ key }).catch(() => ({ success: true }));
+  if (success) return true;
+  if (over.size >= maxOver) over.clear();
+  over.set(name, Date.now() + Math.min(overMs, restOfPeriodMs(limiter)));
+  return false;
+}
 
 /** The refusal of a caller who is over a limit; `retryAfter` is the rest of the current period. */
-export function rateLimited(limiter: Limiter): Refusal {
-  const { seconds } = rateLimits[limiter];
-  const elapsed = (Date.now() / 1000) % seconds;
-  return new Refusal({ kind: 'rate limited', retryAfter: Math.ceil(seconds - elapsed) });
+export const rateLimited = (limiter: Limiter): Refusal =>
+  new Refusal({ kind: 'rate limited', retryAfter: Math.ceil(restOfPeriodMs(limiter) / 1000) });
+
+function restOfPeriodMs(limiter: Limiter): number {
+  const periodMs = rateLimits[limiter].seconds * 1000;
+  return periodMs - (Date.now() % periodMs);
 }

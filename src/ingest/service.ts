@@ -1,17 +1,26 @@
 import { asCaller, type Caller } from '../db/guard.ts';
-import { type QueueMessage, wakeOf } from '../deliveries/queue.ts';
+import { inTurnOrRefuse, othersAreActive } from '../db/turns.ts';
+import type { QueueMessage } from '../deliveries/queue.ts';
 import type { Source } from '../fleet/record.ts';
-import { acceptRecords } from './accept.ts';
+import { recordKinds } from '../fleet/registry.ts';
+import { type Accepted, acceptRecords } from './accept.ts';
 import { batchesOf } from './batches.ts';
 import type { Outcome } from './schema.ts';
 import { type Step, stepsFor, type Tally } from './steps.ts';
 
+/** A call with more records than this waits for the account's other large ones. */
+export const fewRecords = 50;
+
+/** While other accounts are active, so many records are written at a time. */
+const recordsPerPart = 100;
+
 /**
- * Takes in up to 500 records of one connection as one transaction, with the notifications and deliveries that follow
- * from them (design 8). Records are refused one by one. With `notify: false` nobody is told, now or later. Returns
- * what became of the records, and the messages to send for the new deliveries.
+ * Takes in up to 500 records of one connection, with the notifications and deliveries that follow from them, as one
+ * transaction (design 8); while other accounts are active, in several, each of which may be repeated. Records are
+ * refused one by one. With `notify: false` nobody is told, now or later. Returns what became of the records, and the
+ * messages to send for the new deliveries: should a later part fail, the sweep wakes those of the others.
  *
- * @throws Refusal: unauthenticated, forbidden, unavailable
+ * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */
 export async function ingest(
   env: Env,
@@ -20,25 +29,48 @@ export async function ingest(
   { records, notify }: { records: unknown[]; notify: boolean },
 ): Promise<{ outcome: Outcome; messages: QueueMessage[] }> {
   const { accepted, rejected } = acceptRecords(records);
-  const batches = batchesOf(source, accepted);
-  const tally: Tally = { changed: 0, rejected, woken: [], fanOuts: [] };
-  let steps: Step[] = [];
-  const results = await asCaller(
-    env,
-    caller,
-    (db) => {
-      steps = stepsFor(db, source, batches, notify, tally);
-      return steps.map(({ statement }) => statement);
-    },
-    { repeatable: true },
-  );
-  for (const [at, { take }] of steps.entries()) take(results[at]);
+  const tally: Tally = { changed: 0, rejected, messages: [] };
+  const write = (part: Accepted[]) => writePart(env, caller, source, { part, notify, tally });
+  if (accepted.length <= fewRecords) await write(accepted);
+  else if (!othersAreActive(caller.accountId)) await inTurnOrRefuse(caller.accountId, () => write(accepted));
+  else for (const part of partsOf(accepted)) await inTurnOrRefuse(caller.accountId, () => write(part));
   return {
     outcome: {
       accepted: tally.changed,
       unchanged: records.length - tally.changed - rejected.length,
       rejected: rejected.sort((a, b) => a.index - b.index),
     },
-    messages: [...wakeOf(source.accountId, tally.woken), ...tally.fanOuts.map((id) => ({ fanOut: id }))],
+    messages: tally.messages,
   };
+}
+
+const kinds: string[] = recordKinds.map(({ kind }) => kind);
+
+/** The records in parts, with what others refer to in the first ones. */
+function partsOf(accepted: Accepted[]): Accepted[][] {
+  const place = ({ record }: Accepted) => kinds.indexOf(record.kind);
+  const sorted = accepted.toSorted((a, b) => place(a) - place(b));
+  return Array.from({ length: Math.ceil(sorted.length / recordsPerPart) }, (_, i) =>
+    sorted.slice(i * recordsPerPart, (i + 1) * recordsPerPart),
+  );
+}
+
+/** Writes records in one transaction, and adds what became of them to the tally. */
+async function writePart(
+  env: Env,
+  caller: Caller,
+  source: Source,
+  { part, notify, tally }: { part: Accepted[]; notify: boolean; tally: Tally },
+): Promise<void> {
+  let steps: Step[] = [];
+  const results = await asCaller(
+    env,
+    caller,
+    (db) => {
+      steps = stepsFor(db, source, batchesOf(source, part), notify, tally);
+      return steps.map(({ statement }) => statement);
+    },
+    { repeatable: true },
+  );
+  for (const [at, { take }] of steps.entries()) take(results[at]);
 }

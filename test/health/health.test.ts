@@ -35,8 +35,9 @@ const sweepInVain = async (now?: number) => {
 };
 
 /** The service with one binding that is down. */
-const without = async (bindings: object) => {
-  const reply = await app.fetch(new Request('https://api.example.com/health'), { ...env, ...bindings });
+const without = async (bindings: object, headers: HeadersInit = {}) => {
+  const request = new Request('https://api.example.com/health', { headers });
+  const reply = await app.fetch(request, { ...env, ...bindings });
   return { headers: reply.headers, body: await reply.json() };
 };
 
@@ -136,7 +137,7 @@ describe('GET /health', () => {
 
   it('is refused to an address that asks too often', async () => {
     const HEALTH_LIMIT = { limit: async () => ({ success: false }) };
-    expect((await without({ HEALTH_LIMIT })).body).toMatchObject({
+    expect((await without({ HEALTH_LIMIT }, { 'cf-connecting-ip': '203.0.113.9' })).body).toMatchObject({
       status: 429,
       message: 'Rate limit exceeded',
     });

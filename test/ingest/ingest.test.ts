@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
+import { rows } from '../support/rows.ts';
 import {
   accident,
   as,
@@ -276,4 +277,24 @@ describe('a connection with a map of its own', () => {
     await settled(hook.id);
     expect(heard.got[0]?.body.data).toMatchObject({ translatedIncidentTypes: ['Speeding', 'Harsh Braking'] });
   });
+});
+
+it('a large call is written in parts while other accounts are active, whatever order its records have', async () => {
+  const them = await world();
+  const records = Array.from({ length: 240 }, (_, i) => safetyEvent({ sourceId: `e${i}`, vehicle: `v${i}` }));
+  const known = Array.from({ length: 240 }, (_, i) => vehicle({ sourceId: `v${i}` }));
+  const batch = vi.spyOn(env.DB, 'batch');
+  const send = async () => {
+    await as(them.apiToken).get('/connections');
+    batch.mockClear();
+    const { data } = await connector().send(...records, ...known, { kind: 'nothing' });
+    return { data, transactions: batch.mock.calls.length };
+  };
+  expect(await send()).toMatchObject({
+    data: { accepted: 480, unchanged: 0, rejected: [{ index: 480 }] },
+    transactions: 5,
+  });
+  expect((await send()).data).toMatchObject({ accepted: 0, unchanged: 480 });
+  const events = await rows('select 1 from safety_events where connection_id = ?1', us.connection.id);
+  expect(events).toHaveLength(240);
 });

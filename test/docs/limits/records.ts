@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { driver, safetyEvent, vehicle } from '../../support/world.ts';
+import { maxWaiting } from '../../../src/db/turns.ts';
+import { as, driver, safetyEvent, vehicle, world } from '../../support/world.ts';
 import {
   api,
   connector,
@@ -21,6 +22,20 @@ export const recordHits: Hits = {
       const body = JSON.stringify({ records: [driver()] });
       return connector().post('/ingest', body + ' '.repeat(size - body.length));
     }),
+  'calls of more than so many records that an account has taken in at a time': async (
+    records,
+    calls,
+    waiting = 0,
+  ) => {
+    const them = await world();
+    const of = (count: number) => () =>
+      as(them.connection.ingestKey).send(...times(count, (i) => driver({ sourceId: `d${i}` })));
+    const refused = async (send: ReturnType<typeof of>) =>
+      (await Promise.all(times(calls + waiting + 5, send))).filter(({ status }) => status === 429).length;
+    expect(await refused(of(records))).toBe(0);
+    expect(await refused(of(records + 1))).toBeGreaterThan(0);
+    expect(maxWaiting).toBe(waiting);
+  },
   '`sourceId`': (limit) => rejectsMore((size) => driver({ sourceId: letters(size) }), limit),
   '`name` of a vehicle': (limit) => rejectsMore((size) => vehicle({ name: bytes(size) }), limit),
   '`vin` of a vehicle': (limit) => rejectsMore((size) => vehicle({ vin: bytes(size) }), limit),

@@ -17,23 +17,37 @@ export type Line =
       /** On `/ingest`: the number of records by result. */
       records?: { accepted: number; unchanged: number; rejected: number };
     }
-  | {
+  | ({
       level: 'info';
+      /** One attempt that failed. */
       kind: 'attempt';
-      /** The request that brought the notification in; null if it is older than this field. */
-      requestId: string | null;
-      deliveryId: string;
       webhookId: string;
       accountId: string;
-      /** 1 accident, 2 event. */
-      type: number;
-      attempt: number;
       result: string;
-      /** The receiver's HTTP status; null if there was none. */
-      status: number | null;
-      ms: number;
-    }
+    } & AttemptMade)
+  | DeliveredLine
   | ({ level: 'warn' | 'error'; kind: 'fault' } & Fault);
+
+/** Deliveries of a webhook that have arrived, as many as were recorded together. */
+export type DeliveredLine = {
+  level: 'info';
+  kind: 'delivered';
+  webhookId: string;
+  accountId: string;
+  deliveries: AttemptMade[];
+};
+
+type AttemptMade = {
+  /** The request that brought the notification in; null if it is older than this field. */
+  requestId: string | null;
+  deliveryId: string;
+  /** 1 accident, 2 event. */
+  type: number;
+  attempt: number;
+  /** The receiver's HTTP status; null if there was none. */
+  status: number | null;
+  ms: number;
+};
 
 /** Something that went wrong on our side. */
 export type Fault =
@@ -44,6 +58,8 @@ export type Fault =
   | ({ message: 'Deliveries were interrupted' } & Described)
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
   | ({ message: 'An hourly job failed'; job: string } & Described)
+  | ({ message: 'Alerts were interrupted' } & Described)
+  | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

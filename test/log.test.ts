@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { newId } from '../src/db/ids.ts';
-import { attempted, makeDue, minute, settled } from './support/deliveries.ts';
+import { attempted, deliveriesOf, makeDue, minute, settled } from './support/deliveries.ts';
 import { listenToLog } from './support/log.ts';
 import { story } from './support/story.ts';
 import { accident, as, call, operator, safetyEvent, vehicle, webhookBody } from './support/world.ts';
@@ -106,6 +106,22 @@ describe('the line of an attempt', () => {
     expect(shown.data.requestId).toBe(requestId);
   });
 
+  it('that was successful is shared with the others that were recorded with it', async () => {
+    const hook = await tale.register();
+    const sent = await tale.happen(4);
+    await settled(hook.id, 4);
+    const lines = log.lines('delivered');
+    expect(lines.length).toBeLessThan(4);
+    expect(lines[0]).toMatchObject({ level: 'info', webhookId: hook.id, accountId: tale.us.accountId });
+    const ids = (await deliveriesOf(hook.id)).map(({ id }) => id);
+    const deliveries = lines.flatMap((line) => line.deliveries as { deliveryId: string }[]);
+    expect(deliveries.map(({ deliveryId }) => deliveryId).sort()).toEqual(ids);
+    const requestId = sent.headers.get('x-request-id');
+    for (const delivery of deliveries)
+      expect(delivery).toMatchObject({ requestId, type: 2, attempt: 1, status: 200, ms: expect.any(Number) });
+    expect(log.lines('attempt')).toEqual([]);
+  });
+
   it('of an accident is of type 1, and says when the receiver gave no status', async () => {
     tale.heard.answers(() => Promise.reject(new Error('connection refused')));
     const hook = await tale.register();
@@ -123,7 +139,7 @@ describe('the line of an attempt', () => {
     await makeDue(hook.id);
     await minute();
     await settled(hook.id);
-    expect(log.lines('attempt')).toEqual([]);
+    expect([...log.lines('attempt'), ...log.lines('delivered')]).toEqual([]);
   });
 });
 
@@ -224,7 +240,7 @@ describe('the log', () => {
     const requestId = tried.headers.get('x-request-id');
     const { accountId } = tale.us;
     expect(log.lines('request').at(-1)).toMatchObject({ requestId, status: 303, accountId, tokenId: null });
-    expect(log.lines('attempt')).toMatchObject([{ requestId, webhookId: hook.id, result: 'success' }]);
+    expect(log.lines('delivered')).toMatchObject([{ webhookId: hook.id, deliveries: [{ requestId }] }]);
     expectNothingOf([email, link.split('/').at(-1) ?? link, cookie.split('=')[1] ?? cookie]);
   });
 

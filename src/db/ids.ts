@@ -4,8 +4,8 @@ import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 /** The namespace under which the ids of records are derived. Changing it would orphan every record. */
 const RECORDS = '6f0c1f9e-3f5d-5c0e-9a57-0d6f6f5b8f21';
 
-/** A new id; ids sort by the time at which they were created. */
-export const newId = (): string => uuidV7();
+/** A new id, of now or of a time in milliseconds since 1970; ids sort by the time at which they were created. */
+export const newId = (ms?: number): string => (ms === undefined ? uuidV7() : uuidV7({ msecs: ms }));
 
 /** The id of a connector's record: the same for the same connection, kind and sourceId, always. */
 export const recordId = (connectionId: string, kind: string, sourceId: string): string =>

@@ -75,6 +75,8 @@ export const webhooks = sqliteTable(
     headers: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>().notNull(),
     notificationTypes: integer('notification_types').notNull(),
     createdAt: integer('created_at').notNull(),
+    maxInFlight: integer('max_in_flight'),
+    maxPerSecond: integer('max_per_second'),
   },
   (t) => [
     uniqueIndex('webhooks_by_url').on(t.accountId, t.normalisedUrl),
@@ -83,15 +85,26 @@ export const webhooks = sqliteTable(
   ],
 );
 
-export const webhookHealth = sqliteTable('webhook_health', {
-  webhookId: text('webhook_id').primaryKey(),
-  failures: integer().notNull(),
-  openings: integer().notNull(),
-  openUntil: integer('open_until').notNull(),
-  probeId: text('probe_id'),
-  window: integer(),
-  timerAt: integer('timer_at'),
-});
+export const webhookHealth = sqliteTable(
+  'webhook_health',
+  {
+    webhookId: text('webhook_id').primaryKey(),
+    failures: integer().notNull(),
+    openings: integer().notNull(),
+    openUntil: integer('open_until').notNull(),
+    probeId: text('probe_id'),
+    window: integer(),
+    timerAt: integer('timer_at'),
+    nextCallAt: integer('next_call_at').notNull().default(0),
+    pausedSince: integer('paused_since'),
+    lastFailure: text('last_failure', { mode: 'json' }).$type<{ result: string; status?: number }>(),
+  },
+  (t) => [
+    index('webhook_health_newly_paused').on(t.webhookId),
+    index('webhook_health_newly_working').on(t.webhookId),
+    index('webhook_health_paused').on(t.pausedSince),
+  ],
+);
 
 /** How many deliveries of a webhook ended in each of its last 24 active hours, by the hour of the day. */
 export const webhookHours = sqliteTable(
@@ -102,8 +115,30 @@ export const webhookHours = sqliteTable(
     hour: integer().notNull(),
     delivered: integer().notNull(),
     failed: integer().notNull(),
+    noticed: integer().notNull().default(0),
   },
-  (t) => [primaryKey({ columns: [t.webhookId, t.slot] })],
+  (t) => [
+    primaryKey({ columns: [t.webhookId, t.slot] }),
+    index('webhook_hours_newly_failed').on(t.webhookId, t.slot),
+  ],
+);
+
+/** What there is to tell an account's people of a webhook, and when they were last told. */
+export const alerts = sqliteTable(
+  'alerts',
+  {
+    webhookId: text('webhook_id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    pausedFrom: integer('paused_from'),
+    pausedTo: integer('paused_to'),
+    failed: integer().notNull().default(0),
+    failedFrom: integer('failed_from'),
+    toldPausedAt: integer('told_paused_at'),
+    toldFailedAt: integer('told_failed_at'),
+    toldWorkingAt: integer('told_working_at'),
+    dueAt: integer('due_at'),
+  },
+  (t) => [index('alerts_due').on(t.dueAt)],
 );
 
 export const webhookConnections = sqliteTable(
@@ -128,11 +163,13 @@ export const portalUsers = sqliteTable(
     createdAt: integer('created_at').notNull(),
     lastSignInAt: integer('last_sign_in_at'),
     confirmedAt: integer('confirmed_at'),
+    getsAlerts: integer('gets_alerts', { mode: 'boolean' }).notNull().default(true),
   },
   (t) => [
     uniqueIndex('portal_users_by_email').on(t.email),
     uniqueIndex('portal_users_by_address').on(t.email, t.accountId),
     index('portal_users_by_account').on(t.accountId, t.createdAt, t.id),
+    index('portal_users_alerted').on(t.accountId, t.createdAt, t.id),
   ],
 );
 
@@ -205,6 +242,7 @@ export const deliveries = sqliteTable(
     primaryKey({ columns: [t.webhookId, t.id] }),
     index('deliveries_due').on(t.webhookId, t.priority, t.nextAttemptAt),
     index('deliveries_failed').on(t.webhookId, t.id),
+    index('deliveries_cancelled').on(t.webhookId, t.id),
   ],
 );
 

@@ -7,7 +7,7 @@ export type Receiver = { url: string; httpVerb: string; headers: Record<string, 
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
 export type Call = { id: string; attempt: number; type: number; data: string };
 
-const timeoutMs = 10_000;
+const timeoutMs = 15_000;
 const maxReadBytes = 4096;
 const maxReadMs = 1000;
 const maxKeptBytes = 1024;

@@ -1,4 +1,5 @@
 import { config } from '../config.ts';
+import { othersAreActive } from '../db/turns.ts';
 import { described, fault } from '../log.ts';
 import { receiverProblem } from '../receivers/address.ts';
 import { unseal } from '../sealing.ts';
@@ -6,26 +7,30 @@ import { attempt, headersFor, type Receiver } from './attempt.ts';
 import type { Claimed, ClaimedWebhook } from './claim.ts';
 import { nextAfter, type Outcome } from './policy.ts';
 import type { Recorded } from './record.ts';
-import { logAttempt } from './telemetry.ts';
+import { countAttempt } from './telemetry.ts';
 
 /** Calls in flight per lane: an invocation may wait on six connections, and D1 needs one. */
 export const callsPerLane = 5;
 
 /** The most deliveries that a lane claims at a time, and for how much of its receiver's time. */
 const maxPerClaim = 40;
-const claimAheadMs = 500;
+const maxPerFairClaim = 10;
+const claimAheadMs = 100;
 
 /** When headers cannot be decrypted the fault is ours, and somebody has to fix it. */
 const afterFaultMs = 5 * 60_000;
 
-/** How long to wait for calls that end together, and for new work while some take long. */
-const togetherMs = 50;
+/** How long to wait for calls that end together, at most and as a part of what they take. */
+const togetherMs = 40;
+const togetherPart = 0.2;
+
+/** How long to wait for new work while some calls take long. */
 const lookAgainMs = 500;
 
 type Waiting = { delivery: Claimed; webhook: ClaimedWebhook; startBy: number };
 
 /** The calls of one lane: five in flight, the rest waiting, and the outcomes that are not recorded yet. */
-export function laneCalls(env: Env, webhookId: string) {
+export function laneCalls(env: Env, accountId: string, webhookId: string) {
   const receivers = new Map<string, Promise<Receiver | 'blocked' | 'unreadable'>>();
   const running = new Set<Promise<void>>();
   const waiting: Waiting[] = [];
@@ -54,12 +59,12 @@ export function laneCalls(env: Env, webhookId: string) {
     }
   };
   return {
-    /** How many deliveries to claim now: what is free, or what a quick receiver answers in half a second. */
+    /** How many deliveries to claim now: what is free, or what a quick receiver answers in a tenth of a second. */
     room(): number {
       const free = callsPerLane - running.size;
       const ahead =
         answerMs === undefined ? 0 : Math.floor((callsPerLane * claimAheadMs) / Math.max(1, answerMs));
-      return Math.min(maxPerClaim, Math.max(free, ahead));
+      return Math.min(othersAreActive(accountId) ? maxPerFairClaim : maxPerClaim, Math.max(free, ahead));
     },
     start(webhook: ClaimedWebhook, claimed: Claimed[], startBy: number): void {
       waiting.push(...claimed.map((delivery) => ({ delivery, webhook, startBy })));
@@ -68,11 +73,13 @@ export function laneCalls(env: Env, webhookId: string) {
     /** Waits until there is room for more calls or something to record. */
     async progress(inTime: boolean): Promise<void> {
       do {
+        // Calls may have ended while D1 was busy: then there is nothing to wait for, and perhaps nothing under way.
+        if (finished.length > 0 && waiting.length === 0) break;
         const free = running.size < callsPerLane && inTime;
         await Promise.race(free ? [...running, scheduler.wait(lookAgainMs)] : running);
         fill();
       } while (waiting.length > 0);
-      if (running.size > 0 && answerMs) await scheduler.wait(Math.min(togetherMs, answerMs / 20));
+      if (running.size > 0 && answerMs) await scheduler.wait(Math.min(togetherMs, answerMs * togetherPart));
     },
     takeFinished(): Recorded[] {
       const outcomes = finished;
@@ -101,7 +108,7 @@ async function settle(
       ? { result: 'blocked address' }
       : await attempt(receiver, { id, attempt: attempts + 1, type, data });
   const now = Date.now();
-  logAttempt(env, delivery, { ms: now - at, ...outcome });
+  countAttempt(env, delivery, { ms: now - at, ...outcome });
   const next = nextAfter(outcome, attempts + 1, now, Math.random());
   const made = { at, durationMs: now - at, ...outcome };
   return next.status === 'pending'

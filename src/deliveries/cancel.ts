@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
 import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
-import { defaultCeiling } from './policy.ts';
+import { widestWindow } from './policy.ts';
 
 /**
  * Cancels the pending deliveries of a deleted webhook that no call is under way for (spec 4.4). The sweep finds what is
@@ -27,7 +27,7 @@ export async function untilNoCallStarts(env: Env, webhookId: string): Promise<vo
   const mayStart = async () => {
     const [row] = await db.all<{ until: number | null }>(
       sql`select max(claimed_until) as until from (
-        select claimed_until from ${dueDeliveries(webhookId, Date.now())} limit ${2 * defaultCeiling})`,
+        select claimed_until from ${dueDeliveries(webhookId, Date.now())} limit ${2 * widestWindow})`,
     );
     return (row?.until ?? 0) - leaseMs + startWindowMs > Date.now();
   };

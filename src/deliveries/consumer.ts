@@ -2,22 +2,31 @@ import { described, fault } from '../log.ts';
 import { callsPerLane } from './calls.ts';
 import { cancelDeleted } from './cancel.ts';
 import type { ClaimedWebhook } from './claim.ts';
+import { crews, type Member } from './crew.ts';
 import { continueFanOut } from './fan-out.ts';
 import { type LaneEnd, runLane } from './lane.ts';
 import { circuitAfter } from './policy.ts';
-import { type FanOut, type QueueMessage, send, type Wake } from './queue.ts';
-import { isContended, withSlot } from './slots.ts';
+import { type QueueMessage, send, type Wake } from './queue.ts';
 import { nextDueAt, wakeAt } from './timers.ts';
 
 /**
- * How long a lane waits for a slot and claims before its message goes back to the queue: with the 15 s of a last
- * call less than the 30 s that Workers gives to what goes on in the background.
+ * How long an invocation claims: with the 15 s of a last call less than the 30 s that Workers gives to what goes on in
+ * the background.
  */
 const turnMs = 14_000;
-const slotPatienceMs = 8_000;
 
-/** How long a lane claims while others of its account wait. */
+/**
+ * The most transactions of an invocation's lanes, for D1 takes 1,000 queries of one: each has seven, and comes with 40
+ * calls at most, of which an invocation may make 10,000.
+ */
+const maxTransactions = 140;
+
+/** How long a lane works for one webhook while others of its account wait. */
 const contendedSliceMs = 2_000;
+
+/** The lanes that an account may have in an isolate at the same time, and besides them those for accidents. */
+const forAll = crews(120);
+const forAccidents = crews(40);
 
 /** After a failure of ours, such as an overloaded D1. */
 const retrySeconds = 10;
@@ -27,42 +36,72 @@ const retrySeconds = 10;
  * fails is logged and tried again after ten seconds; what is lost is found by the sweep.
  */
 export async function handle(env: Env, message: QueueMessage): Promise<void> {
+  const until = Date.now() + turnMs;
+  if ('fanOut' in message)
+    return orLater(env, message, async () => {
+      const done = await continueFanOut(env, message.fanOut, () => Date.now() < until);
+      if (!done) await send(env.DELIVERIES, [message]);
+    });
+  const member = (message.accidents ? forAccidents : forAll).join(message);
+  if (!member) return;
+  const turn: Turn = { until, transactionsLeft: maxTransactions };
   try {
-    const until = Date.now() + turnMs;
-    if ('fanOut' in message) return await goOnWithFanOut(env, message, until);
-    const served = await withSlot(message.accountId, slotPatienceMs, () => work(env, message, until));
-    if (!served) await send(env.DELIVERIES, [message]);
+    for (let wake: Wake | undefined = message; wake; wake = member.next()) {
+      const current = wake;
+      await orLater(env, current, () => work(env, current, turn, member));
+      if (isOpen(turn)) continue;
+      // What waits needs a fresh invocation.
+      const next = member.next();
+      if (next) await send(env.DELIVERIES, [next]);
+      return;
+    }
+  } finally {
+    member.leave();
+  }
+}
+
+/** What is left of an invocation. */
+type Turn = { until: number; transactionsLeft: number };
+
+const isOpen = ({ until, transactionsLeft }: Turn): boolean => transactionsLeft > 0 && Date.now() < until;
+
+async function orLater(env: Env, message: QueueMessage, task: () => Promise<void>): Promise<void> {
+  try {
+    await task();
   } catch (error) {
     fault('error', { message: 'Deliveries were interrupted', ...described(error) });
     await env.DELIVERIES.send(message, { delaySeconds: retrySeconds }).catch(() => {}); // the sweep wakes it
   }
 }
 
-async function goOnWithFanOut(env: Env, message: FanOut, until: number): Promise<void> {
-  const done = await continueFanOut(env, message.fanOut, () => Date.now() < until);
-  if (!done) await send(env.DELIVERIES, [message]);
-}
-
-async function work(env: Env, wake: Wake, until: number): Promise<void> {
-  const shortUntil = Date.now() + contendedSliceMs;
-  const inTime = () => Date.now() < (isContended(wake.accountId) ? Math.min(shortUntil, until) : until);
-  let grown = false;
-  const grow = (webhook: ClaimedWebhook) => {
-    const lanes = Math.ceil(webhook.window / callsPerLane);
-    const next = [2 * wake.lane, 2 * wake.lane + 1].filter((lane) => lane <= lanes);
-    if (grown || next.length === 0) return;
-    grown = true;
-    const { accountId, webhookId } = wake;
-    void send(
-      env.DELIVERIES,
-      next.map((lane) => ({ accountId, webhookId, lane })),
-    );
+/** Runs a lane, and sees to whatever has to follow it. */
+async function work(env: Env, wake: Wake, turn: Turn, member: Member): Promise<void> {
+  const sliceUntil = Date.now() + contendedSliceMs;
+  const inTime = () => {
+    turn.transactionsLeft--;
+    return isOpen(turn) && (!member.isContended() || Date.now() < sliceUntil);
   };
-  const end = await runLane(env, wake.webhookId, inTime, grow);
+  const end = await runLane(env, wake, inTime, growth(env, wake, member));
   if (end.reason === 'webhook gone') return cancelDeleted(env, wake.webhookId);
-  if (end.reason === 'out of time') return void (await send(env.DELIVERIES, [wake]));
+  if (end.reason === 'out of time') {
+    if (isOpen(turn)) member.putBack(wake);
+    else await send(env.DELIVERIES, [wake]);
+    return;
+  }
   const at = await nextWakeAt(env, wake, end);
   if (at !== undefined) await wakeAt(env, wake, at);
+}
+
+/** Wakes the two lanes that follow this one, each once, as soon as the webhook's window is wide enough for it. */
+function growth(env: Env, wake: Wake, member: Member): (webhook: ClaimedWebhook) => void {
+  const next = [2 * wake.lane, 2 * wake.lane + 1];
+  return ({ window }) => {
+    const [lane = 0] = next;
+    if (lane === 0 || lane > Math.ceil(window / callsPerLane) || !member.mayAdd()) return;
+    next.shift();
+    const { timer, ...same } = wake;
+    void send(env.DELIVERIES, [{ ...same, lane }]);
+  };
 }
 
 /** When to wake an idle webhook again, as far as this lane has to see to it (milliseconds since 1970). */
@@ -70,7 +109,8 @@ async function nextWakeAt(env: Env, wake: Wake, { webhook, retryAt }: LaneEnd): 
   const now = Date.now();
   if (webhook && webhook.failures >= circuitAfter && webhook.openUntil > now) return webhook.openUntil;
   const isTimer = wake.timer !== undefined && webhook?.timerAt === wake.timer;
-  const next = isTimer ? await nextDueAt(env, wake.webhookId) : null;
+  // A level of an accident may wait for the one before it.
+  const next = isTimer || wake.accidents ? await nextDueAt(env, wake.webhookId) : null;
   const times = [retryAt, next].filter((at) => typeof at === 'number');
   return times.length > 0 ? Math.min(...times) : undefined;
 }

@@ -1,9 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../db/database.ts';
 import { firstIdAt, newId, uuidV7Sql } from '../db/ids.ts';
+import { inTurn } from '../db/turns.ts';
 import { isUntold, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { dueDeliveries } from './claim.ts';
+import { holdLevels } from './levels.ts';
 import { priorityOf } from './policy.ts';
 import { send, wakeOf } from './queue.ts';
 
@@ -34,11 +36,10 @@ export function fanOut(
   }));
   const untold = sql`select n.value from json_each(${JSON.stringify(keys)}) n where ${isUntold}`;
   const subscribers = subscribersOf(source.connectionId, type);
-  const count = webhooksIn(maxInFirst, keys.length);
-  const first = sql`(select webhook_id from webhook_connections where ${subscribers} order by webhook_id limit ${count})`;
+  const first = firstWebhooks(source, type, notifications);
   return {
-    idle: selectIdle(db, source, type, first, sql`exists (${untold})`),
-    deliveries: change(db, insertDeliveries(source, untold, first)),
+    idle: selectIdle(db, source.now, type, first, sql`exists (${untold})`),
+    deliveries: change(db, insertDeliveries(source, source.now, untold, first)),
     rest: statement<{ id: string }>(
       db,
       sql`
@@ -46,7 +47,8 @@ export function fanOut(
       select ${newId()}, ${source.accountId}, ${source.connectionId}, ${type},
         (select json_group_array(json(value)) from (${untold})), (select max(webhook_id) from ${first}),
         ${source.now}
-      where exists (select 1 from webhook_connections where ${subscribers} limit 1 offset ${count})
+      where exists (select 1 from webhook_connections where ${subscribers}
+          limit 1 offset ${webhooksIn(maxInFirst, notifications.length)})
         -- The first of them has just been given a delivery of each that is untold.
         and exists (select 1 from deliveries where id >= ${firstIdAt(source.now)}
           and webhook_id = (select webhook_id from webhook_connections where ${subscribers} limit 1))
@@ -54,6 +56,25 @@ export function fanOut(
     ),
   };
 }
+
+/** The statement that makes later levels wait for earlier ones, once the accidents' notifications are written. */
+export const holdNewLevels = (db: Database, source: NotificationSource, notifications: NewNotification[]) =>
+  holdLevels(
+    db,
+    sql`select value from json_each(${JSON.stringify(notifications.map(({ eventId, level }) => ({ eventId, level })))})`,
+    firstWebhooks(source, ACCIDENT, notifications),
+    source.now,
+    source.now,
+  );
+
+/** Those that the transaction of the call itself serves. */
+const firstWebhooks = (
+  { connectionId }: NotificationSource,
+  type: NotificationType,
+  notifications: NewNotification[],
+): SQL => sql`(
+  select webhook_id from webhook_connections where ${subscribersOf(connectionId, type)}
+  order by webhook_id limit ${webhooksIn(maxInFirst, notifications.length)})`;
 
 type Row = {
   accountId: string;
@@ -66,8 +87,9 @@ type Row = {
 };
 
 /**
- * Goes on with a fan-out, in small transactions with room for others between them, while it is `inTime`. Each moves
- * the fan-out's mark, so that repeating one, or two at a time, makes no delivery twice. Returns whether it is done.
+ * Goes on with a fan-out, in small transactions that take turns with others of the account, while it is `inTime`. Each
+ * moves the fan-out's mark, so that repeating one, or two at a time, makes no delivery twice. Returns whether it is
+ * done.
  */
 export async function continueFanOut(env: Env, id: string, inTime: () => boolean): Promise<boolean> {
   const db = openDatabase(env);
@@ -77,9 +99,10 @@ export async function continueFanOut(env: Env, id: string, inTime: () => boolean
     from fan_outs where id = ${id}`);
   for (let mark = row?.expandedTo; row && mark !== undefined && mark < END; ) {
     if (!inTime()) return false;
-    const began = Date.now();
-    mark = await expandNext(env, db, id, row, mark);
-    await scheduler.wait(Date.now() - began);
+    const from = mark;
+    const step = await inTurn(row.accountId, () => expandNext(env, db, id, row, from));
+    if (step === 'busy') return false;
+    mark = step.result;
   }
   return true;
 }
@@ -103,9 +126,10 @@ async function expandNext(
       and exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark})
     order by webhook_id limit ${count})`;
   const keys = sql`select n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
-  const [idle, , [moved]] = await transaction(db, [
-    selectIdle(db, source, type, next, sql`1`),
-    change(db, insertDeliveries(source, keys, next)),
+  const [idle, , , [moved]] = await transaction(db, [
+    selectIdle(db, now, type, next, sql`1`),
+    change(db, insertDeliveries(source, createdAt, keys, next)),
+    type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : change(db, sql`select 0`),
     statement<{ mark: string }>(
       db,
       sql`
@@ -119,6 +143,7 @@ async function expandNext(
     wakeOf(
       accountId,
       idle.map(({ webhookId }) => webhookId),
+      type,
     ),
   );
   if (moved) return moved.mark;
@@ -132,16 +157,10 @@ const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
   sql`connection_id = ${connectionId} and notification_types & ${type}`;
 
 /**
- * Those of the webhooks that have to be woken: the ones with something due are being worked for already. An accident
- * wakes all of them, so that it need not wait for a lane whose calls take long.
+ * Those of the webhooks that have to be woken. For events, the ones with some due are being worked for already. An
+ * accident has lanes of its own, so that it need not wait for one whose calls take long.
  */
-const selectIdle = (
-  db: Database,
-  { now }: NotificationSource,
-  type: NotificationType,
-  webhooks: SQL,
-  condition: SQL,
-) =>
+const selectIdle = (db: Database, now: number, type: NotificationType, webhooks: SQL, condition: SQL) =>
   statement<{ webhookId: string }>(
     db,
     sql`
@@ -149,18 +168,19 @@ const selectIdle = (
       ${
         type === ACCIDENT
           ? sql.empty()
-          : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, now)} limit 1)`
+          : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, now, 'events')} limit 1)`
       }`,
   );
 
-/** Each of the notifications for each of the webhooks. */
+/** Each of the notifications, which are of the time `createdAt`, for each of the webhooks. */
 const insertDeliveries = (
   { accountId, now }: NotificationSource,
+  createdAt: number,
   notifications: SQL,
   webhooks: SQL,
 ): SQL => sql`
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
-  select w.webhook_id, ${uuidV7Sql(now)}, ${accountId}, n.value->>'eventId', n.value->>'level', 'pending',
+  select w.webhook_id, ${uuidV7Sql(createdAt)}, ${accountId}, n.value->>'eventId', n.value->>'level', 'pending',
     n.value->>'priority', ${now}
   from (${notifications}) n cross join ${webhooks} w`;
 

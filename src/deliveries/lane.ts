@@ -1,7 +1,19 @@
 import { type Database, openDatabase, transaction } from '../db/database.ts';
+import { slotsPerAccount } from '../db/slots.ts';
+import { othersAreActive } from '../db/turns.ts';
 import { laneCalls } from './calls.ts';
-import { type ClaimedWebhook, claimStatements, readClaim, startWindowMs } from './claim.ts';
-import { type ReceiverReport, type Recorded, recordStatements, reportOf } from './record.ts';
+import {
+  type ClaimedWebhook,
+  type ClaimRequest,
+  claimStatements,
+  readClaim,
+  startWindowMs,
+} from './claim.ts';
+import { countEarlier, type HourCount } from './counts.ts';
+import { paceMs } from './policy.ts';
+import type { Wake } from './queue.ts';
+import { type Recorded, type RecordOptions, recordStatements, reportOf } from './record.ts';
+import { logAttempts } from './telemetry.ts';
 
 /** How a lane ended: nothing was left to claim, its time was up, or the webhook has been deleted. */
 export type LaneEnd = {
@@ -13,52 +25,109 @@ export type LaneEnd = {
 };
 
 /**
+ * How many transactions of an account's lanes may wait for D1 at a time, and for how long one waits for its turn: D1
+ * runs one after the other, so whatever one account has to deliver, the others wait for a few of them at most.
+ */
+const turnsAtD1 = slotsPerAccount(
+  (accountId) => (othersAreActive(accountId) ? 1 : 4),
+  2,
+  (accountId, ms) => (othersAreActive(accountId) ? Math.min(ms, longestRestMs) : 0),
+);
+const longestRestMs = 20;
+const turnPatienceMs = 5_000;
+
+/**
  * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
- * transaction of the next claim, until a claim comes back empty or it is no longer `inTime` (design 9). `onFull` is
- * called for each claim that leaves work for other lanes.
+ * transaction of the next claim, until a claim comes back empty or it is no longer `inTime`, which is asked before each
+ * transaction (design 9). `onFull` is called after each claim that leaves work for other lanes.
  *
  * @throws Refusal: unavailable, or whatever D1 throws; claims then lapse, and the sweep wakes what they held
  */
 export async function runLane(
   env: Env,
-  webhookId: string,
+  { accountId, webhookId, lane, accidents = false }: Wake,
   inTime: () => boolean,
   onFull: (webhook: ClaimedWebhook) => void,
 ): Promise<LaneEnd> {
   const db = openDatabase(env);
-  const calls = laneCalls(env, webhookId);
+  const calls = laneCalls(env, accountId, webhookId);
+  const counts = putOffCounts();
   let webhook: ClaimedWebhook | undefined;
-  for (;;) {
+  let full = false;
+  const recordAndClaim = async (count: number) => {
     const now = Date.now();
-    const count = inTime() ? calls.room() : 0;
     const outcomes = calls.takeFinished();
+    logAttempts(webhookId, outcomes);
+    const claim = { webhookId, count, now, accidentsOnly: accidents, known: webhook };
     const report = webhook && reportOf(outcomes, webhook);
-    const found = await recordAndClaim(db, webhookId, { outcomes, report, count, now });
-    webhook = found.webhook;
-    if (webhook) {
-      calls.start(webhook, found.claimed, now + startWindowMs);
-      if (count > 0 && found.claimed.length === count) onFull(webhook);
-    }
+    const earlier = counts.take(outcomes, full);
+    const found = await inOneTransaction(db, claim, outcomes, { report, earlier, now });
+    if (found.webhook) calls.start(found.webhook, found.claimed, now + startWindowMs);
+    return { ...found, now };
+  };
+  for (;;) {
+    const more = inTime();
+    const count = more ? calls.room() : 0;
+    // Accidents wait for nobody.
+    const turn = !accidents && (await turnsAtD1.run(accountId, turnPatienceMs, () => recordAndClaim(count)));
+    const { webhook: found, claimed, now } = turn || (await recordAndClaim(count));
+    webhook = found;
+    full = claimed.length > 0 && (webhook?.more || claimed.length === count);
+    if (webhook && full) onFull(webhook);
     if (calls.idle()) {
+      const pauseMs = webhook && lane === 1 && more ? paceMs(webhook, now) : 0;
       const reason = !webhook ? 'webhook gone' : count > 0 ? 'idle' : 'out of time';
-      return { reason, webhook, retryAt: calls.retryAt() };
-    }
-    await calls.progress(inTime());
+      if (pauseMs === 0) {
+        await counts.rest((earlier) => transaction(db, [countEarlier(db, webhookId, earlier, Date.now())]));
+        return { reason, webhook, retryAt: calls.retryAt() };
+      }
+      await scheduler.wait(pauseMs);
+    } else await calls.progress(more);
   }
 }
 
+/** While a lane has more to do, so many endings are counted together, which saves writing a row each time. */
+const countedTogether = 10;
+
+/** The endings that a lane has recorded and not counted yet. */
+function putOffCounts() {
+  let waiting: HourCount = { delivered: 0, failed: 0 };
+  const takeAll = (): HourCount => {
+    const earlier = waiting;
+    waiting = { delivered: 0, failed: 0 };
+    return earlier;
+  };
+  return {
+    /** What to count with these outcomes, besides themselves; or 'later' if `more` will follow. */
+    take(outcomes: Recorded[], more: boolean): HourCount | 'later' {
+      const delivered = outcomes.filter(({ status }) => status === 'delivered').length;
+      const failed = outcomes.filter(({ status }) => status === 'failed').length;
+      if (!more || waiting.delivered + waiting.failed + delivered + failed >= countedTogether)
+        return takeAll();
+      waiting = { delivered: waiting.delivered + delivered, failed: waiting.failed + failed };
+      return 'later';
+    },
+    /** Counts what is left with `count`. */
+    async rest(count: (earlier: HourCount) => Promise<unknown>): Promise<void> {
+      if (waiting.delivered + waiting.failed > 0) await count(takeAll());
+    },
+  };
+}
+
 /** One round trip for the outcomes so far and the next claim. */
-async function recordAndClaim(
+async function inOneTransaction(
   db: Database,
-  webhookId: string,
-  next: { outcomes: Recorded[]; report: ReceiverReport | undefined; count: number; now: number },
+  claim: ClaimRequest,
+  outcomes: Recorded[],
+  options: RecordOptions,
 ) {
-  const { outcomes, report, count, now } = next;
-  const [webhook, claim] = claimStatements(db, webhookId, count, now);
-  if (outcomes.length === 0) return readClaim(...(await transaction(db, [webhook, claim])));
-  const [counts, record, circuit] = recordStatements(db, webhookId, outcomes, report, now);
+  const claiming = claimStatements(db, claim);
+  if (outcomes.length === 0) {
+    const [claimed, , webhook] = await transaction(db, claiming);
+    return readClaim(claimed, webhook);
+  }
   // A claim that D1 does not confirm lapses; recording twice is harmless.
-  const statements = [counts, record, circuit, webhook, claim] as const;
-  const [, , , rows, claimed] = await transaction(db, statements, { repeatable: true });
-  return readClaim(rows, claimed);
+  const statements = [...recordStatements(db, claim.webhookId, outcomes, options), ...claiming] as const;
+  const [, , , , claimed, , webhook] = await transaction(db, statements, { repeatable: true });
+  return readClaim(claimed, webhook);
 }

@@ -31,8 +31,29 @@ export const circuitAfter = 5;
 export const circuitFirstMs = 30 * second;
 export const circuitLongestMs = 15 * minute;
 
-/** The most calls that a webhook may have in flight, and so the widest window of its due deliveries. */
-export const defaultCeiling = 50;
+/**
+ * How many calls a webhook may have in flight: at first, and at most. An operator can lower the latter. It doubles
+ * while answers arrive in time, and halves when the receiver is overloaded.
+ */
+export const firstWindow = 5;
+export const widestWindow = 50;
+export const inTimeMs = 5 * second;
+
+/** How long the next level of an accident waits for the one before it. */
+export const levelPatienceMs = minute;
+
+/** Of a receiver with a limit of calls per second, the part of a second's calls that may be made at once. */
+export const burstSeconds = 0.25;
+
+/** How long a receiver with a limit per second cannot be called yet, in milliseconds; 0 if it can. */
+export function paceMs(
+  { maxPerSecond, nextCallAt }: { maxPerSecond: number | null; nextCallAt: number },
+  now: number,
+): number {
+  if (maxPerSecond === null) return 0;
+  const burst = Math.max(1, maxPerSecond * burstSeconds);
+  return Math.max(0, Math.ceil(nextCallAt - now - ((burst - 1) * second) / maxPerSecond));
+}
 
 /** Which deliveries of a webhook go first: accidents, then events of risk 5, those of risk 4, and the rest. */
 export const priorityOf = (type: NotificationType, eventRisk: number): number =>

@@ -1,4 +1,5 @@
 import { described, fault } from '../log.ts';
+import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 /** The key of a delivery's row. */
 export type DeliveryKey = { webhookId: string; id: string };
@@ -6,8 +7,15 @@ export type DeliveryKey = { webhookId: string; id: string };
 /**
  * Says that a webhook has work. `lane` counts the invocations that work for it side by side: each new one that finds
  * enough to do wakes two more. `timer` is when the message was meant to come, for one that waited for retries.
+ * `accidents` is for accidents alone, which so wait for no lane that is busy with events.
  */
-export type Wake = { accountId: string; webhookId: string; lane: number; timer?: number };
+export type Wake = {
+  accountId: string;
+  webhookId: string;
+  lane: number;
+  timer?: number;
+  accidents?: boolean;
+};
 
 /** Says that a large call's deliveries are not all there yet. */
 export type FanOut = { fanOut: string };
@@ -34,6 +42,11 @@ export async function send(queue: Queue, messages: QueueMessage[]): Promise<numb
   return sent;
 }
 
-/** The first lane of each of these webhooks. */
-export const wakeOf = (accountId: string, webhookIds: string[]): Wake[] =>
-  [...new Set(webhookIds)].map((webhookId) => ({ accountId, webhookId, lane: 1 }));
+/** The first lane of each of these webhooks, for what is due or for notifications of one type. */
+export const wakeOf = (accountId: string, webhookIds: string[], type?: NotificationType): Wake[] =>
+  [...new Set(webhookIds)].map((webhookId) => ({
+    accountId,
+    webhookId,
+    lane: 1,
+    ...(type === ACCIDENT && { accidents: true }),
+  }));

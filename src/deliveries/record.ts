@@ -1,8 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { type Database, statement } from '../db/database.ts';
-import type { Claimed } from './claim.ts';
-import { countEndings } from './counts.ts';
-import { circuitAfter, circuitFirstMs, circuitLongestMs, defaultCeiling, type Outcome } from './policy.ts';
+import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
+import { countEndings, type HourCount } from './counts.ts';
+import { releaseNextLevels } from './levels.ts';
+import {
+  circuitAfter,
+  circuitFirstMs,
+  circuitLongestMs,
+  firstWindow,
+  inTimeMs,
+  type Outcome,
+} from './policy.ts';
 
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
 const maxKeptAttempts = 21;
@@ -19,34 +27,55 @@ export type Recorded = {
 };
 
 /**
- * What attempts say of a webhook's receiver: how many failed since the last success, how many succeeded, and
- * whether it is overloaded (time-outs, 429, 5xx).
+ * What attempts say of a webhook's receiver: how many failed since the last success, how many succeeded, whether it is
+ * overloaded (time-outs, 429, 5xx), or has answered so well that it may get more calls than `window`.
  */
-export type ReceiverReport = { failures: number; successes: number; overloaded: boolean };
+export type ReceiverReport = {
+  failures: number;
+  successes: number;
+  overloaded: boolean;
+  widen: boolean;
+  window: number;
+  /** The latest failure. */
+  last?: Pick<Attempt, 'result' | 'status'>;
+};
+
+/** What else is recorded with outcomes: `earlier` are endings to be counted besides, or 'later' if none are now. */
+export type RecordOptions = {
+  report?: ReceiverReport | undefined;
+  earlier?: HourCount | 'later';
+  now: number;
+};
 
 /**
  * The statements that record outcomes and release the claims, where they still hold: what another lane has claimed
  * since is its. A `report` also moves the receiver's circuit and window: five failures in a row open the circuit,
- * for 30 seconds first, twice as long each time after that, up to 15 minutes; a success closes it. An overloaded
- * receiver's window is halved; successes widen it again.
+ * for 30 seconds first, twice as long each time after that, up to 15 minutes; a success closes it. The window is
+ * halved or doubled once for all lanes that saw the same one, and begins at one call after an outage.
  */
 export const recordStatements = (
   db: Database,
   webhookId: string,
   outcomes: Recorded[],
-  report: ReceiverReport | undefined,
-  now: number,
-) =>
-  [
-    countEndings(
+  { report, earlier = none, now }: RecordOptions,
+) => {
+  const ended = outcomes.filter(({ status }) => status !== 'pending');
+  const endings = ended.map(({ key, status }) => ({ id: key.id, claimedUntil: key.claimedUntil, status }));
+  const nothing = () => statement(db, sql`select 0`);
+  return [
+    earlier === 'later' ? nothing() : countEndings(db, webhookId, endings, earlier, now),
+    recordOutcomes(db, outcomes, now),
+    report ? moveReceiver(db, webhookId, report, now) : nothing(),
+    releaseNextLevels(
       db,
       webhookId,
-      outcomes.map(({ key, status }) => ({ id: key.id, claimedUntil: key.claimedUntil, status })),
+      ended.map(({ key }) => key),
       now,
     ),
-    recordOutcomes(db, outcomes, now),
-    report ? moveCircuit(db, webhookId, report, now) : statement(db, sql`select 0`),
   ] as const;
+};
+
+const none: HourCount = { delivered: 0, failed: 0 };
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
   const rows = outcomes.map(({ key, status, nextAttemptAt, attempt }) => ({
@@ -79,54 +108,56 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
   );
 }
 
-function moveCircuit(
+function moveReceiver(
   db: Database,
   webhookId: string,
-  { failures, successes, overloaded }: ReceiverReport,
+  { failures, successes, overloaded, widen, window: seen, last }: ReceiverReport,
   now: number,
 ) {
   const before = sql`iif(${successes}, 0, coalesce(h.failures, 0))`;
   const opens = sql`(${failures} > 0 and ${before} + ${failures} >= ${circuitAfter}
     and coalesce(h.open_until, 0) <= ${now})`;
-  const window = sql`coalesce(h.window, ${defaultCeiling})`;
+  const window = sql`coalesce(h.window, ${firstWindow})`;
   return statement(
     db,
     sql`
-    insert into webhook_health (webhook_id, failures, openings, open_until, window)
+    insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure)
     select w.id, ${before} + ${failures},
       case when ${opens} then iif(${successes}, 0, coalesce(h.openings, 0)) + 1
         when ${successes} then 0 else coalesce(h.openings, 0) end,
       case when ${opens} then ${now} + min(${circuitLongestMs},
           ${circuitFirstMs} << min(iif(${successes}, 0, coalesce(h.openings, 0)), 10))
         when ${successes} then 0 else coalesce(h.open_until, 0) end,
-      case when ${overloaded ? 1 : 0} then max(1, cast(${window} / 2 as integer))
-        else min(${defaultCeiling}, ${window} + ${successes}) end
+      case when ${opens} then 1
+        when ${overloaded ? 1 : 0} then min(${window}, max(1, cast(${seen} / 2 as integer)))
+        when ${widen ? 1 : 0} and ${window} = ${seen} then min(2 * ${window}, ${ceilingOf})
+        else ${window} end,
+      coalesce(${last ? JSON.stringify(last) : null}, h.last_failure)
     from webhooks w left join webhook_health h on h.webhook_id = w.id where w.id = ${webhookId}
     on conflict (webhook_id) do update set failures = excluded.failures, openings = excluded.openings,
-      open_until = excluded.open_until, window = excluded.window`,
+      open_until = excluded.open_until, window = excluded.window, last_failure = excluded.last_failure`,
   );
 }
 
-/** What outcomes say of their receiver; undefined if that is nothing new for one in this state. */
+/** What outcomes say of their receiver; undefined if that is nothing new. */
 export function reportOf(
   outcomes: Recorded[],
-  known: { failures: number; window: number },
+  { failures, window, more }: Pick<ClaimedWebhook, 'failures' | 'window' | 'more'>,
 ): ReceiverReport | undefined {
-  const report = { failures: 0, successes: 0, overloaded: false };
+  const report: ReceiverReport = { failures: 0, successes: 0, overloaded: false, widen: more, window };
   for (const { attempt } of outcomes) {
     if (!attempt) continue;
+    report.widen &&= attempt.result === 'success' && attempt.durationMs <= inTimeMs;
     if (attempt.result === 'success') {
       report.failures = 0;
       report.successes++;
       continue;
     }
     report.failures++;
-    const { status = 0 } = attempt;
+    const { result, status = 0 } = attempt;
+    report.last = { result, ...(status && { status }) };
     report.overloaded ||= attempt.result === 'timeout' || status === 429 || status >= 500;
   }
-  const news =
-    report.failures > 0 ||
-    report.overloaded ||
-    (report.successes > 0 && (known.failures > 0 || known.window < defaultCeiling));
-  return news ? report : undefined;
+  const recovered = report.successes > 0 && (failures > 0 || report.widen);
+  return report.failures > 0 || report.overloaded || recovered ? report : undefined;
 }

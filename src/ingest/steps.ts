@@ -1,7 +1,9 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { Database } from '../db/database.ts';
-import { fanOut } from '../deliveries/fan-out.ts';
+import { fanOut, holdNewLevels } from '../deliveries/fan-out.ts';
+import { type QueueMessage, wakeOf } from '../deliveries/queue.ts';
 import type { Source } from '../fleet/record.ts';
+import { ACCIDENT } from '../notifications/types.ts';
 import type { Batch } from './batches.ts';
 import { knownIds } from './keep.ts';
 import type { Rejection } from './schema.ts';
@@ -9,11 +11,8 @@ import type { Rejection } from './schema.ts';
 /** One statement of a call's transaction, and what is done with its result. */
 export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => void };
 
-/**
- * What a call has come to: how many records changed something, which were refused, which webhooks have to be woken,
- * and which fan-outs are not complete.
- */
-export type Tally = { changed: number; rejected: Rejection[]; woken: string[]; fanOuts: string[] };
+/** What a call has come to: how many records changed something, which were refused, and what the queue has to be told. */
+export type Tally = { changed: number; rejected: Rejection[]; messages: QueueMessage[] };
 
 /**
  * The statements that take in the records of a call. Customers are told of records before these are written: what is
@@ -33,6 +32,7 @@ export function stepsFor(
     ...(notify ? telling.flatMap((batch) => fanOutSteps(db, source, batch, tally)) : []),
     ...telling.flatMap((batch) => tell(db, source, batch, notify, tally)),
     ...telling.flatMap((batch) => keep(db, batch, tally)),
+    ...(notify ? telling.flatMap((batch) => orderSteps(db, source, batch)) : []),
   ];
 }
 
@@ -61,10 +61,19 @@ function fanOutSteps(db: Database, source: Source, { notifications }: Batch, tal
   if (!first) return [];
   const { idle, deliveries, rest } = fanOut(db, source, first.type, notifications);
   return [
-    step(idle, (webhooks) => tally.woken.push(...webhooks.map(({ webhookId }) => webhookId))),
+    step(idle, (webhooks) => {
+      const ids = webhooks.map(({ webhookId }) => webhookId);
+      tally.messages.push(...wakeOf(source.accountId, ids, first.type));
+    }),
     step(deliveries, () => {}),
-    step(rest, (fanOuts) => tally.fanOuts.push(...fanOuts.map(({ id }) => id))),
+    step(rest, (fanOuts) => tally.messages.push(...fanOuts.map(({ id }) => ({ fanOut: id })))),
   ];
+}
+
+/** Later levels of accidents wait for earlier ones. */
+function orderSteps(db: Database, source: Source, { notifications }: Batch): Step[] {
+  const later = notifications.some(({ type, level }) => type === ACCIDENT && level > 1);
+  return later ? [step(holdNewLevels(db, source, notifications), () => {})] : [];
 }
 
 /** Records that no table keeps are known by their notifications, which are written even if nobody is told. */

@@ -22,7 +22,7 @@ export const Fields = (props: {
         label="URL"
         required
         value={fields.url}
-        hint="An https URL that responds with 2xx within 10 seconds"
+        hint="An https URL that responds with 2xx within 15 seconds"
         errors={errors}
       />
       <label>

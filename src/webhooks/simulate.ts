@@ -70,7 +70,7 @@ export async function sendTest(
   const { accountId } = caller;
   const source = { accountId, connectionId, requestId, now };
   const deliveries = notifications.map(({ eventId, level, type }, place) => ({
-    id: newId(),
+    id: newId(now), // as their notifications
     eventId,
     level,
     priority: priorityOf(type, 0),

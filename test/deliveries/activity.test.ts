@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, statement, transaction } from '../../src/db/database.ts';
 import { newId } from '../../src/db/ids.ts';
 import { accountActivity, webhookActivity } from '../../src/deliveries/activity.ts';
@@ -58,12 +58,31 @@ describe("the portal's chart", () => {
     );
     const db = openDatabase(env);
     const recording = [
-      countEndings(db, hook.id, [{ id, claimedUntil: 5, status: 'delivered' }], Date.now()),
+      countEndings(
+        db,
+        hook.id,
+        [{ id, claimedUntil: 5, status: 'delivered' }],
+        { delivered: 3, failed: 1 }, // of earlier records
+        Date.now(),
+      ),
       statement(db, sql`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`),
     ] as const;
     await transaction(db, recording);
     await transaction(db, recording);
-    expect((await accountActivity(env, caller())).hours.at(-1)).toEqual({ delivered: 1, failed: 0 });
+    expect((await accountActivity(env, caller())).hours.at(-1)).toEqual({ delivered: 4, failed: 1 });
+  });
+
+  it('counts what a lane delivers in several records, to the last', async () => {
+    const hook = await tale.register();
+    tale.heard.answers(async () => {
+      await scheduler.wait(60);
+      return new Response('ok');
+    });
+    await tale.happen(37);
+    await settled(hook.id, 37);
+    await vi.waitFor(async () =>
+      expect((await accountActivity(env, caller())).hours.at(-1)).toEqual({ delivered: 37, failed: 0 }),
+    );
   });
 
   it('reads no more for more deliveries', async () => {
@@ -76,7 +95,7 @@ describe("the portal's chart", () => {
     await fill.bind(hook.id, newId(), tale.us.accountId).run();
     await rows(
       `with recursive n (i) as (select 0 union all select i + 1 from n where i < 23)
-       insert into webhook_hours select ?1, (?2 - i) % 24, ?2 - i, 40000, 7 from n where true
+       insert into webhook_hours (webhook_id, slot, hour, delivered, failed) select ?1, (?2 - i) % 24, ?2 - i, 40000, 7 from n where true
        on conflict do nothing`,
       hook.id,
       Math.floor(Date.now() / hourMs),

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { circuitFirstMs, circuitLongestMs, giveUpAfterMs } from '../../src/deliveries/policy.ts';
 import { giveUp } from '../../src/deliveries/prune.ts';
 import { ACCIDENT } from '../../src/notifications/types.ts';
-import { attempted, deliveriesOf, makeDue, minute, settled } from '../support/deliveries.ts';
+import { deliveriesOf, makeDue, minute, settled } from '../support/deliveries.ts';
 import { story } from '../support/story.ts';
 import { accident, as, operator } from '../support/world.ts';
 
@@ -18,36 +18,6 @@ const fail = () => new Response('no', { status: 500 });
 const count = (url: string) => tale.heard.got.filter((got) => got.url === url).length;
 
 describe('isolation', () => {
-  it('holds at most fifty calls of a webhook in flight, and five of a lane', async () => {
-    const hook = await tale.register();
-    let inFlight = 0;
-    let most = 0;
-    tale.heard.answers(async () => {
-      most = Math.max(most, ++inFlight);
-      await scheduler.wait(50);
-      inFlight--;
-      return new Response('ok');
-    });
-    await tale.happen(200);
-    await vi.waitFor(() => settled(hook.id, 200), 25_000);
-    expect(most).toBeGreaterThan(5);
-    expect(most).toBeLessThanOrEqual(50);
-  }, 30_000);
-
-  it('halves what a receiver may have in flight when it is overloaded, and widens it again', async () => {
-    const hook = await tale.register();
-    const window = async () =>
-      env.DB.prepare('select window from webhook_health where webhook_id = ?1').bind(hook.id).first('window');
-    tale.heard.answers(() => new Response('busy', { status: 503 }));
-    await tale.happen(1);
-    await attempted(hook.id);
-    expect(await window()).toBe(25);
-    tale.heard.answers(() => new Response('ok'));
-    await tale.happen(30, 'later');
-    await settled(hook.id, 30);
-    expect(await window()).toBe(50);
-  });
-
   it('lets a receiver that hangs hold up nobody else', async () => {
     const [hung, fine] = [await tale.register(), await tale.register()];
     const until = Promise.withResolvers<void>();

@@ -147,7 +147,7 @@ it.each(Object.keys(script))('a receiver that %s', async (name) => {
   expect(delivery.log).toMatchObject(log);
   if (delivery.attempts === 1) expect(delivery).toMatchObject(leads);
   const { durationMs = 0, result } = delivery.log[0] ?? {};
-  if (result === 'timeout') expect(Math.round(durationMs / 1000)).toBe(10);
+  if (result === 'timeout') expect(Math.round(durationMs / 1000)).toBe(15);
   else expect(durationMs).toBeLessThan(9000);
 });
 
@@ -170,6 +170,27 @@ it('Retry-After has stretched the wait to double, and no further', async () => {
   expect(waited).toBeLessThan(14_000);
 });
 
+it('the tool limits the calls of a receiver, and refuses limits that are not valid', async () => {
+  const webhook = hooks['answers 410'] ?? '';
+  const limit = (...options: string[]) => fleet(stack, 'webhook', 'limit', webhook, ...options);
+  expect((await limit('--in-flight', '3')).out).toMatch(/│ 3 at a time +│ 3 +│/);
+  expect((await limit('--per-second', '20')).out).toContain('│ 3 at a time, 20 a second │ 3 ');
+  for (const [option, value, message] of [
+    ['--in-flight', '51', 'maxInFlight must be a whole number from 1 to 50'],
+    ['--in-flight', 'many', 'maxInFlight must be a whole number from 1 to 50'],
+    ['--per-second', '0', 'maxPerSecond must be a whole number from 1 to 1000'],
+    ['--per-second', '-1', 'maxPerSecond must be a whole number from 1 to 1000'],
+  ] as const)
+    expect(await limit(option, value)).toMatchObject({ code: 1, err: `fleet: 400 ${message}\n` });
+  const usage = 'error: give --in-flight, --per-second or both, or --default\n';
+  for (const options of [[], ['--default', '--in-flight', '3']])
+    expect(await limit(...options)).toMatchObject({ code: 1, err: usage });
+  expect(await fleetJson(stack, 'webhook', 'limit', webhook, '--default')).toMatchObject({
+    maxInFlight: null,
+    maxPerSecond: null,
+  });
+});
+
 it('the tool shows a delivery with its attempts, and replays what failed', async () => {
   const { id } = await attemptedOnce('answers 410');
   const { out } = await fleet(stack, 'deliveries', 'show', id);
@@ -178,7 +199,13 @@ it('the tool shows a delivery with its attempts, and replays what failed', async
   expect(await fleetJson(stack, 'deliveries', 'replay', id)).toEqual({ replayed: 1, more: false });
   await until('the replay has failed too', async () => (await shown('answers 410'))?.log.length === 2);
   const webhook = hooks['answers 410'] ?? '';
-  expect(await fleetJson(stack, 'deliveries', 'replay', '--webhook', webhook)).toMatchObject({ replayed: 1 });
+  const missed = ['deliveries', 'replay', '--webhook', webhook];
+  const question =
+    'fleet: 1 delivery can be replayed. Give --yes to replay them: there is no terminal to ask at\n';
+  expect(await fleet(stack, ...missed)).toMatchObject({ code: 1, err: question });
+  expect((await fleet(stack, ...missed, '--dry-run')).out).toBe('1 delivery can be replayed.\n');
+  expect(await fleetJson(stack, ...missed, '--yes')).toEqual({ replayed: 1, more: false });
+  await until('it has failed again', async () => (await shown('answers 410'))?.log.length === 3);
   const health = await fleet(stack, 'webhook', 'list', '--account', us.accountId);
   expect(health.out).toContain(webhook);
   expect(await fleet(stack, 'deliveries', 'replay')).toMatchObject({

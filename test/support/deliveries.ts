@@ -62,10 +62,11 @@ export const makeDue = (webhookId: string) =>
   ]);
 
 /** Claims as a lane does, and then it is gone. */
-export const claim = async (webhookId: string, count = 50, now = Date.now()) =>
-  readClaim(
-    ...(await transaction(openDatabase(env), claimStatements(openDatabase(env), webhookId, count, now))),
-  );
+export const claim = async (webhookId: string, count = 50, now = Date.now()) => {
+  const db = openDatabase(env);
+  const [claimed, , webhook] = await transaction(db, claimStatements(db, { webhookId, count, now }));
+  return readClaim(claimed, webhook);
+};
 
 /** Runs the minute's cron. */
 export async function minute() {

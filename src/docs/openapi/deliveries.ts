@@ -21,7 +21,7 @@ export const deliveries = (): Json => ({
 });
 
 const how =
-  'POST, or PUT if the webhook says so, with the custom headers of the webhook. Respond within 10 seconds. ' +
+  'POST, or PUT if the webhook says so, with the custom headers of the webhook. Respond within 15 seconds. ' +
   'Failed attempts are repeated after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.';
 
 function delivery({

@@ -1,22 +1,28 @@
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
+import { operatorIn } from '../../../src/accounts/owner.ts';
 import { openDatabase, transaction } from '../../../src/db/database.ts';
 import { newId } from '../../../src/db/ids.ts';
 import { attempt } from '../../../src/deliveries/attempt.ts';
+import type { Claimed } from '../../../src/deliveries/claim.ts';
 import {
   circuitAfter,
   circuitFirstMs,
   circuitLongestMs,
   giveUpAfterMs,
+  levelPatienceMs,
   nextAfter,
   schedule,
 } from '../../../src/deliveries/policy.ts';
 import { prune } from '../../../src/deliveries/prune.ts';
-import { recordStatements } from '../../../src/deliveries/record.ts';
+import { recordStatements, reportOf } from '../../../src/deliveries/record.ts';
 import { replay } from '../../../src/deliveries/replay.ts';
+import { countReplayable } from '../../../src/deliveries/replay-count.ts';
 import { claim, deliveriesOf } from '../../support/deliveries.ts';
 import { rows } from '../../support/rows.ts';
 import { addDeliveries, api, create, dayMs, type Hits, letters, minuteMs, times, us } from './setting.ts';
+
+const ok = { result: 'success', status: 200, answer: '' } as const;
 
 export const deliveryHits: Hits = {
   'time for your receiver to answer': async (seconds) => {
@@ -56,12 +62,27 @@ export const deliveryHits: Hits = {
     expect(await shown(letters(limit + 1))).toMatchObject({ answer: letters(limit) });
     expect(await shown('"'.repeat(limit))).toMatchObject({ answer: '"'.repeat(limit / 2) });
   },
-  'calls to a webhook in flight': async (limit) => {
+  'calls to a webhook in flight': async (first, limit = 0, seconds = 0) => {
     const { id } = (await create({})).data;
     await addDeliveries(id, limit + 1, 'pending');
-    expect((await claim(id, limit + 1)).claimed).toHaveLength(limit);
-    expect((await claim(id, 1)).claimed).toHaveLength(0);
+    expect((await claim(id, limit + 1)).claimed).toHaveLength(first);
+    await rows(
+      'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 999)',
+      id,
+    );
+    expect((await claim(id, limit + 1)).claimed).toHaveLength(limit - first);
     await rows('delete from deliveries where webhook_id = ?1', id);
+    const answeredIn = (durationMs: number) =>
+      reportOf(
+        [{ key: {} as Claimed, status: 'delivered', attempt: { at: 0, durationMs, ...ok } }], // the key is not looked at
+        { failures: 0, window: first, more: true },
+      );
+    expect(answeredIn(seconds * 1000)?.widen).toBe(true);
+    expect(answeredIn(seconds * 1000 + 1)).toBeUndefined();
+  },
+  'time that a level of an accident waits for the one before it': async (seconds) => {
+    expect(levelPatienceMs).toBe(seconds * 1000);
+    // test/deliveries/levels.test.ts waits for it.
   },
   'attempts of a delivery': async (most, hours) => {
     const failed = { result: 'timeout' } as const;
@@ -80,7 +101,7 @@ export const deliveryHits: Hits = {
       const key = { ...claimed, claimedUntil: at === 0 ? claimed.claimedUntil : 0 };
       const made = { at, durationMs: 1, result: 'timeout' } as const;
       const outcomes = [{ key, status: 'pending', nextAttemptAt: 0, attempt: made } as const];
-      await transaction(db, recordStatements(db, id, outcomes, undefined, Date.now()));
+      await transaction(db, recordStatements(db, id, outcomes, { now: Date.now() }));
     }
     const [row] = await deliveriesOf(id);
     expect(row?.log.map(({ at }) => at)).toEqual([0, ...times(latest, (i) => i + 2)]);
@@ -95,16 +116,31 @@ export const deliveryHits: Hits = {
     expect([circuitFirstMs, circuitLongestMs]).toEqual([seconds * 1000, minutes * minuteMs]),
   'time that a delivery waits for a paused receiver': async (days) =>
     expect(giveUpAfterMs).toBe(days * dayMs),
-  'failed deliveries replayed at a time': async (limit) => {
+  'deliveries replayed at a time': async (limit) => {
     const { id } = (await create({})).data;
-    await addDeliveries(id, limit + 1, 'failed');
-    const bindings = {
-      ...env,
-      DELIVERIES: { sendBatch: async () => {} } as unknown as typeof env.DELIVERIES,
-    };
-    const caller = { accountId: us.accountId, operator: true } as const;
-    expect(await replay(bindings, caller, id, {})).toEqual({ replayed: limit, more: true });
-    expect(await replay(bindings, caller, id, {})).toEqual({ replayed: 1, more: false });
+    await addTold(id, limit + 1);
+    const { next: after, ...first } = await replay(unwoken, operatorIn(us.accountId), id, {});
+    expect(first).toEqual({ replayed: limit, more: true });
+    const rest = await replay(unwoken, operatorIn(us.accountId), id, { after });
+    expect(rest).toEqual({ replayed: 1, more: false });
+    await rows('delete from deliveries where webhook_id = ?1', id);
+  },
+  'deliveries that a replay counts first': async (limit) => {
+    const { id } = (await create({})).data;
+    const counted = () => countReplayable(env, operatorIn(us.accountId), id, {});
+    await addTold(id, limit - 1);
+    expect(await counted()).toMatchObject({ count: limit - 1, more: false });
+    await addTold(id, 2);
+    expect(await counted()).toMatchObject({ count: limit, more: true });
+    await rows('delete from deliveries where webhook_id = ?1', id);
+  },
+  'age of a delivery that can be replayed': async (days) => {
+    const { id } = (await create({})).data;
+    for (const ms of [days * dayMs - minuteMs, days * dayMs + minuteMs])
+      await addTold(id, 1, newId(Date.now() - ms));
+    const counted = await countReplayable(env, operatorIn(us.accountId), id, {});
+    expect(counted).toEqual({ count: 1, more: false, tooOld: 1 });
+    expect(await replay(unwoken, operatorIn(us.accountId), id, {})).toMatchObject({ replayed: 1 });
     await rows('delete from deliveries where webhook_id = ?1', id);
   },
   'time that deleting a webhook takes': async (seconds) => {
@@ -123,6 +159,23 @@ export const deliveryHits: Hits = {
     expect(await prune(env, Date.now() + days * dayMs + minuteMs)).toBe(1);
   },
 };
+
+/** The service's bindings, with a queue that wakes nobody. */
+const unwoken = {
+  ...env,
+  DELIVERIES: { sendBatch: async () => {} } as unknown as typeof env.DELIVERIES, // all that a replay uses
+};
+
+/** Adds failed deliveries of a webhook, of one notification that it subscribes to; the first has an id of this time. */
+async function addTold(webhookId: string, count: number, first = newId()) {
+  await addDeliveries(webhookId, count, 'failed', first);
+  await rows(
+    `insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+     select event_id, level, 2, account_id, ?2, '{}', 0 from deliveries where webhook_id = ?1 on conflict do nothing`,
+    webhookId,
+    us.connection.id,
+  );
+}
 
 /** An attempt at a receiver. */
 const aCall = (): Parameters<typeof attempt> => [

@@ -24,7 +24,7 @@ const Config = v.object({
       v.check((text) => URL.parse(text)?.origin === text, 'an origin, such as https://api.example.com'),
     ),
   ),
-  /** The sender of sign-in links. A deployment without one sends no mail. */
+  /** The sender of sign-in links and alerts. A deployment without one sends no mail. */
   EMAIL_FROM: v.optional(v.pipe(v.string(), v.email())),
   /** How many days the rows of finished deliveries are kept. */
   DELIVERY_RETENTION_DAYS: v.optional(

@@ -1,3 +1,4 @@
+import { sendAlerts } from './alerts/send.ts';
 import { app } from './app.ts';
 import { handle } from './deliveries/consumer.ts';
 import type { QueueMessage } from './deliveries/queue.ts';
@@ -19,6 +20,7 @@ export default {
       await sweep(env);
     } finally {
       if (new Date(controller.scheduledTime).getUTCMinutes() === 0) await hourly(env);
+      await sendAlerts(env); // last, so that slow mail holds nothing up
     }
   },
 } satisfies ExportedHandler<Env, QueueMessage>;

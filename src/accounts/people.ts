@@ -99,6 +99,26 @@ export async function findPortalUser(
   return user;
 }
 
+/** Has a person of the account emailed about failing webhooks, or not. */
+export async function setAlerts(
+  env: Env,
+  caller: Caller,
+  userId: string,
+  getsAlerts: boolean,
+): Promise<void> {
+  await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .update(portalUsers)
+        .set({ getsAlerts })
+        .where(and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId))),
+    ],
+    { repeatable: true },
+  );
+}
+
 /** Removes a person of the account, with all their sessions. @throws Refusal: invalid, for anybody else */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
   const [[removed]] = await asCaller(env, caller, (db) => [

@@ -4,6 +4,7 @@ import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
 import { deleteEventNotifications } from '../notifications/delete.ts';
+import { countFailed } from './counts.ts';
 import { giveUpAfterMs } from './policy.ts';
 import { pendingWebhooks } from './sweep.ts';
 
@@ -44,15 +45,17 @@ export async function prune(env: Env, now = Date.now()): Promise<number> {
  * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open all
  * that time: otherwise a dead receiver's deliveries would never end. Once an hour. Returns how many.
  */
-export const giveUp = (env: Env, now = Date.now()): Promise<number> =>
-  changeInChunks(
+export function giveUp(env: Env, now = Date.now()): Promise<number> {
+  const tooLate = sql`
+    with ${pendingWebhooks}
+    select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
+      on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
+        and d.next_attempt_at <= ${now - giveUpAfterMs}
+    where d.claimed_until <= ${now} limit ${rowsPerChunk}`;
+  return changeInChunks(
     openDatabase(env),
     sql`
-    update deliveries set status = 'failed', finished_at = ${now}
-    where (webhook_id, id) in (
-      with ${pendingWebhooks}
-      select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
-        on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
-          and d.next_attempt_at <= ${now - giveUpAfterMs}
-      where d.claimed_until <= ${now} limit ${rowsPerChunk})`,
+    update deliveries set status = 'failed', finished_at = ${now} where (webhook_id, id) in (${tooLate})`,
+    countFailed(tooLate, now),
   );
+}

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { pausedAfterMs } from '../alerts/policy.ts';
 import { openDatabase, statement, transaction } from '../db/database.ts';
 import { createdAtOf } from '../db/ids.ts';
 import type { Health } from '../health/schema.ts';
@@ -16,6 +17,9 @@ type Failing = {
   openUntil: number | null;
 };
 
+/** A webhook whose receiver has been paused for as long as people are told of. */
+type Paused = { webhookId: string; accountId: string; account: string; pausedSince: number };
+
 /** What operators look at first. A count of `maxPendingCounted` means that many or more. */
 export type Status = {
   problem: string | null;
@@ -26,23 +30,26 @@ export type Status = {
   later: number;
   oldestPendingAt: number | null;
   failing: Failing[];
+  /** Those that were paused last come first. */
+  paused: Paused[];
 };
 
 export const maxPendingCounted = 10_000;
 export const maxFailedCounted = 100;
 const maxFailingListed = 20;
+export const maxPausedListed = 20;
 const dayMs = 86_400_000;
 
 /**
  * How the service is doing, and whose deliveries fail. However much has piled up, it reads a bounded number of
- * rows: 10,000 entries of the index of pending deliveries, and the 100 newest failed deliveries of each of the
- * 1,000 webhooks with the most failures in a row.
+ * rows: 10,000 entries of the index of pending deliveries, the 100 newest failed deliveries of each of the 1,000
+ * webhooks with the most failures in a row, and the 20 webhooks that were paused last.
  *
  * @throws Refusal: unavailable
  */
 export async function status(env: Env, now = Date.now()): Promise<Status> {
   const db = openDatabase(env);
-  const [health, [[pending], failing]] = await Promise.all([
+  const [health, [[pending], failing, paused]] = await Promise.all([
     checkHealth(env),
     transaction(db, [
       statement<{ pending: number; due: number; oldest: string | null }>(
@@ -72,6 +79,15 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
         where failed > 0 or failures > 0
         order by failed desc, failures desc, w.id limit ${maxFailingListed}`,
       ),
+      statement<Paused>(
+        db,
+        sql`
+        select w.id as webhookId, a.id as accountId, a.name as account, h.paused_since as pausedSince
+        from webhook_health h indexed by webhook_health_paused
+        cross join webhooks w on w.id = h.webhook_id cross join accounts a on a.id = w.account_id
+        where h.paused_since <= ${now - pausedAfterMs}
+        order by h.paused_since desc limit ${maxPausedListed}`,
+      ),
     ]),
   ]);
   const { oldest = null, ...counts } = pending ?? { pending: 0, due: 0 };
@@ -82,5 +98,6 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
     later: counts.pending - counts.due,
     oldestPendingAt: oldest === null ? null : createdAtOf(oldest),
     failing,
+    paused,
   };
 }

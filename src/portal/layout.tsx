@@ -16,6 +16,7 @@ const menu: (Link & { tabs?: Link[] })[] = [
     tabs: [
       { href: '/portal/settings/tokens', name: 'API Tokens' },
       { href: '/portal/settings/people', name: 'People' },
+      { href: '/portal/settings/notifications', name: 'Notifications' },
     ],
   },
 ];

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { sendAlerts } from '../../src/alerts/send.ts';
 import { newId } from '../../src/db/ids.ts';
 import { sweep } from '../../src/deliveries/sweep.ts';
 import { status } from '../../src/operator/status.ts';
@@ -27,6 +28,15 @@ const put = (webhookId: string, count: number, set: Record<string, string | numb
 
 const hour = 3_600_000;
 
+/** So many attempts of webhooks have failed in a row. */
+const failFor = (failures: number, ids: string[]) =>
+  env.DB.prepare(
+    `insert into webhook_health (webhook_id, failures, openings, open_until)
+     select value, ?2, 1, 0 from json_each(?1)`,
+  )
+    .bind(JSON.stringify(ids), failures)
+    .run();
+
 describe('the status of the service', () => {
   it('is all zeros and names no webhook when nothing has happened', async () => {
     expect(await show()).toEqual({
@@ -42,6 +52,7 @@ describe('the status of the service', () => {
       later: 0,
       oldestPendingAt: null,
       failing: [],
+      paused: [],
     });
   });
 
@@ -85,6 +96,32 @@ describe('the status of the service', () => {
         { webhookId: hook.id, failures: 5, openUntil: expect.stringMatching(/Z$/) },
       ]),
     );
+  });
+
+  it('names the webhooks that have been paused for 15 minutes, the latest first', async () => {
+    const [first, second, later, fine] = [
+      await tale.register(),
+      await tale.register(),
+      await tale.register(),
+      await tale.register(),
+    ];
+    const began = Date.now() - hour;
+    await failFor(5, [second.id, first.id, later.id]);
+    await failFor(4, [fine.id]);
+    await sendAlerts(env, began);
+    const pauseFrom = (id: string, at: number) =>
+      env.DB.prepare('update webhook_health set paused_since = ?2 where webhook_id = ?1').bind(id, at).run();
+    await pauseFrom(second.id, began + 1000);
+    await pauseFrom(later.id, Date.now() - 14 * 60_000);
+    const { accountId } = tale.us;
+    const account = 'Acme Insurance';
+    expect((await show()).paused).toEqual([
+      { webhookId: second.id, accountId, account, pausedSince: new Date(began + 1000).toISOString() },
+      { webhookId: first.id, accountId, account, pausedSince: new Date(began).toISOString() },
+    ]);
+    await env.DB.prepare('update webhook_health set failures = 0').run();
+    await sendAlerts(env);
+    expect((await show()).paused).toEqual([]);
   });
 
   it('counts no further than it needs to, whatever has piled up', async () => {

@@ -55,10 +55,12 @@ it.each([
   ['/portal/webhooks/:webhook', 3, 2],
   ['/portal/webhooks/:webhook/edit', 3, 2],
   ['/portal/webhooks/:webhook/delete', 2, 2],
+  ['/portal/webhooks/:webhook/replay', 3, 2],
   ['/portal/webhooks/:webhook/deliveries/:delivery', 2, 2],
   ['/portal/settings/tokens', 2, 2],
   ['/portal/settings/tokens/:token/revoke', 2, 2],
   ['/portal/settings/people', 2, 2],
+  ['/portal/settings/notifications', 1, 1],
 ])('GET %s asks D1 %d times, one after the other %d', async (pattern, trips, rounds) => {
   const { bindings, count } = counted();
   const path = pattern.replace(/:(\w+)/g, (_, name) => ids[name as keyof typeof ids]); // as the table has them

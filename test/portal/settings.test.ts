@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, signIn } from '../support/portal.ts';
+import { ask, formOn, signIn } from '../support/portal.ts';
 import { type World, world } from '../support/world.ts';
 
 let us: World;
@@ -23,7 +23,7 @@ async function linksOf(path: string, label: string) {
 }
 
 describe('settings', () => {
-  it('are in the menu, and have the tabs API Tokens and People (spec 5.3)', async () => {
+  it('are in the menu, and have the tabs API Tokens (spec 5.3), People and Notifications', async () => {
     const settings = { name: 'Settings', href: '/portal/settings' };
     expect(await linksOf('/portal', 'Main')).toContainEqual(settings);
     expect((await ask('GET', settings.href, { cookie: ann.cookie })).headers.get('location')).toBe(
@@ -33,6 +33,7 @@ describe('settings', () => {
     expect(await linksOf('/portal/settings/people', 'Settings')).toEqual([
       { name: 'API Tokens', href: '/portal/settings/tokens' },
       { name: 'People', href: '/portal/settings/people', current: 'page' },
+      { name: 'Notifications', href: '/portal/settings/notifications' },
     ]);
     const revoke = `/portal/settings/tokens/${us.tokenId}/revoke`;
     expect((await linksOf(revoke, 'Settings'))[0]).toMatchObject({ name: 'API Tokens', current: 'true' });
@@ -79,5 +80,38 @@ describe('the People tab', () => {
     expect((await send(path(ann.email))).status).toBe(404);
     expect((await send(path(bob.email))).status).toBe(303);
     expect((await ask('GET', '/portal', { cookie: bob.cookie })).status).toBe(303);
+  });
+});
+
+describe('the Notifications tab', () => {
+  const path = '/portal/settings/notifications';
+  const isOn = async (cookie: string) =>
+    (await formOn(await ask('GET', path, { cookie }))).checked('alerts').length === 1;
+
+  it('turns emails about webhooks off and on again, for oneself alone', async () => {
+    const bob = await signIn(us);
+    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
+    expect((await send(path)).headers.get('location')).toBe(path); // as a browser sends an empty checkbox
+    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([false, true]);
+    expect(await html(path)).toContain(`We do not email ${ann.email} about webhooks.`);
+    await send(path, { alerts: 'yes' });
+    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
+    expect(await html(path)).toContain(`We email ${ann.email} when something is wrong`);
+  });
+
+  it('can change nothing of another person, whatever is sent', async () => {
+    const bob = await signIn(us);
+    const { results } = await env.DB.prepare('select id from portal_users where email = ?1')
+      .bind(bob.email)
+      .all<{ id: string }>();
+    await send(path, { id: results[0]?.id ?? '', userId: results[0]?.id ?? '', email: bob.email });
+    expect(await isOn(bob.cookie)).toBe(true);
+    await send(path, { alerts: 'yes' });
+  });
+
+  it('says so where the deployment sends no email', async () => {
+    const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
+    const page = await ask('GET', path, { cookie: ann.cookie, bindings });
+    expect(await page.text()).toContain('This deployment sends no email at all.');
   });
 });

@@ -10,6 +10,7 @@ type Failing = {
   failures: number;
   openUntil: string | null;
 };
+type Paused = { account: string; webhookId: string; pausedSince: string };
 type Status = {
   problem: string | null;
   health: { database: string; queueBacklog: number | null; oldestDueSeconds: number | null };
@@ -18,6 +19,8 @@ type Status = {
   later: number;
   oldestPendingAt: string | null;
   failing: Failing[];
+  /** A service from before there were alerts leaves it out. */
+  paused?: Paused[];
 };
 
 /** The service stops counting here: such a count stands for itself or more. */
@@ -31,7 +34,8 @@ export function statusCommand(): Command {
     .action(async (_, command) => {
       const status = await operatorFor(command).get<Status>('/status');
       if (command.optsWithGlobals().json) console.log(printableJson(status));
-      else console.log(`${overview(status)}\n${failures(status.failing)}`);
+      else
+        console.log([overview(status), failures(status.failing), ...pauses(status.paused ?? [])].join('\n'));
     });
 }
 
@@ -60,6 +64,13 @@ function failures(failing: Failing[]): string {
     openUntil,
   ]);
   return tableOf(rows, ['account', 'webhook', 'failed in 24 h', '', 'in a row', 'paused until']);
+}
+
+/** Webhooks whose people are told of it by email; nothing when there are none. */
+function pauses(paused: Paused[]): string[] {
+  if (paused.length === 0) return [];
+  const rows = paused.map(({ account, webhookId, pausedSince }) => [account, webhookId, pausedSince]);
+  return [tableOf(rows, ['account', 'webhook', 'paused for over 15 minutes, since'])];
 }
 
 const counted = (count: number, max: number): string => (count < max ? `${count}` : `${max}+`);

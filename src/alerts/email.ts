@@ -1,0 +1,103 @@
+import { html } from 'hono/html';
+import { circuitLongestMs, giveUpAfterMs } from '../deliveries/policy.ts';
+import type { AlertKind, AlertState } from './policy.ts';
+import { type Happened, maxWaitingCounted, type WebhookReport } from './report.ts';
+import { counted, minuteOf, wordsFor } from './words.ts';
+
+/** What one email tells: a kind of thing, and the account's webhooks that it is about. */
+export type Alert = {
+  kind: AlertKind;
+  account: string;
+  /** The webhooks that are named; there are `others` beside them. */
+  webhooks: AlertedWebhook[];
+  others: number;
+};
+
+/** A webhook as an email tells of it. Times are milliseconds since 1970. */
+export type AlertedWebhook = WebhookReport &
+  Pick<AlertState, 'pausedFrom' | 'pausedTo' | 'failed' | 'failedFrom'>;
+
+/** A paragraph, with a link at its end. */
+type Paragraph = { text: string; url?: string };
+
+/**
+ * Renders an email. Webhooks are named by their host alone: paths and queries can hold secrets. `origin` is where
+ * people reach the portal.
+ */
+export async function renderEmail(alert: Alert, origin: string) {
+  const paragraphs = paragraphsOf(alert, `${origin}/portal`);
+  const shown = paragraphs.map(
+    ({ text, url }) => html`<p>${text}${url && html` <a href="${url}">${url}</a>`}</p>`,
+  );
+  return {
+    subject: subjectOf(alert),
+    text: paragraphs.map(({ text, url }) => (url ? `${text} ${url}` : text)).join('\n\n'),
+    html: String(await html`${shown}`),
+  };
+}
+
+function paragraphsOf({ kind, account, webhooks, others }: Alert, portal: string): Paragraph[] {
+  const rest = `And ${counted(others, 'other webhook', 'other webhooks')}:`;
+  return [
+    { text: leads[kind](webhooksOfYours(webhooks.length + others)) },
+    ...webhooks.map((webhook) => ({
+      text: `${hostOf(webhook)}: ${stories[kind](webhook)}`,
+      url: `${portal}/webhooks/${webhook.webhookId}`,
+    })),
+    ...(others > 0 ? [{ text: rest, url: `${portal}/webhooks` }] : []),
+    { text: advice[kind] },
+    {
+      text: `You get this email because you can sign in to ${account}. To turn these emails off:`,
+      url: `${portal}/settings/notifications`,
+    },
+  ];
+}
+
+const webhooksOfYours = (count: number): string =>
+  count === 1 ? 'a webhook of yours' : `${counted(count, 'webhook', 'webhooks')} of yours`;
+
+const subjects = {
+  paused: (what) => `Deliveries to ${what} are paused`,
+  failed: (what) => `Deliveries to ${what} have failed`,
+  working: (what, many) => `${what} ${many ? 'work' : 'works'} again`,
+} satisfies Record<AlertKind, (what: string, many: boolean) => string>;
+
+function subjectOf({ kind, webhooks, others }: Alert): string {
+  const [first] = webhooks;
+  const count = webhooks.length + others;
+  return subjects[kind](
+    count === 1 && first ? hostOf(first) : counted(count, 'webhook', 'webhooks'),
+    count > 1,
+  );
+}
+
+const hostOf = ({ url }: AlertedWebhook): string => new URL(url).host;
+
+const leads = {
+  paused: (what) => `We have paused deliveries to ${what}, because calls keep failing.`,
+  failed: (what) => `Deliveries to ${what} have failed for good.`,
+  working: (what) => `Deliveries to ${what} arrive again.`,
+} satisfies Record<AlertKind, (what: string) => string>;
+
+const since = (at: number | null): string => (at === null ? '' : ` since ${minuteOf(at)}`);
+const lately = (last: Happened | null): string => (last ? ` Your receiver ${wordsFor(last)}.` : '');
+const waiting = ({ waiting: count }: AlertedWebhook): string =>
+  count === 0
+    ? 'Nothing is waiting.'
+    : `Waiting: ${counted(count, 'delivery', 'deliveries', maxWaitingCounted)}.`;
+
+const stories = {
+  paused: (webhook) =>
+    `paused${since(webhook.pausedFrom)}.${lately(webhook.lastFailure)} ${waiting(webhook)}`,
+  failed: (webhook) =>
+    `${counted(webhook.failed, 'delivery', 'deliveries')} failed${since(webhook.failedFrom)}.${lately(webhook.lastEnd ?? webhook.lastFailure)}`,
+  working: (webhook) =>
+    `works again${since(webhook.pausedTo)}; paused${since(webhook.pausedFrom)} until then. ${waiting(webhook)}`,
+} satisfies Record<AlertKind, (webhook: AlertedWebhook) => string>;
+
+const replay = 'open the webhook and choose “Send what I missed”.';
+const advice = {
+  paused: `Please check your receiver. Every ${circuitLongestMs / 60_000} minutes or sooner we try one delivery. When it succeeds, everything that waited is delivered. A delivery that has waited for ${giveUpAfterMs / 86_400_000} days has failed.`,
+  failed: `We do not try them again by ourselves. Once your receiver works, ${replay}`,
+  working: `What is waiting is delivered without your help. If deliveries have failed in the meantime, ${replay}`,
+} satisfies Record<AlertKind, string>;

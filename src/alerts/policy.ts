@@ -1,0 +1,53 @@
+/** What an email can tell: a receiver has been paused, deliveries have failed for good, a receiver works again. */
+export type AlertKind = 'paused' | 'failed' | 'working';
+
+/** How long a receiver has been paused before anybody is told. */
+export const pausedAfterMs = 15 * 60_000;
+
+/** For how long after an email of a kind about a webhook no other of that kind is sent about it. */
+export const quietMs = 60 * 60_000;
+
+/** What there is to tell of a webhook, and what people have been told. Times are milliseconds since 1970. */
+export type AlertState = {
+  /** The last pause of its receiver, null if there was none; `pausedTo` is null while it lasts. */
+  pausedFrom: number | null;
+  pausedTo: number | null;
+  /** Deliveries that failed since people were last told of such, and since when. */
+  failed: number;
+  failedFrom: number | null;
+  /** When people were last told of each kind. */
+  toldPausedAt: number | null;
+  toldFailedAt: number | null;
+  toldWorkingAt: number | null;
+};
+
+/** Decides what people are to be told now, and when there may be something to tell next; null if not as things are. */
+export function decide(state: AlertState, now: number): { kinds: AlertKind[]; nextAt: number | null } {
+  const kinds = dueTimes(state)
+    .filter(({ at }) => at <= now)
+    .map(({ kind }) => kind);
+  const told = Object.assign({ ...state }, ...kinds.map((kind) => tell[kind](now)));
+  const later = dueTimes(told);
+  return { kinds, nextAt: later.length > 0 ? Math.min(...later.map(({ at }) => at)) : null };
+}
+
+/** When each kind of thing there is to tell may be told. */
+function dueTimes(state: AlertState): { kind: AlertKind; at: number }[] {
+  const { pausedFrom, pausedTo, failed, failedFrom } = state;
+  const knownPaused = (state.toldPausedAt ?? 0) > (state.toldWorkingAt ?? 0);
+  const times: { kind: AlertKind; at: number }[] = [];
+  const due = (kind: AlertKind, since: number, toldAt: number | null) =>
+    times.push({ kind, at: toldAt === null ? since : Math.max(since, toldAt + quietMs) });
+  if (pausedFrom !== null && pausedTo === null && !knownPaused)
+    due('paused', pausedFrom + pausedAfterMs, state.toldPausedAt);
+  if (pausedTo !== null && knownPaused) due('working', pausedTo, state.toldWorkingAt);
+  if (failed > 0) due('failed', failedFrom ?? 0, state.toldFailedAt);
+  return times;
+}
+
+/** What telling a kind at `now` changes. */
+const tell: Record<AlertKind, (now: number) => Partial<AlertState>> = {
+  paused: (now) => ({ toldPausedAt: now }),
+  working: (now) => ({ toldWorkingAt: now }),
+  failed: (now) => ({ toldFailedAt: now, failed: 0 }),
+};

@@ -1,0 +1,56 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, type MockInstance, vi } from 'vitest';
+import { sendAlerts } from '../../src/alerts/send.ts';
+import { signIn } from './portal.ts';
+import { rows } from './rows.ts';
+import { story } from './story.ts';
+
+export const minuteMs = 60_000;
+
+type Mail = { to: string; subject: string; text: string };
+
+/** A story in which minutes pass as a test says, and emails are kept: nothing has failed yet, and Ann can sign in. */
+export function alertStory() {
+  const told = {} as { ann: string; now: number; send: MockInstance<typeof env.EMAIL.send> }; // filled in before each test
+  const tale = story();
+  beforeEach(async () => {
+    for (const table of ['alerts', 'webhook_health', 'webhook_hours', 'deliveries'])
+      await rows(`delete from ${table}`);
+    told.now = Date.now();
+    told.ann = (await signIn(tale.us)).email;
+    told.send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
+  });
+  const run = (bindings: Env = env) => sendAlerts(bindings, told.now);
+  const mails = () => told.send.mock.calls.map(([mail]) => mail as Mail); // as mail.ts sends it
+  return Object.assign(told, {
+    tale,
+    /** Runs the job, in this minute. */
+    run,
+    /** Lets so many minutes pass, and runs the job in each of them. */
+    async pass(minutes: number, bindings: Env = env) {
+      for (let i = 0; i < minutes; i++) {
+        told.now += minuteMs;
+        await run(bindings);
+      }
+    },
+    mails,
+    subjects: () => mails().map(({ subject }) => subject),
+    recipients: () =>
+      mails()
+        .map(({ to }) => to)
+        .sort(),
+  });
+}
+
+/** So many attempts of webhooks have failed in a row, as a lane records it. */
+export const fail = (webhookIds: string[], failures = 5) =>
+  rows(
+    `insert into webhook_health (webhook_id, failures, openings, open_until)
+     select value, ?2, 1, 0 from json_each(?1) where true
+     on conflict (webhook_id) do update set failures = excluded.failures`,
+    JSON.stringify(webhookIds),
+    failures,
+  );
+
+/** An attempt of each has been delivered. */
+export const work = (webhookIds: string[]) => fail(webhookIds, 0);

@@ -35,6 +35,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   webhook_connections: { cascades: 'webhooks' },
   webhook_health: { cascades: 'webhooks' },
   webhook_hours: { cascades: 'webhooks' },
+  alerts: { cascades: 'webhooks' },
   sign_in_links: { pruned: [expiredSignInLinks(0)] },
   sessions: { pruned: [expiredSessions(0)] },
   tokens: { pruned: [longRevokedTokens(0), longExpiredTokens(0)] },
@@ -135,7 +136,7 @@ describe('once an hour', () => {
       expect(await rows('select 1 from webhook_health where webhook_id = ?1', hook.id)).toHaveLength(1),
     );
     await as(tale.us.apiToken).delete(`/webhook/${hook.id}`);
-    for (const table of ['webhook_health', 'webhook_hours', 'webhook_connections'])
+    for (const table of ['webhook_health', 'webhook_hours', 'alerts', 'webhook_connections'])
       expect(await rows(`select 1 from ${table} where webhook_id = ?1`, hook.id)).toEqual([]);
   });
 

@@ -2,13 +2,14 @@ import { Command } from 'commander';
 import { accountCommands } from './operate/accounts.ts';
 import { ApiError } from './operate/client.ts';
 import { connectionCommands } from './operate/connections.ts';
-import { deliveryCommands, webhookCommands } from './operate/deliveries.ts';
+import { deliveryCommands } from './operate/deliveries.ts';
 import { generateCommand } from './operate/generate.ts';
 import { importCommand } from './operate/import.ts';
 import { printable } from './operate/printable.ts';
 import { statusCommand } from './operate/status.ts';
 import { tokenCommands } from './operate/tokens.ts';
 import { signInLinkCommand, userCommands } from './operate/users.ts';
+import { webhookCommands } from './operate/webhooks.ts';
 
 const program = new Command('fleet')
   .description("The operator's tool for the Fleet Data Service.")

@@ -3,6 +3,8 @@ import type { Account } from '../accounts/accounts.ts';
 import type { Connection } from '../accounts/connections.ts';
 import type { PortalUser } from '../accounts/people.ts';
 import { type Delivery, statuses } from '../deliveries/queries.ts';
+import type { Receiver } from '../deliveries/receivers.ts';
+import { maxReplayCounted } from '../deliveries/replay-count.ts';
 import { timestamp, timestampOrNull } from '../fields.ts';
 import { HealthOutput } from '../health/schema.ts';
 import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../notifications/types.ts';
@@ -91,7 +93,13 @@ export const UserOutput = v.object({
 });
 export type UserOutput = v.InferOutput<typeof UserOutput>;
 
-export const presentUser = ({ createdAt, lastSignInAt, confirmedAt, ...user }: PortalUser): UserOutput => ({
+export const presentUser = ({
+  createdAt,
+  lastSignInAt,
+  confirmedAt,
+  getsAlerts: _,
+  ...user
+}: PortalUser): UserOutput => ({
   ...user,
   pending: confirmedAt === null,
   createdAt: timestamp(createdAt),
@@ -100,11 +108,22 @@ export const presentUser = ({ createdAt, lastSignInAt, confirmedAt, ...user }: P
 
 export const SignInLink = v.object({ url: v.string() });
 
+const callLimit = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
+
 export const WebhookHealth = v.object({
   id,
   url: v.string(),
   failures: v.pipe(v.number(), v.integer()),
   openUntil: v.nullable(time),
+  maxInFlight: callLimit,
+  maxPerSecond: callLimit,
+  window: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
+export type WebhookHealth = v.InferOutput<typeof WebhookHealth>;
+
+export const presentWebhook = ({ openUntil, ...receiver }: Receiver & { url: string }): WebhookHealth => ({
+  ...receiver,
+  openUntil: timestampOrNull(openUntil),
 });
 
 export const FailingWebhook = v.object({
@@ -114,6 +133,13 @@ export const FailingWebhook = v.object({
   failed: v.pipe(v.number(), v.integer(), v.maxValue(maxFailedCounted)),
   failures: v.pipe(v.number(), v.integer()),
   openUntil: v.nullable(time),
+});
+
+export const PausedWebhook = v.object({
+  webhookId: id,
+  accountId: id,
+  account: v.string(),
+  pausedSince: time,
 });
 
 const count = v.pipe(v.number(), v.integer(), v.maxValue(maxPendingCounted));
@@ -126,19 +152,31 @@ export const StatusOutput = v.object({
   later: count,
   oldestPendingAt: v.nullable(time),
   failing: v.array(FailingWebhook),
+  paused: v.array(PausedWebhook),
 });
 export type StatusOutput = v.InferOutput<typeof StatusOutput>;
 
-export const presentStatus = ({ oldestPendingAt, failing, ...rest }: Status): StatusOutput => ({
+export const presentStatus = ({ oldestPendingAt, failing, paused, ...rest }: Status): StatusOutput => ({
   ...rest,
   oldestPendingAt: timestampOrNull(oldestPendingAt),
   failing: failing.map(({ openUntil, ...webhook }) => ({
     ...webhook,
     openUntil: timestampOrNull(openUntil),
   })),
+  paused: paused.map(({ pausedSince, ...webhook }) => ({ ...webhook, pausedSince: timestamp(pausedSince) })),
 });
 
-export const Replayed = v.object({ replayed: v.pipe(v.number(), v.integer()), more: v.boolean() });
+export const Replayed = v.object({
+  replayed: v.pipe(v.number(), v.integer()),
+  more: v.boolean(),
+  next: v.optional(id),
+});
+
+export const ReplayCount = v.object({
+  count: v.pipe(v.number(), v.integer(), v.maxValue(maxReplayCounted)),
+  more: v.boolean(),
+  tooOld: v.pipe(v.number(), v.integer(), v.maxValue(maxReplayCounted)),
+});
 
 export const AttemptEntry = v.object({
   at: time,

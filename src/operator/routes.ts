@@ -5,16 +5,18 @@ import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { addPortalUser, listPortalUsers, removePortalUser } from '../accounts/people.ts';
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
 import type { Caller } from '../db/guard.ts';
-import { listCircuits } from '../deliveries/circuits.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../deliveries/queries.ts';
-import { replay } from '../deliveries/replay.ts';
+import { listReceivers } from '../deliveries/receivers.ts';
+import { replay, replayOne } from '../deliveries/replay.ts';
+import { countReplayable } from '../deliveries/replay-count.ts';
 import { invalid } from '../errors.ts';
-import { parse, timestampOrNull } from '../fields.ts';
+import { parse } from '../fields.ts';
 import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
 import { okSlice, requestedSlice } from '../http/slices.ts';
 import { issueToken, listTokens, type NewToken, revokeToken } from '../tokens/service.ts';
+import { setReceiverLimits } from '../webhooks/limits.ts';
 import { authenticateOperator } from './authenticate.ts';
 import {
   presentAccount,
@@ -23,6 +25,7 @@ import {
   presentStatus,
   presentToken,
   presentUser,
+  presentWebhook,
 } from './replies.ts';
 import {
   AccountChange,
@@ -32,6 +35,8 @@ import {
   NewConnection,
   NewToken as NewTokenInput,
   NewUser,
+  ReceiverLimits,
+  ReplayQuery,
   ReplayRange,
   SignInLinkInput,
 } from './schema.ts';
@@ -72,7 +77,9 @@ export const operatorRoutes = new Hono<App>()
   .get('/deliveries', deliveries)
   .get('/deliveries/:id', delivery)
   .post('/deliveries/:id/replay', replayDelivery)
-  .post('/webhooks/:id/replay', replayWebhook);
+  .get('/webhooks/:id/replay', countReplay)
+  .post('/webhooks/:id/replay', replayWebhook)
+  .patch('/webhooks/:id/limits', changeLimits);
 
 const id = (c: Context): string => c.req.param('id') ?? '';
 const inAccount = (c: Context) => operatorIn(id(c));
@@ -130,12 +137,14 @@ async function removeToken(c: Context) {
 }
 
 async function webhooks(c: Context) {
-  const circuits = await listCircuits(c.env, inAccount(c));
-  const presented = circuits.map(({ openUntil, ...webhook }) => ({
-    ...webhook,
-    openUntil: timestampOrNull(openUntil),
-  }));
-  return ok(c, 'Webhooks', presented);
+  return ok(c, 'Webhooks', (await listReceivers(c.env, inAccount(c))).map(presentWebhook));
+}
+
+async function changeLimits(c: Context) {
+  const limits = parse(ReceiverLimits, await body(c));
+  const caller = await operatorInOwnerOf(c.env, 'webhook', id(c));
+  await setReceiverLimits(c.env, caller, id(c), limits);
+  return ok(c, 'Limits changed', (await listReceivers(c.env, caller, id(c))).map(presentWebhook)[0]);
 }
 
 async function deliveries(c: Context) {
@@ -153,14 +162,20 @@ async function delivery(c: Context) {
 }
 
 async function replayDelivery(c: Context) {
-  const { accountId, webhookId } = await locateDelivery(c.env, id(c));
-  return ok(c, 'Replayed', await replay(c.env, operatorIn(accountId), webhookId, { id: id(c) }));
+  const { accountId, ...key } = await locateDelivery(c.env, id(c));
+  return ok(c, 'Replayed', await replayOne(c.env, operatorIn(accountId), key));
+}
+
+async function countReplay(c: Context) {
+  const selection = parse(ReplayQuery, c.req.query());
+  const caller = await operatorInOwnerOf(c.env, 'webhook', id(c));
+  return ok(c, 'Counted', await countReplayable(c.env, caller, id(c), selection));
 }
 
 async function replayWebhook(c: Context) {
-  const range = parse(ReplayRange, await body(c));
+  const selection = parse(ReplayRange, await body(c));
   const caller = await operatorInOwnerOf(c.env, 'webhook', id(c));
-  return ok(c, 'Replayed', await replay(c.env, caller, id(c), range));
+  return ok(c, 'Replayed', await replay(c.env, caller, id(c), selection));
 }
 
 async function newUser(c: Context) {

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
+import { widestWindow } from '../deliveries/policy.ts';
 import { statuses } from '../deliveries/queries.ts';
 import { limitUpTo, Name, Timestamp } from '../fields.ts';
 import { isIncidentType } from '../incidents/types.ts';
+import { maxCallsPerSecond } from '../webhooks/limits.ts';
 
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
 export const NewAccount = v.object({ name: Name });
@@ -67,7 +69,37 @@ export const SignInLinkInput = v.object({
   accountId: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'))),
 });
 
-export const ReplayRange = v.object({ since: v.optional(Timestamp), until: v.optional(Timestamp) });
+const span = { since: v.optional(Timestamp), until: v.optional(Timestamp) };
+const deliveryId = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
+
+export const ReplayRange = v.object({
+  ...span,
+  includeDelivered: v.optional(v.boolean()),
+  after: v.optional(deliveryId),
+});
+
+export const ReplayQuery = v.object({
+  ...span,
+  includeDelivered: v.optional(
+    v.pipe(
+      v.picklist(['true', 'false'], 'must be true or false'),
+      v.transform((text) => text === 'true'),
+    ),
+  ),
+  after: v.optional(deliveryId),
+});
+
+const limitUpToCalls = (highest: number) => {
+  const must = `must be a whole number from 1 to ${highest}`;
+  const calls = v.pipe(v.number(must), v.integer(must), v.minValue(1, must), v.maxValue(highest, must));
+  return v.optional(v.nullable(calls));
+};
+
+/** What is left out stays as it is; null takes a limit away. */
+export const ReceiverLimits = v.object({
+  maxInFlight: limitUpToCalls(widestWindow),
+  maxPerSecond: limitUpToCalls(maxCallsPerSecond),
+});
 
 export const DeliveryQuery = v.object({
   webhookId: v.pipe(v.string(), v.uuid('must be a UUID')),

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { type Delivery, findDelivery } from '../deliveries/queries.ts';
-import { replay } from '../deliveries/replay.ts';
+import { replayOne } from '../deliveries/replay.ts';
 import { Refusal } from '../errors.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
@@ -32,7 +32,14 @@ async function detail(c: Context) {
             Next attempt: <Time at={delivery.nextAttemptAt} />
           </p>
         )}
-        {delivery.status === 'failed' && <PostButton to={`${pathOf(delivery)}/replay`} name="Replay" />}
+        {delivery.status !== 'pending' && (
+          <div class="actions">
+            <PostButton to={`${pathOf(delivery)}/replay`} name="Replay" />
+            {delivery.status === 'delivered' && (
+              <small>It was delivered: your receiver will see a repeat, with the same Delivery-Id.</small>
+            )}
+          </div>
+        )}
         <h2>Attempts</h2>
         {delivery.log.length === 0 && <p>None yet.</p>}
         {delivery.attemptsOmitted > 0 && (
@@ -61,7 +68,7 @@ async function detail(c: Context) {
 
 async function replayDelivery(c: Context) {
   const delivery = await requireDelivery(c);
-  await replay(c.env, c.get('caller'), delivery.webhookId, { id: delivery.id });
+  await replayOne(c.env, c.get('caller'), delivery);
   return seeOther(c, pathOf(delivery));
 }
 

@@ -9,7 +9,9 @@ import { connectionPages } from './connections.tsx';
 import { deliveryPages } from './delivery.tsx';
 import { eventPages } from './events.tsx';
 import { renderFailurePage } from './failures.tsx';
+import { notificationPages } from './notifications.tsx';
 import { peoplePages } from './people.tsx';
+import { replayPages } from './replay.tsx';
 import { sameOriginOnly } from './same-origin.ts';
 import { signedIn } from './session.ts';
 import { signInPages } from './sign-in.tsx';
@@ -57,10 +59,12 @@ export const portalRoutes = new Hono<App>()
   .route('/', webhookForms)
   .route('/', webhookPages)
   .route('/', webhookActions)
+  .route('/', replayPages)
   .route('/', deliveryPages)
   .get('/settings', (c) => seeOther(c, '/portal/settings/tokens'))
   .route('/', tokenPages)
   .route('/', peoplePages)
+  .route('/', notificationPages)
   .all('/*', (c) => {
     const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
     throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });

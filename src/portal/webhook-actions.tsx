@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { replay } from '../deliveries/replay.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
 import { deleteWebhook } from '../webhooks/service.ts';
@@ -14,7 +13,6 @@ import { typesOf } from './webhooks.tsx';
 export const webhookActions = new Hono<App>()
   .get('/webhooks/:id/delete', confirmDelete)
   .post('/webhooks/:id/delete', remove)
-  .post('/webhooks/:id/replay', limitActions, replayFailed)
   .post('/webhooks/:id/test-event', limitActions, (c) => test(c, testEvent))
   .post('/webhooks/:id/test-accident', limitActions, (c) => test(c, testAccident));
 
@@ -34,12 +32,6 @@ async function remove(c: Context) {
   const { id } = await requireWebhook(c);
   await deleteWebhook(c.env, c.get('caller'), id);
   return seeOther(c, '/portal/webhooks');
-}
-
-async function replayFailed(c: Context) {
-  const webhook = await requireWebhook(c);
-  await replay(c.env, c.get('caller'), webhook.id, {});
-  return seeOther(c, pathOf(webhook));
 }
 
 async function test(c: Context, make: typeof testAccident) {

@@ -8,7 +8,8 @@ import { findWebhook, type StoredWebhook } from '../webhooks/service.ts';
 import { Chart } from './chart.tsx';
 import { PostButton, Status, Table, Time } from './components.tsx';
 import { page } from './layout.tsx';
-import { Health, typeNames, typesOf } from './webhooks.tsx';
+import { CallLimits, Health } from './receiver.tsx';
+import { typeNames, typesOf } from './webhooks.tsx';
 
 /** One webhook with its deliveries. */
 export const webhookPages = new Hono<App>().get('/webhooks/:id', detail);
@@ -21,11 +22,12 @@ async function detail(c: Context) {
   const status = statuses.find((known) => known === query.status);
   const type = notificationTypes.find((known) => String(known) === query.type);
   const filter = { webhookId, status, type, before: query.before, limit: pageSize + 1 };
-  const [webhook, { hours, circuits, deliveries }] = await Promise.all([
+  const [webhook, { hours, receivers, deliveries }] = await Promise.all([
     requireWebhook(c),
     webhookActivity(c.env, c.get('caller'), filter),
   ]);
   const path = pathOf(webhook);
+  const receiver = receivers.get(webhook.id);
   const shown = deliveries.slice(0, pageSize);
   const connections = webhook.connectionIds.length;
   return page(
@@ -46,12 +48,12 @@ async function detail(c: Context) {
         <a href={`${path}/edit`}>Edit</a>
         <PostButton to={`${path}/test-event`} name="Send a test event" quiet />
         <PostButton to={`${path}/test-accident`} name="Simulate an accident" quiet />
-        <PostButton to={`${path}/replay`} name="Replay all failed" quiet />
+        <a href={`${path}/replay`}>Send what I missed</a>
         <a href={`${path}/delete`}>Delete</a>
       </div>
       <div data-live>
         <p>
-          <Health circuit={circuits.get(webhook.id)} />
+          <Health receiver={receiver} /> <CallLimits receiver={receiver} />
         </p>
         <Chart hours={hours} />
         <h2>Deliveries</h2>

@@ -1,18 +1,19 @@
 import { Hono } from 'hono';
-import { accountActivity, type Circuit } from '../deliveries/activity.ts';
+import { accountActivity } from '../deliveries/activity.ts';
 import type { App, Context } from '../http/context.ts';
 import { ACCIDENT, EVENT } from '../notifications/types.ts';
 import { listWebhooks, type Webhook } from '../webhooks/service.ts';
 import { Chart } from './chart.tsx';
 import { Table, Time } from './components.tsx';
 import { page } from './layout.tsx';
+import { Health } from './receiver.tsx';
 
 /** The account's webhooks, and how their deliveries went. */
 export const webhookListPages = new Hono<App>().get('/webhooks', list);
 
 async function list(c: Context) {
   const caller = c.get('caller');
-  const [webhooks, { hours, circuits }] = await Promise.all([
+  const [webhooks, { hours, receivers }] = await Promise.all([
     listWebhooks(c.env, caller),
     accountActivity(c.env, caller),
   ]);
@@ -36,7 +37,7 @@ async function list(c: Context) {
               <td>{typesOf(webhook)}</td>
               <td>{webhook.connectionIds.length}</td>
               <td>
-                <Health circuit={circuits.get(webhook.id)} />
+                <Health receiver={receivers.get(webhook.id)} />
               </td>
               <td>
                 <Time at={webhook.createdAt} />
@@ -55,15 +56,3 @@ export const typeNames = { [ACCIDENT]: 'accidents', [EVENT]: 'events' };
 /** What a webhook subscribes to, in words. */
 export const typesOf = ({ notificationTypes }: Webhook): string =>
   notificationTypes.map((type) => typeNames[type]).join(' and ');
-
-/** How a webhook's receiver has been doing. */
-export const Health = ({ circuit }: { circuit: Circuit | undefined }) =>
-  !circuit?.failures ? (
-    <span class="tag good">healthy</span>
-  ) : circuit.openUntil > Date.now() ? (
-    <span class="tag bad">
-      paused until <Time at={circuit.openUntil} />
-    </span>
-  ) : (
-    <span class="tag wait">failures in a row: {circuit.failures}</span>
-  );

@@ -176,6 +176,30 @@ it('a failing receiver’s attempts are shown, and replayed once it works again'
   expect(await page.locator('.timeline li').count()).toBe(2);
 });
 
+it('what was missed is counted, and then sent again', async () => {
+  works = false;
+  await follow(page.getByRole('link', { name: 'Back to the webhook' }));
+  await press('Send a test event');
+  await page.locator('tbody .bad').first().waitFor();
+  works = true;
+  await follow(page.getByRole('link', { name: 'Send what I missed' }));
+  expect(await heading()).toBe('Replay deliveries');
+  expect(await page.locator('main').innerText()).toContain('1 delivery can be replayed.');
+  await page.getByLabel('Deliveries').selectOption('all');
+  await page.getByLabel('Since (UTC)').fill('2026-01-01T00:00');
+  await press('Count');
+  expect(await page.getByLabel('Since (UTC)').inputValue()).toBe('2026-01-01T00:00');
+  expect(await page.locator('main').innerText()).toContain('5 deliveries can be replayed.');
+  await follow(page.getByRole('link', { name: 'Back to the webhook' }));
+  await follow(page.getByRole('link', { name: 'Send what I missed' }));
+  const before = got.length;
+  await press('Replay 1 delivery');
+  expect(await page.getByRole('status').innerText()).toBe('1 delivery is on the way again.');
+  await until('it arrives', () => got.length === before + 1);
+  await follow(page.getByRole('link', { name: 'Back to the webhook' }));
+  await page.locator('tbody .bad').waitFor({ state: 'detached' });
+});
+
 it('connections and safety events are shown, and risks of 4 and 5 stand out', async () => {
   const event = { kind: 'safetyEvent', vehicle: 'v', startedAt: new Date().toISOString() };
   await api(stack, us.ingestKey, 'POST', '/ingest', {
@@ -207,6 +231,21 @@ it('people are invited and removed', async () => {
   expect(await page.locator('tbody').innerText()).not.toContain('bob@example.com');
 });
 
+it('emails about webhooks are turned off and on again, by keyboard too', async () => {
+  await follow(page.getByRole('link', { name: 'Notifications', exact: true }));
+  expect(await heading()).toBe('Notifications');
+  const box = page.getByRole('checkbox', { name: /^Email me when a webhook is paused/ });
+  expect(await box.isChecked()).toBe(true);
+  await box.focus();
+  await page.keyboard.press('Space');
+  await press('Save');
+  expect(await box.isChecked()).toBe(false);
+  expect(await page.locator('main').innerText()).toContain('We do not email ann@example.com');
+  await box.check();
+  await press('Save');
+  expect(await box.isChecked()).toBe(true);
+});
+
 it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or calls another host', async () => {
   const webhook = (await api<{ id: string }[]>(stack, us.token, 'GET', '/webhooks')).data[0]?.id;
   const [delivery] = await fleetJson<{ id: string }[]>(
@@ -225,10 +264,16 @@ it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or 
       '/portal/webhooks/new',
       `/portal/webhooks/${webhook}`,
     ],
-    ...[`/portal/webhooks/${webhook}/edit`, `/portal/webhooks/${webhook}/delete`, '/portal/settings/tokens'],
+    ...[
+      `/portal/webhooks/${webhook}/edit`,
+      `/portal/webhooks/${webhook}/replay`,
+      `/portal/webhooks/${webhook}/delete`,
+      '/portal/settings/tokens',
+    ],
     ...[
       `/portal/webhooks/${webhook}/deliveries/${delivery?.id}`,
       '/portal/settings/people',
+      '/portal/settings/notifications',
       '/portal/sign-in',
     ],
     ...[`/portal/settings/tokens/${token[0]?.id}/revoke`, '/portal/nowhere'],

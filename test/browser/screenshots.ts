@@ -63,11 +63,13 @@ const pages = {
   'webhook-new': '/portal/webhooks/new',
   webhook: `/portal/webhooks/${webhook.data.id}`,
   'webhook-edit': `/portal/webhooks/${webhook.data.id}/edit`,
+  'webhook-replay': `/portal/webhooks/${webhook.data.id}/replay`,
   'webhook-delete': `/portal/webhooks/${webhook.data.id}/delete`,
   delivery: `/portal/webhooks/${webhook.data.id}/deliveries/${failed[0]?.id}`,
   tokens: '/portal/settings/tokens',
   'token-revoke': `/portal/settings/tokens/${tokens[0]?.id}/revoke`,
   people: '/portal/settings/people',
+  notifications: '/portal/settings/notifications',
   'sign-in': '/portal/sign-in',
 };
 for (const [look, colorScheme, width] of [

@@ -17,13 +17,26 @@ const attempt = { at: hostile, result: hostile, status: hostile, durationMs: hos
 const thing = {
   ...Object.fromEntries(
     ['id', 'name', 'email', 'scope', 'provider', 'tSP', 'status', 'url', 'lastFour', 'createdAt']
-      .concat(['requestId', 'account', 'webhookId', 'openUntil', 'lastSignInAt', 'revokedAt', 'message'])
+      .concat([
+        'requestId',
+        'account',
+        'webhookId',
+        'openUntil',
+        'pausedSince',
+        'lastSignInAt',
+        'revokedAt',
+        'message',
+      ])
       .map((name) => [name, hostile]),
   ),
   email: 'ann@example.com',
   scope: 'api',
   value: 'key', // it goes into a header
   replayed: hostile,
+  count: hostile,
+  tooOld: hostile,
+  maxInFlight: hostile,
+  window: hostile,
   failed: 1,
   failures: 1,
   log: [attempt],
@@ -34,12 +47,13 @@ const statusReport = {
   health: { database: hostile, queueBacklog: hostile, oldestDueSeconds: hostile },
   oldestPendingAt: hostile,
   failing: [thing],
+  paused: [thing],
 };
 
 /** A service that says nothing but hostile text, in whatever it is asked. */
 const server = createServer((request, response) => {
   const path = request.url ?? '';
-  const isList = request.method === 'GET' && !/deliveries\/|status/.test(path);
+  const isList = request.method === 'GET' && !/deliveries\/|status|replay/.test(path);
   const outcome = {
     accepted: 0,
     unchanged: 0,
@@ -89,8 +103,16 @@ const commands = [
   ...['token list --account x', 'token issue --account x --name x', 'token revoke x'],
   ...['ingest-key list --account x', 'ingest-key issue --connection x --name x'],
   ...['user list --account x', 'user add a@b.example --account x', 'user remove ann@example.com --account x'],
-  ...['sign-in-link ann@example.com', 'webhook list --account x', 'deliveries list --webhook x'],
-  ...['deliveries show x', 'deliveries replay x', 'status', `import ${file} --connection x`],
+  ...['webhook list --account x', 'webhook limit x --in-flight 1', 'webhook limit refused --default'],
+  ...['deliveries replay --webhook x --dry-run', 'deliveries replay --webhook x'],
+  ...['sign-in-link ann@example.com', 'deliveries list --webhook x'],
+  ...[
+    'deliveries show x',
+    'deliveries replay x',
+    'deliveries replay --webhook x --yes',
+    'status',
+    `import ${file} --connection x`,
+  ],
 ];
 
 describe("the operator's tool prints nothing that a terminal would obey", () => {

@@ -141,7 +141,10 @@ it('a validating proxy between clients, connectors, operators and the service fi
   const [first] = await listed();
   await fleetJson(seen, 'deliveries', 'show', first?.id ?? '');
   await fleetJson(seen, 'deliveries', 'replay', first?.id ?? '');
-  await fleetJson(seen, 'deliveries', 'replay', '--webhook', made.data.id, '--since', '2026-11-20T00:00:00Z');
+  const missed = ['--webhook', made.data.id, '--since', '2026-11-20T00:00:00Z'];
+  await fleetJson(seen, 'deliveries', 'replay', ...missed, '--dry-run');
+  await fleetJson(seen, 'deliveries', 'replay', ...missed, '--yes');
+  await fleetJson(seen, 'webhook', 'limit', made.data.id, '--in-flight', '10', '--per-second', '20');
   await fleetJson(seen, 'account', 'list');
   await fleetJson(seen, 'account', 'suspend', us.accountId);
   expect((await client('GET', '/webhooks')).status).toBe(403);

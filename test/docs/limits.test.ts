@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import page from '../../src/docs/guides/limits.md?raw';
+import { alertHits } from './limits/alerts.ts';
 import { apiHits } from './limits/api.ts';
 import { deliveryHits } from './limits/deliveries.ts';
 import { operatorHits } from './limits/operators.ts';
@@ -16,6 +17,7 @@ const hits: Hits = {
   ...recordHits,
   ...webhookHits,
   ...deliveryHits,
+  ...alertHits,
   ...portalHits,
   ...operatorHits,
 };

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
+import { newId } from '../../src/db/ids.ts';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
 import { as, call, operator, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
@@ -65,7 +66,16 @@ describe('every message that the documents give for a 400', () => {
     await operator.post(`/operator/accounts/${us.accountId}/users`, { email: 'taken@example.com' });
     await env.DB.prepare("update portal_users set confirmed_at = 1 where email = 'taken@example.com'").run();
     taken = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+    for (const id of [tooOld, unwanted])
+      await env.DB.prepare(
+        `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+         values (?1, ?2, ?3, 'told to nobody', 0, 'failed', 0)`,
+      )
+        .bind(webhook.id, id, us.accountId)
+        .run();
   });
+  const tooOld = newId(Date.now() - 25 * 86_400_000);
+  const unwanted = newId();
 
   type Wrong = { query?: string; headers?: Record<string, string>; id?: string; body?: unknown };
 
@@ -105,6 +115,15 @@ describe('every message that the documents give for a 400', () => {
     'Unknown token': () => ({ id: 'none' }),
     'Unknown webhook': () => ({ id: 'none', query: `webhookId=${us.accountId}` }),
     'Unknown delivery': () => ({ id: 'none' }),
+    'This delivery is too old to be replayed': () => ({ id: tooOld }),
+    'The webhook does not subscribe to this notification any more': () => ({ id: unwanted }),
+    'since must be before until': () => ({
+      query: 'since=2026-11-21T00:00:00Z&until=2026-11-20T00:00:00Z',
+      body: { since: '2026-11-21T00:00:00Z', until: '2026-11-20T00:00:00Z' },
+    }),
+    'after must be a UUID': () => ({ query: 'after=me', body: { after: 'me' } }),
+    'maxInFlight must be a whole number from 1 to 50': () => ({ body: { maxInFlight: 51 } }),
+    'maxPerSecond must be a whole number from 1 to 1000': () => ({ body: { maxPerSecond: 0.5 } }),
     'Unknown user': () => ({ id: 'none' }),
     'This address cannot be added': () => ({ body: { email: 'taken@example.com' } }),
     'Unknown address': () => ({ body: { email: 'nobody@example.com' } }),
@@ -126,12 +145,14 @@ describe('every message that the documents give for a 400', () => {
     'POST /operator/accounts/{id}/users': { email: 'ann@example.com' },
   };
 
+  const operatorId = (pattern: string) => (pattern.includes('/webhooks/') ? webhook.id : us.connection.id);
+
   const provoke = (name: string, message: string) => {
     const [method = '', pattern = ''] = name.split(' ');
     const wrong = wrongs[message]?.() ?? parameterWrong(message);
     const isOperator = pattern.startsWith('/operator');
     const ids = isOperator
-      ? { id: pattern.includes('/accounts/') ? us.accountId : us.connection.id, userId: 'none' }
+      ? { id: pattern.includes('/accounts/') ? us.accountId : operatorId(pattern), userId: 'none' }
       : { id: webhook.id };
     const path = pattern.replace('{id}', wrong.id ?? ids.id).replace('{userId}', 'none');
     const query = new URLSearchParams({

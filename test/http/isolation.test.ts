@@ -91,7 +91,14 @@ async function comeToRest(webhookId: string): Promise<void> {
     .bind(never, webhookId)
     .run();
   // Its deliveries never end, so that there is nothing to count.
-  await env.DB.prepare('insert into webhook_hours values (?1, 0, 0, 1, 1)').bind(webhookId).run();
+  await env.DB.prepare(
+    'insert into webhook_hours (webhook_id, slot, hour, delivered, failed) values (?1, 0, 0, 1, 1)',
+  )
+    .bind(webhookId)
+    .run();
+  await env.DB.prepare('insert into alerts (webhook_id, account_id) values (?1, ?2)')
+    .bind(webhookId, them.accountId)
+    .run();
 }
 
 /** A request to `route` with the ids of the other account wherever an id goes. */

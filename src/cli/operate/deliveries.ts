@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import { operatorFor } from './context.ts';
 import { printable } from './printable.ts';
+import { replayCommand } from './replay.ts';
 import { show } from './table.ts';
 
 type Entry = { at: string; result: string; status?: number; durationMs: number; answer?: string };
@@ -19,7 +20,7 @@ const columns = ['id', 'type', 'level', 'status', 'attempts', 'nextAttemptAt', '
 
 /** fleet deliveries … */
 export function deliveryCommands(): Command {
-  const deliveries = new Command('deliveries').description('follow deliveries, and replay failed ones');
+  const deliveries = new Command('deliveries').description('follow deliveries, and replay them');
 
   deliveries
     .command('list')
@@ -50,37 +51,7 @@ export function deliveryCommands(): Command {
       show(command, found.log, ['at', 'result', 'status', 'durationMs', 'answer']);
     });
 
-  deliveries
-    .command('replay')
-    .description('send failed deliveries again, on a new retry schedule')
-    .argument('[id]', 'Delivery-Id of one delivery')
-    .option('--webhook <id>', 'all failed deliveries of a webhook')
-    .option('--since <time>', 'with --webhook: only those since a time')
-    .option('--until <time>', 'with --webhook: only those before a time')
-    .action(async (id, { webhook, since, until }, command: Command) => {
-      if (!id === !webhook) command.error('error: give either a Delivery-Id or --webhook');
-      const operator = operatorFor(command);
-      const result = id
-        ? await operator.post<object>(`/deliveries/${encodeURIComponent(id)}/replay`, {})
-        : await operator.post<object>(`/webhooks/${encodeURIComponent(webhook)}/replay`, { since, until });
-      show(command, result, ['replayed', 'more']);
-    });
-
-  return deliveries;
-}
-
-/** fleet webhook … */
-export function webhookCommands(): Command {
-  const webhook = new Command('webhook').description('look at the webhooks of an account');
-  webhook
-    .command('list')
-    .description('list the webhooks of an account, with the health of their receivers')
-    .requiredOption('--account <id>', 'account to list')
-    .action(async ({ account }, command) => {
-      const path = `/accounts/${encodeURIComponent(account)}/webhooks`;
-      show(command, await operatorFor(command).get(path), ['id', 'url', 'failures', 'openUntil']);
-    });
-  return webhook;
+  return deliveries.addCommand(replayCommand());
 }
 
 const withLast = (delivery: Delivery) => {

@@ -21,6 +21,13 @@ const failing = {
   openUntil: '2026-11-20T20:15:00.000Z',
 };
 
+const paused = {
+  webhookId: webhook,
+  accountId: account,
+  account: 'Acme Insurance',
+  pausedSince: '2026-11-20T19:42:00.000Z',
+};
+
 const eventPayload = {
   eventId: event.id,
   issuedOn: event.issuedOn,
@@ -148,7 +155,15 @@ export const examples: Record<string, unknown> = {
     pending: true,
   },
   SignInLink: { url: 'https://api.example.com/portal/sign-in/hq3…' },
-  WebhookHealth: { id: webhook, url: webhookInput.url, failures: 0, openUntil: null },
+  WebhookHealth: {
+    id: webhook,
+    url: webhookInput.url,
+    failures: 0,
+    openUntil: null,
+    maxInFlight: 10,
+    maxPerSecond: 20,
+    window: 10,
+  },
   Delivery: {
     id: delivery,
     webhookId: webhook,
@@ -172,8 +187,12 @@ export const examples: Record<string, unknown> = {
     later: 12,
     oldestPendingAt: '2026-11-20T20:00:02.114Z',
     failing: [failing],
+    paused: [paused],
   },
   FailingWebhook: failing,
+  PausedWebhook: paused,
   ReplayRange: { since: '2026-11-20T00:00:00Z' },
   Replayed: { replayed: 12, more: false },
+  ReplayCount: { count: 12, more: false, tooOld: 0 },
+  ReceiverLimits: { maxInFlight: 10, maxPerSecond: 20 },
 };

@@ -62,5 +62,7 @@ export const unknownWebhook: Refused = { message: 'Unknown webhook' };
 export const noEmail = invalidField('email', 'must be an email address');
 export const noTime = invalidField('since', 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z');
 
+export const emptySpan = invalidField('since', 'must be before until');
+
 export const forOperators = (tag: string, operations: Omit<Operation, 'tag' | 'security'>[]): Operation[] =>
   operations.map((operation) => ({ ...operation, tag, security: 'OperatorKey' }));

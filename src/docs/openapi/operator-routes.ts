@@ -1,7 +1,6 @@
 import {
   accountId,
   connectionId,
-  deliveryId,
   forOperators,
   inPath,
   invalidCursor,
@@ -9,16 +8,12 @@ import {
   listReplyOf,
   noEmail,
   noName,
-  noTime,
   notJson,
-  query,
   replyOf,
   slice,
   slicedReplyOf,
   unknownAccount,
   unknownConnection,
-  unknownWebhook,
-  webhookId,
 } from './operator-parts.ts';
 
 /** Creating, suspending and listing accounts. */
@@ -142,63 +137,6 @@ export const tokens = forOperators('Tokens', [
     parameters: [inPath('id', "The token's id.")],
     reply: replyOf('Token', 'Token revoked'),
     refusals: [{ message: 'Unknown token' }],
-  },
-]);
-
-/** Looking at deliveries, and replaying them. */
-export const deliveries = forOperators('Deliveries', [
-  {
-    method: 'get',
-    path: '/operator/deliveries',
-    id: 'listDeliveries',
-    summary: "List a webhook's deliveries",
-    description: 'Newest first, at most 500.',
-    parameters: [
-      query('webhookId', "The webhook's id.", { type: 'string', format: 'uuid' }, true),
-      query('status', 'Only those with this status.', {
-        type: 'string',
-        enum: ['pending', 'delivered', 'failed', 'cancelled'],
-      }),
-      query('since', 'Only those since this time.', { type: 'string', format: 'date-time' }),
-      query('before', 'Only those older than this Delivery-Id.', { type: 'string', format: 'uuid' }),
-      query('limit', 'How many to return at most.', { type: 'integer', minimum: 1, default: 50 }),
-    ],
-    reply: listReplyOf('Delivery', 'Deliveries'),
-    refusals: [
-      invalidField('webhookId', 'is required'),
-      unknownWebhook,
-      invalidField('status', 'must be one of pending, delivered, failed, cancelled'),
-      noTime,
-    ],
-  },
-  {
-    method: 'get',
-    path: '/operator/deliveries/{id}',
-    id: 'getDelivery',
-    summary: 'Show a delivery with all its attempts',
-    parameters: [deliveryId],
-    reply: replyOf('Delivery', 'Delivery'),
-    refusals: [{ message: 'Unknown delivery' }],
-  },
-  {
-    method: 'post',
-    path: '/operator/deliveries/{id}/replay',
-    id: 'replayDelivery',
-    summary: 'Replay a failed delivery',
-    parameters: [deliveryId],
-    reply: replyOf('Replayed', 'Replayed'),
-    refusals: [{ message: 'Unknown delivery' }],
-  },
-  {
-    method: 'post',
-    path: '/operator/webhooks/{id}/replay',
-    id: 'replayWebhook',
-    summary: 'Replay the failed deliveries of a webhook',
-    description: 'At most 5,000 per call.',
-    parameters: [webhookId],
-    body: 'ReplayRange',
-    reply: replyOf('Replayed', 'Replayed'),
-    refusals: [unknownWebhook, noTime, notJson],
   },
 ]);
 

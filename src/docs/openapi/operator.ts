@@ -7,7 +7,8 @@ import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
 import type { Operation } from './operation.ts';
-import { accounts, connections, deliveries, people, service, tokens } from './operator-routes.ts';
+import { deliveries, receivers } from './operator-deliveries.ts';
+import { accounts, connections, people, service, tokens } from './operator-routes.ts';
 import { recordSchemas } from './resources.ts';
 
 /** The document of what connectors and operators call, served at `/openapi.operator.json` (design 8 and 10). */
@@ -24,7 +25,16 @@ export const operatorDocument = (): Json =>
       { name: 'People', description: 'Who signs in to the portal.' },
       { name: 'Service', description: 'The service itself.' },
     ],
-    operations: [ingest, ...accounts, ...connections, ...tokens, ...deliveries, ...people, ...service],
+    operations: [
+      ingest,
+      ...accounts,
+      ...connections,
+      ...tokens,
+      ...deliveries,
+      ...receivers,
+      ...people,
+      ...service,
+    ],
     schemas: {
       IngestInput: v.object({
         ...records.IngestBody.entries,
@@ -51,9 +61,12 @@ export const operatorDocument = (): Json =>
       AttemptEntry: replies.AttemptEntry,
       ReplayRange: operator.ReplayRange,
       Replayed: replies.Replayed,
+      ReplayCount: replies.ReplayCount,
+      ReceiverLimits: operator.ReceiverLimits,
       StatusReport: replies.StatusOutput,
       Health: HealthOutput,
       FailingWebhook: replies.FailingWebhook,
+      PausedWebhook: replies.PausedWebhook,
     },
     securitySchemes: {
       IngestKey: {

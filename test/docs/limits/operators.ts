@@ -69,6 +69,17 @@ export const operatorHits: Hits = {
     );
     expect((await status(env)).failing).toHaveLength(limit);
   },
+  'paused webhooks that the status names': async (limit) => {
+    const them = await world();
+    for (let i = 0; i <= limit; i++) await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them));
+    await rows(
+      `insert into webhook_health (webhook_id, failures, openings, open_until, paused_since)
+       select id, 5, 1, 0, 0 from webhooks where account_id = ?1`,
+      them.accountId,
+    );
+    expect((await status(env)).paused).toHaveLength(limit);
+    await rows('delete from webhook_health');
+  },
   'failed deliveries that the status counts of a webhook': async (limit) => {
     const { id } = (await create({})).data;
     await rows(
@@ -81,6 +92,10 @@ export const operatorHits: Hits = {
     expect(failing.find(({ webhookId }) => webhookId === id)).toMatchObject({ failed: limit });
     await rows('delete from deliveries where webhook_id = ?1', id);
   },
+  'calls at a time that a receiver can be limited to': (lowest, highest = 0) =>
+    limitsWithin('maxInFlight', lowest, highest),
+  'calls a second that a receiver can be limited to': (lowest, highest = 0) =>
+    limitsWithin('maxPerSecond', lowest, highest),
   'time that revoked and expired tokens are kept': async (days) => {
     await rows('delete from tokens where revoked_at is not null');
     const them = await world();
@@ -89,6 +104,15 @@ export const operatorHits: Hits = {
     expect(await pruneTokens(env, Date.now() + days * dayMs + minuteMs)).toBe(1);
   },
 };
+
+/** A limit of a receiver takes both ends of a range, and nothing beyond them. */
+async function limitsWithin(name: string, lowest: number, highest: number) {
+  const { id } = (await create({})).data;
+  const status = async (calls: number) =>
+    (await operator.patch(`/operator/webhooks/${id}/limits`, { [name]: calls })).status;
+  expect(await Promise.all([lowest, highest].map(status))).toEqual([200, 200]);
+  expect(await Promise.all([lowest - 1, highest + 1].map(status))).toEqual([400, 400]);
+}
 
 const addPeople = (accountId: string, count: number) =>
   rows(

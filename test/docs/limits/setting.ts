@@ -72,13 +72,13 @@ export async function refusedAfter(limit: number, make: (i: number) => Promise<{
 export const create = (changes: object) => api().post<WebhookOut>('/webhook', webhookBody(us, changes));
 
 /** Adds deliveries of a webhook, in a status. */
-export const addDeliveries = (webhookId: string, count: number, status: string) =>
+export const addDeliveries = (webhookId: string, count: number, status: string, first = newId()) =>
   rows(
     `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?4)
      insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at, give_up_at)
      select ?1, substr(?2, 1, 24) || printf('%012x', i), ?3, 'e' || i, 0, ?5, 0, 0 from n`,
     webhookId,
-    newId(),
+    first,
     us.accountId,
     count,
     status,

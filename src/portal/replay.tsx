@@ -1,0 +1,126 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import { replay } from '../deliveries/replay.ts';
+import { countReplayable } from '../deliveries/replay-count.ts';
+import { replayableMs } from '../deliveries/replayable.ts';
+import { timestamp } from '../fields.ts';
+import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
+import type { StoredWebhook } from '../webhooks/service.ts';
+import { limitActions } from './action-limit.ts';
+import { Field, Problem } from './components.tsx';
+import { type FormProblem, readForm, submit } from './form.ts';
+import { page } from './layout.tsx';
+import { type ReplayFields, replayFields, selectionOf, sentBefore, stepOf } from './replay-form.ts';
+import { Question, Sent } from './replay-question.tsx';
+import { pathOf, requireWebhook } from './webhook.tsx';
+
+/** Replaying a webhook's deliveries, with a count before it starts, which costs as much as an action. */
+export const replayPages = new Hono<App>()
+  .get('/webhooks/:id/replay', limitActions, countFirst)
+  .post('/webhooks/:id/replay', limitActions, replayPart);
+
+/** Counts what the form's fields select, and asks. After a part has been replayed, it tells of that and the rest. */
+async function countFirst(c: Context) {
+  const fields = replayFields((name) => c.req.query(name));
+  const isDone = fields.sent !== '' && fields.after === '';
+  // So that what is replayed is what was counted, however long somebody thinks about it.
+  const asked = { ...fields, until: fields.until || timestamp(Date.now()) };
+  const id = c.req.param('id') ?? '';
+  return submit(
+    async () => {
+      const [webhook, count] = await Promise.all([
+        requireWebhook(c),
+        isDone ? undefined : countReplayable(c.env, c.get('caller'), id, selectionOf(asked)),
+      ]);
+      return replayPage(c, webhook, fields, {
+        content: (
+          <>
+            {fields.sent !== '' && <Sent sent={sentBefore(fields)} />}
+            {count && (
+              <Question
+                to={c.req.path}
+                back={pathOf(webhook)}
+                fields={asked}
+                count={count}
+                days={daysOf(c.env)}
+              />
+            )}
+          </>
+        ),
+      });
+    },
+    async (problem) => replayPage(c, await requireWebhook(c), fields, { problem }),
+  );
+}
+
+/** Replays as much as one call does; the page that follows tells what is left. */
+async function replayPart(c: Context) {
+  const webhook = await requireWebhook(c);
+  const form = await readForm(c);
+  const fields = replayFields(form.value);
+  const { replayed, next = '' } = await replay(c.env, c.get('caller'), webhook.id, selectionOf(fields));
+  const sent = String(sentBefore(fields) + replayed);
+  return seeOther(c, stepOf(c.req.path, { ...fields, after: next, sent }));
+}
+
+function replayPage(
+  c: Context,
+  webhook: StoredWebhook,
+  fields: ReplayFields,
+  { content, problem }: { content?: Child; problem?: FormProblem },
+) {
+  return page(
+    c,
+    'Replay deliveries',
+    <>
+      <p>
+        <code>{webhook.url}</code> <a href={pathOf(webhook)}>Back to the webhook</a>
+      </p>
+      <Problem message={problem?.message} />
+      {content}
+      {fields.sent === '' && <Choice fields={fields} problem={problem} />}
+    </>,
+    problem && 'invalid',
+  );
+}
+
+const daysOf = (env: Env): number => Math.floor(replayableMs(env) / 86_400_000);
+
+/** Which deliveries to count. */
+const Choice = ({ fields, problem }: { fields: ReplayFields; problem: FormProblem | undefined }) => (
+  <form method="get">
+    <h2>Choose others</h2>
+    <label>
+      Deliveries
+      <select name="which">
+        <option value="missed">what was missed: failed or cancelled</option>
+        <option value="all" selected={fields.which === 'all'}>
+          everything, also what was delivered
+        </option>
+      </select>
+    </label>
+    <div class="grid">
+      <TimeField name="since" label="Since (UTC)" value={fields.since} problem={problem} />
+      <TimeField name="until" label="Until (UTC)" value={fields.until} problem={problem} />
+    </div>
+    <button type="submit" class="outline secondary">
+      Count
+    </button>
+  </form>
+);
+
+const TimeField = (props: {
+  name: 'since' | 'until';
+  label: string;
+  value: string;
+  problem: FormProblem | undefined;
+}) => (
+  <Field
+    name={props.name}
+    label={props.label}
+    type="datetime-local"
+    value={props.value.replace(/Z$/, '')}
+    errors={props.problem?.errors ?? []}
+  />
+);

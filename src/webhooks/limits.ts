@@ -1,0 +1,35 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { webhooks } from '../db/tables.ts';
+import { invalid } from '../errors.ts';
+
+/** What an operator can allow a webhook's receiver; null for as much as the service does. */
+export type ReceiverLimits = { maxInFlight: number | null; maxPerSecond: number | null };
+
+/** The highest limit of calls a second. That of calls in flight is the widest window of `deliveries/policy.ts`. */
+export const maxCallsPerSecond = 1000;
+
+/**
+ * Limits what the receiver of one of the account's webhooks gets. A limit that is left out stays as it is. Only
+ * operators change limits: saving the webhook leaves them as they are.
+ *
+ * @throws Refusal: invalid, for an unknown id
+ */
+export async function setReceiverLimits(
+  env: Env,
+  caller: Caller,
+  id: string,
+  { maxInFlight, maxPerSecond }: { [limit in keyof ReceiverLimits]?: ReceiverLimits[limit] | undefined },
+): Promise<void> {
+  const [changed] = await asCaller(env, caller, (db) => [
+    db
+      .update(webhooks)
+      .set({
+        maxInFlight: maxInFlight === undefined ? sql`${webhooks.maxInFlight}` : maxInFlight,
+        maxPerSecond: maxPerSecond === undefined ? sql`${webhooks.maxPerSecond}` : maxPerSecond,
+      })
+      .where(and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId)))
+      .returning({ id: webhooks.id }),
+  ]);
+  if (changed.length === 0) throw invalid('Unknown webhook');
+}

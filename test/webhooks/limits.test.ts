@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { ask, signIn } from '../support/portal.ts';
+import { rows } from '../support/rows.ts';
+import { story } from '../support/story.ts';
+import { as, operator } from '../support/world.ts';
+
+const tale = story();
+const limit = (id: string, body: object) => operator.patch(`/operator/webhooks/${id}/limits`, body);
+const listed = async () =>
+  (await operator.get<object[]>(`/operator/accounts/${tale.us.accountId}/webhooks`)).data;
+
+describe('the limits of a receiver', () => {
+  it('are set one by one, and taken away', async () => {
+    const { id, url } = await tale.register();
+    const none = { id, url, failures: 0, openUntil: null, maxInFlight: null, maxPerSecond: null, window: 5 };
+    expect(await listed()).toEqual([none]);
+    expect((await limit(id, { maxInFlight: 3 })).data).toEqual({ ...none, maxInFlight: 3, window: 3 });
+    const both = { ...none, maxInFlight: 3, maxPerSecond: 20, window: 3 };
+    expect((await limit(id, { maxPerSecond: 20 })).data).toEqual(both);
+    expect((await limit(id, {})).data).toEqual(both);
+    expect(await listed()).toEqual([both]);
+    expect((await limit(id, { maxInFlight: null, maxPerSecond: null })).data).toEqual(none);
+  });
+
+  it('stay as they are when the customer saves the webhook', async () => {
+    const { id, ...webhook } = await tale.register();
+    await limit(id, { maxInFlight: 10, maxPerSecond: 20 });
+    const saved = await as(tale.us.apiToken).put<object>(`/webhook/${id}`, { ...webhook, httpVerb: 'PUT' });
+    expect(saved.status).toBe(200);
+    expect(Object.keys(saved.data)).not.toContain('maxInFlight');
+    expect(await listed()).toMatchObject([{ maxInFlight: 10, maxPerSecond: 20 }]);
+  });
+
+  it.each([
+    ['maxInFlight', [0, 51, 1.5, '10', true], 'must be a whole number from 1 to 50'],
+    ['maxPerSecond', [0, 1001, -1, 'many', {}], 'must be a whole number from 1 to 1000'],
+  ])('%s that are invalid are refused by name, and change nothing', async (field, values, message) => {
+    const { id } = await tale.register();
+    for (const value of values)
+      expect(await limit(id, { maxInFlight: 1, maxPerSecond: 1, [field]: value })).toMatchObject({
+        status: 400,
+        message: `${field} ${message}`,
+        errors: [{ field, message }],
+      });
+    expect(await listed()).toMatchObject([{ maxInFlight: null, maxPerSecond: null }]);
+  });
+
+  it('of no webhook, or of one that is deleted, are refused', async () => {
+    const { id } = await tale.register();
+    await tale.happen(1);
+    await as(tale.us.apiToken).delete(`/webhook/${id}`);
+    for (const unknown of ['none', id])
+      expect(await limit(unknown, { maxInFlight: 1 })).toMatchObject({
+        status: 400,
+        message: 'Unknown webhook',
+      });
+  });
+});
+
+describe("the webhook's page", () => {
+  const shown = async (id: string, cookie: string) =>
+    (await (await ask('GET', `/portal/webhooks/${id}`, { cookie })).text()).replace(/<[^>]+>/g, ' ');
+
+  it.each([
+    [{}, 'Up to 50 calls at a time. Now: up to 5.'],
+    [{ maxInFlight: 3 }, 'At most 3 calls at a time. Set by the operator. Now: up to 3.'],
+    [{ maxPerSecond: 20 }, 'At most 50 calls at a time, 20 a second. Set by the operator. Now: up to 5.'],
+    [
+      { maxInFlight: 10, maxPerSecond: 20 },
+      'At most 10 calls at a time, 20 a second. Set by the operator. Now',
+    ],
+  ])('says in words what its receiver gets: %j', async (limits, words) => {
+    const { id } = await tale.register();
+    const { cookie } = await signIn(tale.us);
+    await limit(id, limits);
+    expect(await shown(id, cookie)).toContain(words);
+  });
+
+  it('shows how many calls it gets now, and none while it is paused', async () => {
+    const { id } = await tale.register();
+    const { cookie } = await signIn(tale.us);
+    const health = (failures: number, openUntil: number) =>
+      rows(
+        `insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, ?2, 1, ?3, 40)
+         on conflict (webhook_id) do update set failures = ?2, open_until = ?3`,
+        ...[id, failures, openUntil],
+      );
+    await health(0, 0);
+    expect(await shown(id, cookie)).toContain('Up to 50 calls at a time. Now: up to 40.');
+    await health(5, Date.now() + 60_000);
+    const paused = await shown(id, cookie);
+    expect(paused).toContain('paused until');
+    expect(paused).not.toContain('Now: up to');
+    await health(5, 0); // a single call may find out whether it is back
+    expect(await shown(id, cookie)).toContain('Now: up to 1.');
+  });
+});

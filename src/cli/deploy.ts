@@ -59,7 +59,7 @@ async function deploy(plan: Plan): Promise<void> {
   if (problem) warn(problem);
   const applied = await migrate(wrangler, config, plan.database);
   tell(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
-  const url = await upload(wrangler, config, folder, keys);
+  const { url, flagRefused } = await upload(wrangler, config, folder, keys);
   if (url !== origin) {
     // Cloudflare tells the address only now, and links in emails need it.
     writeConfiguration(folder, plan.configuration(site, ids, url));
@@ -68,6 +68,7 @@ async function deploy(plan: Plan): Promise<void> {
   }
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   tell(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
+  if (flagRefused) warn(slowerDeliveries());
   const unwell = await waitForHealth(url, patienceMs);
   tell(unwell ? `It responds, but is not healthy: ${unwell}` : 'It responds and is healthy');
   console.log(nextSteps(url, folder, keys));
@@ -109,6 +110,12 @@ function tell(line: string): void {
 
 function warn(text: string): void {
   console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
+}
+
+function slowerDeliveries(): string {
+  return `Cloudflare does not know the flag queue_consumer_no_wait_for_wait_until, so the Worker runs without it.
+  Deliveries then hold a queue consumer while a receiver takes its time: Cloudflare runs up to 250 at once, with five
+  calls each, for all accounts together. Everything else stays the same.`;
 }
 
 function nextSteps(url: string, folder: string, keys: Key[]): string {

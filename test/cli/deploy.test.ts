@@ -178,12 +178,15 @@ describe('npm run deploy', () => {
     const message = 'Database does not answer';
     const unwell = new Hono().get('/health', (c) => c.json({ message }, 503, { 'X-Request-Id': 'r' }));
     const { account, network, env } = await cloud(['api.example.com'], unwell);
+    account.unknownFlag = 'queue_consumer_no_wait_for_wait_until';
     const { code, out } = await deploy(
       env,
       ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
     );
     expect(code).toBe(0);
     expect(places(account)).toEqual({ databases: ['eu'], others: ['eu', 'eu'] });
+    expect(account.workers.get('acme')?.flags).toEqual(['global_fetch_strictly_public']);
+    expect(out).toContain(`Cloudflare does not know the flag ${account.unknownFlag}`);
     expect(out).toContain(
       'in the jurisdiction eu, which overrides --location oc. This cannot be changed later.',
     );

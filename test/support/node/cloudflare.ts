@@ -14,6 +14,8 @@ export type Cloudflare = {
   others: string[];
   /** The one of `calls` that gets a 500. */
   broken?: string;
+  /** A compatibility flag that it does not know. */
+  unknownFlag?: string;
   api: Hono;
 };
 /** A database with the region it runs in; without a hint, that of whoever created it. */
@@ -30,6 +32,7 @@ type Consumer = { consumer_id: string; type: string; script: string; settings: o
 type Worker = {
   bindings: Binding[];
   placement?: object;
+  flags?: string[];
   secrets: Map<string, string>;
   crons: string[];
   domains: string[];
@@ -63,7 +66,7 @@ export function newAccount(): Cloudflare {
 }
 
 const answer = (c: Context, result: unknown) => c.json({ success: true, errors: [], messages: [], result });
-const refuse = (c: Context, status: 404 | 500, code: number, message: string) =>
+const refuse = (c: Context, status: 400 | 404 | 500, code: number, message: string) =>
   c.json({ success: false, errors: [{ code, message }], messages: [], result: null }, status);
 
 /** The part of a list that a call asks for. */
@@ -158,16 +161,20 @@ function queues({ queues }: Cloudflare): Hono {
 }
 
 /** Workers, and where they answer. */
-function workers({ workers }: Cloudflare): Hono {
+function workers(account: Cloudflare): Hono {
+  const { workers } = account;
   const api = new Hono();
   const missing = (c: Context) => refuse(c, 404, 10_007, 'This Worker does not exist on your account.');
   const upload = async (c: Context) => {
     const name = c.req.param('name') ?? '';
-    const { bindings, placement } = JSON.parse(String((await c.req.formData()).get('metadata')));
+    const metadata = JSON.parse(String((await c.req.formData()).get('metadata')));
+    const { bindings, placement, compatibility_flags: flags } = metadata;
+    if (flags.includes(account.unknownFlag))
+      return refuse(c, 400, 10_021, `No such compatibility flag: ${account.unknownFlag}`);
     const worker = workers.get(name) ?? { secrets: new Map(), crons: [], domains: [] };
     for (const { type, name: secret, text } of bindings)
       if (type === 'secret_text') worker.secrets.set(secret, text);
-    workers.set(name, { ...worker, bindings, placement });
+    workers.set(name, { ...worker, bindings, placement, flags });
     const id = crypto.randomUUID();
     return answer(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
   };

@@ -3,7 +3,7 @@
 /** A queue message with a whole call in it, so that nothing has to be looked up. */
 export type BareCall = { url: string; body: string };
 
-export type BareEnv = Env & { BARE: Queue<BareCall> };
+export type BareEnv = Env & { BARE: Queue<BareCall>; BARE_LANE: Queue<BareCall> };
 
 /** Handles `/bare/…`. Returns undefined for every other path. */
 export async function bare(
@@ -21,6 +21,8 @@ export async function bare(
       return bareIngest(env, await request.json<BareRecords>());
     case '/bare/send':
       return bareSend(env, await request.json<BareCall & { count: number }>());
+    case '/bare/send-lanes':
+      return bareSendLanes(env, await request.json<{ urls: string[]; body: string; count: number }>());
     case '/bare/tell':
       ctx.waitUntil(env.BARE.send(await request.json<BareCall>()));
       return Response.json({ status: 200 });
@@ -48,6 +50,24 @@ export async function bareDeliver(calls: BareCall[]): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: 6 }, worker));
+}
+
+/** Calls in flight by receiver. */
+const inFlight = new Map<string, number>();
+const maxInFlight = 50;
+
+/** Makes the five calls of a batch, with no more in flight to a receiver than the service allows itself. */
+export async function bareLane(calls: BareCall[]): Promise<void> {
+  await Promise.all(
+    calls.map(async ({ url, body }) => {
+      while ((inFlight.get(url) ?? 0) >= maxInFlight) await scheduler.wait(10);
+      inFlight.set(url, (inFlight.get(url) ?? 0) + 1);
+      const unique = { ...headers, 'Delivery-Id': crypto.randomUUID() };
+      const reply = await fetch(url, { method: 'POST', headers: unique, body, redirect: 'manual' });
+      await reply.text();
+      inFlight.set(url, (inFlight.get(url) ?? 1) - 1);
+    }),
+  );
 }
 
 /** One prepared query for the same rows, and the same JSON, without token, checks and paging. */
@@ -110,5 +130,17 @@ async function bareIngest(env: BareEnv, { events, deliveries, columns }: BareRec
 async function bareSend(env: BareEnv, { count, ...call }: BareCall & { count: number }): Promise<Response> {
   for (let sent = 0; sent < count; sent += 100)
     await env.BARE.sendBatch(Array.from({ length: Math.min(100, count - sent) }, () => ({ body: call })));
+  return Response.json({ status: 200 });
+}
+
+/** The calls of each receiver in turn, in messages of one. */
+async function bareSendLanes(
+  env: BareEnv,
+  { urls, body, count }: { urls: string[]; body: string; count: number },
+): Promise<Response> {
+  const calls = Array.from({ length: count }, (_, i) => ({
+    body: { url: urls[i % urls.length] ?? '', body },
+  }));
+  for (let at = 0; at < count; at += 100) await env.BARE_LANE.sendBatch(calls.slice(at, at + 100));
   return Response.json({ status: 200 });
 }

@@ -2,7 +2,7 @@ import { app } from '../app.ts';
 import type { QueueMessage } from '../deliveries/queue.ts';
 import { sweep } from '../deliveries/sweep.ts';
 import worker from '../index.ts';
-import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
+import { type BareCall, type BareEnv, bare, bareDeliver, bareLane } from './worker-bare.ts';
 import { metered, type Rows } from './worker-meter.ts';
 
 const writeLine = console.info;
@@ -13,8 +13,8 @@ let held = false;
 /** Messages that ingest has sent while `held` and that were not dropped yet. Those of late lanes make it less. */
 let underWay = 0;
 
-/** What consumers have used of D1 since `/consumed` was last called. */
-const consumed: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
+/** What consumers have used of D1, and how many messages they sent, since `/consumed` was last called. */
+const consumed = { trips: 0, read: 0, written: 0, ms: 0, queued: 0 };
 let meteredEnv: Env | undefined;
 
 /**
@@ -41,10 +41,11 @@ export default {
     }
     if (url.pathname === '/consumed') {
       const report = Response.json({ data: consumed });
-      Object.assign(consumed, { trips: 0, read: 0, written: 0, ms: 0 });
+      Object.assign(consumed, { trips: 0, read: 0, written: 0, ms: 0, queued: 0 });
       return report;
     }
-    if (url.pathname === '/wake') return Response.json({ data: await sweep(env, Date.now() + 60_000) });
+    if (url.pathname === '/wake')
+      return Response.json({ data: await sweep(counting(env, 'queued'), Date.now() + 60_000) });
     if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
     if (url.pathname.startsWith('/unlimited/')) return unlimited(request, env, ctx, url);
     return app.fetch(request, env, ctx);
@@ -56,23 +57,31 @@ export default {
     }
     if (batch.queue === 'bare')
       return bareDeliver((batch as MessageBatch<BareCall>).messages.map((m) => m.body));
-    meteredEnv ??= { ...env, DB: metered(env.DB, consumed) };
+    if (batch.queue === 'bare-lane')
+      return ctx.waitUntil(bareLane((batch as MessageBatch<BareCall>).messages.map((m) => m.body)));
+    meteredEnv ??= { ...counting(env, 'queued'), DB: metered(env.DB, consumed) };
     return worker.queue(batch as MessageBatch<QueueMessage>, meteredEnv, ctx); // every other queue is the service's
   },
 };
 
 /** `env` with a queue that counts what it is sent while wake-ups are dropped. */
-function watched(env: Env): Env {
-  if (!held) return env;
+const watched = (env: Env): Env => (held ? counting(env, 'under way') : env);
+
+/** `env` with a queue that counts what it is sent. */
+function counting(env: Env, as: 'under way' | 'queued'): Env {
+  const count = (messages: number) => {
+    if (as === 'queued') consumed.queued += messages;
+    else underWay += messages;
+  };
   const DELIVERIES: Env['DELIVERIES'] = {
     metrics: () => env.DELIVERIES.metrics(),
     send: (message, options) => {
-      underWay++;
+      count(1);
       return env.DELIVERIES.send(message, options);
     },
     sendBatch: (messages, options) => {
       const batch = [...messages];
-      underWay += batch.length;
+      count(batch.length);
       return env.DELIVERIES.sendBatch(batch, options);
     },
   };

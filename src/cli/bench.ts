@@ -4,6 +4,7 @@ import { benchCurve } from './bench/curve.ts';
 import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
 import { benchNeighbours } from './bench/neighbours.ts';
+import { benchReceivers } from './bench/receivers.ts';
 import { machine } from './bench/report.ts';
 
 const program = new Command('npm run bench --')
@@ -77,19 +78,63 @@ program
   .command('neighbours')
   .description('what a well-behaved account notices of others that are not, in some ten minutes')
   .option('--strict', 'exit with 1 when a bar is missed; needs a quiet machine')
-  .action(async ({ strict }, command: Command) => {
+  .option('--only <words>', 'only the attacks whose names contain these words')
+  .action(async ({ strict, only }, command: Command) => {
     const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
     const met = await benchNeighbours(
       json,
       small
-        ? { freshStacks: false, seconds: 1, webhooks: 5, eventsPerCall: 20, floodCalls: 2, perSecond: 20 }
+        ? {
+            only,
+            freshStacks: false,
+            seconds: 1,
+            webhooks: 5,
+            eventsPerCall: 20,
+            floodCalls: 2,
+            perSecond: 20,
+          }
         : {
+            only,
             freshStacks: true,
             seconds: 30,
             webhooks: 1000,
             eventsPerCall: 500,
             floodCalls: 100,
             perSecond: 100,
+          },
+    );
+    if (strict && !met) process.exitCode = 1;
+  });
+
+program
+  .command('receivers')
+  .description(
+    'deliveries to receivers that wait before they answer, and what a backlog delays, in ten minutes',
+  )
+  .option('--strict', 'exit with 1 when a bar is missed; needs a quiet machine')
+  .action(async ({ strict }, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const met = await benchReceivers(
+      json,
+      small
+        ? {
+            cases: [
+              { webhooks: 1, ms: 100, deliveries: 100, required: 0 },
+              { webhooks: 5, ms: 300, deliveries: 100, required: 0 },
+            ],
+            backlog: { waiting: 200, slowMs: 300, accidents: 3, everyMs: 50, due: 400 },
+          }
+        : {
+            cases: [
+              { webhooks: 4, ms: 0, deliveries: 5000, required: 1053 },
+              { webhooks: 1, ms: 0, deliveries: 5000, required: 842 },
+              { webhooks: 1, ms: 100, deliveries: 5000, required: 300 },
+              { webhooks: 1, ms: 1000, deliveries: 3000, required: 45 },
+              { webhooks: 20, ms: 100, deliveries: 10_000, required: 800 },
+              { webhooks: 20, ms: 1000, deliveries: 8000, required: 400 },
+              { webhooks: 50, ms: 300, deliveries: 10_000, required: 600 },
+            ],
+            backlog: { waiting: 20_000, slowMs: 2000, accidents: 100, everyMs: 100, due: 100_000 },
           },
     );
     if (strict && !met) process.exitCode = 1;

@@ -66,3 +66,23 @@ it('a neighbour loses nothing to any attack, and each is measured', async () => 
   for (const { lost, did } of effects?.rows ?? [])
     expect([lost, did]).toEqual([0, expect.stringMatching(/\d/)]);
 });
+
+it('slow receivers get no more calls than they may, none twice, cost no more, and hold up no accident', async () => {
+  const [table, accidents, drained] = await bench('receivers');
+  expect(table?.rows.map(({ webhooks, takes }) => [webhooks, takes])).toEqual([
+    [1, '100 ms'],
+    [5, '300 ms'],
+  ]);
+  for (const row of table?.rows ?? []) {
+    expect(row.repeats).toBe(0);
+    expect(Number(row['most in flight'])).toBeGreaterThan(1);
+    expect(Number(row['most in flight'])).toBeLessThanOrEqual(50);
+    expect(Number(row.queue)).toBeLessThanOrEqual(3.2);
+    expect(Number(row.rows)).toBeLessThanOrEqual(2.5); // a small run has more lanes that end early
+  }
+  expect(accidents?.rows.map(({ webhook, levels }) => [webhook, levels])).toEqual([
+    ['/slow', 9],
+    ['/quick', 9],
+  ]);
+  expect(Number(drained?.rows[0]?.['deliveries/s'])).toBeGreaterThan(0);
+});

@@ -8,7 +8,7 @@ import { startNeighbour, type Times } from './neighbour.ts';
 import { machine, percentile, report } from './report.ts';
 
 /** How long the neighbour is measured, alone and beside each attack; and whether each attack gets a stack of its own. */
-type Size = AttackSize & { seconds: number; freshStacks: boolean };
+type Size = AttackSize & { seconds: number; freshStacks: boolean; only?: string | undefined };
 
 /** Beside an attack, a neighbour's p99 may be so many times what it is alone. */
 const maxRatio = 3;
@@ -28,8 +28,9 @@ export async function benchNeighbours(json: boolean, size: Size): Promise<boolea
   const effects: (string | number)[][] = [];
   let met = true;
   let stack = await newStack();
-  for (const attack of attacks) {
-    if (size.freshStacks && attack !== attacks[0]) {
+  const chosen = attacks.filter(({ name }) => name.includes(size.only ?? ''));
+  for (const attack of chosen) {
+    if (size.freshStacks && attack !== chosen[0]) {
       await stack.stop();
       stack = await newStack();
     }

@@ -13,7 +13,8 @@ export type Setting = {
   /** Calls the benchmark's Worker, with a body if there is one. */
   post: <T = unknown>(path: string, body?: object) => Promise<T>;
   ingest: (records: object[]) => Promise<void>;
-  webhooks: (count: number) => Promise<string[]>;
+  /** Creates webhooks, for the receiver of the setting or for others. */
+  webhooks: (count: number, urls?: string[]) => Promise<string[]>;
   /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
   quietly: <T>(measure: () => Promise<T>) => Promise<T>;
   /** Deletes webhooks and pending deliveries, and stops dropping wake-ups. */
@@ -67,15 +68,15 @@ export async function startSetting(name: string): Promise<Setting> {
       await send(token, '/log');
       return measured;
     },
-    webhooks: async (count) => {
+    webhooks: async (count, urls) => {
       const ids: string[] = [];
       for (let i = 0; i < count; i++) {
         const webhook = await send(token, '/webhook', {
           connectionIds: [connection],
-          url: `${receiver.url}/${made++}`,
+          url: urls?.[i] ?? `${receiver.url}/${made++}`,
           httpVerb: 'POST',
           headers: { 'X-Secret': 's3cret' },
-          notificationTypes: [2],
+          notificationTypes: [1, 2],
         });
         ids.push((webhook as { id: string }).id);
       }

@@ -26,4 +26,14 @@ max_batch_size = 100
 max_batch_timeout = 0
 max_retries = 10
 max_concurrency = 20
+
+[[queues.producers]]
+binding = "BARE_LANE"
+queue = "bare-lane"
+
+[[queues.consumers]]
+queue = "bare-lane"
+max_batch_size = 5
+max_batch_timeout = 0
+max_retries = 0
 `;

@@ -1,8 +1,9 @@
 /** Who holds a slot or waits in line for one, in order, and until when that counts: an invocation can be killed. */
 type Account = { holders: Map<object, number>; line: Map<object, number> };
 
-/** An invocation ends sooner than this, so what holds a slot for longer is gone. */
-const longestHoldMs = 45_000;
+/** Work takes less than this: what holds a slot for longer is gone. So is who has not looked at the line for a while. */
+const longestHoldMs = 5_000;
+const lateLookMs = 200;
 
 /** The longest time between two looks at the line. */
 const longestLookMs = 250;
@@ -53,8 +54,9 @@ export function slotsPerAccount(
           place = placeInLine(accountId, account, me)
         ) {
           if (Date.now() >= until) return undefined;
-          account.line.set(me, until + longestLookMs);
-          await scheduler.wait(Math.min(longestLookMs, stepMs * Math.max(1, place)));
+          const lookMs = Math.min(longestLookMs, stepMs * place);
+          account.line.set(me, Date.now() + lookMs + lateLookMs);
+          await scheduler.wait(lookMs);
         }
         const began = Date.now();
         const result = await work();

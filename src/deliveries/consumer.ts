@@ -10,10 +10,10 @@ import { type QueueMessage, send, type Wake } from './queue.ts';
 import { nextDueAt, wakeAt } from './timers.ts';
 
 /**
- * How long an invocation claims: with the 15 s of a last call less than the 30 s that Workers gives to what goes on in
- * the background.
+ * How long an invocation claims: with the 5 s in which a call may start, and the 15 s that it may take, less than the
+ * 30 s that Workers gives to what goes on in the background.
  */
-const turnMs = 14_000;
+const turnMs = 9_000;
 
 /**
  * The most transactions of an invocation's lanes, for D1 takes 1,000 queries of one: each has seven, and comes with 40

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../src/db/ids.ts';
 import { slotsPerAccount } from '../../src/db/slots.ts';
 import { inTurnOrRefuse, maxWaiting, noteActivity } from '../../src/db/turns.ts';
@@ -37,6 +37,23 @@ describe('slots of an account', () => {
     await expect(first).rejects.toThrow('D1 is down');
     expect(await slots.run('ours', 0, async () => 'now')).toBe('now');
   });
+});
+
+it('a slot whose holder was killed becomes free, and one in line who was is passed over', async () => {
+  const slots = slotsPerAccount(1, 5);
+  const now = Date.now;
+  const never = new Promise<never>(() => {});
+  void slots.run('ours', 0, () => never);
+  expect(await slots.run('ours', 20, async () => 'too early')).toBeUndefined();
+  const wait = vi.spyOn(scheduler, 'wait').mockReturnValueOnce(never);
+  void slots.run('ours', 60_000, async () => 'never looks again');
+  wait.mockRestore();
+  try {
+    Date.now = () => now() + 5_001;
+    expect(await slots.run('ours', 0, async () => 'now')).toBe('now');
+  } finally {
+    Date.now = now;
+  }
 });
 
 describe('large transactions', () => {

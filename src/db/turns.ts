@@ -37,9 +37,11 @@ export async function inTurnOrRefuse<T>(accountId: string, work: () => Promise<T
   return done.result;
 }
 
-const turns = slotsPerAccount(1, 20, (accountId, ms) =>
-  othersAreActive(accountId) ? Math.min(ms, longestRestMs) : 0,
-);
+/** How long an account rests after a transaction that took D1 so many milliseconds; 0 while it is alone. */
+export const restFor = (accountId: string, ms: number): number =>
+  othersAreActive(accountId) ? Math.min(ms, longestRestMs) : 0;
+
+const turns = slotsPerAccount(1, 20, restFor);
 
 /** Whether another account has asked for something in this isolate within the last second. */
 export const othersAreActive = (accountId: string): boolean =>

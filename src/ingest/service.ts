@@ -1,5 +1,5 @@
 import { asCaller, type Caller } from '../db/guard.ts';
-import { inTurnOrRefuse, othersAreActive } from '../db/turns.ts';
+import { inTurnOrRefuse, othersAreActive, restFor } from '../db/turns.ts';
 import type { QueueMessage } from '../deliveries/queue.ts';
 import type { Source } from '../fleet/record.ts';
 import { recordKinds } from '../fleet/registry.ts';
@@ -17,8 +17,8 @@ const recordsPerPart = 100;
 /**
  * Takes in up to 500 records of one connection, with the notifications and deliveries that follow from them, as one
  * transaction (design 8); while other accounts are active, in several, each of which may be repeated. Records are
- * refused one by one. With `notify: false` nobody is told, now or later. Returns what became of the records, and the
- * messages to send for the new deliveries: should a later part fail, the sweep wakes those of the others.
+ * refused one by one. With `notify: false` nobody is told, now or later. Returns what became of the records; `wake`
+ * gets the messages to send for new deliveries after each transaction, for a later one may fail.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */
@@ -27,21 +27,37 @@ export async function ingest(
   caller: Caller,
   source: Source,
   { records, notify }: { records: unknown[]; notify: boolean },
-): Promise<{ outcome: Outcome; messages: QueueMessage[] }> {
+  wake: (messages: QueueMessage[]) => void,
+): Promise<Outcome> {
   const { accepted, rejected } = acceptRecords(records);
   const tally: Tally = { changed: 0, rejected, messages: [] };
-  const write = (part: Accepted[]) => writePart(env, caller, source, { part, notify, tally });
-  if (accepted.length <= fewRecords) await write(accepted);
-  else if (!othersAreActive(caller.accountId)) await inTurnOrRefuse(caller.accountId, () => write(accepted));
-  else for (const part of partsOf(accepted)) await inTurnOrRefuse(caller.accountId, () => write(part));
-  return {
-    outcome: {
-      accepted: tally.changed,
-      unchanged: records.length - tally.changed - rejected.length,
-      rejected: rejected.sort((a, b) => a.index - b.index),
-    },
-    messages: tally.messages,
+  const write = async (part: Accepted[]) => {
+    await writePart(env, caller, source, { part, notify, tally });
+    wake(tally.messages.splice(0));
   };
+  if (accepted.length <= fewRecords) await write(accepted);
+  else await inTurnOrRefuse(caller.accountId, () => writeLargeCall(caller.accountId, accepted, write));
+  return {
+    accepted: tally.changed,
+    unchanged: records.length - tally.changed - rejected.length,
+    rejected: rejected.sort((a, b) => a.index - b.index),
+  };
+}
+
+/** At once if the account is alone; otherwise in parts, with rests between them. */
+async function writeLargeCall(
+  accountId: string,
+  accepted: Accepted[],
+  write: (part: Accepted[]) => Promise<void>,
+): Promise<void> {
+  if (!othersAreActive(accountId)) return write(accepted);
+  let restMs = 0;
+  for (const part of partsOf(accepted)) {
+    await scheduler.wait(restMs);
+    const began = Date.now();
+    await write(part);
+    restMs = restFor(accountId, Date.now() - began);
+  }
 }
 
 const kinds: string[] = recordKinds.map(({ kind }) => kind);

@@ -279,22 +279,43 @@ describe('a connection with a map of its own', () => {
   });
 });
 
-it('a large call is written in parts while other accounts are active, whatever order its records have', async () => {
-  const them = await world();
-  const records = Array.from({ length: 240 }, (_, i) => safetyEvent({ sourceId: `e${i}`, vehicle: `v${i}` }));
-  const known = Array.from({ length: 240 }, (_, i) => vehicle({ sourceId: `v${i}` }));
-  const batch = vi.spyOn(env.DB, 'batch');
-  const send = async () => {
-    await as(them.apiToken).get('/connections');
-    batch.mockClear();
-    const { data } = await connector().send(...records, ...known, { kind: 'nothing' });
-    return { data, transactions: batch.mock.calls.length };
-  };
-  expect(await send()).toMatchObject({
-    data: { accepted: 480, unchanged: 0, rejected: [{ index: 480 }] },
-    transactions: 5,
+describe('a large call while other accounts are active', () => {
+  const events = (name: string, count: number) =>
+    Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${name} ${i}`, vehicle: `v${i}` }));
+  const beOther = async () => void (await as((await world()).apiToken).get('/connections'));
+
+  it('is taken in whatever order its records have', async () => {
+    const known = Array.from({ length: 240 }, (_, i) => vehicle({ sourceId: `v${i}` }));
+    const send = async () => {
+      await beOther();
+      return (await connector().send(...events('e', 240), ...known, { kind: 'nothing' })).data;
+    };
+    expect(await send()).toMatchObject({ accepted: 480, unchanged: 0, rejected: [{ index: 480 }] });
+    expect(await send()).toMatchObject({ accepted: 0, unchanged: 480 });
+    const kept = await rows('select 1 from safety_events where connection_id = ?1', us.connection.id);
+    expect(kept).toHaveLength(240);
   });
-  expect((await send()).data).toMatchObject({ accepted: 0, unchanged: 480 });
-  const events = await rows('select 1 from safety_events where connection_id = ?1', us.connection.id);
-  expect(events).toHaveLength(240);
+
+  it('is taken in whole or refused before anything is written, however many wait', async () => {
+    await connector().send(...Array.from({ length: 101 }, (_, i) => vehicle({ sourceId: `v${i}` })));
+    await beOther();
+    const calls = Array.from({ length: 14 }, (_, i) => connector().send(...events(`call ${i},`, 101)));
+    const taken = (await Promise.all(calls)).filter(({ status }) => status === 200);
+    expect(taken.length).toBeLessThan(14);
+    const kept = await rows('select 1 from safety_events where connection_id = ?1', us.connection.id);
+    expect(kept).toHaveLength(taken.length * 101);
+  });
+
+  it('is written in parts, and those that are written are told of should a later one fail', async () => {
+    await connector().send(...Array.from({ length: 101 }, (_, i) => vehicle({ sourceId: `v${i}` })));
+    await beOther();
+    await env.DB.exec(
+      `create trigger full before insert on safety_events when new.source_id = 'e 100' begin select raise(abort, 'full'); end`,
+    );
+    expect((await connector().send(...events('e', 101))).status).toBe(500);
+    await env.DB.exec('drop trigger full');
+    const deliveries = await settled(hook.id, 100);
+    expect(deliveries).toHaveLength(100);
+    expect(deliveries.every(({ status }) => status === 'delivered')).toBe(true);
+  });
 });

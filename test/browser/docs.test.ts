@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { guidePaths } from '../../src/docs/pages/guides.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { stackFolder } from '../support/node/journey.ts';
+import { expectGoodPages } from '../support/node/page-rules.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const folder = stackFolder();
 const guides = ['/docs', ...guidePaths.map((path) => `/docs/${path}`)];
 let stack: Stack;
@@ -64,21 +62,7 @@ it('the reference links to no other host but its maker', async () => {
 });
 
 it('each guide passes axe in light and dark, and is no wider than a phone', async () => {
-  await page.setViewportSize({ width: 375, height: 700 });
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const path of guides) {
-      await open(path);
-      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(375);
-      await page.evaluate(axe); // by the debugger, for the page itself allows no such script
-      const { violations } = (await page.evaluate('axe.run()')) as {
-        violations: { id: string; nodes: { html: string }[] }[];
-      };
-      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      expect(found, `${path}, ${colorScheme}`).toEqual([]);
-    }
-  }
-  await page.setViewportSize({ width: 1280, height: 900 });
+  await expectGoodPages(page, guides, (path) => open(path));
 });
 
 it('every link of the guides leads somewhere', async () => {

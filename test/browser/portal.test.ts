@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
@@ -8,8 +7,8 @@ import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import { expectGoodPages } from '../support/node/page-rules.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const folder = stackFolder();
 let stack: Stack;
 let us: Awaited<ReturnType<typeof journeyAccount>>;
@@ -256,46 +255,19 @@ it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or 
     webhook ?? '',
   );
   const token = await fleetJson<{ id: string }[]>(stack, 'token', 'list', '--account', us.accountId);
+  const hook = `/portal/webhooks/${webhook}`;
+  const settings = '/portal/settings';
   const paths = [
-    ...[
-      '/portal',
-      '/portal/events',
-      '/portal/webhooks',
-      '/portal/webhooks/new',
-      `/portal/webhooks/${webhook}`,
-    ],
-    ...[
-      `/portal/webhooks/${webhook}/edit`,
-      `/portal/webhooks/${webhook}/replay`,
-      `/portal/webhooks/${webhook}/delete`,
-      '/portal/settings/tokens',
-    ],
-    ...[
-      `/portal/webhooks/${webhook}/deliveries/${delivery?.id}`,
-      '/portal/settings/people',
-      '/portal/settings/notifications',
-      '/portal/sign-in',
-    ],
-    ...[`/portal/settings/tokens/${token[0]?.id}/revoke`, '/portal/nowhere'],
+    ...['/portal', '/portal/events', '/portal/sign-in', '/portal/nowhere'],
+    ...['/portal/webhooks', '/portal/webhooks/new', hook, `${hook}/edit`, `${hook}/replay`, `${hook}/delete`],
+    `${hook}/deliveries/${delivery?.id}`,
+    ...[`${settings}/tokens`, `${settings}/tokens/${token[0]?.id}/revoke`],
+    ...[`${settings}/people`, `${settings}/notifications`],
   ];
-  await page.setViewportSize({ width: 375, height: 700 });
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const path of paths) {
-      const reply = await open(path);
-      expect(gzipSync((await reply?.body()) ?? '').length, path).toBeLessThan(30_000);
-      expect(
-        await page.evaluate('document.documentElement.scrollWidth'),
-        `${path} on a phone`,
-      ).toBeLessThanOrEqual(375);
-      await page.evaluate(axe); // by the debugger, for the page itself allows no such script
-      const { violations } = (await page.evaluate('axe.run()')) as {
-        violations: { id: string; nodes: { html: string }[] }[];
-      };
-      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      expect(found, `${path}, ${colorScheme}`).toEqual([]);
-    }
-  }
+  await expectGoodPages(page, paths, async (path) => {
+    const reply = await open(path);
+    expect(gzipSync((await reply?.body()) ?? '').length, path).toBeLessThan(30_000);
+  });
   expect(outside).toEqual([]);
 });
 

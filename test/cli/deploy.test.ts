@@ -1,93 +1,15 @@
-import { spawn } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Hono } from 'hono';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
-import { type Cloudflare, newAccount } from '../support/node/cloudflare.ts';
+import type { Cloudflare } from '../support/node/cloudflare.ts';
+import { cloud, deploy, filesOf, project, snapshot } from '../support/node/deploy.ts';
 import { startNetwork } from '../support/node/network.ts';
 
-/** A copy of the project, so that what a deploy keeps is not kept among ours. */
-const project = mkdtempSync(join(tmpdir(), 'fleet-deploy-'));
-const localFiles = () =>
-  existsSync(join(project, '.local'))
-    ? readdirSync(join(project, '.local'), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name))
-    : [];
-/** Every file of the project with when it was written. */
-const snapshot = () =>
-  readdirSync(project, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules')) // its caches are of the test runner
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((file) => `${file} ${statSync(file).mtimeMs}`);
-beforeAll(() => {
-  for (const name of ['src', 'migrations', 'dist', 'wrangler.toml', 'package.json', 'tsconfig.json'])
-    cpSync(join(root, name), join(project, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
-});
-afterAll(() => rmSync(project, { recursive: true }));
-afterEach(() => rmSync(join(project, '.local'), { recursive: true, force: true }));
+const localFiles = () => filesOf(join(project, '.local'));
 
-/** Runs the deploy as its user would, without the credentials of whoever runs the tests. */
-function deploy(
-  env: Record<string, string>,
-  ...args: string[]
-): Promise<{ code: number | null; out: string; err: string }> {
-  const home = mkdtempSync(join(tmpdir(), 'fleet-home-'));
-  return new Promise((done) => {
-    const child = spawn(process.execPath, [join(project, 'src/cli/deploy.ts'), ...args], {
-      cwd: project,
-      env: {
-        PATH: process.env.PATH,
-        HOME: home,
-        XDG_CONFIG_HOME: home,
-        WRANGLER_HIDE_BANNER: 'true',
-        ...env,
-      },
-    });
-    let out = '';
-    let err = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      out += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      err += text;
-    });
-    child.on('close', (code) => {
-      rmSync(home, { recursive: true, force: true });
-      done({ code, out, err });
-    });
-  });
-}
-
-/** An account with nothing in it, and the service as it answers at `hosts` once it is deployed there. */
-async function cloud(hosts: string[], deployed: Hono) {
-  const account = newAccount();
-  const network = await startNetwork(account.api, hosts, deployed);
-  const certificate = join(project, `${account.id}.pem`);
-  writeFileSync(certificate, network.certificate);
-  const env = {
-    ...network.env,
-    NODE_EXTRA_CA_CERTS: certificate,
-    CLOUDFLARE_API_BASE_URL: network.baseUrl,
-    CLOUDFLARE_API_TOKEN: 'token',
-  };
-  return { account, network, env };
-}
 /** A database of an earlier deploy. */
 const existing = () => ({
   uuid: crypto.randomUUID(),

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Hono } from 'hono';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { root } from '../../../src/cli/project/paths.ts';
+import { newAccount } from './cloudflare.ts';
+import { startNetwork } from './network.ts';
+
+/** A copy of the project, so that what a deploy keeps is not kept among ours. */
+export const project = mkdtempSync(join(tmpdir(), 'fleet-deploy-'));
+/** The files below a folder; none if it is not there. */
+export const filesOf = (folder: string) =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+    : [];
+
+/** Every file of the project with when it was written. */
+export const snapshot = () =>
+  filesOf(project)
+    .filter((file) => !file.includes('/node_modules/')) // its caches are of the test runner
+    .map((file) => `${file} ${statSync(file).mtimeMs}`);
+
+beforeAll(() => {
+  for (const name of ['src', 'migrations', 'dist', 'wrangler.toml', 'package.json', 'tsconfig.json'])
+    cpSync(join(root, name), join(project, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+});
+afterAll(() => rmSync(project, { recursive: true }));
+afterEach(() => rmSync(join(project, '.local'), { recursive: true, force: true }));
+
+/** Runs the deploy as its user would, without the credentials of whoever runs the tests. */
+export function deploy(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  const home = mkdtempSync(join(tmpdir(), 'fleet-home-'));
+  return new Promise((done) => {
+    const child = spawn(process.execPath, [join(project, 'src/cli/deploy.ts'), ...args], {
+      cwd: project,
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        XDG_CONFIG_HOME: home,
+        WRANGLER_HIDE_BANNER: 'true',
+        ...env,
+      },
+    });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      err += text;
+    });
+    child.on('close', (code) => {
+      rmSync(home, { recursive: true, force: true });
+      done({ code, out, err });
+    });
+  });
+}
+
+/** An account with nothing in it, and the service as it answers at `hosts` once it is deployed there. */
+export async function cloud(hosts: string[], deployed: Hono) {
+  const account = newAccount();
+  const network = await startNetwork(account.api, hosts, deployed);
+  const certificate = join(project, `${account.id}.pem`);
+  writeFileSync(certificate, network.certificate);
+  const env = {
+    ...network.env,
+    NODE_EXTRA_CA_CERTS: certificate,
+    CLOUDFLARE_API_BASE_URL: network.baseUrl,
+    CLOUDFLARE_API_TOKEN: 'token',
+  };
+  return { account, network, env };
+}

@@ -46,6 +46,7 @@ export default defineConfig({
           name: 'node',
           root,
           include: ['test/{cli,contract,journey,browser,node,structure}/**/*.test.ts'],
+          globalSetup: ['test/support/node/migrated-state.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

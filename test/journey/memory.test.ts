@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Stack, startStack } from '../../src/cli/local/stack.ts';
-import { journeyAccount } from '../support/node/journey.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
+import { journeyAccount, stackFolder } from '../support/node/journey.ts';
 import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
 
 /** How many MiB a request may need beyond what an idle service has. */
@@ -16,9 +13,9 @@ describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
   let stack: Stack;
   let us: Awaited<ReturnType<typeof journeyAccount>>;
   let measure: ReturnType<typeof memoryOf>;
-  const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
+  const folder = stackFolder();
   beforeAll(async () => {
-    stack = await startStack({ directory, port: 0 });
+    stack = await folder.start();
     us = await journeyAccount(stack);
     for (let v = 0; v < vehicles; v++) {
       const groups = Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(11, 'g'));
@@ -32,11 +29,11 @@ describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
       await ingest(events.slice(0, 250));
       await ingest(events.slice(250));
     }
-    measure = memoryOf(directory);
+    measure = memoryOf(folder.directory);
   });
   afterAll(async () => {
     await stack?.stop();
-    rmSync(directory, { recursive: true });
+    folder.remove();
   });
 
   async function ingest(records: object[] | string): Promise<string> {

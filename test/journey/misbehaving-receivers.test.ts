@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runtimeMemory } from '../../src/cli/local/memory.ts';
-import { type Stack, startStack } from '../../src/cli/local/stack.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
-import { api, journeyAccount, until } from '../support/node/journey.ts';
+import { api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 import {
   type Expected,
   misbehaviours,
@@ -26,7 +25,8 @@ type Shown = {
 /** More than the runtime may grow by, in MB, whatever its receivers send. */
 const maxGrowth = 200;
 
-const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
+const folder = stackFolder();
+const { directory } = folder;
 const servers: RawServer[] = [];
 const hooks: Record<string, string> = {};
 let stack: Stack;
@@ -79,9 +79,8 @@ async function certificates() {
 const reply = 'HTTP/1.1 204 No Content\r\n\r\n';
 
 beforeAll(async () => {
-  mkdirSync(directory, { recursive: true });
   const { good, bad } = await certificates();
-  stack = await startStack({ directory, port: 0 });
+  stack = await folder.start();
   us = await journeyAccount(stack);
 
   const serving = async (starting: Promise<RawServer>): Promise<string> => {
@@ -121,7 +120,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const server of servers) server.stop();
   await stack.stop();
-  rmSync(directory, { recursive: true, force: true });
+  folder.remove();
 });
 
 const webhook = (url: string) => ({

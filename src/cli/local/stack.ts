@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root, siteDirectory } from '../project/paths.ts';
-import { runWrangler } from '../project/wrangler.ts';
 import { type Certificates, certificates } from './certificates.ts';
 import { type DevServer, endLeftOver, freePort, localOrigin, startDev } from './dev.ts';
+import { migrate } from './migrate.ts';
 
 /** The service running on this machine, with its data in one folder. */
 export type Stack = DevServer & {
@@ -35,7 +35,7 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
   };
   const state = join(directory, 'state');
   const configFile = configuration(directory, config);
-  await migrate(state, configFile);
+  await migrate(state);
   const own = port || (await freePort());
   const server = await startDev(directory, {
     config: configFile,
@@ -81,12 +81,6 @@ const withAbsolutePaths = (toml: string): string =>
     /^(main|migrations_dir|directory) = "(.+)"$/gm,
     (_, key, path) => `${key} = "${resolve(root, path)}"`,
   );
-
-async function migrate(state: string, config: string): Promise<void> {
-  const args = ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state, '--config', config];
-  const { ok, text } = await runWrangler(args, { CI: 'true' });
-  if (!ok) throw new Error(`Migrations failed:\n${text}`);
-}
 
 /** Copies the built site, so that a later build cannot take pages away from a running service. */
 function ownSite(directory: string): string {

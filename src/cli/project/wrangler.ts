@@ -37,8 +37,20 @@ export function startWrangler(
 }
 
 /** Runs wrangler to its end, with `env` added to the environment. It cannot ask questions. */
-export function runWrangler(args: string[], env: Variables = {}): Promise<WranglerOutput> {
-  const child = startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+export const runWrangler = (args: string[], env: Variables = {}): Promise<WranglerOutput> =>
+  toItsEnd(startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
+
+/** Runs a program that uses wrangler's library, in the environment that wrangler itself has. */
+export const runBesideWrangler = (file: string, args: string[]): Promise<WranglerOutput> =>
+  toItsEnd(
+    spawn(process.execPath, [file, ...args], {
+      cwd: root,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+
+function toItsEnd(child: ChildProcess): Promise<WranglerOutput> {
   return new Promise((done, fail) => {
     let out = '';
     let text = '';

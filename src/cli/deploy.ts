@@ -12,7 +12,6 @@ import { settingOptions, settingsOf } from './deploy/settings.ts';
 import { migrate, tryUpload, upload, writeConfiguration } from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
 import { localDirectory } from './project/paths.ts';
-import { buildSite } from './site/build.ts';
 
 const patienceMs = 180_000;
 
@@ -100,6 +99,7 @@ async function freshSite(folder: string): Promise<string> {
   const site = join(folder, 'site');
   rmSync(site, { recursive: true, force: true });
   mkdirSync(site, { recursive: true });
+  const { buildSite } = await import('./site/build.ts'); // it takes a second to load
   await buildSite(site);
   return site;
 }

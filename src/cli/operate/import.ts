@@ -3,7 +3,6 @@ import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import { ApiError } from './client.ts';
 import { operatorFor, serviceOf } from './context.ts';
-import { readRecords } from './import/read.ts';
 import { importLines, type Summary } from './import/run.ts';
 import { sendRecords } from './import/send.ts';
 import { printable } from './printable.ts';
@@ -24,6 +23,8 @@ export function importCommand(): Command {
     .option('--notify', 'notify webhooks of events and accidents, as if they happened now')
     .option('--at-once <calls>', 'number of calls to send at a time', Number, 4)
     .action(async (file, { connection, kind, notify = false, atOnce }, command) => {
+      // It needs the declarations of all records, which no other command should wait for.
+      const { readRecords } = await import('./import/read.ts');
       const size = sizeOf(file);
       const operator = operatorFor(command);
       const key = await operator.post<{ id: string; value: string }>(

@@ -1,6 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
@@ -10,14 +9,6 @@ import { startNetwork } from '../support/node/network.ts';
 
 const localFiles = () => filesOf(join(project, '.local'));
 
-/** A database of an earlier deploy. */
-const existing = () => ({
-  uuid: crypto.randomUUID(),
-  name: 'fleet',
-  region: 'enam',
-  jurisdiction: null,
-  sql: new DatabaseSync(':memory:'),
-});
 /** Where links of a Worker lead. */
 const originOf = ({ workers }: Cloudflare, name: string) =>
   workers.get(name)?.bindings.find((binding) => binding.name === 'ORIGIN')?.text;
@@ -71,7 +62,7 @@ describe('npm run deploy', () => {
     delete account.broken;
     account.calls.length = 0;
     // On the second run there is nothing left to create, and it is too late for another place.
-    const { code, out } = await deploy(env, '--location', 'oc');
+    const { code, out } = await deploy(env, '--location', 'oc', '--email-from', 'portal@example.com');
     expect(code).toBe(0);
     expect(out).toContain('! The database fleet runs in weur, not in oc');
     expect(out).toContain('No migrations to apply');
@@ -89,6 +80,8 @@ describe('npm run deploy', () => {
     expect([...(worker?.secrets.values() ?? [])].sort()).toEqual(values.map((text) => text.trim()).sort());
     expect(worker?.crons).toEqual(['* * * * *']);
     expect(originOf(account, 'fleet-data-service')).toBe(`https://${host}`);
+    const mail = worker?.bindings.filter(({ name }) => name.startsWith('EMAIL')).map(({ name }) => name);
+    expect(mail?.sort()).toEqual(['EMAIL', 'EMAIL_FROM']);
     // The first told the address, which links need.
     expect(account.calls.filter((call) => uploaded.test(call))).toHaveLength(2);
     expect(made.databases).toEqual(account.databases.map(({ uuid }) => uuid));
@@ -133,25 +126,6 @@ describe('npm run deploy', () => {
     expect(account.queues.map(({ queue_name }) => queue_name)).toEqual(['acme-fleet-deliveries']);
   });
 
-  it('in CI makes no keys, which would be lost with the machine', async () => {
-    const { account, network, env } = await cloud([], nobody);
-    const { code, err } = await deploy({ ...env, CI: 'true' });
-    network.close();
-    expect(code).toBe(1);
-    expect(err).toContain('Deploy once from your own machine');
-    expect(changes(account)).toEqual([]);
-  });
-
-  it('makes no new header keys for a database that was sealed with others', async () => {
-    const { account, network, env } = await cloud([], nobody);
-    account.databases.push(existing());
-    const { code, err } = await deploy(env);
-    network.close();
-    expect(code).toBe(1);
-    expect(err).toMatch(/Put its HEADER_KEYS into .*header\.keys/);
-    expect(changes(account)).toEqual([]);
-  });
-
   it('does not choose among several accounts', async () => {
     const { account, network, env } = await cloud([], nobody);
     account.others.push('b'.repeat(32));
@@ -191,11 +165,9 @@ describe('npm run deploy -- --dry-run', () => {
 
   it('takes its settings from a file as well', async () => {
     mkdirSync(join(project, '.local/deploy'), { recursive: true });
-    writeFileSync(join(project, '.local/deploy/settings.env'), 'DEPLOY_NAME=acme\n');
-    const { code, out, err } = await deploy({}, '--dry-run', '--email-from', 'portal@example.com');
-    expect([code, err]).toEqual([0, '']);
-    expect(out).toContain('find or create the database acme-fleet');
-    expect(out).toContain('mail: from portal@example.com');
+    writeFileSync(join(project, '.local/deploy/settings.env'), 'DEPLOY_NAME=Acme!\n');
+    const { code, err } = await deploy({}, '--dry-run');
+    expect([code, err]).toEqual([1, expect.stringContaining('--name must be up to 30')]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { type QueueMessage, send } from '../deliveries/queue.ts';
+import { starter } from '../deliveries/consumer.ts';
 import { Refusal } from '../errors.ts';
 import { parse } from '../fields.ts';
 import { readJson } from '../http/body.ts';
@@ -19,9 +19,8 @@ async function takeIn(c: Context) {
   if (token.scope !== 'ingest') throw new Refusal({ kind: 'forbidden' });
   const body = parse(IngestBody, await readJson(c, largestBody));
   const source = { ...token, now: Date.now(), requestId: c.get('requestId') };
-  // The rows are the truth: a send that fails is made up for by the sweep, and is no failure of this call.
-  const wake = (messages: QueueMessage[]) => c.executionCtx.waitUntil(send(c.env.DELIVERIES, messages));
-  const outcome = await ingest(c.env, c.get('caller'), source, body, wake);
+  const start = starter(c.env, c.executionCtx);
+  const outcome = await ingest(c.env, c.get('caller'), source, body, start);
   c.set('records', { ...outcome, rejected: outcome.rejected.length });
   return ok(c, 'Records taken in', outcome);
 }

@@ -17,8 +17,8 @@ const recordsPerPart = 100;
 /**
  * Takes in up to 500 records of one connection, with the notifications and deliveries that follow from them, as one
  * transaction (design 8); while other accounts are active, in several, each of which may be repeated. Records are
- * refused one by one. With `notify: false` nobody is told, now or later. Returns what became of the records; `wake`
- * gets the messages to send for new deliveries after each transaction, for a later one may fail.
+ * refused one by one. With `notify: false` nobody is told, now or later. Returns what became of the records; `start`
+ * is told of new deliveries after each transaction, for a later one may fail.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */
@@ -27,13 +27,13 @@ export async function ingest(
   caller: Caller,
   source: Source,
   { records, notify }: { records: unknown[]; notify: boolean },
-  wake: (messages: QueueMessage[]) => void,
+  start: (messages: QueueMessage[]) => void,
 ): Promise<Outcome> {
   const { accepted, rejected } = acceptRecords(records);
   const tally: Tally = { changed: 0, rejected, messages: [] };
   const write = async (part: Accepted[]) => {
     await writePart(env, caller, source, { part, notify, tally });
-    wake(tally.messages.splice(0));
+    start(tally.messages.splice(0));
   };
   if (accepted.length <= fewRecords) await write(accepted);
   else await inTurnOrRefuse(caller.accountId, () => writeLargeCall(caller.accountId, accepted, write));

@@ -7,7 +7,7 @@ import { handle } from '../../src/deliveries/consumer.ts';
 import { prune } from '../../src/deliveries/prune.ts';
 import { recordStatements } from '../../src/deliveries/record.ts';
 import { resealHeaders } from '../../src/webhooks/rotation.ts';
-import { attempted, claim, deliveriesOf, settled } from '../support/deliveries.ts';
+import { attempted, claim, deliveriesOf, settled, unattempted } from '../support/deliveries.ts';
 import { story } from '../support/story.ts';
 import { accident, as, safetyEvent, type WebhookOut } from '../support/world.ts';
 
@@ -46,13 +46,7 @@ describe('custom headers', () => {
     expect(await resealHeaders(rotated)).toBeGreaterThan(0);
     expect(await keyOf()).toBe('new');
     expect(await resealHeaders(rotated)).toBe(0);
-    await tale.happen(1);
-    const [delivery] = await vi.waitFor(() => deliveriesOf(hook.id));
-    await env.DB.prepare(
-      'update deliveries set next_attempt_at = 0, claimed_until = 0, status = ?2 where id = ?1',
-    )
-      .bind(delivery?.id, 'pending')
-      .run();
+    await unattempted(hook.id, tale.happen);
     await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, lane: 1 });
     expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
   });
@@ -103,9 +97,8 @@ describe('pruning', () => {
 describe('a claim', () => {
   /** A webhook with new deliveries that no message has been sent for. */
   const unwoken = async (count: number) => {
-    vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValueOnce(new Error('Queue is overloaded'));
     const { id } = await tale.register();
-    await tale.happen(count);
+    await unattempted(id, () => tale.happen(count));
     return id;
   };
   const wide = (webhookId: string) =>

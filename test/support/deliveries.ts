@@ -52,6 +52,32 @@ export function attempted(webhookId: string, attempts = 1) {
   );
 }
 
+/**
+ * Has something happen that nobody attempts to deliver, as if whoever began to had crashed at once. The deliveries are
+ * due, and no message is on its way for them.
+ */
+export async function unattempted<T>(webhookId: string, happen: () => Promise<T>): Promise<T> {
+  const refuse = [
+    vi.spyOn(env.DELIVERIES, 'send').mockRejectedValue(new Error('Queue is overloaded')),
+    vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded')),
+  ];
+  const health = (sql: string) => env.DB.prepare(sql).bind(webhookId);
+  await health(
+    `insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 5, 1, 1e15)`,
+  ).run();
+  const result = await happen();
+  // A lane that finds the receiver's circuit open sees to it that it is woken later, and ends.
+  await vi.waitFor(async () => {
+    const row = await health('select timer_at as at from webhook_health where webhook_id = ?1').first<{
+      at: number;
+    }>();
+    if (!row?.at) throw new Error('the lane has not ended');
+  });
+  await health('delete from webhook_health where webhook_id = ?1').run();
+  for (const spy of refuse) spy.mockRestore();
+  return result;
+}
+
 /** Makes the webhook's pending deliveries due now, as if their time and that of its circuit had come. */
 export const makeDue = (webhookId: string) =>
   env.DB.batch([

@@ -46,7 +46,9 @@ export default defineConfig({
           name: 'node',
           root,
           include: ['test/{cli,contract,journey,browser,node,structure}/**/*.test.ts'],
-          globalSetup: ['test/support/node/migrated-state.ts'],
+          globalSetup: ['test/support/node/empty-state.ts'],
+          // Each has a stack or a process of its own to work with.
+          isolate: false,
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inject } from 'vitest';
 import { type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 
@@ -15,7 +14,6 @@ const fleetProgram = join(root, 'src/cli/fleet.ts');
 /** A folder of its own for a stack, and how to start one there, and another after it; `config` may change its configuration. */
 export function stackFolder(config?: StackOptions['config']) {
   const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
-  cpSync(inject('migratedState'), join(directory, 'state'), { recursive: true });
   return {
     directory,
     start: (port = 0) => startStack({ directory, port, ...(config && { config }) }),

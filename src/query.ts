@@ -63,6 +63,14 @@ export const QueryCode = (values: readonly number[], message: string) =>
     v.metadata({ type: 'integer', enum: values }),
   );
 
+/** `true` or `false`, as D1 keeps it: 1 or 0. */
+export const QueryBoolean = v.pipe(
+  last,
+  v.picklist(['true', 'false'], 'must be true or false'),
+  v.transform((word) => Number(word === 'true')),
+  v.metadata({ type: 'boolean' }),
+);
+
 /** A whole number within bounds. */
 export const QueryInteger = (min: number, max: number) =>
   v.pipe(

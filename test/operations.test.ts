@@ -60,24 +60,28 @@ const events = (count: number, prefix = 'e') =>
 
 describe('a list page of 50', () => {
   const range = 'from=2026-11-01&to=2026-12-01';
-  it.each(['/vehicles', `/safety-events?${range}`, '/trips', '/drivers'])('%s', async (path) => {
-    await send(...vehicles(120));
-    await send(...events(120));
-    await send(
-      ...times(120, (i) => ({ kind: 'driver', sourceId: `d${i}`, name: 'Robin' })),
-      ...times(120, (i) => ({
-        kind: 'trip',
-        sourceId: `t${i}`,
-        vehicle: 'v1',
-        startedAt: '2026-11-20T20:00:00Z',
-      })),
-    );
-    await as(us.apiToken).get('/connections'); // the hour's note of the token's use
-    const { data, cost } = await call(us.apiToken, 'GET', path);
-    expect(data).toHaveLength(50);
-    expect(cost).toMatchObject({ trips: 1, read: expect.any(Number), written: 0, queued: 0 });
-    expect(cost.read).toBeLessThanOrEqual(60);
-  });
+  it.each(['/vehicles', `/safety-events?${range}`, '/trips', '/drivers', '/accidents'])(
+    '%s',
+    async (path) => {
+      await send(...vehicles(120));
+      await send(...events(120));
+      await send(
+        ...times(120, (i) => ({ kind: 'driver', sourceId: `d${i}`, name: 'Robin' })),
+        ...times(120, (i) => ({
+          kind: 'trip',
+          sourceId: `t${i}`,
+          vehicle: 'v1',
+          startedAt: '2026-11-20T20:00:00Z',
+        })),
+        ...times(120, accidentOf),
+      );
+      await as(us.apiToken).get('/connections'); // the hour's note of the token's use
+      const { data, cost } = await call(us.apiToken, 'GET', path);
+      expect(data).toHaveLength(50);
+      expect(cost).toMatchObject({ trips: 1, read: expect.any(Number), written: 0, queued: 0 });
+      expect(cost.read).toBeLessThanOrEqual(60);
+    },
+  );
 
   it('reads KV once for each isolate and minute', async () => {
     const [first, second] = [
@@ -122,6 +126,26 @@ function accidentOf(i: number) {
     notificationLevel: 1,
   };
 }
+
+it('an accident through its three levels, for one webhook', async () => {
+  await as(us.apiToken).post('/webhook', webhookBody(us));
+  await send(...vehicles(1));
+  const [first, second, third] = [
+    await send(accidentOf(0)),
+    await send({ ...accidentOf(0), notificationLevel: 2 }),
+    await send({ ...accidentOf(0), notificationLevel: 3 }),
+  ].map(({ cost }) => cost);
+  // A row of the accident, with two index entries; a notification; a delivery, with one.
+  expect(first).toMatchObject({ trips: 1, written: 6, queued: 1 });
+  expect(second).toMatchObject({ trips: 1, written: 4, queued: 1 });
+  expect(third).toMatchObject({ trips: 1, written: 4, queued: 1 });
+  for (const cost of [first, second, third]) expect(cost?.read).toBeLessThanOrEqual(60);
+});
+
+it('an accident that nobody subscribes to is one row with two index entries', async () => {
+  await as(us.apiToken).post('/webhook', webhookBody(us, { notificationTypes: [2] }));
+  expect((await send(accidentOf(0))).cost).toMatchObject({ trips: 1, written: 3, queued: 0 });
+});
 
 it('a new safety event for one webhook, delivered at the first try', async () => {
   await as(us.apiToken).post('/webhook', webhookBody(us));

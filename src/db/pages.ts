@@ -7,8 +7,10 @@ import { asCaller, type Caller } from './guard.ts';
 /** Which rows a page is cut from. */
 export type PageQuery = {
   table: SQLiteTable;
-  /** What is read, by the keys that rows have for it; one of them is `id`. */
+  /** What is read, by the keys that rows have for it. */
   columns: { [key: string]: SQLiteColumn };
+  /** The key of the id. */
+  id: string;
   /** The key whose column is the first part of the order; the id is the second. */
   order: string;
   /** What the leading column of the best index must equal. Each of several values is read on its own. */
@@ -66,7 +68,6 @@ export async function readPage(env: Env, caller: Caller, query: PageQuery): Prom
  */
 type Scanned = {
   [key: string]: unknown;
-  id: string;
   hit: number;
   place: number;
   size: number;
@@ -93,7 +94,7 @@ function selected(columns: PageQuery['columns']): Selected {
  */
 function select(db: Database, query: PageQuery, row: Selected, value: string) {
   const { table, columns, order, lead, after, from, to, limit, scope, filters, descending } = query;
-  const { [order]: sort, id } = columns;
+  const [sort, id] = [columns[order], columns[query.id]];
   const direction = sql.raw(descending ? 'desc' : 'asc');
   const range = and(
     sql`${lead.column} = ${value}`,
@@ -128,8 +129,8 @@ const shareOf = ({ values }: PageQuery['lead']): number =>
   Math.min(maxPageBytes, Math.floor(maxReadBytes / values.length));
 
 /** Puts the streams together, as far as all of them are known. */
-function merge({ order, limit, lead, descending }: PageQuery, streams: Scanned[][]): Page {
-  const position = (row: Scanned): Position => ({ sort: Number(row[order]), id: row.id });
+function merge({ order, id, limit, lead, descending }: PageQuery, streams: Scanned[][]): Page {
+  const position = (row: Scanned): Position => ({ sort: Number(row[order]), id: String(row[id]) });
   const ends = streams.flatMap((rows) => {
     const last = rows.at(-1);
     const cut = last && (rows.length > limit || last.place === maxScanned || last.total > shareOf(lead));

@@ -22,13 +22,15 @@ const webhooksIn = (deliveries: number, notifications: number): number =>
 /**
  * The statements that give each webhook that subscribes to them a pending delivery of each untold notification
  * (spec 6.1), as far as one transaction goes; a fan-out remembers the rest, for `continueFanOut`. They run in this
- * order, before the notifications and events are written. The notifications are all of one type.
+ * order, before the notifications and records are written. The notifications are all of one type; the transaction has
+ * `inAll` of it.
  */
 export function fanOut(
   db: Database,
   source: NotificationSource,
   type: NotificationType,
   notifications: NewNotification[],
+  inAll: number,
 ) {
   const keys = notifications.map(({ data, ...key }) => ({
     ...key,
@@ -36,7 +38,7 @@ export function fanOut(
   }));
   const untold = sql`select n.value from json_each(${JSON.stringify(keys)}) n where ${isUntold}`;
   const subscribers = subscribersOf(source.connectionId, type);
-  const first = firstWebhooks(source, type, notifications);
+  const first = firstWebhooks(source, type, inAll);
   return {
     idle: selectIdle(db, source.now, type, first, sql`exists (${untold})`),
     deliveries: change(db, insertDeliveries(source, source.now, untold, first)),
@@ -48,7 +50,7 @@ export function fanOut(
         (select json_group_array(json(value)) from (${untold})), (select max(webhook_id) from ${first}),
         ${source.now}
       where exists (select 1 from webhook_connections where ${subscribers}
-          limit 1 offset ${webhooksIn(maxInFirst, notifications.length)})
+          limit 1 offset ${webhooksIn(maxInFirst, inAll)})
         -- The first of them has just been given a delivery of each that is untold.
         and exists (select 1 from deliveries where id >= ${firstIdAt(source.now)}
           and webhook_id = (select webhook_id from webhook_connections where ${subscribers} limit 1))
@@ -58,11 +60,16 @@ export function fanOut(
 }
 
 /** The statement that makes later levels wait for earlier ones, once the accidents' notifications are written. */
-export const holdNewLevels = (db: Database, source: NotificationSource, notifications: NewNotification[]) =>
+export const holdNewLevels = (
+  db: Database,
+  source: NotificationSource,
+  notifications: NewNotification[],
+  inAll: number,
+) =>
   holdLevels(
     db,
     sql`select value from json_each(${JSON.stringify(notifications.map(({ eventId, level }) => ({ eventId, level })))})`,
-    firstWebhooks(source, ACCIDENT, notifications),
+    firstWebhooks(source, ACCIDENT, inAll),
     source.now,
     source.now,
   );
@@ -71,10 +78,10 @@ export const holdNewLevels = (db: Database, source: NotificationSource, notifica
 const firstWebhooks = (
   { connectionId }: NotificationSource,
   type: NotificationType,
-  notifications: NewNotification[],
+  inAll: number,
 ): SQL => sql`(
   select webhook_id from webhook_connections where ${subscribersOf(connectionId, type)}
-  order by webhook_id limit ${webhooksIn(maxInFirst, notifications.length)})`;
+  order by webhook_id limit ${webhooksIn(maxInFirst, inAll)})`;
 
 type Row = {
   accountId: string;

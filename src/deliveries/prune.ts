@@ -3,7 +3,7 @@ import { config } from '../config.ts';
 import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
-import { deleteEventNotifications } from '../notifications/delete.ts';
+import { deleteNotifications } from '../notifications/delete.ts';
 import { countFailed } from './counts.ts';
 import { giveUpAfterMs } from './policy.ts';
 import { pendingWebhooks } from './sweep.ts';
@@ -12,9 +12,8 @@ const perChunk = 5000;
 const maxChunks = 100;
 
 /**
- * Deletes deliveries that have ended and are past retention, including those of deleted webhooks, and the
- * notifications of their events. An accident's notification stays: it keeps a level from being told twice. Works in
- * chunks in the table's own order, once an hour. Returns the number of deliveries deleted.
+ * Deletes deliveries that have ended and are past retention, including those of deleted webhooks, and their
+ * notifications. Works in chunks in the table's own order, once an hour. Returns the number of deliveries deleted.
  */
 export async function prune(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
@@ -34,8 +33,7 @@ export async function prune(env: Env, now = Date.now()): Promise<number> {
         where d.status <> 'pending' limit ${perChunk})
       returning event_id as eventId, level`);
     deleted += gone.length;
-    const events = gone.filter(({ level }) => level === 0).map(({ eventId }) => eventId);
-    await deleteEventNotifications(db, events);
+    await deleteNotifications(db, gone);
     if (gone.length < perChunk) break;
   }
   return deleted;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isPrintable, mustBePrintable, Timestamp, timestamp } from '../fields.ts';
-import { QueryChoice, QueryCode, QueryIds, QueryInteger, QueryText } from '../query.ts';
+import { QueryBoolean, QueryChoice, QueryCode, QueryIds, QueryInteger, QueryText } from '../query.ts';
 import type { Field, Referable } from './field.ts';
 
 const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
@@ -56,6 +56,22 @@ export type ListLimits = { min?: 0 | 1; max: number; length: number; bytes: numb
 
 /** More values than any field takes. */
 export const tooManyValues = 101;
+
+/** An absolute https address of at most `max` characters. How long it may be is no part of the contract. */
+export const httpsUrl = (max: number, description: string, example: string) => {
+  const Address = v.pipe(
+    Words,
+    v.check((value) => value.length <= max, `can be at most ${max} characters`),
+    v.check(isPrintable, mustBePrintable),
+    v.check(isHttps, 'must be an absolute https URL'),
+    v.metadata({ format: 'uri' }),
+  );
+  return field('text', Address, v.pipe(v.string(), v.url()), description, example, {
+    most: `At most ${max.toLocaleString('en')} characters.`,
+  });
+};
+
+const isHttps = (value: string): boolean => URL.parse(value)?.protocol === 'https:';
 
 /** A list of texts. */
 export const texts = (limits: ListLimits, description: string, example: string[]) =>
@@ -119,7 +135,11 @@ export const scale = (min: number, max: number, description: string, example: nu
 });
 
 export const boolean = (description: string, example: boolean) =>
-  field('integer', v.boolean(), v.boolean(), description, example, { read: Boolean, cell: 'boolean' });
+  field('integer', v.boolean(), v.boolean(), description, example, {
+    read: Boolean,
+    cell: 'boolean',
+    query: QueryBoolean,
+  });
 
 /** A moment: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
@@ -165,6 +185,13 @@ export const VehicleLocationOutput = v.object({
   timestamp: TimeOutput,
 });
 
+/** The component `AccidentLevel`. */
+export const AccidentLevel = v.object({
+  notificationLevel: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(3)),
+  receivedAt: TimeOutput,
+});
+const AccidentLevels = v.array(AccidentLevel);
+
 const denver = { latitude: 39.7392, longitude: -104.9903 };
 const degrees = { latitude: 'number', longitude: 'number' } as const;
 
@@ -179,6 +206,13 @@ export const vehicleLocation = (description: string) => {
   const cell = { ...degrees, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' } as const;
   const more = { read: JSON.parse, cell };
   return field('text', VehicleLocationInput, VehicleLocationOutput, description, example, more);
+};
+
+/** Levels of an accident, each with when it was received. D1 keeps them as lists show them. */
+export const accidentLevels = (description: string) => {
+  const receivedAt = '2026-11-20T20:00:02.114Z';
+  const example = [{ notificationLevel: 1, receivedAt }];
+  return field('text', AccidentLevels, AccidentLevels, description, example, { read: JSON.parse });
 };
 
 /** An id that the service gives. */

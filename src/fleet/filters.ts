@@ -1,4 +1,4 @@
-import { eq, gte, type SQL } from 'drizzle-orm';
+import { eq, gte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type * as v from 'valibot';
 import type { QuerySchema } from '../query.ts';
@@ -23,6 +23,14 @@ export const atLeast = <N extends string>(field: N, description: string): Filter
   field,
   description,
   where: gte,
+});
+
+/** Rows whose field is one of the parameter's values, which are looked through. */
+export const oneOf = <N extends string>(field: N, description: string): Filter<N> => ({
+  field,
+  description,
+  where: (column, values: string[]) =>
+    sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
 });
 
 /** Rows whose field is one of the parameter's values. The table needs an index on the field, the list's order and id. */

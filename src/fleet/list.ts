@@ -9,6 +9,8 @@ import type { Filter } from './filters.ts';
 /** What declares a list (design 7). */
 export type ListDeclaration<N extends string = string> = {
   path: `/${string}`;
+  /** The key of an item's identifier, if it is not `id`. */
+  id?: N;
   /** The time that items are in order of, oldest first, and that `from` and `to` are compared with. */
   order: N;
   /** Whether requests must name a connection. */
@@ -16,6 +18,8 @@ export type ListDeclaration<N extends string = string> = {
   /** Whether requests may, or must, give `from` and `to`; otherwise these are ignored. */
   range?: 'optional' | 'required';
   filters?: { [parameter: string]: Filter<N> };
+  /** Whether the list is our addition to the specification (design 12). */
+  addition?: boolean;
 };
 
 /** A list: what it reads, in which order, narrowed by what, and what an item looks like. */
@@ -26,12 +30,16 @@ export type List<T = unknown> = {
   table: AccountTable;
   /** An item's columns, by its keys. */
   columns: { [key: string]: SQLiteColumn };
+  /** The key of an item's identifier. */
+  id: string;
   /** The key that items are in order of. */
   order: string;
   /** The column that names the connection. */
   connection: SQLiteColumn;
   connectionRequired: boolean;
   range: 'optional' | 'required' | undefined;
+  /** Whether the specification does not name it. */
+  addition: boolean;
   filters: { [parameter: string]: ListFilter };
   /** Turns a row of `columns` into an item: it is the row itself, for every item of every list passes here. */
   present: (row: { [key: string]: unknown }) => T;
@@ -61,9 +69,10 @@ export type Item<F extends Fields> = {
 export function listOf<F extends Fields>(
   fields: F,
   table: AccountTable,
-  { path, order, connection, range, filters = {} }: ListDeclaration,
+  { path, id = 'id', order, connection, range, filters = {}, addition = false }: ListDeclaration,
 ): List<Item<F>> {
-  const columnFor = columnsByKey(getTableColumns(table));
+  const columnOf = columnsByKey(getTableColumns(table));
+  const columnFor = (key: string) => (key === id ? table.id : columnOf(key));
   const filterOf = ({ field, ...filter }: Filter): ListFilter => {
     const query = filter.query ?? fields[field]?.query ?? QueryText;
     return { ...filter, query: 'indexed' in filter ? asList(query) : query, column: columnFor(field) };
@@ -73,10 +82,12 @@ export function listOf<F extends Fields>(
     plural: path.slice(1).replaceAll('-', ' '),
     table,
     columns: Object.fromEntries(shown(fields).map(([key]) => [key, columnFor(key)])),
+    id,
     order,
     connection: 'connectionId' in fields ? columnFor('connectionId') : table.id,
     connectionRequired: connection === 'required',
     range,
+    addition,
     filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, filterOf(filter)])),
     present: presenter(fields),
   };

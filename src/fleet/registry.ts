@@ -20,7 +20,5 @@ export const lists = resources.filter((resource): resource is Listed => 'list' i
 
 /** The kinds of records. */
 export type Kind = OfRecords['kind'];
-/** The kinds of records that no table keeps. */
-export type UnkeptKind = Exclude<Kind, Extract<OfRecords, { table: unknown }>['kind']>;
 /** What is declared of a kind of record. */
 export type RecordKindOf<K extends Kind> = Extract<OfRecords, { kind: K }>;

@@ -39,6 +39,7 @@ export async function readList<T>(
   const page = await readPage(env, caller, {
     table: list.table,
     columns: list.columns,
+    id: list.id,
     order: list.order,
     limit,
     descending,

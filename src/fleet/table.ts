@@ -1,4 +1,12 @@
-import { index, integer, real, type SQLiteColumn, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import {
+  index,
+  integer,
+  real,
+  type SQLiteColumn,
+  type SQLiteColumnBuilderBase,
+  sqliteTable,
+  text,
+} from 'drizzle-orm/sqlite-core';
 import type { AccountTable } from '../db/tables.ts';
 import type { Fields } from './field.ts';
 import { columnName, columnsByKey, type ListDeclaration, shown } from './list.ts';
@@ -6,22 +14,26 @@ import { columnName, columnsByKey, type ListDeclaration, shown } from './list.ts
 /**
  * The table of a resource, with an index for each way in which its list is read: by account, unless requests must
  * name a connection; by connection; and by the fields that an index leads to. What D1 has is in `migrations/`: a test
- * compares the two.
+ * compares the two. `unlisted` are columns that no list shows.
  */
-export function tableOf(
+export function tableOf<N extends string>(
   fields: Fields,
-  { path, order, connection, filters = {} }: ListDeclaration,
+  { path, id, order, connection, filters = {} }: ListDeclaration<N>,
+  unlisted: { [key: string]: SQLiteColumnBuilderBase } = {},
 ): AccountTable {
   const name = path.slice(1).replaceAll('-', '_');
   const columns = {
     accountId: text('account_id').notNull(),
     sourceUpdatedAt: integer('source_updated_at'),
     ...Object.fromEntries(
-      shown(fields).map(([key, { column, nullable }]) => {
-        const builder = builders[column](columnName(key));
-        return [key, nullable ? builder : builder.notNull()];
-      }),
+      shown(fields)
+        .filter(([key]) => key !== id)
+        .map(([key, { column, nullable }]) => {
+          const builder = builders[column](columnName(key));
+          return [key, nullable ? builder : builder.notNull()];
+        }),
     ),
+    ...unlisted,
     id: text().primaryKey(),
   };
   const leads = [

@@ -43,7 +43,7 @@ function sourceIdOf(input: unknown): string | null {
   return typeof id === 'string' && id.length <= 200 ? id : null;
 }
 
-/** Of the records that name the same thing, the newest version, or else the last. */
+/** Of the records that name the same thing, the newest version, or else the last; each in its own place. */
 function newest(records: Accepted[]): Accepted[] {
   const byKey = new Map<string, Accepted>();
   for (const next of records) {
@@ -54,7 +54,9 @@ function newest(records: Accepted[]): Accepted[] {
     ]);
     const before = byKey.get(key);
     const older = (next.record.sourceUpdatedAt ?? Infinity) < (before?.record.sourceUpdatedAt ?? 0);
-    if (!older) byKey.set(key, next);
+    if (older) continue;
+    byKey.delete(key);
+    byKey.set(key, next);
   }
   return [...byKey.values()];
 }

@@ -1,37 +1,61 @@
+import { writeAccidents } from '../accidents/write.ts';
 import type { Source } from '../fleet/record.ts';
 import { recordKinds } from '../fleet/registry.ts';
 import type { Accepted } from './accept.ts';
-import { keeperOf } from './keep.ts';
+import { type Keeper, keeperOf } from './keep.ts';
 import { notifierOf } from './notify.ts';
+
+/** An accident is made up of its records, which refer to nothing. */
+const accidentKeeper: Keeper = { parents: [], write: writeAccidents };
 
 /** How records of each kind are kept, and how customers are told of them: worked out once. */
 const kinds = recordKinds.map((resource) => ({
   kind: resource.kind,
   toRow: resource.toRow,
-  keeper: 'table' in resource ? keeperOf(resource) : undefined,
+  keeper: resource.kind === 'accident' ? accidentKeeper : keeperOf(resource),
   notifier: notifierOf(resource.kind),
 }));
 
 /** A record that was accepted, with its row. */
-export type Entry = Accepted & { row: { id: string; [key: string]: unknown } };
+export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
 
-/** The records of one kind in a call, with their notifications. */
-export type Batch = ReturnType<typeof batchOf>;
+/**
+ * Records of one kind in a call, each of something else, with their notifications; `ofKind` is how many records of the
+ * kind the whole call has.
+ */
+export type Batch = ReturnType<typeof batchesOfKind>[number];
 
 /** The accepted records of a call, kind by kind, in the order they are written. */
 export const batchesOf = (source: Source, accepted: Accepted[]): Batch[] =>
-  kinds.map((kind) => batchOf(source, kind, accepted)).filter(({ entries }) => entries.length > 0);
+  kinds.flatMap((kind) => batchesOfKind(source, kind, accepted));
 
-function batchOf(
+function batchesOfKind(
   source: Source,
   { kind, toRow, keeper, notifier }: (typeof kinds)[number],
   accepted: Accepted[],
 ) {
-  const entries = accepted
+  const all = accepted
     .filter(({ record }) => record.kind === kind)
     .map((item): Entry => ({ ...item, row: toRow(item.record, source) }));
-  const notifications = notifier
-    ? entries.map(({ record, row }) => notifier.notification(source, record, row))
-    : [];
-  return { keeper, notifier, entries, notifications };
+  return inTurns(all).map((entries) => ({
+    keeper,
+    notifier,
+    entries,
+    ofKind: all.length,
+    notifications: notifier
+      ? entries.map(({ record, row }) => notifier.notification(source, record, row))
+      : [],
+  }));
+}
+
+/** The first record of each thing, then the second of each: an accident may have up to three in a call, its levels. */
+function inTurns(entries: Entry[]): Entry[][] {
+  const turns: Entry[][] = [];
+  const seen = new Map<string, number>();
+  for (const entry of entries) {
+    const turn = seen.get(entry.row.id) ?? 0;
+    seen.set(entry.row.id, turn + 1);
+    turns[turn] = [...(turns[turn] ?? []), entry];
+  }
+  return turns;
 }

@@ -1,15 +1,21 @@
 import { getTableName, sql } from 'drizzle-orm';
-import { type Database, statement } from '../db/database.ts';
+import { type change, type Database, statement } from '../db/database.ts';
 import type { AccountTable } from '../db/tables.ts';
 import { upsertInto } from '../db/upsert.ts';
 import type { Fields } from '../fleet/field.ts';
 import { columnName } from '../fleet/list.ts';
 
+/** How records of a kind are kept: which others each must refer to, by which key of its row, and the statement. */
+export type Keeper = {
+  parents: { key: string; kind: string; table: AccountTable }[];
+  write: (db: Database, rows: { id: string; createdAt: number }[]) => ReturnType<typeof change>;
+};
+
 /**
  * Prepares to keep records in the table of their resource, each with what it copies from those that it refers to, as
  * they are then. `parents` are those that it must refer to: a row whose parent is unknown is passed over.
  */
-export function keeperOf({ table, fields }: { table: AccountTable; fields: Fields }) {
+export function keeperOf({ table, fields }: { table: AccountTable; fields: Fields }): Keeper {
   const all = Object.entries(fields);
   const parents = all.flatMap(([key, { refersTo, nullable }]) =>
     refersTo && !nullable ? [{ key, kind: refersTo.kind, table: refersTo.table }] : [],

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import { timestamp } from '../fields.ts';
 import type { Source } from '../fleet/record.ts';
-import type { Kind, UnkeptKind } from '../fleet/registry.ts';
+import type { Kind } from '../fleet/registry.ts';
 import {
   insertAccidentNotifications,
   insertEventNotifications,
@@ -11,11 +11,8 @@ import {
 import { ACCIDENT, EVENT, EVENT_LEVEL } from '../notifications/types.ts';
 import type { IngestRecord, RecordOf, RowOf } from './schema.ts';
 
-/**
- * The kinds of records that customers are told of. Those that no table keeps must be among them, or their records
- * would be lost: leaving one out is a type error.
- */
-const notifiers: { [K in UnkeptKind | 'safetyEvent']: Notifier<RecordOf<K>, RowOf<K>> } = {
+/** The kinds of records that customers are told of. */
+const notifiers: { [K in 'safetyEvent' | 'accident']: Notifier<RecordOf<K>, RowOf<K>> } = {
   safetyEvent: { notification: eventNotification, insert: insertEventNotifications },
   accident: { notification: accidentNotification, insert: insertAccidentNotifications },
 };
@@ -59,16 +56,21 @@ function eventNotification(
   };
 }
 
-/** The notification of one level of an accident (spec 2.6). */
+/**
+ * The notification of one level of an accident (spec 2.6). A false alarm is told of as level 2 that is not accurate:
+ * verification has ended, and it was none (design 12).
+ */
 function accidentNotification(
   { connectionId, tSP }: Source,
-  { vin, eventTime, location, notificationLevel, reportReady, isAccurate }: RecordOf<'accident'>,
-  { id }: RowOf<'accident'>,
+  { sourceUpdatedAt }: RecordOf<'accident'>,
+  { id, vin, eventTime, location, notificationLevel, reportReady, isAccurate, dismissed }: RowOf<'accident'>,
 ): NewNotification {
+  const level = dismissed ? 2 : notificationLevel;
   return {
     eventId: id,
-    level: notificationLevel,
+    level,
     type: ACCIDENT,
+    accident: { notificationLevel, dismissed, sourceUpdatedAt },
     data: {
       eventId: id,
       eventTime: timestamp(eventTime),
@@ -76,9 +78,9 @@ function accidentNotification(
       connection: connectionId,
       tSP,
       location,
-      notificationLevel,
-      reportReady: reportReady ?? notificationLevel === 3,
-      isAccurate: isAccurate ?? notificationLevel >= 2,
+      notificationLevel: level,
+      reportReady: reportReady && !dismissed,
+      isAccurate: isAccurate && !dismissed,
     },
   };
 }

@@ -25,19 +25,23 @@ export function stepsFor(
   notify: boolean,
   tally: Tally,
 ): Step[] {
-  const silent = batches.filter(({ notifier }) => !notifier);
-  const telling = batches.filter(({ notifier }) => notifier);
+  const told = notify ? batches.filter(({ notifier }) => notifier) : [];
   return [
-    ...silent.flatMap((batch) => keep(db, batch, tally)),
-    ...(notify ? telling.flatMap((batch) => fanOutSteps(db, source, batch, tally)) : []),
-    ...telling.flatMap((batch) => tell(db, source, batch, notify, tally)),
-    ...telling.flatMap((batch) => keep(db, batch, tally)),
-    ...(notify ? telling.flatMap((batch) => orderSteps(db, source, batch)) : []),
+    ...batches.flatMap((batch) => [
+      ...(told.includes(batch) ? tell(db, source, batch, tally) : []),
+      ...keep(db, batch, tally),
+    ]),
+    ...told.flatMap((batch) => orderSteps(db, source, batch)),
   ];
 }
 
+/** The notifications of a batch, and their deliveries. */
+const tell = (db: Database, source: Source, batch: Batch, tally: Tally): Step[] => [
+  ...fanOutSteps(db, source, batch, tally),
+  ...(batch.notifier ? [step(batch.notifier.insert(db, source, batch.notifications), () => {})] : []),
+];
+
 function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
-  if (!keeper) return [];
   const rows = entries.map(({ row }) => row);
   const written = step(keeper.write(db, rows), ({ meta }) => {
     tally.changed += meta.changes;
@@ -56,10 +60,10 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
 }
 
 /** The deliveries of a kind's notifications, which are all of one type. */
-function fanOutSteps(db: Database, source: Source, { notifications }: Batch, tally: Tally): Step[] {
+function fanOutSteps(db: Database, source: Source, { notifications, ofKind }: Batch, tally: Tally): Step[] {
   const [first] = notifications;
   if (!first) return [];
-  const { idle, deliveries, rest } = fanOut(db, source, first.type, notifications);
+  const { idle, deliveries, rest } = fanOut(db, source, first.type, notifications, ofKind);
   return [
     step(idle, (webhooks) => {
       const ids = webhooks.map(({ webhookId }) => webhookId);
@@ -71,24 +75,9 @@ function fanOutSteps(db: Database, source: Source, { notifications }: Batch, tal
 }
 
 /** Later levels of accidents wait for earlier ones. */
-function orderSteps(db: Database, source: Source, { notifications }: Batch): Step[] {
+function orderSteps(db: Database, source: Source, { notifications, ofKind }: Batch): Step[] {
   const later = notifications.some(({ type, level }) => type === ACCIDENT && level > 1);
-  return later ? [step(holdNewLevels(db, source, notifications), () => {})] : [];
-}
-
-/** Records that no table keeps are known by their notifications, which are written even if nobody is told. */
-function tell(
-  db: Database,
-  source: Source,
-  { keeper, notifier, notifications }: Batch,
-  notify: boolean,
-  tally: Tally,
-): Step[] {
-  if (!notifier || (keeper && !notify)) return [];
-  const written = step(notifier.insert(db, source, notifications), ({ meta }) => {
-    if (!keeper) tally.changed += meta.changes;
-  });
-  return [written];
+  return later ? [step(holdNewLevels(db, source, notifications, ofKind), () => {})] : [];
 }
 
 const step = <T>(statement: BatchItem<'sqlite'> & { _: { result: T } }, take: (result: T) => void): Step => ({

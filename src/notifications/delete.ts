@@ -1,11 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 
-/**
- * Deletes the notifications of events, by event id. Those of accidents stay: they keep a level from being told
- * twice.
- */
-export const deleteEventNotifications = (db: Database, eventIds: string[]) =>
+/** Deletes notifications by their keys. What has been told is known by the event, or the accident. */
+export const deleteNotifications = (db: Database, keys: { eventId: string; level: number }[]) =>
   db.run(sql`
     delete from notifications
-    where (event_id, level) in (select value, 0 from json_each(${JSON.stringify(eventIds)}))`);
+    where (event_id, level) in (
+      select value->>'eventId', value->>'level' from json_each(${JSON.stringify(keys)}))`);

@@ -1,41 +1,44 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
+import { toldAfter, toldBefore } from '../accidents/told.ts';
 import { change, type Database, statement } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
-import { EVENT, type NotificationType } from './types.ts';
+import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 
 /** What notifications come from: a connection of an account, in a request, at a time in milliseconds since 1970. */
 export type NotificationSource = { accountId: string; connectionId: string; requestId: string; now: number };
 
 /**
  * One notification to be told, if it has not been: its key, and its payload. An event's payload lacks what its
- * vehicle adds, which the database fills in from the row of `vehicleId` as it writes.
+ * vehicle adds, which the database fills in from the row of `vehicleId` as it writes. `accident` is what the record
+ * says, which decides whether this is told.
  */
 export type NewNotification = {
   eventId: string;
   level: number;
   type: NotificationType;
   vehicleId?: string;
+  accident?: { notificationLevel: number; dismissed: boolean; sourceUpdatedAt?: number | null | undefined };
   data: EventNotification | AccidentNotification;
 };
 
 /**
- * Whether `n`, a notification as JSON, has not been told yet: an event that is not there yet, of a known vehicle,
- * or a level of an accident without a notification. Everything that asks this runs before either the events or the
- * notifications are written, so that repeating the batch tells nobody twice.
+ * Whether `n`, a notification as JSON, is to be told: an event that is not there yet, of a known vehicle, or what a
+ * record adds to the levels of its accident that were told. Everything that asks this runs before the events and
+ * accidents are written, so that repeating the batch tells nobody twice.
  */
 export const isUntold = sql`
   case when n.value->>'level' = 0
     then not exists (select 1 from safety_events where id = n.value->>'eventId')
       and exists (select 1 from vehicles where id = n.value->>'vehicleId')
-    else not exists (select 1 from notifications
-      where event_id = n.value->>'eventId' and level = n.value->>'level')
+    else (select ${toldAfter(sql`n.value->'accident'`)} <> ${toldBefore}
+        from (select 1) left join accidents a on a.id = n.value->>'eventId')
+      -- The code before accidents had rows tells of some while this one takes its place.
+      and not exists (select 1 from notifications
+        where event_id = n.value->>'eventId' and level = n.value->>'level')
   end`;
 
-/**
- * Writes the notifications of untold events, if some webhook subscribes to events: otherwise nobody needs them.
- * Each such webhook has just been given a delivery of each: when one of them has none, no notification is looked at.
- */
+/** Writes the notifications of untold events, with what their vehicles add, if some webhook gets them. */
 export const insertEventNotifications = (
   db: Database,
   source: NotificationSource,
@@ -49,34 +52,44 @@ export const insertEventNotifications = (
       json_set(n.value->>'data', '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''),
         '$.vehicleGroups', json(v.groups)),
       ${source.now}, ${source.requestId}
-    from json_each(iif(
-      exists (select 1 from deliveries
-        where id >= ${firstIdAt(source.now)} and webhook_id = (select webhook_id from webhook_connections
-          where connection_id = ${source.connectionId} and notification_types & ${EVENT} limit 1)),
-      ${JSON.stringify(notifications)}, '[]')) n
+    from json_each(${ifDelivered(source, EVENT, notifications)}) n
     cross join vehicles v on v.id = n.value->>'vehicleId'
     where not exists (select 1 from safety_events where id = n.value->>'eventId')
     on conflict do nothing`,
   );
 
-/** Writes the notifications of untold levels of accidents. They are always kept: nothing else records an accident. */
+/** Writes the notifications of untold levels of accidents, if some webhook gets them. */
 export const insertAccidentNotifications = (
   db: Database,
   source: NotificationSource,
   notifications: NewNotification[],
-) => change(db, insertAll(source, notifications));
+) => change(db, insertAll(source, ifDelivered(source, ACCIDENT, notifications), isUntold));
 
 /** Writes notifications that exist nowhere else, such as those of a test. */
 export const insertNotifications = (
   db: Database,
   source: NotificationSource,
   notifications: NewNotification[],
-) => statement(db, insertAll(source, notifications));
+) => statement(db, insertAll(source, sql`${JSON.stringify(notifications)}`, sql`true`));
 
-const insertAll = (source: NotificationSource, notifications: NewNotification[]) => sql`
+/**
+ * Notifications of one type as JSON; none of them if no webhook subscribes to the type, for then nobody needs them. The
+ * first webhook that does has just been given a delivery of each: when it has none, no notification is looked at.
+ */
+const ifDelivered = (
+  { connectionId, now }: NotificationSource,
+  type: NotificationType,
+  notifications: NewNotification[],
+): SQL => sql`iif(
+  exists (select 1 from deliveries
+    where id >= ${firstIdAt(now)} and webhook_id = (select webhook_id from webhook_connections
+      where connection_id = ${connectionId} and notification_types & ${type} limit 1)),
+  ${JSON.stringify(notifications)}, '[]')`;
+
+const insertAll = (source: NotificationSource, notifications: SQL, condition: SQL) => sql`
     insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
     select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
       ${source.connectionId}, n.value->>'data', ${source.now}, ${source.requestId}
-    from json_each(${JSON.stringify(notifications)}) n
-    where true
+    from json_each(${notifications}) n
+    where ${condition}
     on conflict do nothing`;

@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
-import { EVENT_LEVEL } from './types.ts';
 
 /**
  * Each hour looks through one of so many slices of the table, by key: all of it once in 30 days. That reads each row
@@ -16,9 +15,8 @@ const graceMs = 7 * 86_400_000;
 const hourMs = 3_600_000;
 
 /**
- * Deletes old notifications that went to nobody, or whose deliveries were deleted without them, and those of
- * simulated accidents. A real accident's notification stays for good: it keeps a level from being told twice.
- * Once an hour, a slice of the table at a time. Returns how many.
+ * Deletes old notifications that went to nobody, or whose deliveries were deleted without them. Once an hour, a slice
+ * of the table at a time. Returns how many.
  */
 export function pruneNotifications(env: Env, now = Date.now()): Promise<number> {
   const slice = Math.floor(now / hourMs) % pruneSlices;
@@ -28,13 +26,12 @@ export function pruneNotifications(env: Env, now = Date.now()): Promise<number> 
 
 /**
  * The statement, apart so that a test can ask SQLite for its plan. Ids of records are UUIDs of version 5, hashes
- * that fill all slices alike. Ids of what we made up are of version 7, which the 15th character says.
+ * that fill all slices alike.
  */
 export const leftOverNotifications = (slice: number, before: number): SQL => sql`
   delete from notifications where (event_id, level) in (
     select event_id, level from notifications
     where event_id >= ${startOf(slice)} and event_id < ${startOf(slice + 1)} and created_at < ${before}
-      and (level = ${EVENT_LEVEL} or substr(event_id, 15, 1) = '7')
     limit ${rowsPerChunk})`;
 
 /** The first id of a slice; `g` is past all of them. */

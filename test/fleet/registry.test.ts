@@ -59,6 +59,8 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
       return listPage(who.apiToken, `${path}?${new URLSearchParams({ ...range, ...query })}`, connection);
     };
 
+    const idOf = (item: Item) => item[list.id];
+
     it('shows items that are as documented, and as their example', async () => {
       const { data, message } = await read();
       expect(message.toLowerCase()).toBe(list.plural);
@@ -70,12 +72,12 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
     });
 
     it('is read page by page', async () => {
-      const whole = (await read()).data.map(({ id }) => id);
+      const whole = (await read()).data.map(idOf);
       const walked: string[] = [];
       let next: string | undefined;
       do {
         const page = await read({ limit: '1', ...(next && { cursor: next }) });
-        walked.push(...page.data.map(({ id }) => id));
+        walked.push(...page.data.map(idOf));
         next = page.next;
       } while (next);
       expect(walked).toEqual(whole);
@@ -86,7 +88,8 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
       expect(await read({}, them)).toMatchObject({ status: 400, message: 'Invalid connection id' });
       const theirs = await read({}, them, them.connection.id);
       const ours = await read();
-      expect(theirs.data.filter(({ id }) => ours.data.some((item) => item.id === id))).toEqual([]);
+      const known = ours.data.map(idOf);
+      expect(theirs.data.map(idOf).filter((id) => known.includes(id))).toEqual([]);
     });
 
     it.each(Object.entries(list.filters))('is filtered by %s', async (name, { column }) => {
@@ -96,14 +99,15 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
       const value = [first?.[key as keyof Item]].flat()[0];
       expect((await read({ [name]: String(value) })).data).toContainEqual(first);
       expect((await read({ [name]: otherThan(value, schema) })).data).toEqual([]);
-      if (schema.enum || schema.items || schema.maximum)
+      if (schema.enum || schema.items || schema.maximum || schema.type === 'boolean')
         expect(await read({ [name]: '?' })).toMatchObject({ status: 400, errors: [{ field: name }] });
     });
   },
 );
 
 /** A value of a filter that no example passes. */
-function otherThan(value: unknown, { format, enum: words, maximum, items }: Schema): string {
+function otherThan(value: unknown, { type, format, enum: words, maximum, items }: Schema): string {
+  if (type === 'boolean') return String(!value);
   if (items) return otherThan(value, items);
   if (format === 'uuid') return crypto.randomUUID();
   return String(words?.find((word) => word !== value) ?? maximum ?? 'none of them');

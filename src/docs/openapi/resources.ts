@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
 import {
+  AccidentLevel,
   LocationInput,
   LocationOutput,
   VehicleLocationInput,
@@ -17,6 +18,7 @@ export const recordName = ({ kind }: { kind: string }): string => `${capitalised
 /** What lists show, for the clients' document. */
 export const itemSchemas: Record<string, v.GenericSchema> = {
   ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
+  AccidentLevel,
   Location: LocationOutput,
   VehicleLocation: VehicleLocationOutput,
 };

@@ -1,0 +1,37 @@
+import { type SQL, sql } from 'drizzle-orm';
+
+/*
+ * What a record of an accident changes, as SQL, so that D1 decides it in the transaction that also tells of it: two
+ * calls at the same moment can tell a level neither twice nor never. `a` is the accident's row so far, all null if
+ * there is none; `record` is JSON with notificationLevel, dismissed and sourceUpdatedAt.
+ */
+
+/** Whether the record is an older version than what is known. */
+export const isOlder = (record: SQL): SQL =>
+  sql`coalesce(${record}->>'sourceUpdatedAt' < a.source_updated_at, 0)`;
+
+/**
+ * Whether the accident is a false alarm after this record. A later level reopens it, and so does a newer version. What
+ * merely repeats a level does not: without a time it may be from before the accident was dismissed.
+ */
+export const dismissedAfter = (record: SQL): SQL => sql`
+  case
+    when a.id is null then ${record}->>'dismissed'
+    when ${isOlder(record)} then a.dismissed
+    when ${record}->>'dismissed' then 1
+    else a.dismissed and ${record}->>'notificationLevel' <= a.notification_level
+      and not coalesce(${record}->>'sourceUpdatedAt' > a.source_updated_at, 0)
+  end`;
+
+/**
+ * The levels that count as told after this record, as bits; what it adds to them is told (design 12). A false alarm
+ * adds level 2 if level 1 was told: verification has ended, and it was none. Otherwise it adds nothing.
+ */
+export const toldAfter = (record: SQL): SQL => sql`
+  case
+    when ${dismissedAfter(record)} then ${toldBefore} | ((${toldBefore} & 1) << 1)
+    when ${record}->>'dismissed' then a.told -- it was dismissed in an older version only
+    else ${toldBefore} | (1 << (${record}->>'notificationLevel' - 1))
+  end`;
+
+export const toldBefore = sql`coalesce(a.told, 0)`;

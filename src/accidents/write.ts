@@ -13,7 +13,8 @@ const maxVehicles = 50;
  * Adds records to the accidents that they are about, each of another accident, as one statement; its `meta.changes` are
  * those that changed anything:
  *
- * - vin, eventTime and location are of the newest version, and so is reportUrl among those that have one;
+ * - vin, eventTime and location are of the newest version, and so is reportUrl among those that have one; without
+ *   `sourceUpdatedAt` a lower level is older than a higher one, so that a call sent twice changes nothing;
  * - reportReady and isAccurate are of the highest level, but a false alarm is never accurate;
  * - each level is there once, in order of level, with when it first came;
  * - the vehicle is looked for until one is found, and again when the VIN changes.
@@ -32,7 +33,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
           select id, account_id, connection_id, created_at from vehicles where vin = vin_now
           order by created_at limit ${maxVehicles})
         where account_id = r->>'accountId' order by connection_id <> r->>'connectionId', created_at limit 1)),
-      iif(older, event_time, r->>'eventTime'), iif(older, location, r->>'location'),
+      iif(behind, event_time, r->>'eventTime'), iif(behind, location, r->>'location'),
       max(level, coalesce(notification_level, 0)), iif(leads, r->>'reportReady', report_ready),
       case
         when dismissed_now then 0
@@ -41,7 +42,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
         else is_accurate
       end,
       dismissed_now,
-      iif(older, coalesce(report_url, r->>'reportUrl'), coalesce(r->>'reportUrl', report_url)),
+      iif(behind, coalesce(report_url, r->>'reportUrl'), coalesce(r->>'reportUrl', report_url)),
       iif(
         exists (select 1 from json_each(levels) where value->>'notificationLevel' = level), levels,
         (select json_group_array(json(value)) from (
@@ -53,7 +54,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
       coalesce(created_at, r->>'createdAt'), r->>'updatedAt'
     from (
       select r.value as r, a.*, r.value->>'notificationLevel' as level,
-        ${isOlder(record)} as older, iif(${isOlder(record)}, a.vin, r.value->>'vin') as vin_now,
+        ${isBehind} as behind, iif(${isBehind}, a.vin, r.value->>'vin') as vin_now,
         ${dismissedAfter(record)} as dismissed_now, ${toldAfter(record)} as told_now,
         case
           when a.id is null then 1
@@ -78,6 +79,9 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   );
 
 const record = sql`r.value`;
+
+const isBehind = sql`coalesce(r.value->>'sourceUpdatedAt' < a.source_updated_at,
+  r.value->>'notificationLevel' < a.notification_level, 0)`;
 
 /** With when it came, as lists show it. */
 const withTime = (row: AccidentRow) => ({ ...row, receivedAt: timestamp(row.createdAt) });

@@ -9,6 +9,7 @@ type Link = { href: string; name: string };
 const menu: (Link & { tabs?: Link[] })[] = [
   { href: '/portal', name: 'Connections' },
   { href: '/portal/events', name: 'Safety events' },
+  { href: '/portal/accidents', name: 'Accidents' },
   { href: '/portal/webhooks', name: 'Webhooks' },
   {
     href: '/portal/settings',

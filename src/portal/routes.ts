@@ -5,6 +5,7 @@ import { Refusal } from '../errors.ts';
 import type { App } from '../http/context.ts';
 import { allowedMethods } from '../http/methods.ts';
 import { seeOther } from '../http/redirect.ts';
+import { accidentPages } from './accidents.tsx';
 import { connectionPages } from './connections.tsx';
 import { deliveryPages } from './delivery.tsx';
 import { eventPages } from './events.tsx';
@@ -55,6 +56,7 @@ export const portalRoutes = new Hono<App>()
   .use(signedIn)
   .route('/', connectionPages)
   .route('/', eventPages)
+  .route('/', accidentPages)
   .route('/', webhookListPages)
   .route('/', webhookForms)
   .route('/', webhookPages)

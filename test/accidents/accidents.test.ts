@@ -84,8 +84,17 @@ describe('an accident in the list', () => {
       eventTime: '2026-11-20T20:00:00.000Z',
       location: elsewhere,
     });
-    await send(accident({ vin: 'LATEST' }));
+    await send(accident({ ...at(13), vin: 'LATEST' }));
     expect(await only()).toMatchObject({ vin: 'LATEST', notificationLevel: 2 });
+  });
+
+  it('has vin, time and place of its highest level if nothing says which version is newer', async () => {
+    const call = [accident({ vin: 'FIRST' }), accident({ notificationLevel: 2, vin: 'SECOND' })];
+    expect(await send(...call)).toMatchObject({ accepted: 2 });
+    expect(await send(...call)).toMatchObject({ accepted: 0, unchanged: 2 });
+    expect(await only()).toMatchObject({ vin: 'SECOND' });
+    await send(accident({ notificationLevel: 2, vin: 'CORRECTED' }));
+    expect(await only()).toMatchObject({ vin: 'CORRECTED' });
   });
 
   it('keeps its report until a newer version has another', async () => {
@@ -110,7 +119,7 @@ describe('an accident in the list', () => {
     const hook = await tale.register();
     const { cookie } = await signIn(tale.us);
     await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });
-    expect(await told(hook.id, 1)).toEqual([[1, false]]);
+    await settled(hook.id, 3);
     expect(await list()).toEqual([]);
   });
 });

@@ -219,6 +219,24 @@ it('connections and safety events are shown, and risks of 4 and 5 stand out', as
   expect(await page.locator('tbody strong').innerText()).toBe('risk 5');
 });
 
+it('accidents are shown by level, false alarms as such, with links to their reports', async () => {
+  const accident = { kind: 'accident', eventTime: new Date().toISOString(), location: { latitude: 1, longitude: 2 } };
+  const reportUrl = 'https://reports.example.com/crash';
+  await api(stack, us.ingestKey, 'POST', '/ingest', {
+    notify: false,
+    records: [
+      { ...accident, sourceId: 'false', vin: 'VIN1', notificationLevel: 1, dismissed: true },
+      { ...accident, sourceId: 'true', vin: 'VIN2', notificationLevel: 3, reportUrl },
+    ],
+  });
+  await follow(page.getByRole('link', { name: 'Accidents', exact: true }));
+  expect(await page.getByRole('row').filter({ hasText: 'VIN1' }).innerText()).toContain('false alarm');
+  await page.getByLabel('Level').selectOption('3');
+  await press('Show');
+  expect(await page.locator('tbody tr').count()).toBe(1);
+  expect(await page.getByRole('link', { name: 'open report' }).getAttribute('href')).toBe(reportUrl);
+});
+
 it('people are invited and removed', async () => {
   await follow(page.getByRole('link', { name: 'Settings', exact: true }));
   expect(await heading()).toBe('API Tokens');
@@ -258,7 +276,7 @@ it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or 
   const hook = `/portal/webhooks/${webhook}`;
   const settings = '/portal/settings';
   const paths = [
-    ...['/portal', '/portal/events', '/portal/sign-in', '/portal/nowhere'],
+    ...['/portal', '/portal/events', '/portal/accidents', '/portal/sign-in', '/portal/nowhere'],
     ...['/portal/webhooks', '/portal/webhooks/new', hook, `${hook}/edit`, `${hook}/replay`, `${hook}/delete`],
     `${hook}/deliveries/${delivery?.id}`,
     ...[`${settings}/tokens`, `${settings}/tokens/${token[0]?.id}/revoke`],

@@ -2,7 +2,7 @@ import { beforeAll, expect, it, vi } from 'vitest';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
-import { as, operator, safetyEvent, vehicle, type WebhookOut, webhookBody, world } from '../support/world.ts';
+import { accident, as, operator, safetyEvent, vehicle, type WebhookOut, webhookBody, world } from '../support/world.ts';
 
 const markup = `"><script>alert('1')</script>`;
 let cookie: string;
@@ -21,10 +21,12 @@ beforeAll(async () => {
   await as(us.connection.ingestKey).send(
     vehicle({ name: markup }),
     safetyEvent({ startedAt: new Date().toISOString() }),
+    accident({ vin: markup, reportUrl: `https://reports.example.com/${markup}` }),
   );
   await settled(webhook.id);
   const [delivery] = await deliveriesOf(webhook.id);
-  paths.push('/portal', '/portal/events', '/portal/webhooks', '/portal/settings/tokens');
+  paths.push('/portal', '/portal/events', '/portal/accidents', '/portal/webhooks');
+  paths.push('/portal/settings/tokens');
   paths.push(`/portal/settings/tokens/${token.data.id}/revoke`);
   for (const page of ['', '/edit', '/edit?reveal=yes', '/delete', `/deliveries/${delivery?.id}`])
     paths.push(`/portal/webhooks/${webhook.id}${page}`);

@@ -50,6 +50,7 @@ function counted() {
 it.each([
   ['/portal', 3, 2],
   ['/portal/events', 3, 3],
+  ['/portal/accidents', 2, 2],
   ['/portal/webhooks', 3, 2],
   ['/portal/webhooks/new', 2, 2],
   ['/portal/webhooks/:webhook', 3, 2],

@@ -12,7 +12,7 @@ export const listOperations = (): Operation[] =>
   lists.map((resource) => listOperation(resource.list, itemName(resource)));
 
 function listOperation(list: List, item: string): Operation {
-  const { path, plural, order, range, filters, connectionRequired } = list;
+  const { path, plural, order, range, filters, connectionRequired, addition } = list;
   const names = range ? (['from', 'to'] as const) : [];
   return {
     method: 'get',
@@ -20,13 +20,16 @@ function listOperation(list: List, item: string): Operation {
     id: `list${item}s`,
     tag: 'Fleet',
     summary: `List ${plural}`,
-    description: `In order of \`${order}\`, oldest first. Nothing repeats or goes missing while you page.`,
+    description: [
+      `In order of \`${order}\`, oldest first. Nothing repeats or goes missing while you page.`,
+      ...(addition ? ['This list is our addition to the specification.'] : []),
+    ].join(' '),
     security: 'ApiToken',
     parameters: [
       parameterRef(connectionRequired ? 'RequiredConnectionId' : 'ConnectionId'),
       parameterRef('limit'),
       parameterRef('cursor'),
-      ...names.map((name) => parameter(name, QueryTime, rangeWords[name], range === 'required')),
+      ...names.map((name) => parameter(name, QueryTime, rangeWords(order)[name], range === 'required')),
       ...Object.entries(filters).map(([name, { query, description }]) => parameter(name, query, description)),
     ],
     reply: {
@@ -40,10 +43,10 @@ function listOperation(list: List, item: string): Operation {
   };
 }
 
-const rangeWords = {
-  from: 'Only those that began at this time or later: RFC 3339, or a date, which means midnight UTC.',
-  to: 'Only those that began before this time.',
-};
+const rangeWords = (order: string) => ({
+  from: `Only those whose \`${order}\` is this time or later: RFC 3339, or a date, which means midnight UTC.`,
+  to: `Only those whose \`${order}\` is before this time.`,
+});
 
 function refusalsOf({ connectionRequired, range, filters }: List): Refused[] {
   return [

@@ -7,6 +7,7 @@ import { resourceWords } from './resources.ts';
 export const words: Record<string, string> = {
   ...resourceWords,
 
+  AccidentLevel: 'A level that an accident has reached.',
   Location: 'A place, in decimal degrees.',
   VehicleLocation: 'Where a vehicle was last seen, and when.',
   WebhookInput: 'A webhook as you set it up. An update replaces all of it.',
@@ -76,6 +77,7 @@ export const words: Record<string, string> = {
   'LastAnswer.at': 'When that attempt was made.',
   'AttemptEntry.status': "The receiver's HTTP status, if there was one.",
   vin: 'The vehicle identification number.',
+  receivedAt: 'When the service first received it.',
   latitude: 'Degrees north of the equator.',
   longitude: 'Degrees east of Greenwich.',
   altitudeMeters: 'Metres above sea level.',

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { maxWaiting } from '../../../src/db/turns.ts';
-import { as, driver, safetyEvent, vehicle, world } from '../../support/world.ts';
+import { accident, as, driver, safetyEvent, vehicle, world } from '../../support/world.ts';
 import {
   api,
   connector,
@@ -46,6 +46,8 @@ export const recordHits: Hits = {
   '`recipients` of an event': (...limits) =>
     rejectsLongerLists(limits, address, (recipients) => safetyEvent({ recipients })),
   '`name` of a driver': (limit) => rejectsMore((size) => driver({ name: letters(size) }), limit),
+  '`reportUrl` of an accident': (limit) =>
+    rejectsMore((size) => accident({ reportUrl: 'https://example.com/'.padEnd(size, 'a') }), limit),
   'times, here and in the filters of lists': async (first, last = 0) => {
     const event = (startedAt: string) => safetyEvent({ sourceId: startedAt, startedAt });
     const [from, to] = [`${first}-01-01T00:00:00.000Z`, `${last}-12-31T23:59:59.999Z`];

@@ -220,7 +220,11 @@ it('connections and safety events are shown, and risks of 4 and 5 stand out', as
 });
 
 it('accidents are shown by level, false alarms as such, with links to their reports', async () => {
-  const accident = { kind: 'accident', eventTime: new Date().toISOString(), location: { latitude: 1, longitude: 2 } };
+  const accident = {
+    kind: 'accident',
+    eventTime: new Date().toISOString(),
+    location: { latitude: 1, longitude: 2 },
+  };
   const reportUrl = 'https://reports.example.com/crash';
   await api(stack, us.ingestKey, 'POST', '/ingest', {
     notify: false,

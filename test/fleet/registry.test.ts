@@ -59,7 +59,7 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
       return listPage(who.apiToken, `${path}?${new URLSearchParams({ ...range, ...query })}`, connection);
     };
 
-    const idOf = (item: Item) => item[list.id];
+    const idOf = (item: Item) => String(item[list.id]);
 
     it('shows items that are as documented, and as their example', async () => {
       const { data, message } = await read();

@@ -2,7 +2,16 @@ import { beforeAll, expect, it, vi } from 'vitest';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
-import { accident, as, operator, safetyEvent, vehicle, type WebhookOut, webhookBody, world } from '../support/world.ts';
+import {
+  accident,
+  as,
+  operator,
+  safetyEvent,
+  vehicle,
+  type WebhookOut,
+  webhookBody,
+  world,
+} from '../support/world.ts';
 
 const markup = `"><script>alert('1')</script>`;
 let cookie: string;

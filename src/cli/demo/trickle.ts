@@ -4,7 +4,8 @@ import type { DemoAccount } from './account.ts';
 
 /** Sends in a made-up fleet, then an event every few seconds and, early on, an accident with its three levels. */
 export async function trickle(baseUrl: string, demo: DemoAccount, stopped: AbortSignal): Promise<void> {
-  const run = Date.now().toString(36);
+  const began = new Date();
+  const run = began.getTime().toString(36);
   const send = (connection: number, ...records: object[]) =>
     request(`${baseUrl}/ingest`, {
       method: 'POST',
@@ -24,7 +25,7 @@ export async function trickle(baseUrl: string, demo: DemoAccount, stopped: Abort
   await Promise.all([send(0, ...vehicles), send(1, ...vehicles)]);
   for (let turn = 0; !stopped.aborted; turn++) {
     const connection = turn % 2;
-    if (turn >= 1 && turn <= 3) await send(0, accident(run, turn, vehicles[0]?.vin ?? ''));
+    if (turn >= 1 && turn <= 3) await send(0, accident(run, began, turn, vehicles[0]?.vin ?? ''));
     else
       await send(connection, {
         kind: 'safetyEvent',
@@ -39,13 +40,14 @@ export async function trickle(baseUrl: string, demo: DemoAccount, stopped: Abort
   }
 }
 
-const accident = (run: string, level: number, vin: string) => ({
+const accident = (run: string, at: Date, level: number, vin: string) => ({
   kind: 'accident',
   sourceId: `demo-${run}`,
   vin,
-  eventTime: new Date().toISOString(),
+  eventTime: at.toISOString(),
   location: { latitude: 39.7392, longitude: -104.9903 },
   notificationLevel: level,
+  ...(level === 3 && { reportUrl: `https://reports.demo.example/${run}` }),
 });
 
 /** What each connection's provider calls an incident. */

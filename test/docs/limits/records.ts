@@ -48,6 +48,20 @@ export const recordHits: Hits = {
   '`name` of a driver': (limit) => rejectsMore((size) => driver({ name: letters(size) }), limit),
   '`reportUrl` of an accident': (limit) =>
     rejectsMore((size) => accident({ reportUrl: 'https://example.com/'.padEnd(size, 'a') }), limit),
+  'vehicles with the VIN of an accident, in all accounts, among which yours is looked for': async (limit) => {
+    const [them, us] = [await world(), await world()];
+    const vehicleAfter = async (others: number) => {
+      const vin = crypto.randomUUID();
+      const sourceId = vin;
+      const theirs = times(others, (i) => vehicle({ sourceId: `${vin} ${i}`, vin }));
+      await as(them.connection.ingestKey).send(...theirs);
+      await as(us.connection.ingestKey).send(vehicle({ sourceId, vin }), accident({ sourceId, vin }));
+      const list = await as(us.apiToken).get<{ vehicleId: string | null }[]>(`/accidents?vin=${vin}`);
+      return list.data[0]?.vehicleId;
+    };
+    expect(await vehicleAfter(limit - 1)).toEqual(expect.any(String));
+    expect(await vehicleAfter(limit)).toBeNull();
+  },
   'times, here and in the filters of lists': async (first, last = 0) => {
     const event = (startedAt: string) => safetyEvent({ sourceId: startedAt, startedAt });
     const [from, to] = [`${first}-01-01T00:00:00.000Z`, `${last}-12-31T23:59:59.999Z`];

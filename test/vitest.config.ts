@@ -39,6 +39,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/{cli,contract,journey,browser,node,structure}/**'],
           setupFiles: ['test/support/set-up.ts'],
+          // How fast the machine is decides nothing.
+          testTimeout: 60_000,
         },
       },
       {

@@ -35,7 +35,7 @@ export function settled(webhookId: string, count = 1, statuses = ['delivered', '
       if (rows.length < count) throw new Error(`${rows.length} of ${count} deliveries are settled`);
       return rows;
     },
-    { timeout: 5000, interval: 20 },
+    { timeout: 30_000, interval: 20 },
   );
 }
 
@@ -48,7 +48,7 @@ export function attempted(webhookId: string, attempts = 1) {
         throw new Error(`${row?.attempts ?? 'no'} of ${attempts} attempts`);
       return row;
     },
-    { timeout: 5000, interval: 20 },
+    { timeout: 30_000, interval: 20 },
   );
 }
 
@@ -72,7 +72,7 @@ export async function unattempted<T>(webhookId: string, happen: () => Promise<T>
       at: number;
     }>();
     if (!row?.at) throw new Error('the lane has not ended');
-  });
+  }, 30_000);
   await health('delete from webhook_health where webhook_id = ?1').run();
   for (const spy of refuse) spy.mockRestore();
   return result;

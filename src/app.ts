@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { changeRoutes } from './changes/routes.ts';
 import { newId } from './db/ids.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { Refusal } from './errors.ts';
@@ -30,6 +31,7 @@ app.use(async (c, next) => {
 app.route('/', webhookRoutes);
 app.route('/', deliveryRoutes);
 app.route('/', fleetRoutes);
+app.route('/', changeRoutes);
 app.route('/', ingestRoutes);
 app.route('/', healthRoutes);
 app.route('/operator', operatorRoutes);

@@ -1,4 +1,5 @@
 import { pruneSessions, pruneSignInLinks } from './accounts/prune.ts';
+import { pruneChanges } from './changes/prune.ts';
 import { giveUp, prune as pruneDeliveries } from './deliveries/prune.ts';
 import { described, fault } from './log.ts';
 import { pruneNotifications } from './notifications/prune.ts';
@@ -10,6 +11,7 @@ const jobs = {
   'give up old deliveries': giveUp,
   'delete old deliveries': pruneDeliveries,
   'delete old notifications': pruneNotifications,
+  'delete old changes': pruneChanges,
   'delete expired sign-in links': pruneSignInLinks,
   'delete expired sessions': pruneSessions,
   'delete dead tokens': pruneTokens,

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { refuseUnless } from '../db/database.ts';
+import { noteRecords } from '../changes/note.ts';
+import { change, type Database, refuseUnless } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
@@ -68,6 +69,7 @@ export async function createConnection(env: Env, caller: Caller, input: NewConne
   await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
     db.insert(connections).values(connection),
+    noteConnection(db, connection),
   ]);
   return connection;
 }
@@ -86,17 +88,35 @@ export async function updateConnection(
   id: string,
   changes: ConnectionChange,
 ): Promise<Connection> {
+  const { accountId } = caller;
+  const updatedAt = Date.now();
   const [[connection]] = await asCaller(env, caller, (db) => [
     db
       .update(connections)
-      .set({ ...changes, updatedAt: Date.now() })
-      .where(and(eq(connections.id, id), eq(connections.accountId, caller.accountId)))
+      .set({ ...changes, updatedAt })
+      .where(and(eq(connections.id, id), eq(connections.accountId, accountId)))
       .returning(),
+    noteConnection(db, { id, accountId, updatedAt }),
   ]);
   if (!connection) throw invalid('Unknown connection');
   await forgetIngestKeys(env, caller, id);
   return connection;
 }
+
+/** Has the change feed tell of a connection, if it is the account's. */
+const noteConnection = (
+  db: Database,
+  { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,
+) =>
+  change(
+    db,
+    noteRecords(
+      { accountId, connectionId: id, now: updatedAt },
+      'changed',
+      'connection',
+      sql`select id from connections where id = ${id} and account_id = ${accountId}`,
+    ),
+  );
 
 const providerNames: Record<string, string> = {
   samsara: 'Samsara',

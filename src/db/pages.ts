@@ -74,10 +74,11 @@ type Scanned = {
   total: number;
 };
 
-/** What is read of a row: its columns by their keys, and its size. */
+/** What is read of a row: its columns by their keys, and how many bytes it has as JSON. */
 type Selected = { columns: SQL; size: SQL };
 
-function selected(columns: PageQuery['columns']): Selected {
+/** What to select, to read rows with these columns. */
+export function selected(columns: PageQuery['columns']): Selected {
   const entries = Object.entries(columns);
   // Quoted as JSON no text is shorter than in the page. A time becomes longer, and each value has its key.
   const fixed = entries.reduce((sum, [key]) => sum + key.length + 16, 0);
@@ -150,7 +151,7 @@ function merge({ order, id, limit, lead, descending }: PageQuery, streams: Scann
 }
 
 /** How many of these rows make up a page: at least one, however large it is. */
-function fitting(rows: Scanned[]): number {
+export function fitting(rows: { size: number }[]): number {
   let bytes = 0;
   const tooMany = rows.findIndex(({ size }) => {
     bytes += size;

@@ -256,6 +256,19 @@ export const fanOuts = sqliteTable('fan_outs', {
   createdAt: integer('created_at').notNull(),
 });
 
+/** What changed, in the order in which the service learned it: a row a transaction, with the ids of its records by kind. */
+export const changes = sqliteTable(
+  'changes',
+  {
+    accountId: text('account_id').notNull(),
+    seq: integer().notNull(),
+    connectionId: text('connection_id').notNull(),
+    action: text({ enum: ['changed', 'deleted'] }).notNull(),
+    records: text({ mode: 'json' }).$type<Record<string, string[]>>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.seq] })],
+);
+
 export const sweeps = sqliteTable('sweeps', {
   id: integer().primaryKey(),
   at: integer().notNull(),

@@ -22,3 +22,5 @@ export const lists = resources.filter((resource): resource is Listed => 'list' i
 export type Kind = OfRecords['kind'];
 /** What is declared of a kind of record. */
 export type RecordKindOf<K extends Kind> = Extract<OfRecords, { kind: K }>;
+/** The kinds of what clients list. */
+export type ListedKind = Listed['kind'];

@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
-import { validate as isUuid } from 'uuid';
-import { invalid } from '../errors.ts';
+import { connectionIdOf } from '../http/connection-id.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
 import { authenticate } from '../tokens/authenticate.ts';
@@ -14,20 +13,8 @@ for (const { list } of lists) fleetRoutes.get(list.path, authenticate('api'), (c
 
 async function page(c: Context, list: List) {
   const { items, next } = await readList(c.env, c.get('caller'), list, {
-    connectionId: connectionId(c, list.connectionRequired),
+    connectionId: connectionIdOf(c, list.connectionRequired),
     query: c.req.queries(),
   });
   return ok(c, capitalised(list.plural), items, next);
-}
-
-function connectionId(c: Context, required: boolean): string | undefined {
-  const id = c.req.header('connection-id')?.trim();
-  if (!id) {
-    if (required)
-      throw invalid('Connection-Id header is required', [{ field: 'Connection-Id', message: 'is required' }]);
-    return undefined;
-  }
-  if (!isUuid(id))
-    throw invalid('Invalid connection id', [{ field: 'Connection-Id', message: 'must be a UUID' }]);
-  return id.toLowerCase();
 }

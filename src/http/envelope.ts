@@ -4,5 +4,5 @@ import type { Context } from './context.ts';
 export const apiVersion = '2026-11-21';
 
 /** Replies 200 with the envelope of spec 2.1; `next` is present only when there is another page. */
-export const ok = (c: Context, message: string, data: unknown, next?: string) =>
-  c.json({ status: 200, message, data, ...(next && { next }) });
+export const ok = (c: Context, message: string, data: unknown, next?: string, more: object = {}) =>
+  c.json({ status: 200, message, data, ...(next && { next }), ...more });

@@ -5,6 +5,7 @@ import { type QueueMessage, wakeOf } from '../deliveries/queue.ts';
 import type { Source } from '../fleet/record.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import type { Batch } from './batches.ts';
+import { noteChanges } from './changes.ts';
 import { knownIds } from './keep.ts';
 import type { Rejection } from './schema.ts';
 
@@ -32,6 +33,7 @@ export function stepsFor(
       ...keep(db, batch, tally),
     ]),
     ...told.flatMap((batch) => orderSteps(db, source, batch)),
+    ...noteChanges(db, source, batches).map((note) => step(note, () => {})),
   ];
 }
 

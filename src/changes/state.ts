@@ -1,0 +1,55 @@
+import { asCaller, type Caller } from '../db/guard.ts';
+import { fitting } from '../db/pages.ts';
+import { presentSized, type SizedItem, selectByIds } from '../fleet/by-ids.ts';
+import { lists } from '../fleet/registry.ts';
+import type { Collapsed, Reached } from './page.ts';
+import type { Change } from './schema.ts';
+
+/** About how many bytes an item of the feed has as JSON, beside its data. */
+const bytesAround = 200;
+
+/**
+ * Gives records their current state: a row read for each. One that is not there is deleted; when it is not known yet
+ * in the feed that it is, that is told when its deletion comes. `cut` is how far this gets, if the page would become
+ * too large.
+ */
+export async function withState(
+  env: Env,
+  caller: Caller,
+  records: Collapsed[],
+): Promise<{ items: Change[]; cut?: Reached }> {
+  const current = await readCurrent(env, caller, records);
+  const sized = records.map((record) => {
+    const found = current.get(record.id);
+    return { record, data: found?.item ?? null, size: bytesAround + (found?.size ?? 0) };
+  });
+  const page = sized.slice(0, fitting(sized));
+  const cut = sized[page.length]?.record.before;
+  const items = page.flatMap(({ record, data }): Change[] => {
+    const { kind, id, connectionId, action } = record;
+    if (data === null && action === 'changed') return [];
+    return [{ kind, id, connectionId, action: data === null ? 'deleted' : 'changed', data }];
+  });
+  return { items, ...(cut && { cut }) };
+}
+
+async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Promise<Map<string, SizedItem>> {
+  const wanted = lists
+    .map(({ kind, list }) => ({
+      list,
+      ids: records.filter((record) => record.kind === kind).map(({ id }) => id),
+    }))
+    .filter(({ ids }) => ids.length > 0);
+  if (wanted.length === 0) return new Map();
+  const found = await asCaller(
+    env,
+    caller,
+    (db) => wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
+    { repeatable: true },
+  );
+  const items = found.flatMap((rows, at) => {
+    const list = wanted[at]?.list;
+    return list ? rows.map((row) => presentSized(list, row)) : [];
+  });
+  return new Map(items.map((item) => [item.id, item]));
+}

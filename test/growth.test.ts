@@ -42,6 +42,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   fan_outs: { kept: 'deleted by the transaction that completes them' },
   sweeps: { kept: 'one row' },
   deliveries: { pruned: [] }, // seeks from webhook to webhook: test/deliveries/trust.test.ts
+  changes: { pruned: [] }, // seeks from account to account: test/changes/prune.test.ts
   // The customer's own records: as many as their connectors send, each once. They are what the service is for.
   drivers: { kept: 'records' },
   vehicles: { kept: 'records' },

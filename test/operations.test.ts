@@ -38,8 +38,8 @@ async function call(key: string, method: string, path: string, records?: object[
   const atReply = { ...meter.cost };
   await waitOnExecutionContext(context);
   const behind = Object.entries(meter.cost).map(([of, cost]) => [of, cost - atReply[of as keyof Cost]]); // its own keys
-  const { data, next } = await reply.json<{ data: never; next?: string }>();
-  return { status: reply.status, data, next, behind: Object.fromEntries(behind) as Cost, ...meter };
+  const { data, next, resume } = await reply.json<{ data: never; next?: string; resume?: string }>();
+  return { status: reply.status, data, next, resume, behind: Object.fromEntries(behind) as Cost, ...meter };
 }
 const send = (...records: object[]) => call(us.connection.ingestKey, 'POST', '/ingest', records);
 
@@ -112,7 +112,31 @@ describe('a call of 500 records that are all known', () => {
     const { cost, data } = await send(...records);
     expect(data).toMatchObject({ unchanged: 500 });
     expect(cost).toMatchObject({ trips: 1, written: 0, queued: 0 });
-    expect(cost.read).toBeLessThanOrEqual(8 * 500 + 20);
+    expect(cost.read).toBeLessThanOrEqual(9 * 500);
+  });
+});
+
+describe('the change feed', () => {
+  it('costs a call one row written, however many records it changes', async () => {
+    const drivers = (name: string) => times(500, (i) => ({ kind: 'driver', sourceId: `d${i}`, name }));
+    await send(...drivers('Ann'));
+    await vi.waitFor(() => expect(othersAreActive(us.accountId)).toBe(false), 2000);
+    const { cost } = await send(...drivers('Bob'));
+    expect(cost).toMatchObject({ trips: 1, written: 500 + 1, queued: 0 });
+  });
+
+  it('costs a reader one round trip and two rows when nothing has changed, and two round trips for a page', async () => {
+    await send(...vehicles(120));
+    await send(...events(120));
+    await as(us.apiToken).get('/connections'); // the hour's note of the token's use
+    const page = await call(us.apiToken, 'GET', '/changes?kinds=vehicle');
+    expect(page.data).toHaveLength(50);
+    expect(page.cost).toMatchObject({ trips: 2, written: 0, queued: 0 });
+    expect(page.cost.read).toBeLessThanOrEqual(4 * 50);
+    const start = await call(us.apiToken, 'GET', '/changes?cursor=now');
+    const nothing = await call(us.apiToken, 'GET', `/changes?cursor=${start.resume}`);
+    expect(nothing.data).toEqual([]);
+    expect(nothing.cost).toMatchObject({ trips: 1, read: 2, written: 0, queued: 0 });
   });
 });
 
@@ -158,8 +182,8 @@ it('a new safety event for one webhook, delivered at the first try', async () =>
   const told = await send(...events(1));
   expect(told.woken).toEqual([]);
   expect(told.cost).toMatchObject({ trips: 1 + 2, queued: 0 });
-  expect(told.cost.read).toBeLessThanOrEqual(70);
-  expect(told.cost.written).toBeLessThanOrEqual(9);
+  expect(told.cost.read).toBeLessThanOrEqual(75);
+  expect(told.cost.written).toBeLessThanOrEqual(10);
 });
 
 describe('100 deliveries, all at the first try', () => {

@@ -5,7 +5,7 @@ import { parse } from '../fields.ts';
 import { collapse, entriesOf, placeOf, type Reached, reachedAt } from './page.ts';
 import { keptMs } from './prune.ts';
 import { covered, lastScanned, selectLatest, selectRows } from './rows.ts';
-import { type Change, ChangesQuery, changeKinds } from './schema.ts';
+import { type Change, ChangesQuery, changeKinds, expiredCursor } from './schema.ts';
 import { withState } from './state.ts';
 
 /** The cursor of what is still to come, for clients that list everything first. */
@@ -54,8 +54,8 @@ export async function readChanges(
 }
 
 /**
- * Where to begin. Without a cursor that is an hour later than what is kept at most, so that whoever reads on from
- * there is not overtaken by the end of that time.
+ * Where to begin. Without a cursor that is an hour after the oldest change that a cursor may lead to, so that it does
+ * not expire while somebody reads on from there.
  */
 function startOf(cursor: string | undefined, identity: string): Reached {
   const oldest = Date.now() - keptMs;
@@ -64,17 +64,13 @@ function startOf(cursor: string | undefined, identity: string): Reached {
   const reached = place && reachedAt(place);
   if (!reached) throw invalidCursor();
   if (reached.seq < oldest)
-    throw invalid('Cursor has expired, list everything again', [
-      {
-        field: 'cursor',
-        message: 'must be at most 30 days old: list everything again, and begin with cursor=now',
-      },
-    ]);
+    throw invalid(expiredCursor.message, [{ field: 'cursor', message: expiredCursor.must }]);
   return reached;
 }
 
 /**
- * How far whoever has read everything has got: to the last row, or if that is long ago, to yesterday, so that a cursor
- * does not expire while nothing happens. Later rows come after that, however much the clocks of two machines differ.
+ * How far a client has got that has read everything: to the last row, or to yesterday if that is later, so that its
+ * cursor does not expire while nothing happens. Not to now: a transaction may commit with an earlier time, for the
+ * clocks of two machines differ, though not by a day.
  */
 const upToNow = (latest: number | undefined): Reached => ({ seq: Math.max(latest ?? 0, Date.now() - dayMs) });

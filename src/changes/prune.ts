@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
 
@@ -25,3 +25,8 @@ export const pruneChanges = (env: Env, now = Date.now()): Promise<number> =>
       cross join changes c on c.account_id = feeds.id and c.seq < ${now - keptMs}
       limit ${rowsPerChunk})`,
   );
+
+/** The statement that deletes changes of an account that is deleted; to be run in chunks. */
+export const changesOfAccount = (accountId: string): SQL => sql`
+  delete from changes where (account_id, seq) in (
+    select account_id, seq from changes where account_id = ${accountId} limit ${rowsPerChunk})`;

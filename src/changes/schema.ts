@@ -24,6 +24,12 @@ export const ChangesQuery = v.object({
   kinds: v.optional(QueryKinds),
 });
 
+/** How a cursor is refused whose changes are no longer kept. */
+export const expiredCursor = {
+  message: 'Cursor has expired, list everything again',
+  must: 'must be at most 30 days old: list everything again, and begin with cursor=now',
+};
+
 /** One record that changed, as clients read it (design 12). */
 export const Change = v.object({
   kind: v.string(),

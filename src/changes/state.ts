@@ -9,9 +9,8 @@ import type { Change } from './schema.ts';
 const bytesAround = 200;
 
 /**
- * Gives records their current state: a row read for each. One that is not there is deleted; when it is not known yet
- * in the feed that it is, that is told when its deletion comes. `cut` is how far this gets, if the page would become
- * too large.
+ * Gives records their current state: a row read for each. One that is gone is told as deleted once the feed has come to
+ * its deletion; before that it is left out. `cut` is how far this gets, if the page would become too large.
  */
 export async function withState(
   env: Env,

@@ -6,7 +6,7 @@ import { maxRows } from '../../src/changes/rows.ts';
 import { change, openDatabase, transaction } from '../../src/db/database.ts';
 import { maxScanned } from '../../src/db/pages.ts';
 import { listPage } from '../support/fleet.ts';
-import { changes, follower, listed } from '../support/follower.ts';
+import { changes, follower, listed, noteOthers } from '../support/follower.ts';
 import { rows } from '../support/rows.ts';
 import { as, driver, operator, safetyEvent, trip, vehicle, type World, world } from '../support/world.ts';
 
@@ -149,7 +149,7 @@ describe('narrowed to', () => {
   });
 
   it('what is rare, it looks through 1,000 rows a page, and never loses its place', async () => {
-    await insertRows(maxScanned, 'vehicle');
+    await noteOthers(us, maxScanned);
     await send(driver());
     const none = await get('kinds=driver');
     expect(none.data).toEqual([]);
@@ -157,19 +157,6 @@ describe('narrowed to', () => {
     expect(names(await get(`kinds=driver&cursor=${none.next}`))).toEqual(['Ann']);
   });
 });
-
-/** Notes that records changed which are not there any more. */
-const insertRows = (count: number, kind: string) =>
-  rows(
-    `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?4)
-     insert into changes (account_id, seq, connection_id, action, records)
-     select ?1, ?5 + i, ?2, 'changed', json_object(?3, json_array(i)) from n`,
-    us.accountId,
-    trucks,
-    kind,
-    count,
-    Date.now() - 60_000,
-  );
 
 describe('a cursor', () => {
   it('to resume with is there from the start, and after every page', async () => {
@@ -240,7 +227,7 @@ describe('a cursor', () => {
 
 describe('a page', () => {
   it('covers so many calls at most, and goes on', async () => {
-    await insertRows(maxRows, 'vehicle');
+    await noteOthers(us, maxRows);
     await send(driver());
     const first = await get();
     expect(first.data.filter(({ kind }) => kind === 'driver')).toEqual([]);

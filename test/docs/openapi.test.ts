@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
+import { expiredCursor } from '../../src/changes/schema.ts';
+import { encodePlace } from '../../src/db/cursor.ts';
 import { newId } from '../../src/db/ids.ts';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
@@ -77,6 +79,10 @@ describe('every message that the documents give for a 400', () => {
   const tooOld = newId(Date.now() - 25 * 86_400_000);
   const unwanted = newId();
 
+  /** A cursor of the feed that leads to what changed in 1970. */
+  const oldCursor = () =>
+    encodePlace([1], JSON.stringify(['/changes', us.accountId, us.connection.id, undefined]));
+
   type Wrong = { query?: string; headers?: Record<string, string>; id?: string; body?: unknown };
 
   /** What to send so that the message comes. */
@@ -85,6 +91,7 @@ describe('every message that the documents give for a 400', () => {
     'Invalid connection id': () => ({ headers: { 'connection-id': 'van' } }),
     'limit must be a whole number of at least 1': () => ({ query: 'limit=0' }),
     'Invalid cursor': () => ({ query: 'cursor=abc' }),
+    [expiredCursor.message]: () => ({ query: `cursor=${oldCursor()}` }),
     'from is required': () => ({ query: 'from' }),
     'from must be before to': () => ({ query: 'from=2026-11-21&to=2026-11-20' }),
     'Invalid webhook id': () => ({ id: crypto.randomUUID(), query: `webhookId=${crypto.randomUUID()}` }),

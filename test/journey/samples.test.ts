@@ -8,6 +8,9 @@ import { startProxy } from '../support/node/proxy.ts';
 import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
 import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '../support/node/samples.ts';
 
+type Kept = { id: string; sourceId?: string };
+const byId = (a: Kept, b: Kept) => a.id.localeCompare(b.id);
+
 let reader: Awaited<ReturnType<typeof startReader>>;
 
 beforeAll(async () => {
@@ -124,6 +127,23 @@ it('pages.sh reads a list to its end, page by page', async () => {
   expect((await run('pages.sh', { ...settings, TOKEN: 'fds_wrong' })).code).not.toBe(0);
 });
 
+it('changes.sh begins with now, and then shows what has changed since it last ran', async () => {
+  const { settings, run, sendIn } = reader;
+  const cwd = reader.folderFor('changes');
+  const changed = async () => {
+    const { code, out } = await run('changes.sh', settings, cwd);
+    expect(code).toBe(0);
+    const pages = out.trim().split('\n');
+    return pages.flatMap((page) => JSON.parse(page).data.map((item: { data: Kept }) => item.data.sourceId));
+  };
+  expect(await changed()).toEqual([]);
+  const names = Array.from({ length: 60 }, (_, at) => `of curl ${at}`);
+  await sendIn(names.map((name) => event(name, 500)), false);
+  expect(await changed()).toEqual(names);
+  expect(await changed()).toEqual([]);
+  expect((await run('changes.sh', { ...settings, TOKEN: 'fds_wrong' }, cwd)).code).not.toBe(0);
+});
+
 describe.each(['ts', 'py'])('sync.%s', (language) => {
   let cwd: string;
   beforeAll(() => {
@@ -142,22 +162,39 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     proxy.stop();
     return { code, out: running.out, asked: proxy.paths.map((path) => new URL(path, proxy.url)) };
   };
+  const pathsOf = (asked: URL[]) => [...new Set(asked.map(({ pathname }) => pathname))];
+
+  /** What the files hold of each item that is there, which is all that the lists show. */
+  const expectComplete = async () => {
+    for (const [file, path] of [
+      ['vehicles.ndjson', '/vehicles?limit=500'],
+      ['safety-events.ndjson', '/safety-events?limit=500&from=2026-01-01&to=2100-01-01'],
+    ] as const) {
+      const copy = new Map(kept(cwd, file).map((item) => [item.id, item]));
+      const there = [...copy.values()].filter((item) => !('deleted' in item));
+      const reply = await fetch(reader.stack.baseUrl + path, {
+        headers: { 'x-api-key': reader.us.token, 'Connection-Id': reader.us.connectionId },
+      });
+      const { data } = (await reply.json()) as { data: Kept[] };
+      expect(there.sort(byId)).toEqual(data.sort(byId));
+    }
+  };
 
   it('that is killed goes on from its cursor, waits when it is told to, and has everything', async () => {
     const names = ['one', 'two', 'three', 'four', 'five'].map((name) => `${language} ${name}`);
     const history = names.map((name, at) => event(name, 120 + at));
     await reader.sendIn(history, false);
     let running: Running | undefined;
-    let pages = 0;
-    const third = () => {
-      if (++pages === 3) running?.child.kill('SIGKILL');
-      return pages >= 3;
+    let calls = 0;
+    const fourth = () => {
+      if (++calls === 4) running?.child.kill('SIGKILL');
+      return calls >= 4;
     };
-    await sync(third, (started) => {
+    await sync(fourth, (started) => {
       running = started;
     });
     expect(kept(cwd, 'vehicles.ndjson').length).toBe(4);
-    const { cursor } = state().vehicles;
+    const { '/vehicles': cursor } = state().lists;
 
     let busy = true;
     const resumed = await sync((path, response) => {
@@ -169,20 +206,56 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     expect(resumed.out).toContain('429: waiting 1 s');
     expect(resumed.code).toBe(0);
     expect(resumed.asked[0]?.searchParams.get('cursor')).toBe(cursor);
-    expect(sourceIds('vehicles.ndjson').sort()).toEqual(vehicles.map(({ sourceId }) => sourceId));
     expect(sourceIds('safety-events.ndjson')).toEqual(expect.arrayContaining(names));
+    await expectComplete();
   });
 
-  it('reads only what is new the next time, and what came in late', async () => {
-    await reader.sendIn([event(`${language} late`, 200), event(`${language} new`, 0)], false);
-    const { eventsUntil } = state();
+  it('reads only what changed the next time: what is new, came late, was corrected or renamed', async () => {
+    const corrected = { ...event(`${language} one`, 120), eventRisk: 5 };
+    const late = event(`${language} late`, 60 * 24 * 60);
+    await reader.sendIn([late, corrected, event(`${language} new`, 0)], false);
+    await reader.sendIn([{ ...vehicles[0], name: `Renamed for ${language}` }], false);
+    const { code, out, asked } = await sync(() => false);
+    expect(code).toBe(0);
+    expect(out).toContain('/changes: 4 items');
+    expect(pathsOf(asked)).toEqual(['/changes']);
+    await expectComplete();
+    expect(pathsOf((await sync(() => false)).asked)).toEqual(['/changes']);
+  });
+
+  it('takes out what was deleted', async () => {
+    const [gone] = kept(cwd, 'safety-events.ndjson');
+    const resume = state().resume;
+    const deletion = { kind: 'safetyEvent', id: gone?.id, connectionId: '', action: 'deleted', data: null };
+    let told = false;
+    await sync((_, response) => {
+      if (told) return false;
+      told = true;
+      response.end(JSON.stringify({ status: 200, data: [deletion], next: resume, resume }));
+      return true;
+    });
+    expect(kept(cwd, 'safety-events.ndjson').at(-1)).toEqual({ id: gone?.id, deleted: true });
+  });
+
+  it('begins anew when its cursor has expired', async () => {
+    const refused = await sync((_, response) => {
+      response.writeHead(400).end(
+        JSON.stringify({
+          status: 400,
+          message: 'Cursor has expired',
+          requestId: 'r',
+          errors: [{ field: 'cursor', message: 'must be at most 30 days old' }],
+        }),
+      );
+      return true;
+    });
+    expect(refused.code).not.toBe(0);
+    expect(refused.out).toContain('400 Cursor has expired (request r)');
     const { code, asked } = await sync(() => false);
     expect(code).toBe(0);
-    const from = asked.find(({ pathname }) => pathname === '/safety-events')?.searchParams.get('from');
-    expect(Date.parse(eventsUntil) - Date.parse(from ?? '')).toBe(86_400_000);
-    expect(sourceIds('safety-events.ndjson')).toEqual(
-      expect.arrayContaining([`${language} late`, `${language} new`]),
-    );
+    expect(asked[0]?.searchParams.get('cursor')).toBe('now');
+    expect(pathsOf(asked)).toEqual(['/changes', '/vehicles', '/safety-events']);
+    await expectComplete();
   });
 
   it('stops with the message and the request when it is refused', async () => {

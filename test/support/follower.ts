@@ -1,4 +1,5 @@
-import { as, type Reply } from './world.ts';
+import { rows } from './rows.ts';
+import { as, type Reply, type World } from './world.ts';
 
 /** A change as clients read it. */
 export type ChangeOut = {
@@ -68,3 +69,15 @@ export async function listed(
     }
   return all;
 }
+
+/** Notes that so many vehicles changed, one by one a minute ago, which are not there any more. */
+export const noteOthers = ({ accountId, connection }: World, count: number) =>
+  rows(
+    `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?3)
+     insert into changes (account_id, seq, connection_id, action, records)
+     select ?1, ?4 + i, ?2, 'changed', json_object('vehicle', json_array(i)) from n`,
+    accountId,
+    connection.id,
+    count,
+    Date.now() - 60_000,
+  );

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Change } from '../../changes/schema.ts';
 import { DeliverySummary, LastAnswer } from '../../deliveries/schema.ts';
 import { HealthOutput } from '../../health/schema.ts';
 import {
@@ -8,6 +9,7 @@ import {
   EventNotification,
 } from '../../notifications/payloads.ts';
 import { WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
+import { changeFeed } from './changes.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries } from './deliveries.ts';
 import { deliveryList } from './delivery-list.ts';
@@ -36,11 +38,12 @@ export const clientDocument = (): Json =>
         description: 'The calls that your receiver gets from the service, and what becomes of them.',
       },
     ],
-    operations: [...webhookOperations, ...listOperations(), deliveryList, health],
+    operations: [...webhookOperations, ...listOperations(), changeFeed, deliveryList, health],
     schemas: {
       WebhookInput,
       Webhook: WebhookOutput,
       ...itemSchemas,
+      Change,
       EventDelivery,
       EventNotification,
       AccidentDelivery,

@@ -76,6 +76,13 @@ export const examples: Record<string, unknown> = {
   ...resourceExamples,
   WebhookInput: webhookInput,
   Webhook: { id: webhook, ...webhookInput, createdAt: '2026-11-20T19:58:00.000Z' },
+  Change: {
+    kind: safetyEvents.kind,
+    id: event.id,
+    connectionId: connection,
+    action: 'changed',
+    data: event,
+  },
   EventNotification: eventPayload,
   AccidentNotification: accidentPayload,
   EventDelivery: { timestamp: '2026-11-20T20:00:02.114Z', type: 2, data: eventPayload },

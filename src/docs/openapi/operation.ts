@@ -24,12 +24,22 @@ export type Operation = {
 };
 
 /** A successful reply: its component's name, its message, and what `data` is. */
-export type Reply = { name: string; message: string; data: Json; example: unknown; paged?: boolean };
+export type Reply = {
+  name: string;
+  message: string;
+  data: Json;
+  example: unknown;
+  paged?: boolean;
+  /** Whether there is always a cursor to come back with. */
+  resumable?: boolean;
+};
 
 /** A 400 by its message, and the field and words of its `errors`, if it has any. */
 export type Refused = { message: string; field?: string; must?: string };
 
 const { requestId } = examples.Failure as { requestId: string }; // the example of that component
+
+const exampleCursor = 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd';
 
 const limited = { ...always, 'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' } };
 
@@ -60,7 +70,8 @@ export function written(operation: Operation): Json {
               status: 200,
               message: reply.message,
               data: reply.example,
-              ...(reply.paged && { next: 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd' }),
+              ...(reply.paged && { next: exampleCursor }),
+              ...(reply.resumable && { resume: exampleCursor }),
             },
           },
         },
@@ -72,7 +83,7 @@ export function written(operation: Operation): Json {
 }
 
 /** The component of a reply's envelope (spec 2.1). */
-export const envelope = ({ data, paged }: Reply): Json => ({
+export const envelope = ({ data, paged, resumable }: Reply): Json => ({
   type: 'object',
   description: 'The envelope around what was asked for.',
   properties: {
@@ -82,8 +93,14 @@ export const envelope = ({ data, paged }: Reply): Json => ({
     ...(paged && {
       next: { type: 'string', description: 'The cursor of the next page; absent if there is none.' },
     }),
+    ...(resumable && {
+      resume: {
+        type: 'string',
+        description: 'The cursor to come back with, whether there is a next page or not.',
+      },
+    }),
   },
-  required: ['status', 'message', 'data'],
+  required: ['status', 'message', 'data', ...(resumable ? ['resume'] : [])],
 });
 
 function refusalsOf({ security, body, refusals = [] }: Operation): Json {

@@ -16,6 +16,7 @@ export const words: Record<string, string> = {
   AccidentNotification: 'One level of an accident: the payload of type 1. All levels share one `eventId`.',
   EventDelivery: 'The body of a delivery about a safety event.',
   AccidentDelivery: 'The body of a delivery about one level of an accident.',
+  Change: 'One record that changed, and how it is now.',
   DeliverySummary: 'One notification for one webhook, and what has become of it.',
   LastAnswer: 'What came of the latest attempt.',
   Failure: 'A reply that is not a success. It never repeats what was sent.',
@@ -67,6 +68,11 @@ export const words: Record<string, string> = {
   'Account.status': 'A suspended account is refused everywhere.',
   'AccountChange.status': 'A suspended account is refused everywhere, with immediate effect.',
   'Delivery.status': 'What has become of it: pending, delivered, failed or cancelled.',
+  'Change.kind':
+    'What it is: connection, driver, vehicle, trip or safetyEvent; there may be more in future, unless `kinds` says which.',
+  'Change.id': 'Its identifier, as in its list.',
+  'Change.action': 'changed: it is new, or not as it was. deleted: it is no longer there.',
+  'Change.data': 'The item as its list shows it now; null if it was deleted.',
   'DeliverySummary.id': 'The Delivery-Id, the same on each attempt.',
   'DeliverySummary.status':
     'pending until it is delivered or failed for good; cancelled when the webhook no longer subscribes to it.',

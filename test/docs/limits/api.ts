@@ -1,6 +1,10 @@
+import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
+import { pruneChanges } from '../../../src/changes/prune.ts';
+import { encodePlace } from '../../../src/db/cursor.ts';
 import { newId } from '../../../src/db/ids.ts';
 import { generateToken } from '../../../src/tokens/format.ts';
+import { type ChangesReply, changes, noteOthers } from '../../support/follower.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { as, call, driver, webhookBody, world } from '../../support/world.ts';
@@ -9,13 +13,29 @@ import {
   api,
   connector,
   create,
+  dayMs,
   type Hits,
   letters,
+  minuteMs,
   refusedAfter,
   refusesMore,
   times,
   us,
 } from './setting.ts';
+
+/** A page of the feed finds a driver behind fewer other changes than this, and leaves it to the next page behind as many. */
+async function looksThroughChanges(limit: number, query: string) {
+  for (const ahead of [limit - 1, limit]) {
+    const them = await world(); // its connection is a change
+    await noteOthers(them, ahead - 1);
+    await as(them.connection.ingestKey).send(driver());
+    const found = ({ data }: ChangesReply) => data.filter(({ kind }) => kind === 'driver').length;
+    const first = await changes(them.apiToken, query);
+    expect(found(first)).toBe(ahead < limit ? 1 : 0);
+    if (found(first) === 0)
+      expect(found(await changes(them.apiToken, `${query}&cursor=${first.next}`))).toBe(1);
+  }
+}
 
 export const apiHits: Hits = {
   'calls with one API token, ingest key or portal session': async (limit) => {
@@ -90,6 +110,8 @@ export const apiHits: Hits = {
     const rest = await as(them.apiToken).get<unknown[]>(`/drivers?licenseState=CO&cursor=${next}`);
     expect(rest.data).toHaveLength(1);
 
+    await looksThroughChanges(limit, 'kinds=driver');
+
     const { id } = (await create({})).data;
     await addDeliveries(id, limit, 'delivered');
     await addDeliveries(id, 1, 'cancelled');
@@ -98,5 +120,23 @@ export const apiHits: Hits = {
     expect(none.data).toEqual([]);
     expect((await api().get(`${cancelled}&cursor=${none.next}`)).data).toHaveLength(1);
     await rows('delete from deliveries where webhook_id = ?1', id);
+  },
+  'calls of `POST /ingest` that a page of `/changes` covers': (limit) => looksThroughChanges(limit, ''),
+  'time that changes are kept, and age of a cursor of `/changes`': async (days) => {
+    const them = await world();
+    const identity = JSON.stringify(['/changes', them.accountId, undefined, undefined]);
+    const cursorOf = (ms: number) => encodePlace([Date.now() - ms], identity);
+    await rows(
+      'update changes set seq = ?2 where account_id = ?1',
+      them.accountId,
+      Date.now() - days * dayMs + minuteMs,
+    );
+    await pruneChanges(env);
+    expect((await changes(them.apiToken, `cursor=${cursorOf(days * dayMs - minuteMs)}`)).status).toBe(200);
+    expect((await changes(them.apiToken, `cursor=${cursorOf(days * dayMs + minuteMs)}`)).status).toBe(400);
+    const left = () => rows('select 1 from changes where account_id = ?1', them.accountId);
+    expect(await left()).toHaveLength(1);
+    await pruneChanges(env, Date.now() + 2 * minuteMs);
+    expect(await left()).toEqual([]);
   },
 };

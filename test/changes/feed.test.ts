@@ -8,7 +8,17 @@ import { maxScanned } from '../../src/db/pages.ts';
 import { listPage } from '../support/fleet.ts';
 import { changes, follower, listed, noteOthers } from '../support/follower.ts';
 import { rows } from '../support/rows.ts';
-import { as, driver, operator, safetyEvent, trip, vehicle, type World, world } from '../support/world.ts';
+import {
+  accident,
+  as,
+  driver,
+  operator,
+  safetyEvent,
+  trip,
+  vehicle,
+  type World,
+  world,
+} from '../support/world.ts';
 
 let us: World;
 let trucks: string;
@@ -21,7 +31,7 @@ beforeEach(async () => {
 const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
 const sendVan = (...records: object[]) => as(us.connections[1]?.ingestKey ?? '').send(...records);
 const get = (query = '', connection?: string) => changes(us.apiToken, query, connection);
-const records = 'kinds=driver,vehicle,trip,safetyEvent';
+const records = 'kinds=driver,vehicle,trip,safetyEvent,accident';
 const names = ({ data }: Awaited<ReturnType<typeof get>>) => data.map((change) => change.data?.name);
 
 /** Deletes drivers as a job of the service would. */
@@ -36,14 +46,14 @@ const remove = async (ids: string[]) => {
 
 describe('the feed', () => {
   it('tells of each record that came in, as its list shows it, what others refer to first', async () => {
-    await send(safetyEvent({ driver: 'driver-1' }), trip(), driver(), vehicle());
+    await send(accident(), safetyEvent({ driver: 'driver-1' }), trip(), driver(), vehicle());
     const { data, next } = await get(records);
     expect(data.map(({ kind, action, connectionId }) => [kind, action, connectionId])).toEqual(
-      ['driver', 'vehicle', 'trip', 'safetyEvent'].map((kind) => [kind, 'changed', trucks]),
+      ['driver', 'vehicle', 'trip', 'safetyEvent', 'accident'].map((kind) => [kind, 'changed', trucks]),
     );
     const lists = await listed(us.apiToken, [trucks]);
     expect(new Map(data.map((change) => [change.id, change.data]))).toEqual(lists);
-    expect(lists.size).toBe(4);
+    expect(lists.size).toBe(5);
     expect(next).toBeUndefined();
   });
 
@@ -219,9 +229,9 @@ describe('a cursor', () => {
       await get(`${records}&cursor=${resume.slice(1)}`),
     ])
       expect(reply).toMatchObject({ status: 400, message: 'Invalid cursor' });
-    expect((await get(`kinds=safetyEvent,trip&kinds=vehicle,driver&limit=7&cursor=${resume}`)).status).toBe(
-      200,
-    );
+    expect(
+      (await get(`kinds=safetyEvent,trip&kinds=accident,vehicle,driver&limit=7&cursor=${resume}`)).status,
+    ).toBe(200);
   });
 });
 

@@ -138,7 +138,10 @@ it('changes.sh begins with now, and then shows what has changed since it last ra
   };
   expect(await changed()).toEqual([]);
   const names = Array.from({ length: 60 }, (_, at) => `of curl ${at}`);
-  await sendIn(names.map((name) => event(name, 500)), false);
+  await sendIn(
+    names.map((name) => event(name, 500)),
+    false,
+  );
   expect(await changed()).toEqual(names);
   expect(await changed()).toEqual([]);
   expect((await run('changes.sh', { ...settings, TOKEN: 'fds_wrong' }, cwd)).code).not.toBe(0);

@@ -58,12 +58,14 @@ export async function listed(
   const all = new Map<string, Record<string, unknown>>();
   const range = 'from=2000-01-01&to=2100-01-01';
   for (const connection of connections)
-    for (const path of ['/drivers', '/vehicles', '/trips', '/safety-events']) {
+    for (const path of ['/drivers', '/vehicles', '/trips', '/safety-events', '/accidents']) {
       let cursor: string | undefined;
       do {
         const query = `?limit=500&${range}${cursor ? `&cursor=${cursor}` : ''}`;
-        const page = await as(token, { 'Connection-Id': connection }).get<{ id: string }[]>(path + query);
-        for (const item of page.data) all.set(item.id, item);
+        const page = await as(token, { 'Connection-Id': connection }).get<
+          { id?: string; eventId?: string }[]
+        >(path + query);
+        for (const item of page.data) all.set(item.id ?? item.eventId ?? '', item);
         cursor = page.next;
       } while (cursor);
     }

@@ -69,8 +69,9 @@ export const words: Record<string, string> = {
   'AccountChange.status': 'A suspended account is refused everywhere, with immediate effect.',
   'Delivery.status': 'What has become of it: pending, delivered, failed or cancelled.',
   'Change.kind':
-    'What it is: connection, driver, vehicle, trip or safetyEvent; there may be more in future, unless `kinds` says which.',
+    'What it is: connection, driver, vehicle, trip, safetyEvent or accident; there may be more in future, unless `kinds` says which.',
   'Change.id': 'Its identifier, as in its list.',
+  'Change.connectionId': 'The connection it belongs to.',
   'Change.action': 'changed: it is new, or not as it was. deleted: it is no longer there.',
   'Change.data': 'The item as its list shows it now; null if it was deleted.',
   'DeliverySummary.id': 'The Delivery-Id, the same on each attempt.',

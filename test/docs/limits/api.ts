@@ -121,7 +121,8 @@ export const apiHits: Hits = {
     expect((await api().get(`${cancelled}&cursor=${none.next}`)).data).toHaveLength(1);
     await rows('delete from deliveries where webhook_id = ?1', id);
   },
-  'calls of `POST /ingest` that a page of `/changes` covers': (limit) => looksThroughChanges(limit, ''),
+  'calls of `POST /ingest` that a page of `/changes` covers': (limit) =>
+    looksThroughChanges(limit, 'limit=500'),
   'time that changes are kept, and age of a cursor of `/changes`': async (days) => {
     const them = await world();
     const identity = JSON.stringify(['/changes', them.accountId, undefined, undefined]);

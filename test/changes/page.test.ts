@@ -44,7 +44,7 @@ describe('reading the feed page by page', () => {
         const noticed = all.map(({ kind, id, action }) => `${kind} ${id} ${action}`);
         expect(last(read)).toEqual(last(noticed));
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 

@@ -1,3 +1,4 @@
+import { pruneAudit } from './audit/prune.ts';
 import { pruneSessions, pruneSignInLinks } from './accounts/prune.ts';
 import { pruneChanges } from './changes/prune.ts';
 import { giveUp, prune as pruneDeliveries } from './deliveries/prune.ts';
@@ -15,6 +16,7 @@ const jobs = {
   'delete expired sign-in links': pruneSignInLinks,
   'delete expired sessions': pruneSessions,
   'delete dead tokens': pruneTokens,
+  'delete old audit entries': pruneAudit,
   're-encrypt headers': resealHeaders,
 } satisfies Record<string, (env: Env) => Promise<unknown>>;
 

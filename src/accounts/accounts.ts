@@ -1,9 +1,12 @@
-import { eq } from 'drizzle-orm';
-import { openDatabase } from '../db/database.ts';
+import { and, eq, ne, sql } from 'drizzle-orm';
+import { note } from '../audit/note.ts';
+import { openDatabase, refuseUnless, transaction } from '../db/database.ts';
+import { asCaller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
-import { accounts } from '../db/tables.ts';
+import { accounts, deletions, webhooks } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import { nobody, operatorIn } from './owner.ts';
 
 export type Account = typeof accounts.$inferSelect;
 
@@ -12,7 +15,7 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
   const rows = await openDatabase(env)
     .select()
     .from(accounts)
-    .where(following(accounts, slice))
+    .where(and(ne(accounts.id, nobody), following(accounts, slice)))
     .orderBy(accounts.createdAt, accounts.id)
     .limit(slice.limit + 1);
   return sliceOf(rows, slice);
@@ -21,21 +24,56 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {
   const account: Account = { id: newId(), name, status: 'active', createdAt: Date.now() };
-  await openDatabase(env).insert(accounts).values(account);
+  const db = openDatabase(env);
+  await transaction(db, [
+    db.insert(accounts).values(account),
+    note(db, operatorIn(account.id), { action: 'created', subject: 'account', of: self(account.id) }),
+  ]);
   return account;
 }
 
+/** The properties of an account that can change. */
+export type AccountChange = { name?: string | undefined; status?: Account['status'] | undefined };
+
 /**
- * Suspends an account, so that all its credentials get 403 at once, or makes it active again.
+ * Renames an account, or suspends it, so that all its credentials get 403 at once, or makes it active again: that also
+ * cancels a deletion that has yet to begin.
  *
- * @throws Refusal: invalid, when there is no such account
+ * @throws Refusal: invalid, when there is no such account, or one that is being deleted
  */
-export async function setAccountStatus(env: Env, id: string, status: Account['status']): Promise<Account> {
-  const [account] = await openDatabase(env)
-    .update(accounts)
-    .set({ status })
-    .where(eq(accounts.id, id))
-    .returning();
+export async function changeAccount(env: Env, id: string, { name, status }: AccountChange): Promise<Account> {
+  const caller = operatorIn(id);
+  const [, , , [account]] = await asCaller(env, caller, (db) => [
+    refuseUnless(
+      db,
+      sql`exists (select 1 from accounts where id = ${id} and id <> ${nobody})`,
+      'unknown account',
+    ),
+    refuseUnless(
+      db,
+      sql`not exists (select 1 from deletions where id = ${id} and step is not null)`,
+      'account being deleted',
+    ),
+    note(db, caller, {
+      action: status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended',
+      subject: 'account',
+      of: self(id),
+      fields: name === undefined ? [] : ['name'],
+    }),
+    db
+      .update(accounts)
+      .set({ ...(name !== undefined && { name }), ...(status !== undefined && { status }) })
+      .where(eq(accounts.id, id))
+      .returning(),
+    ...(status === 'active'
+      ? [
+          db.delete(deletions).where(eq(deletions.id, id)),
+          db.update(webhooks).set({ stoppedAt: null }).where(eq(webhooks.accountId, id)),
+        ]
+      : []),
+  ]);
   if (!account) throw invalid('Unknown account');
   return account;
 }
+
+const self = (id: string) => sql`select id, name from accounts where id = ${id}`;

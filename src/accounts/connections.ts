@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { noteRecords } from '../changes/note.ts';
 import { change, type Database, refuseUnless } from '../db/database.ts';
+import { note } from '../audit/note.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
@@ -70,6 +71,11 @@ export async function createConnection(env: Env, caller: Caller, input: NewConne
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
     db.insert(connections).values(connection),
     noteConnection(db, connection),
+    note(db, caller, {
+      action: 'created',
+      subject: 'connection',
+      of: sql`select ${connection.id} as id, ${connection.name ?? connection.tsp} as name`,
+    }),
   ]);
   return connection;
 }
@@ -97,6 +103,13 @@ export async function updateConnection(
       .where(and(eq(connections.id, id), eq(connections.accountId, accountId)))
       .returning(),
     noteConnection(db, { id, accountId, updatedAt }),
+    note(db, caller, {
+      action: 'changed',
+      subject: 'connection',
+      of: sql`select id, coalesce(name, tsp) as name from connections
+        where id = ${id} and account_id = ${caller.accountId}`,
+      fields: Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key)),
+    }),
   ]);
   if (!connection) throw invalid('Unknown connection');
   await forgetIngestKeys(env, caller, id);

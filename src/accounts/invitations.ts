@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { refuseUnless, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
-import { insertPending } from './people.ts';
+import { insertPending, noteInvited } from './people.ts';
 
 /** How many people an account can invite within 24 hours. */
 export const maxInvitationsPerDay = 20;
@@ -24,7 +24,7 @@ const dayMs = 86_400_000;
 export async function invite(env: Env, caller: Caller, email: string): Promise<boolean> {
   const { accountId } = caller;
   const now = Date.now();
-  const [, , , , [invited]] = await asCaller(env, caller, (db) => [
+  const [, , , , , [invited]] = await asCaller(env, caller, (db) => [
     statement(
       db,
       sql`delete from invitations where account_id = ${accountId} and id in (
@@ -41,6 +41,7 @@ export async function invite(env: Env, caller: Caller, email: string): Promise<b
         and created_at <= ${now - pendingMs}`,
     ),
     insertPending(db, accountId, email, sql`true`),
+    noteInvited(db, caller, email),
     statement<{ emailed: number }>(
       db,
       sql`

@@ -1,5 +1,6 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
+import { note } from '../audit/note.ts';
 import { type Database, refuseUnless, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
@@ -27,13 +28,14 @@ export const Email = v.pipe(
  */
 export async function addPortalUser(env: Env, caller: Caller, email: string): Promise<PortalUser> {
   const { accountId } = caller;
-  const [, [owner], , [user]] = await asCaller(env, caller, (db) => [
+  const [, [owner], , , [user]] = await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
     db
       .select({ accountId: portalUsers.accountId })
       .from(portalUsers)
       .where(and(eq(portalUsers.email, email), isNotNull(portalUsers.confirmedAt))),
     insertPending(db, accountId, email, sql`not exists (${confirmed(email)})`),
+    noteInvited(db, caller, email),
     db
       .select()
       .from(portalUsers)
@@ -56,6 +58,15 @@ export const insertPending = (db: Database, accountId: string, email: string, co
     select ${newId()}, ${accountId}, ${email}, ${Date.now()} where ${condition}
     on conflict (email, account_id) do nothing`,
   );
+
+/** The statement that notes that somebody has been invited, if the one before has added them. */
+export const noteInvited = (db: Database, caller: Caller, email: string) =>
+  note(db, caller, {
+    action: 'invited',
+    subject: 'person',
+    of: sql`select id, email as name from portal_users
+      where email = ${email} and account_id = ${caller.accountId} and changes() > 0`,
+  });
 
 /** A part of the people of the account, pending ones included, in the order in which they were added. */
 export async function listPortalUsers(
@@ -121,7 +132,13 @@ export async function setAlerts(
 
 /** Removes a person of the account, with all their sessions. @throws Refusal: invalid, for anybody else */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
-  const [[removed]] = await asCaller(env, caller, (db) => [
+  const [, [removed]] = await asCaller(env, caller, (db) => [
+    note(db, caller, {
+      action: 'deleted',
+      subject: 'person',
+      of: sql`select id, email as name from portal_users
+        where id = ${userId} and account_id = ${caller.accountId}`,
+    }),
     db
       .delete(portalUsers)
       .where(and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId)))

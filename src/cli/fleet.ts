@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { accountCommands } from './operate/accounts.ts';
+import { auditCommand } from './operate/audit.ts';
 import { ApiError } from './operate/client.ts';
 import { connectionCommands } from './operate/connections.ts';
 import { deliveryCommands } from './operate/deliveries.ts';
@@ -27,6 +28,7 @@ const program = new Command('fleet')
   .addCommand(signInLinkCommand())
   .addCommand(webhookCommands())
   .addCommand(deliveryCommands())
+  .addCommand(auditCommand())
   .addCommand(statusCommand())
   .addCommand(importCommand())
   .addCommand(generateCommand());

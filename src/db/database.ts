@@ -52,6 +52,8 @@ const refusals = {
     kind: 'invalid',
     message: 'This webhook was changed at the same moment. Save again to apply your changes.',
   },
+  'account being deleted': { kind: 'invalid', message: 'This account is being deleted' },
+  'wrong name': { kind: 'invalid', message: 'The name does not match. Nothing has been deleted.' },
   'unknown account': { kind: 'invalid', message: 'Unknown account' },
   'too many tokens': {
     kind: 'invalid',

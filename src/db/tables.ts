@@ -77,6 +77,7 @@ export const webhooks = sqliteTable(
     createdAt: integer('created_at').notNull(),
     maxInFlight: integer('max_in_flight'),
     maxPerSecond: integer('max_per_second'),
+    stoppedAt: integer('stopped_at'),
   },
   (t) => [
     uniqueIndex('webhooks_by_url').on(t.accountId, t.normalisedUrl),
@@ -274,6 +275,53 @@ export const sweeps = sqliteTable('sweeps', {
   at: integer().notNull(),
   oldestDueAt: integer('oldest_due_at'),
 });
+
+export const auditLog = sqliteTable(
+  'audit_log',
+  {
+    accountId: text('account_id').notNull(),
+    seq: integer().notNull(),
+    at: integer().notNull(),
+    actor: text().notNull(),
+    actorId: text('actor_id'),
+    actorName: text('actor_name'),
+    action: text().notNull(),
+    subject: text().notNull(),
+    subjectId: text('subject_id').notNull(),
+    subjectName: text('subject_name'),
+    fields: text({ mode: 'json' }).$type<string[]>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.seq] }), index('audit_log_by_time').on(t.at)],
+);
+
+/** Accounts and connections that are being deleted, and drivers that are being erased. */
+export const deletions = sqliteTable(
+  'deletions',
+  {
+    id: text().primaryKey(),
+    kind: text({ enum: ['account', 'connection', 'driver'] }).notNull(),
+    accountId: text('account_id').notNull(),
+    connectionId: text('connection_id'),
+    requestedAt: integer('requested_at').notNull(),
+    dueAt: integer('due_at').notNull(),
+    step: text(),
+    cursor: text().notNull().default(''),
+    email: text(),
+  },
+  (t) => [index('deletions_by_account').on(t.accountId, t.kind), index('deletions_due').on(t.dueAt)],
+);
+
+/** Drivers that were erased, by the id that their records would have. */
+export const erasedDrivers = sqliteTable(
+  'erased_drivers',
+  {
+    id: text().primaryKey(),
+    accountId: text('account_id').notNull(),
+    connectionId: text('connection_id').notNull(),
+    erasedAt: integer('erased_at').notNull(),
+  },
+  (t) => [index('erased_drivers_by_connection').on(t.connectionId)],
+);
 
 /** A table whose rows belong to an account. */
 export type AccountTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteColumn };

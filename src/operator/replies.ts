@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import type { Account } from '../accounts/accounts.ts';
 import type { Connection } from '../accounts/connections.ts';
 import type { PortalUser } from '../accounts/people.ts';
+import type { Entry } from '../audit/list.ts';
+import { actions, subjects } from '../audit/note.ts';
 import { type Delivery, statuses } from '../deliveries/queries.ts';
 import type { Receiver } from '../deliveries/receivers.ts';
 import { maxReplayCounted } from '../deliveries/replay-count.ts';
@@ -26,6 +28,26 @@ export type AccountOutput = v.InferOutput<typeof AccountOutput>;
 export const presentAccount = ({ createdAt, ...account }: Account): AccountOutput => ({
   ...account,
   createdAt: timestamp(createdAt),
+});
+
+export const AuditEntry = v.object({
+  at: time,
+  accountId: id,
+  actor: v.picklist(['operator', 'person', 'token', 'service']),
+  actorId: v.nullable(id),
+  actorName: v.nullable(v.string()),
+  action: v.picklist(actions),
+  subject: v.picklist(subjects),
+  subjectId: id,
+  subjectName: v.nullable(v.string()),
+  /** What was changed, by name. */
+  fields: v.array(v.string()),
+});
+export type AuditEntry = v.InferOutput<typeof AuditEntry>;
+
+export const presentAuditEntry = ({ at, seq: _, ...entry }: Entry): AuditEntry => ({
+  at: timestamp(at),
+  ...entry,
 });
 
 export const ConnectionOutput = v.object({

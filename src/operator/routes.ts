@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
-import { createAccount, listAccounts, setAccountStatus } from '../accounts/accounts.ts';
+import { changeAccount, createAccount, listAccounts } from '../accounts/accounts.ts';
 import { createConnection, sliceConnections, updateConnection } from '../accounts/connections.ts';
 import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { addPortalUser, listPortalUsers, removePortalUser } from '../accounts/people.ts';
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
+import { listAllAudit, listAudit } from '../audit/list.ts';
 import type { Caller } from '../db/guard.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../deliveries/queries.ts';
 import { listReceivers } from '../deliveries/receivers.ts';
@@ -20,6 +21,7 @@ import { setReceiverLimits } from '../webhooks/limits.ts';
 import { authenticateOperator } from './authenticate.ts';
 import {
   presentAccount,
+  presentAuditEntry,
   presentConnection,
   presentDelivery,
   presentStatus,
@@ -50,7 +52,13 @@ export const operatorRoutes = new Hono<App>()
     okSlice(c, 'Accounts', await listAccounts(c.env, requestedSlice(c)), presentAccount),
   )
   .post('/accounts', newAccount)
-  .patch('/accounts/:id', changeAccount)
+  .patch('/accounts/:id', editAccount)
+  .get('/accounts/:id/audit', async (c) =>
+    okSlice(c, 'Audit log', await listAudit(c.env, inAccount(c), requestedSlice(c)), presentAuditEntry),
+  )
+  .get('/audit', async (c) =>
+    okSlice(c, 'Audit log', await listAllAudit(c.env, requestedSlice(c)), presentAuditEntry),
+  )
   .get('/accounts/:id/connections', async (c) =>
     okSlice(
       c,
@@ -90,9 +98,10 @@ async function newAccount(c: Context) {
   return ok(c, 'Account created', presentAccount(await createAccount(c.env, name)));
 }
 
-async function changeAccount(c: Context) {
-  const { status } = parse(AccountChange, await body(c));
-  return ok(c, `Account ${status}`, presentAccount(await setAccountStatus(c.env, id(c), status)));
+async function editAccount(c: Context) {
+  const changes = parse(AccountChange, await body(c));
+  const account = await changeAccount(c.env, id(c), changes);
+  return ok(c, `Account ${changes.status ?? 'changed'}`, presentAccount(account));
 }
 
 async function newConnection(c: Context) {

@@ -9,8 +9,10 @@ import { maxCallsPerSecond } from '../webhooks/limits.ts';
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
 export const NewAccount = v.object({ name: Name });
 
+/** What is left out stays as it is. */
 export const AccountChange = v.object({
-  status: v.picklist(['active', 'suspended'], 'must be active or suspended'),
+  name: v.optional(Name),
+  status: v.optional(v.picklist(['active', 'suspended'], 'must be active or suspended')),
 });
 
 const isTypeMap = (input: unknown): input is Record<string, string[]> =>

@@ -18,6 +18,7 @@ const menu: (Link & { tabs?: Link[] })[] = [
       { href: '/portal/settings/tokens', name: 'API Tokens' },
       { href: '/portal/settings/people', name: 'People' },
       { href: '/portal/settings/notifications', name: 'Notifications' },
+      { href: '/portal/settings/audit', name: 'Audit log' },
     ],
   },
 ];

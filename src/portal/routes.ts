@@ -6,6 +6,7 @@ import type { App } from '../http/context.ts';
 import { allowedMethods } from '../http/methods.ts';
 import { seeOther } from '../http/redirect.ts';
 import { accidentPages } from './accidents.tsx';
+import { auditPages } from './audit.tsx';
 import { connectionPages } from './connections.tsx';
 import { deliveryPages } from './delivery.tsx';
 import { eventPages } from './events.tsx';
@@ -67,6 +68,7 @@ export const portalRoutes = new Hono<App>()
   .route('/', tokenPages)
   .route('/', peoplePages)
   .route('/', notificationPages)
+  .route('/', auditPages)
   .all('/*', (c) => {
     const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
     throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });

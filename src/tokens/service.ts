@@ -1,5 +1,6 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
+import { note } from '../audit/note.ts';
 import { config } from '../config.ts';
 import { type Database, openDatabase, refuseUnless, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
@@ -69,11 +70,18 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
       from (${owner})`,
     ),
     db.select().from(tokens).where(eq(tokens.hash, hash)),
+    note(db, caller, {
+      action: 'created',
+      subject: credentialName(scope),
+      of: sql`select id, name from tokens where hash = ${hash}`,
+    }),
   ]);
   if (!row) throw invalid(scope === 'ingest' ? 'Unknown connection' : 'Unknown account');
   await findToken(env, hash); // so that the edge knows it before it is used
   return { ...visible(row), value };
 }
+
+const credentialName = (scope: Scope) => (scope === 'api' ? 'API token' : 'ingest key');
 
 /** How many API tokens of an account, and ingest keys of a connection, can be active at a time. */
 export const maxApiTokens = 200;
@@ -144,7 +152,14 @@ const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId),
  * @throws Refusal: invalid, when there is no such credential
  */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
-  const [[row]] = await asCaller(env, caller, (db) => [
+  const [, [row]] = await asCaller(env, caller, (db) => [
+    note(db, caller, {
+      action: 'revoked',
+      subject: sql`(select iif(scope = 'api', ${credentialName('api')}, ${credentialName('ingest')})
+        from tokens where id = ${id})`,
+      of: sql`select id, name from tokens
+        where id = ${id} and account_id = ${caller.accountId} and revoked_at is null`,
+    }),
     db
       .update(tokens)
       .set({ revokedAt: sql`coalesce(revoked_at, ${Date.now()})` })

@@ -1,7 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { note } from '../audit/note.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { webhooks } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import { webhookToNote } from './noted.ts';
 
 /** What an operator can allow a webhook's receiver; null for as much as the service does. */
 export type ReceiverLimits = { maxInFlight: number | null; maxPerSecond: number | null };
@@ -30,6 +32,14 @@ export async function setReceiverLimits(
       })
       .where(and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId)))
       .returning({ id: webhooks.id }),
+    note(db, caller, {
+      action: 'changed',
+      subject: 'webhook',
+      of: webhookToNote(caller, id),
+      fields: Object.entries({ maxInFlight, maxPerSecond }).flatMap(([name, value]) =>
+        value === undefined ? [] : [name],
+      ),
+    }),
   ]);
   if (changed.length === 0) throw invalid('Unknown webhook');
 }

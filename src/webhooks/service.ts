@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { note } from '../audit/note.ts';
 import { config } from '../config.ts';
 import { breaksUnique, type Database, jsonList, refuseUnless, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
@@ -10,6 +11,7 @@ import { invalid } from '../errors.ts';
 import { type NotificationType, notificationTypes } from '../notifications/types.ts';
 import { normalisedUrl } from '../receivers/address.ts';
 import { seal, unseal } from '../sealing.ts';
+import { webhookToNote } from './noted.ts';
 import type { WebhookInput } from './schema.ts';
 
 /** A webhook as its account sees it (spec 2.2); `createdAt` in milliseconds since 1970. */
@@ -61,6 +63,7 @@ export async function createWebhook(env: Env, caller: Caller, input: WebhookInpu
         ...columns,
       }),
       subscribe(db, webhook),
+      note(db, caller, { action: 'created', subject: 'webhook', of: webhookToNote(caller, webhook.id) }),
     ]),
   );
   return webhook;
@@ -97,6 +100,7 @@ export async function updateWebhook(
         .returning({ createdAt: webhooks.createdAt }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
       subscribe(db, { id, ...input }),
+      note(db, caller, { action: 'changed', subject: 'webhook', of: webhookToNote(caller, id) }),
     ]),
   );
   if (!updated) throw invalid('Invalid webhook id');
@@ -110,7 +114,8 @@ export async function updateWebhook(
  * @throws Refusal: invalid, for an unknown id
  */
 export async function deleteWebhook(env: Env, caller: Caller, id: string): Promise<void> {
-  const [deleted] = await asCaller(env, caller, (db) => [
+  const [, deleted] = await asCaller(env, caller, (db) => [
+    note(db, caller, { action: 'deleted', subject: 'webhook', of: webhookToNote(caller, id) }),
     db.delete(webhooks).where(ownWebhook(caller, id)).returning({ id: webhooks.id }),
   ]);
   if (deleted.length === 0) throw invalid('Invalid webhook id');

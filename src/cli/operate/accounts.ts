@@ -21,9 +21,22 @@ export function accountCommands(): Command {
     .description('list all accounts')
     .action(async (_, command) => show(command, await operatorFor(command).list('/accounts'), columns));
 
+  account
+    .command('rename')
+    .description('rename an account')
+    .argument('<id>', 'id of the account')
+    .argument('<name>', 'its new name')
+    .action(async (id, name, _, command) =>
+      show(
+        command,
+        await operatorFor(command).patch(`/accounts/${encodeURIComponent(id)}`, { name }),
+        columns,
+      ),
+    );
+
   for (const [verb, status, description] of [
     ['suspend', 'suspended', 'suspend an account: refuse all of its credentials'],
-    ['activate', 'active', 'activate a suspended account'],
+    ['activate', 'active', 'activate a suspended account, and cancel its deletion'],
   ])
     account
       .command(`${verb}`)

@@ -48,6 +48,19 @@ export function connectionCommands(): Command {
     });
 
   connection
+    .command('rename')
+    .description('rename a connection')
+    .argument('<id>', 'id of the connection')
+    .argument('<name>', 'its new name')
+    .action(async (id, name, _, command) =>
+      show(
+        command,
+        await operatorFor(command).patch(`/connections/${encodeURIComponent(id)}`, { name }),
+        columns,
+      ),
+    );
+
+  connection
     .command('list')
     .description('list the connections of an account')
     .requiredOption('--account <id>', 'account to list')

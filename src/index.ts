@@ -1,5 +1,6 @@
 import { sendAlerts } from './alerts/send.ts';
 import { app } from './app.ts';
+import { continueDeletions } from './deletion/run.ts';
 import { handle } from './deliveries/consumer.ts';
 import type { QueueMessage } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
@@ -20,6 +21,7 @@ export default {
       await sweep(env);
     } finally {
       if (new Date(controller.scheduledTime).getUTCMinutes() === 0) await hourly(env);
+      await continueDeletions(env);
       await sendAlerts(env); // last, so that slow mail holds nothing up
     }
   },

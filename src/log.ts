@@ -58,6 +58,7 @@ export type Fault =
   | ({ message: 'Deliveries were interrupted' } & Described)
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
   | ({ message: 'An hourly job failed'; job: string } & Described)
+  | ({ message: 'A deletion was interrupted' } & Described)
   | ({ message: 'Alerts were interrupted' } & Described)
   | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }
   | { message: 'KV refused a write' }

@@ -8,6 +8,7 @@ import {
   pruneSessions,
   pruneSignInLinks,
 } from '../src/accounts/prune.ts';
+import { oldEntries } from '../src/audit/prune.ts';
 import { rowsPerChunk } from '../src/db/chunks.ts';
 import { openDatabase, statement, transaction } from '../src/db/database.ts';
 import { hourly } from '../src/hourly.ts';
@@ -41,6 +42,9 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   notifications: { pruned: [leftOverNotifications(0, 0)] },
   fan_outs: { kept: 'deleted by the transaction that completes them' },
   sweeps: { kept: 'one row' },
+  audit_log: { pruned: [oldEntries(0)] },
+  deletions: { kept: 'deleted by their last step' },
+  erased_drivers: { kept: 'one small row for each driver that operators erase' },
   deliveries: { pruned: [] }, // seeks from webhook to webhook: test/deliveries/trust.test.ts
   changes: { pruned: [] }, // seeks from account to account: test/changes/prune.test.ts
   // The customer's own records: as many as their connectors send, each once. They are what the service is for.

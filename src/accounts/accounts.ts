@@ -1,10 +1,11 @@
 import { and, eq, ne, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import { note } from '../audit/note.ts';
-import { openDatabase, refuseUnless, transaction } from '../db/database.ts';
+import { type Database, openDatabase, refuseUnless, transaction } from '../db/database.ts';
 import { asCaller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
-import { accounts, deletions, webhooks } from '../db/tables.ts';
+import { accounts } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
 import { nobody, operatorIn } from './owner.ts';
 
@@ -36,12 +37,17 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
 export type AccountChange = { name?: string | undefined; status?: Account['status'] | undefined };
 
 /**
- * Renames an account, or suspends it, so that all its credentials get 403 at once, or makes it active again: that also
- * cancels a deletion that has yet to begin.
+ * Renames an account, or suspends it, so that all its credentials get 403 at once, or makes it active again. `also` runs
+ * in the same transaction.
  *
  * @throws Refusal: invalid, when there is no such account, or one that is being deleted
  */
-export async function changeAccount(env: Env, id: string, { name, status }: AccountChange): Promise<Account> {
+export async function changeAccount(
+  env: Env,
+  id: string,
+  { name, status }: AccountChange,
+  also: (db: Database) => BatchItem<'sqlite'>[] = () => [],
+): Promise<Account> {
   const caller = operatorIn(id);
   const [, , , [account]] = await asCaller(env, caller, (db) => [
     refuseUnless(
@@ -65,12 +71,7 @@ export async function changeAccount(env: Env, id: string, { name, status }: Acco
       .set({ ...(name !== undefined && { name }), ...(status !== undefined && { status }) })
       .where(eq(accounts.id, id))
       .returning(),
-    ...(status === 'active'
-      ? [
-          db.delete(deletions).where(eq(deletions.id, id)),
-          db.update(webhooks).set({ stoppedAt: null }).where(eq(webhooks.accountId, id)),
-        ]
-      : []),
+    ...also(db),
   ]);
   if (!account) throw invalid('Unknown account');
   return account;

@@ -10,7 +10,8 @@ export const nobody = '00000000-0000-0000-0000-000000000000';
 const owners = {
   connection: (id: string) => sql`select account_id from connections where id = ${id}`,
   token: (id: string) => sql`select account_id from tokens where id = ${id}`,
-  driver: (id: string) => sql`select account_id from drivers where id = ${id}`,
+  driver: (id: string) => sql`select account_id from drivers where id = ${id}
+    union all select account_id from erased_drivers where id = ${id}`,
   // Deliveries outlive their webhook.
   webhook: (id: string) => sql`select account_id from webhooks where id = ${id}
     union all select account_id from (select account_id from deliveries where webhook_id = ${id} limit 1)`,

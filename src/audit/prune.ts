@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { changeInChunks, rowsPerChunk } from '../db/chunks.ts';
+import { changeInChunks, type Remover, rowsPerChunk, untilNone } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
 
 /** How many days an entry of the audit log is kept. */
@@ -14,6 +14,13 @@ export async function pruneAudit(env: Env, now = Date.now()): Promise<number> {
   const before = now - auditDays * 86_400_000;
   return (await changeInChunks(db, oldEntries(before))) + (await changeInChunks(db, surplusEntries()));
 }
+
+/** Deletes the account's entries. */
+export const removeAuditLog: Remover = (env, { accountId }) =>
+  untilNone(openDatabase(env), [
+    sql`delete from audit_log where account_id = ${accountId} and seq in (
+      select seq from audit_log where account_id = ${accountId} order by seq limit ${rowsPerChunk})`,
+  ]);
 
 /** The statements, apart so that a test can ask SQLite for their plans. */
 export const oldEntries = (before: number): SQL => sql`

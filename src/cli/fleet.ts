@@ -3,7 +3,9 @@ import { accountCommands } from './operate/accounts.ts';
 import { auditCommand } from './operate/audit.ts';
 import { ApiError } from './operate/client.ts';
 import { connectionCommands } from './operate/connections.ts';
+import { deletionsCommand, driverCommands } from './operate/delete.ts';
 import { deliveryCommands } from './operate/deliveries.ts';
+import { exportCommand } from './operate/export.ts';
 import { generateCommand } from './operate/generate.ts';
 import { importCommand } from './operate/import.ts';
 import { printable } from './operate/printable.ts';
@@ -28,9 +30,12 @@ const program = new Command('fleet')
   .addCommand(signInLinkCommand())
   .addCommand(webhookCommands())
   .addCommand(deliveryCommands())
+  .addCommand(driverCommands())
+  .addCommand(deletionsCommand())
   .addCommand(auditCommand())
   .addCommand(statusCommand())
   .addCommand(importCommand())
+  .addCommand(exportCommand())
   .addCommand(generateCommand());
 
 try {

@@ -26,3 +26,20 @@ export async function changeInChunks(
   }
   return changed;
 }
+
+/** Whose rows are removed: an account's, or those of one of its connections. */
+export type Owner = { accountId: string; connectionId: string | null };
+
+/**
+ * Removes one chunk of something, and returns the cursor with which to go on: undefined once nothing is left. The first
+ * cursor is empty. Doing a chunk again does no harm.
+ */
+export type Remover = (env: Env, owner: Owner, cursor: string) => Promise<string | undefined>;
+
+/** Runs statements that remove a chunk in one transaction. Returns '' while they find something, as a remover does. */
+export async function untilNone(db: Database, [first, ...others]: [SQL, ...SQL[]]): Promise<'' | undefined> {
+  const results = await transaction(db, [change(db, first), ...others.map((query) => change(db, query))], {
+    repeatable: true,
+  });
+  return results.some(({ meta }) => meta.changes > 0) ? '' : undefined;
+}

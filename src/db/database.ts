@@ -53,6 +53,7 @@ const refusals = {
     message: 'This webhook was changed at the same moment. Save again to apply your changes.',
   },
   'account being deleted': { kind: 'invalid', message: 'This account is being deleted' },
+  'unknown driver': { kind: 'invalid', message: 'Unknown driver' },
   'wrong name': { kind: 'invalid', message: 'The name does not match. Nothing has been deleted.' },
   'unknown account': { kind: 'invalid', message: 'Unknown account' },
   'too many tokens': {

@@ -3,6 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
 import { type Database, statement } from './database.ts';
 import { asCaller, type Caller } from './guard.ts';
+import { leavingConnections } from './leaving.ts';
 
 /** Which rows a page is cut from. */
 export type PageQuery = {
@@ -59,8 +60,22 @@ export async function readPage(env: Env, caller: Caller, query: PageQuery): Prom
   const row = selected(query.columns);
   const streams = (db: Database) => query.lead.values.map((value) => select(db, query, row, value));
   const { connectionId } = query;
-  return merge(query, await asCaller(env, caller, streams, { connectionId, repeatable: true }));
+  if (connectionId !== undefined)
+    return merge(query, await asCaller(env, caller, streams, { connectionId, repeatable: true }));
+  const [leaving, ...read] = await asCaller(
+    env,
+    caller,
+    (db) => [leavingConnections(db, caller), ...streams(db)] as const,
+    { repeatable: true },
+  );
+  return merge(query, withoutConnections(read, new Set(leaving.map(({ id }) => id))));
 }
+
+/** Rows of these connections do not pass, like those that a filter keeps out. */
+const withoutConnections = (streams: Scanned[][], gone: Set<unknown>): Scanned[][] =>
+  gone.size === 0
+    ? streams
+    : streams.map((rows) => rows.map((row) => (gone.has(row.connectionId) ? { ...row, hit: 0 } : row)));
 
 /**
  * A row as it was read: its columns by their keys, whether it passes the filters, its place, how many bytes it has as

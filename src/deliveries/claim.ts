@@ -119,7 +119,8 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
       ${windowOf(now)} as window, ${ceilingOf} as ceiling,
       iif(${windowOf(now)} between 1 and ${ceilingOf} - 1,
         exists (select 1 from ${dueDeliveries(webhookId, now)} limit 1 offset ${window}), 0) as more
-    from webhooks w left join webhook_health h on h.webhook_id = w.id where w.id = ${webhookId}`,
+    from webhooks w left join webhook_health h on h.webhook_id = w.id
+    where w.id = ${webhookId} and w.stopped_at is null`,
   );
 
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
@@ -141,10 +142,11 @@ export const dueDeliveries = (
 /** SQL for the most calls that `w` may ever have in flight. */
 export const ceilingOf: SQL = sql`coalesce(w.max_in_flight, ${widestWindow})`;
 
-/** SQL for something of a webhook's receiver; 0 if the webhook has been deleted. */
+/** SQL for something of a webhook's receiver; 0 if the webhook has been deleted or stopped. */
 const ofReceiver = (webhookId: string, value: SQL): SQL => sql`
   coalesce((select ${value} from webhooks w
-    left join webhook_health h on h.webhook_id = w.id where w.id = ${webhookId}), 0)`;
+    left join webhook_health h on h.webhook_id = w.id
+    where w.id = ${webhookId} and w.stopped_at is null), 0)`;
 
 /** SQL for the calls that `w`, with the health `h`, may have in flight. */
 export const windowOf = (now: number): SQL => sql`

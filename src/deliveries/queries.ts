@@ -80,7 +80,8 @@ export async function findDelivery(
         db,
         sql`select n.data from deliveries d
           join notifications n on n.event_id = d.event_id and n.level = d.level
-          where d.webhook_id = ${webhookId} and d.id = ${id} and d.account_id = ${caller.accountId}`,
+          where d.webhook_id = ${webhookId} and d.id = ${id} and d.account_id = ${caller.accountId}
+            and not exists (select 1 from deletions where id = n.connection_id)`,
       ),
     ],
     { repeatable: true },

@@ -2,6 +2,7 @@ import { getTableName, sql } from 'drizzle-orm';
 import { type change, type Database, statement } from '../db/database.ts';
 import type { AccountTable } from '../db/tables.ts';
 import { upsertInto } from '../db/upsert.ts';
+import { drivers } from '../fleet/drivers.ts';
 import type { Fields } from '../fleet/field.ts';
 import { columnName } from '../fleet/list.ts';
 
@@ -15,7 +16,15 @@ export type Keeper = {
  * Prepares to keep records in the table of their resource, each with what it copies from those that it refers to, as
  * they are then. `parents` are those that it must refer to: a row whose parent is unknown is passed over.
  */
-export function keeperOf({ table, fields }: { table: AccountTable; fields: Fields }): Keeper {
+export function keeperOf({
+  kind,
+  table,
+  fields,
+}: {
+  kind: string;
+  table: AccountTable;
+  fields: Fields;
+}): Keeper {
   const all = Object.entries(fields);
   const parents = all.flatMap(([key, { refersTo, nullable }]) =>
     refersTo && !nullable ? [{ key, kind: refersTo.kind, table: refersTo.table }] : [],
@@ -27,12 +36,28 @@ export function keeperOf({ table, fields }: { table: AccountTable; fields: Field
     copyOf ? [[columnName(key), `"${copyOf.resource.kind}".${columnName(copyOf.key)}`]] : [],
   );
   const write = upsertInto(table, {
-    join: joins.join(' '),
-    from: Object.fromEntries(copies),
+    join: [...joins, ...(kind === drivers.kind ? [unlessErased] : [])].join(' '),
+    from: Object.fromEntries([...copies, ...unlessErasedReferences(fields)]),
     fixed: all.flatMap(([key, { fixed }]) => (fixed ? [columnName(key)] : [])),
   });
   return { parents, write };
 }
+
+/** A driver that was erased does not come back. */
+const unlessErased = `join (select 1) on not exists (select 1 from erased_drivers where id = r.value->>'id')`;
+
+/** Nor does anything refer to them again. */
+const unlessErasedReferences = (fields: Fields) =>
+  Object.entries(fields).flatMap(([key, { refersTo }]) =>
+    refersTo?.kind === drivers.kind
+      ? [
+          [
+            columnName(key),
+            `nullif(r.value->>'${key}', (select id from erased_drivers where id = r.value->>'${key}'))`,
+          ],
+        ]
+      : [],
+  );
 
 /** Which of these ids the table has, those that were just written included. */
 export const knownIds = (db: Database, table: AccountTable, ids: string[]) =>

@@ -4,6 +4,8 @@ import type { Connection } from '../accounts/connections.ts';
 import type { PortalUser } from '../accounts/people.ts';
 import type { Entry } from '../audit/list.ts';
 import { actions, subjects } from '../audit/note.ts';
+import type { Deletion } from '../deletion/state.ts';
+import { stepNames } from '../deletion/steps.ts';
 import { type Delivery, statuses } from '../deliveries/queries.ts';
 import type { Receiver } from '../deliveries/receivers.ts';
 import { maxReplayCounted } from '../deliveries/replay-count.ts';
@@ -48,6 +50,47 @@ export type AuditEntry = v.InferOutput<typeof AuditEntry>;
 export const presentAuditEntry = ({ at, seq: _, ...entry }: Entry): AuditEntry => ({
   at: timestamp(at),
   ...entry,
+});
+
+/** A deletion, or an erasure. */
+export const DeletionOutput = v.object({
+  id,
+  kind: v.picklist(['account', 'connection', 'driver']),
+  accountId: id,
+  requestedAt: time,
+  /** When it begins. Until then it can be cancelled. */
+  dueAt: time,
+  /** Null until it has begun, and once it is done. */
+  step: v.nullable(v.string()),
+  /** How many steps are done, and how many there are. */
+  stepsDone: v.pipe(v.number(), v.integer()),
+  steps: v.pipe(v.number(), v.integer()),
+});
+export type DeletionOutput = v.InferOutput<typeof DeletionOutput>;
+
+export const presentDeletion = ({
+  id,
+  kind,
+  accountId,
+  requestedAt,
+  dueAt,
+  step,
+}: Deletion): DeletionOutput => ({
+  id,
+  kind,
+  accountId,
+  requestedAt: timestamp(requestedAt),
+  dueAt: timestamp(dueAt),
+  step,
+  stepsDone: step === null ? 0 : stepNames(kind).indexOf(step),
+  steps: stepNames(kind).length,
+});
+
+/** How a deletion stands; null once nothing is left to do. */
+export const DeletionProgress = v.object({ deletion: v.nullable(DeletionOutput) });
+
+export const presentProgress = (deletion: Deletion | undefined): v.InferOutput<typeof DeletionProgress> => ({
+  deletion: deletion ? presentDeletion(deletion) : null,
 });
 
 export const ConnectionOutput = v.object({

@@ -6,12 +6,17 @@ import { addPortalUser, listPortalUsers, removePortalUser } from '../accounts/pe
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
 import { listAllAudit, listAudit } from '../audit/list.ts';
 import type { Caller } from '../db/guard.ts';
+import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from '../deletion/accept.ts';
+import { continueDeletion } from '../deletion/run.ts';
+import { listDeletions } from '../deletion/state.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../deliveries/queries.ts';
 import { listReceivers } from '../deliveries/receivers.ts';
 import { replay, replayOne } from '../deliveries/replay.ts';
 import { countReplayable } from '../deliveries/replay-count.ts';
 import { invalid } from '../errors.ts';
 import { parse } from '../fields.ts';
+import { lists } from '../fleet/registry.ts';
+import { readList } from '../fleet/service.ts';
 import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
@@ -23,7 +28,9 @@ import {
   presentAccount,
   presentAuditEntry,
   presentConnection,
+  presentDeletion,
   presentDelivery,
+  presentProgress,
   presentStatus,
   presentToken,
   presentUser,
@@ -31,13 +38,16 @@ import {
 } from './replies.ts';
 import {
   AccountChange,
+  AccountDeletion,
   ConnectionChange,
+  ConnectionDeletion,
   DeliveryQuery,
   NewAccount,
   NewConnection,
   NewToken as NewTokenInput,
   NewUser,
   ReceiverLimits,
+  RecordsQuery,
   ReplayQuery,
   ReplayRange,
   SignInLinkInput,
@@ -80,6 +90,12 @@ export const operatorRoutes = new Hono<App>()
   .delete('/accounts/:id/users/:userId', removeUser)
   .post('/sign-in-links', signInLink)
   .patch('/connections/:id', changeConnection)
+  .post('/accounts/:id/deletion', removeAccount)
+  .post('/connections/:id/deletion', removeConnection)
+  .post('/drivers/:id/erasure', forgetDriver)
+  .get('/connections/:id/records', records)
+  .get('/deletions', async (c) => ok(c, 'Deletions', (await listDeletions(c.env)).map(presentDeletion)))
+  .post('/deletions/:id/continue', goOnDeleting)
   .post('/connections/:id/ingest-keys', newIngestKey)
   .delete('/tokens/:id', removeToken)
   .get('/deliveries', deliveries)
@@ -100,7 +116,10 @@ async function newAccount(c: Context) {
 
 async function editAccount(c: Context) {
   const changes = parse(AccountChange, await body(c));
-  const account = await changeAccount(c.env, id(c), changes);
+  const account =
+    changes.status === 'active'
+      ? await activateAccount(c.env, id(c), changes.name)
+      : await changeAccount(c.env, id(c), changes);
   return ok(c, `Account ${changes.status ?? 'changed'}`, presentAccount(account));
 }
 
@@ -123,6 +142,44 @@ async function changeConnection(c: Context) {
     'Connection changed',
     presentConnection(await updateConnection(c.env, caller, id(c), changes)),
   );
+}
+
+async function removeAccount(c: Context) {
+  const input = parse(AccountDeletion, await body(c));
+  return ok(c, 'Account suspended', presentProgress(await deleteAccount(c.env, id(c), input)));
+}
+
+async function removeConnection(c: Context) {
+  const { name } = parse(ConnectionDeletion, await body(c));
+  const caller = await operatorInOwnerOf(c.env, 'connection', id(c));
+  const deletion = await deleteConnection(c.env, caller, id(c), name);
+  return ok(c, 'Connection taken from its account', presentProgress(deletion));
+}
+
+/** A page of one of a connection's lists, as a client with its Connection-Id reads it. */
+async function records(c: Context) {
+  const { kind } = parse(RecordsQuery, c.req.query());
+  const resource = lists.find((one) => one.kind === kind);
+  if (!resource)
+    throw invalid('kind must be the kind of a list', [
+      { field: 'kind', message: 'must be the kind of a list' },
+    ]);
+  const caller = await operatorInOwnerOf(c.env, 'connection', id(c));
+  const { kind: _, ...query } = c.req.queries();
+  const { items, next } = await readList<unknown>(c.env, caller, resource.list, {
+    connectionId: id(c),
+    query,
+  });
+  return ok(c, 'Records', items, next);
+}
+
+async function forgetDriver(c: Context) {
+  const caller = await operatorInOwnerOf(c.env, 'driver', id(c));
+  return ok(c, 'Driver erased', presentProgress(await eraseDriver(c.env, caller, id(c))));
+}
+
+async function goOnDeleting(c: Context) {
+  return ok(c, 'Deletion', presentProgress(await continueDeletion(c.env, id(c))));
 }
 
 async function newApiToken(c: Context) {

@@ -53,6 +53,10 @@ export const ConnectionChange = v.object({
   incidentTypeMap: v.optional(IncidentTypeMap),
 });
 
+/** What is deleted has to be named, so that nobody deletes something else by a wrong id. */
+export const AccountDeletion = v.object({ name: v.string(), now: v.optional(v.boolean(), false) });
+export const ConnectionDeletion = v.object({ name: v.string() });
+
 export const NewToken = v.object({
   name: Name,
   expiresAt: v.optional(
@@ -102,6 +106,8 @@ export const ReceiverLimits = v.object({
   maxInFlight: limitUpToCalls(widestWindow),
   maxPerSecond: limitUpToCalls(maxCallsPerSecond),
 });
+
+export const RecordsQuery = v.object({ kind: v.string() });
 
 export const DeliveryQuery = v.object({
   webhookId: v.pipe(v.string(), v.uuid('must be a UUID')),

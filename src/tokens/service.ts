@@ -167,7 +167,7 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
       .returning(),
   ]);
   if (!row) throw invalid('Unknown token');
-  await bestEffort(() => env.TOKENS.delete(row.hash));
+  await forgetTokens(env, [row.hash]);
   return visible(row);
 }
 
@@ -200,8 +200,16 @@ export async function forgetIngestKeys(env: Env, caller: Caller, connectionId: s
       .from(tokens)
       .where(and(eq(tokens.connectionId, connectionId), isNull(tokens.revokedAt))),
   ]);
-  await Promise.all(rows.map((row) => bestEffort(() => env.TOKENS.delete(row.hash))));
+  await forgetTokens(
+    env,
+    rows.map(({ hash }) => hash),
+  );
 }
+
+/** Makes the edge forget credentials, by their hashes. D1 is what refuses them: this may fail. */
+export const forgetTokens = async (env: Env, hashes: string[]): Promise<void> => {
+  await Promise.all(hashes.map((hash) => bestEffort(() => env.TOKENS.delete(hash))));
+};
 
 /** A caller with a credential. */
 export type TokenCaller = Extract<Caller, { tokenId: string }>;

@@ -47,6 +47,7 @@ beforeAll(async () => {
   await attempted(webhook.id);
   await comeToRest(webhook.id);
   await leaveFanOut();
+  await leaveDeletions();
   theirs = { webhook, rows: await rowsOf(them.accountId) };
   return () => vi.restoreAllMocks();
 });
@@ -77,6 +78,19 @@ const leaveFanOut = () =>
   )
     .bind(them.accountId, them.connection.id)
     .run();
+
+/** Leaves what is there of theirs while a connection is deleted, and once a driver has been erased. */
+const leaveDeletions = () =>
+  env.DB.batch([
+    env.DB.prepare(
+      `insert into deletions (id, kind, account_id, connection_id, requested_at, due_at)
+       values ('a deletion of theirs', 'connection', ?1, 'gone', 0, 9000000000000000)`,
+    ).bind(them.accountId),
+    env.DB.prepare(`insert into erased_drivers values ('a driver of theirs', ?1, ?2, 0)`).bind(
+      them.accountId,
+      them.connection.id,
+    ),
+  ]);
 
 /** From here on, time alone changes nothing: no delivery is due, and all that runs after a reply has run. */
 async function comeToRest(webhookId: string): Promise<void> {

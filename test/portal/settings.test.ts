@@ -23,7 +23,7 @@ async function linksOf(path: string, label: string) {
 }
 
 describe('settings', () => {
-  it('are in the menu, and have the tabs API Tokens (spec 5.3), People and Notifications', async () => {
+  it('are in the menu, and have the tabs API Tokens (spec 5.3), People, Notifications and Audit log', async () => {
     const settings = { name: 'Settings', href: '/portal/settings' };
     expect(await linksOf('/portal', 'Main')).toContainEqual(settings);
     expect((await ask('GET', settings.href, { cookie: ann.cookie })).headers.get('location')).toBe(
@@ -34,6 +34,7 @@ describe('settings', () => {
       { name: 'API Tokens', href: '/portal/settings/tokens' },
       { name: 'People', href: '/portal/settings/people', current: 'page' },
       { name: 'Notifications', href: '/portal/settings/notifications' },
+      { name: 'Audit log', href: '/portal/settings/audit' },
     ]);
     const revoke = `/portal/settings/tokens/${us.tokenId}/revoke`;
     expect((await linksOf(revoke, 'Settings'))[0]).toMatchObject({ name: 'API Tokens', current: 'true' });

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { operatorFor } from './context.ts';
+import { deleteAccountCommand } from './delete.ts';
 import { show } from './table.ts';
 
 const columns = ['id', 'name', 'status', 'createdAt'];
@@ -50,5 +51,5 @@ export function accountCommands(): Command {
         ),
       );
 
-  return account;
+  return account.addCommand(deleteAccountCommand());
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { ApiError } from './client.ts';
 import { operatorFor } from './context.ts';
+import { deleteConnectionCommand } from './delete.ts';
 import { show } from './table.ts';
 
 const columns = ['id', 'name', 'provider', 'tSP', 'healthStatus', 'createdAt'];
@@ -69,7 +70,7 @@ export function connectionCommands(): Command {
       show(command, await operatorFor(command).list(path), columns);
     });
 
-  return connection;
+  return connection.addCommand(deleteConnectionCommand());
 }
 
 function readJson(file: string): unknown {

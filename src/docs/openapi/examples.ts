@@ -68,6 +68,16 @@ const token = {
   lastUsedAt: null,
   revokedAt: null,
 };
+const deletion = {
+  id: connection,
+  kind: 'connection',
+  accountId: account,
+  requestedAt: written.createdAt,
+  dueAt: written.createdAt,
+  step: 'deliveries',
+  stepsDone: 0,
+  steps: 5,
+};
 const lastAnswer = { status: 503, kind: 'status', at: written.updatedAt };
 const attempt = { at: written.updatedAt, durationMs: 84, result: 'success', status: 200, answer: 'ok' };
 
@@ -136,6 +146,22 @@ export const examples: Record<string, unknown> = {
   NewAccount: { name: 'Acme Insurance' },
   AccountChange: { status: 'suspended' },
   Account: { id: account, name: 'Acme Insurance', status: 'active', createdAt: written.createdAt },
+  AuditEntry: {
+    at: written.createdAt,
+    accountId: account,
+    actor: 'person',
+    actorId: '01a1fc69-aea1-7f11-8f0d-77b3f0c2d4e6',
+    actorName: 'ann@example.com',
+    action: 'created',
+    subject: 'API token',
+    subjectId: token.id,
+    subjectName: token.name,
+    fields: [],
+  },
+  AccountDeletion: { name: 'Acme Insurance', now: false },
+  ConnectionDeletion: { name: 'Long haul' },
+  Deletion: deletion,
+  DeletionProgress: { deletion },
   NewConnection: { provider: 'samsara', name: 'City vans' },
   ConnectionChange: { healthStatus: 2 },
   OperatorConnection: {

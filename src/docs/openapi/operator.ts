@@ -7,6 +7,7 @@ import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
 import type { Operation } from './operation.ts';
+import { audit, deletion, records as exported } from './operator-deletion.ts';
 import { deliveries, receivers } from './operator-deliveries.ts';
 import { accounts, connections, people, service, tokens } from './operator-routes.ts';
 import { recordSchemas } from './resources.ts';
@@ -23,6 +24,9 @@ export const operatorDocument = (): Json =>
       { name: 'Tokens', description: 'API tokens and ingest keys.' },
       { name: 'Deliveries', description: 'What became of notifications.' },
       { name: 'People', description: 'Who signs in to the portal.' },
+      { name: 'Audit log', description: 'Who changed what.' },
+      { name: 'Deletion', description: 'Deleting accounts and connections, and erasing drivers.' },
+      { name: 'Export', description: 'Reading everything.' },
       { name: 'Service', description: 'The service itself.' },
     ],
     operations: [
@@ -33,6 +37,9 @@ export const operatorDocument = (): Json =>
       ...deliveries,
       ...receivers,
       ...people,
+      ...audit,
+      ...deletion,
+      ...exported,
       ...service,
     ],
     schemas: {
@@ -46,6 +53,11 @@ export const operatorDocument = (): Json =>
       NewAccount: operator.NewAccount,
       AccountChange: operator.AccountChange,
       Account: replies.AccountOutput,
+      AuditEntry: replies.AuditEntry,
+      AccountDeletion: operator.AccountDeletion,
+      ConnectionDeletion: operator.ConnectionDeletion,
+      Deletion: replies.DeletionOutput,
+      DeletionProgress: replies.DeletionProgress,
       NewConnection: operator.NewConnection,
       ConnectionChange: operator.ConnectionChange,
       OperatorConnection: replies.ConnectionOutput,

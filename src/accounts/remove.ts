@@ -1,0 +1,73 @@
+import { sql } from 'drizzle-orm';
+import { note } from '../audit/note.ts';
+import { type Remover, rowsPerChunk, untilNone } from '../db/chunks.ts';
+import { change, type Database, openDatabase, refuseUnless, statement } from '../db/database.ts';
+import type { Caller } from '../db/guard.ts';
+import { nobody, operatorIn } from './owner.ts';
+
+/** A person has sessions, which go with them. */
+const peoplePerChunk = 100;
+
+/** Deletes the account's people, with their sessions and sign-in links, and its invitations. */
+export const removePeople: Remover = (env, { accountId }) =>
+  untilNone(openDatabase(env), [
+    sql`delete from portal_users where id in (
+      select id from portal_users where account_id = ${accountId} limit ${peoplePerChunk})`,
+    sql`delete from invitations where account_id = ${accountId} and id in (
+      select id from invitations where account_id = ${accountId} limit ${rowsPerChunk})`,
+  ]);
+
+/** The statements that suspend an account of this very name, to be deleted. */
+export const suspendToDelete = (db: Database, id: string, name: string) =>
+  [
+    refuseUnless(
+      db,
+      sql`${id} <> ${nobody} and exists (select 1 from accounts where id = ${id})`,
+      'unknown account',
+    ),
+    refuseUnless(db, sql`(select name from accounts where id = ${id}) = ${name}`, 'wrong name'),
+    note(db, operatorIn(id), {
+      action: 'scheduled for deletion',
+      subject: 'account',
+      of: sql`select id, name from accounts where id = ${id}`,
+    }),
+    change(db, sql`update accounts set status = 'suspended' where id = ${id}`),
+  ] as const;
+
+/** The statements that delete an account's row. One entry of its audit log says so, without its name. */
+export const deleteAccountRow = (db: Database, id: string) =>
+  [
+    note(db, operatorIn(id), {
+      action: 'deleted',
+      subject: 'account',
+      of: sql`select id, null as name from accounts where id = ${id}`,
+    }),
+    change(db, sql`delete from accounts where id = ${id}`),
+  ] as const;
+
+/** The statements that take a connection of this very name from its account: it is unknown from then on. */
+export const takeConnection = (db: Database, caller: Caller, id: string, name: string) => {
+  const own = sql`id = ${id} and account_id = ${caller.accountId}`;
+  return [
+    refuseUnless(db, sql`(select coalesce(name, tsp) from connections where ${own}) = ${name}`, 'wrong name'),
+    note(db, caller, {
+      action: 'deleted',
+      subject: 'connection',
+      of: sql`select id, coalesce(name, tsp) as name from connections where ${own}`,
+    }),
+    change(db, sql`update connections set account_id = ${nobody} where ${own}`),
+  ] as const;
+};
+
+/** The statement that deletes a connection's row, once nothing names it. */
+export const deleteConnectionRow = (db: Database, id: string) =>
+  change(db, sql`delete from connections where id = ${id}`);
+
+/** The first connection that the account has left. */
+export async function firstConnection(env: Env, accountId: string): Promise<string | undefined> {
+  const [row] = await statement<{ id: string }>(
+    openDatabase(env),
+    sql`select id from connections where account_id = ${accountId} order by created_at, id limit 1`,
+  );
+  return row?.id;
+}

@@ -1,0 +1,61 @@
+import { SingleBar } from 'cli-progress';
+import { Command, Option } from 'commander';
+import { lists } from '../../fleet/registry.ts';
+import { operatorFor } from './context.ts';
+import { download, forgetDownload } from './export/download.ts';
+import { columnsOf, type Format, formats } from './export/write.ts';
+import { show } from './table.ts';
+
+/** fleet export */
+export function exportCommand(): Command {
+  return new Command('export')
+    .description("write an account's records of one kind to a file; run it again to continue")
+    .requiredOption('--account <id>', 'account to export')
+    .addOption(
+      new Option('--kind <kind>', 'kind of the records')
+        .choices(lists.map(({ kind }) => kind))
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--format <format>', 'format of the file').choices(Object.keys(formats)).default('ndjson'),
+    )
+    .option('--from <time>', 'only records since a time or date, for kinds that have one', '1970-01-01')
+    .option('--to <time>', 'only records before a time or date', '9999-12-31')
+    .option('--output <file>', 'file to write (default: KIND.FORMAT)')
+    .addHelpText('after', '\nThe file holds personal data. CSV and Parquet have a column for each field.')
+    .action(async ({ account, kind, from, to, format, output }: Options, command) => {
+      const file = output ?? `${kind}.${format}`;
+      const partial = `${file}.partial`;
+      const { json } = command.optsWithGlobals();
+      const bar = json || !process.stderr.isTTY ? undefined : startBar();
+      try {
+        const wanted = { account, kind, from, to };
+        const rows = await download(operatorFor(command), wanted, partial, (rows, done, all) => {
+          bar?.setTotal(all);
+          bar?.update(done, { rows });
+        });
+        await formats[format](partial, file, columnsOf(kind));
+        forgetDownload(partial);
+        bar?.stop();
+        show(command, { file, rows }, ['file', 'rows']);
+      } finally {
+        bar?.stop();
+      }
+    });
+}
+
+type Options = {
+  account: string;
+  kind: string;
+  from: string;
+  to: string;
+  format: Format;
+  output?: string;
+};
+
+const startBar = (): SingleBar => {
+  const format = '{bar} {value} of {total} connections  {rows} records  {duration_formatted}';
+  const bar = new SingleBar({ format, barsize: 30, hideCursor: true, stream: process.stderr });
+  bar.start(1, 0, { rows: 0 });
+  return bar;
+};

@@ -1,0 +1,87 @@
+import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ApiError, type Operator, type Page } from '../client.ts';
+
+/** What is exported: one kind of records of an account, of a range of time if its list has one. */
+export type Wanted = { account: string; kind: string; from: string; to: string };
+
+/** How far a download has come: which connection, where in its list, and what the file holds by then. */
+type Mark = { wanted: Wanted; connection: number; cursor?: string; rows: number; bytes: number };
+
+const perPage = 500;
+const maxTries = 6;
+
+/**
+ * Downloads all records to `file`, one JSON line each, connection by connection. After each page `file.json` says how
+ * far it has come: the same call goes on from there. Returns how many there are.
+ *
+ * @throws ApiError
+ */
+export async function download(
+  operator: Operator,
+  wanted: Wanted,
+  file: string,
+  onProgress: (rows: number, connection: number, connections: number) => void,
+): Promise<number> {
+  const connections = await operator.list<{ id: string }>(
+    `/accounts/${encodeURIComponent(wanted.account)}/connections`,
+  );
+  let mark = markIn(`${file}.json`, wanted);
+  if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600 });
+  truncateSync(file, mark.bytes); // what was written after the mark comes again
+  const lines = await open(file, 'a');
+  try {
+    for (let at = mark.connection; at < connections.length; at++) {
+      for (let cursor = mark.cursor, more = true; more; ) {
+        const { data, next } = await page(operator, connections[at]?.id ?? '', wanted, cursor);
+        const text = data.map((item) => `${JSON.stringify(item)}\n`).join('');
+        await lines.appendFile(text);
+        const written = { rows: mark.rows + data.length, bytes: mark.bytes + Buffer.byteLength(text) };
+        mark = { wanted, connection: next ? at : at + 1, ...(next && { cursor: next }), ...written };
+        keep(`${file}.json`, mark);
+        onProgress(mark.rows, mark.connection, connections.length);
+        [cursor, more] = [next, next !== undefined];
+      }
+    }
+  } finally {
+    await lines.close();
+  }
+  return mark.rows;
+}
+
+/** Removes what a download has left, once its file has been used. */
+export const forgetDownload = (file: string): void => {
+  for (const left of [file, `${file}.json`]) rmSync(left, { force: true });
+};
+
+function markIn(file: string, wanted: Wanted): Mark {
+  if (!existsSync(file)) return { wanted, connection: 0, rows: 0, bytes: 0 };
+  const mark: Mark = JSON.parse(readFileSync(file, 'utf8')); // what `keep` has written
+  if (JSON.stringify(mark.wanted) === JSON.stringify(wanted)) return mark;
+  throw new ApiError(`${file} is of another export. Delete it, or give another --output`);
+}
+
+/** Never half written: a rename replaces the file as a whole. */
+function keep(file: string, mark: Mark): void {
+  writeFileSync(`${file}.new`, JSON.stringify(mark), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+async function page(
+  operator: Operator,
+  connection: string,
+  { kind, from, to }: Wanted,
+  cursor: string | undefined,
+): Promise<Page<object>> {
+  const query = new URLSearchParams({ kind, from, to, limit: String(perPage), ...(cursor && { cursor }) });
+  for (let tries = 1; ; tries++) {
+    try {
+      return await operator.page<object>(`/connections/${encodeURIComponent(connection)}/records?${query}`);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.temporary) throw error;
+      if (tries === maxTries) throw new ApiError(`${error.message}. Run the same command again to continue`);
+      await wait(250 * 2 ** tries);
+    }
+  }
+}

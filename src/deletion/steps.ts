@@ -1,0 +1,79 @@
+import { firstConnection, removePeople } from '../accounts/remove.ts';
+import { removeAuditLog } from '../audit/prune.ts';
+import type { Remover } from '../db/chunks.ts';
+import { eraseAnswers, removeDeliveries } from '../deliveries/remove.ts';
+import { eraseReferences, removeRecords } from '../fleet/remove.ts';
+import { eraseRecipient, removeNotifications } from '../notifications/remove.ts';
+import { removeTokens } from '../tokens/remove.ts';
+import { removeWebhooks } from '../webhooks/remove.ts';
+import { finish, finishConnection } from './finish.ts';
+import type { Deletion, Kind } from './state.ts';
+
+/** Does one bounded chunk of a step, and returns the cursor to go on with, or undefined once nothing is left. */
+type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
+
+const whole =
+  (remove: Remover): Step =>
+  (env, deletion) =>
+    remove(env, deletion, deletion.cursor);
+
+/** What is looked for by a driver's address, if they have one. */
+const byEmail =
+  (erase: (email: string) => Remover): Step =>
+  async (env, deletion) =>
+    deletion.email === null ? undefined : erase(deletion.email)(env, deletion, deletion.cursor);
+
+/**
+ * The steps of each kind, in order: what points to something goes before it. Whatever else comes to keep something of an
+ * account, a connection or a driver gets a step here.
+ */
+const steps: Record<Kind, Record<string, Step>> = {
+  account: {
+    tokens: whole(removeTokens),
+    people: whole(removePeople),
+    webhooks: whole(removeWebhooks),
+    deliveries: whole(removeDeliveries),
+    notifications: whole(removeNotifications),
+    connections: removeConnections,
+    'audit log': whole(removeAuditLog),
+    account: finish,
+  },
+  connection: {
+    deliveries: whole(removeDeliveries),
+    notifications: whole(removeNotifications),
+    tokens: whole(removeTokens),
+    records: (env, { id }) => removeRecords(env, id),
+    connection: finish,
+  },
+  driver: {
+    references: (env, deletion) => eraseReferences(deletion.id)(env, deletion, ''),
+    deliveries: byEmail(eraseAnswers),
+    notifications: byEmail(eraseRecipient),
+    driver: finish,
+  },
+};
+
+/** The account's connections, one after the other. */
+async function removeConnections(env: Env, { accountId }: Deletion): Promise<string | undefined> {
+  const id = await firstConnection(env, accountId);
+  if (!id) return undefined;
+  if ((await removeRecords(env, id)) === undefined) await finishConnection(env, id);
+  return '';
+}
+
+/** The names of the steps of a kind, in order. */
+export const stepNames = (kind: Kind): string[] => Object.keys(steps[kind]);
+
+/** The step that a deletion begins with. */
+export const firstStepOf = (kind: Kind): string => stepNames(kind)[0] ?? '';
+
+/** The step after one; undefined after the last. */
+export const stepAfter = (kind: Kind, name: string): string | undefined =>
+  stepNames(kind)[stepNames(kind).indexOf(name) + 1];
+
+/** The step of this name. @throws Error when there is none, as after going back to older code */
+export function stepOf(kind: Kind, name: string): Step {
+  const { [name]: found } = steps[kind];
+  if (!found) throw new Error(`Deleting a ${kind} has no step ${name}`);
+  return found;
+}

@@ -1,0 +1,45 @@
+import { getTableName, sql } from 'drizzle-orm';
+import { type Remover, untilNone } from '../db/chunks.ts';
+import { change, type Database, openDatabase } from '../db/database.ts';
+import { drivers } from './drivers.ts';
+import { columnName } from './list.ts';
+import { recordKinds } from './registry.ts';
+
+/** How many records of each kind a chunk changes at most: each has several index entries. */
+const perKind = 300;
+
+/** Every kind of record that a table keeps. */
+const kept = recordKinds.flatMap((resource) => ('table' in resource ? [resource] : []));
+
+/** Deletes records of a connection. */
+export const removeRecords = (env: Env, connectionId: string): Promise<string | undefined> => {
+  const [first, ...others] = kept.map(({ table }) => {
+    const byConnection = sql.raw(`${getTableName(table)}_by_connection`);
+    return sql`delete from ${table} where id in (
+      select id from ${table} indexed by ${byConnection} where connection_id = ${connectionId} limit ${perKind})`;
+  });
+  return first ? untilNone(openDatabase(env), [first, ...others]) : Promise.resolve(undefined);
+};
+
+/** The columns that name a driver. An index leads to a driver's rows by each. */
+const references = kept.flatMap(({ table, fields }) =>
+  Object.entries(fields).flatMap(([key, { refersTo }]) =>
+    refersTo?.kind === drivers.kind ? [{ table, column: sql.raw(columnName(key)) }] : [],
+  ),
+);
+
+/** Takes a driver from the records that name them, which count as changed now. */
+export const eraseReferences =
+  (driverId: string): Remover =>
+  async (env) => {
+    const db = openDatabase(env);
+    const [first, ...others] = references.map(
+      ({ table, column }) => sql`update ${table} set ${column} = null, updated_at = ${Date.now()}
+        where id in (select id from ${table} where ${column} = ${driverId} limit ${perKind})`,
+    );
+    return first ? untilNone(db, [first, ...others]) : undefined;
+  };
+
+/** The statement that deletes a driver's row, and no more. */
+export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
+  change(db, sql`delete from drivers where id = ${id} and account_id = ${accountId}`);

@@ -1,0 +1,46 @@
+import { sql } from 'drizzle-orm';
+import { type Remover, rowsPerChunk, untilNone } from '../db/chunks.ts';
+import { change, type Database, openDatabase, statement } from '../db/database.ts';
+
+/** A webhook has a day's counts, which go with it. */
+const webhooksPerChunk = 50;
+
+/** The statements that stop all webhooks of an account: nothing of them is claimed any more. The last one lists them. */
+export const stopWebhooks = (db: Database, accountId: string, now: number) =>
+  [
+    change(
+      db,
+      sql`update webhooks set stopped_at = coalesce(stopped_at, ${now}) where account_id = ${accountId}`,
+    ),
+    statement<{ id: string }>(db, sql`select id from webhooks where account_id = ${accountId}`),
+  ] as const;
+
+/** The statement that lets them go on. */
+export const resumeWebhooks = (db: Database, accountId: string) =>
+  change(db, sql`update webhooks set stopped_at = null where account_id = ${accountId}`);
+
+/** The statements that end all subscriptions to a connection. The first one lists the webhooks that had one. */
+export const unsubscribeAll = (db: Database, connectionId: string) =>
+  [
+    statement<{ id: string }>(
+      db,
+      sql`select webhook_id as id from webhook_connections where connection_id = ${connectionId}`,
+    ),
+    change(db, sql`delete from webhook_connections where connection_id = ${connectionId}`),
+  ] as const;
+
+/** Deletes the account's webhooks, with their health, counts and alerts, once none subscribes to anything. */
+export const removeWebhooks: Remover = async (env, { accountId }) => {
+  const db = openDatabase(env);
+  const subscribed = await untilNone(db, [
+    sql`delete from webhook_connections where (connection_id, webhook_id) in (
+      select c.connection_id, c.webhook_id from webhooks w
+      cross join webhook_connections c on c.webhook_id = w.id
+      where w.account_id = ${accountId} limit ${rowsPerChunk})`,
+  ]);
+  if (subscribed !== undefined) return subscribed;
+  return untilNone(db, [
+    sql`delete from webhooks where id in (
+      select id from webhooks where account_id = ${accountId} limit ${webhooksPerChunk})`,
+  ]);
+};

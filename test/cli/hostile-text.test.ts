@@ -111,6 +111,12 @@ const commands = [
     'deliveries replay x',
     'deliveries replay --webhook x --yes',
     'status',
+    'audit',
+    'audit --account x',
+    'deletions',
+    'account rename x y',
+    'connection rename x y',
+    'account delete x --yes y',
     `import ${file} --connection x`,
   ],
 ];

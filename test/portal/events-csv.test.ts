@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ask, signIn } from '../support/portal.ts';
-import { rows } from '../support/rows.ts';
 import { as, safetyEvent, vehicle, type World, world } from '../support/world.ts';
 
 let us: World;
@@ -49,22 +48,4 @@ it('has no formulas in it, but negative numbers', async () => {
 it('is of the account alone', async () => {
   expect((await file('', them.connection.id)).status).toBe(404);
   expect((await ask('GET', `/portal/events.csv?connection=${us.connection.id}`)).status).toBe(303);
-});
-
-it('goes on from page to page, and says when it does not have all', { timeout: 120_000 }, async () => {
-  await rows(
-    `with recursive n (i) as (select 0 union all select i + 1 from n where i < ?3)
-     insert into safety_events (id, account_id, connection_id, source_id, tsp, incident_types,
-       translated_incident_types, event_risk, issued_on, started_at, vehicle_id, vehicle_name, vehicle_groups,
-       created_at, updated_at)
-     select 'many-' || i, account_id, connection_id, 's' || i, tsp, '[]', '[]', 1, 0, ?2 - i, vehicle_id,
-       'Truck', '[]', 0, 0 from safety_events, n where id = (select min(id) from safety_events where account_id = ?1)`,
-    us.accountId,
-    Date.now() - 1000,
-    100_000,
-  );
-  const lines = await linesOf(await file('&days=1'));
-  expect(lines).toHaveLength(1 + 100_000 + 1);
-  expect(new Set(lines).size).toBe(lines.length);
-  expect(lines.at(-1)).toContain('Choose a shorter period');
 });

@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
+import { pruneAudit } from '../../../src/audit/prune.ts';
 import { newId } from '../../../src/db/ids.ts';
+import { continueDeletions } from '../../../src/deletion/run.ts';
 import { status } from '../../../src/operator/status.ts';
 import { pruneTokens } from '../../../src/tokens/prune.ts';
 import { rows } from '../../support/rows.ts';
@@ -96,6 +98,51 @@ export const operatorHits: Hits = {
     limitsWithin('maxInFlight', lowest, highest),
   'calls a second that a receiver can be limited to': (lowest, highest = 0) =>
     limitsWithin('maxPerSecond', lowest, highest),
+  'time that entries of the audit log are kept': async (days) => {
+    await rows('delete from audit_log');
+    await world();
+    const later = Date.now() + days * dayMs;
+    expect(await pruneAudit(env, later - minuteMs)).toBe(0);
+    expect(await pruneAudit(env, later + minuteMs)).toBeGreaterThan(0);
+  },
+  'entries of the audit log that an account keeps': async (limit) => {
+    const { accountId } = await world();
+    await rows(
+      `with recursive n (i) as (select 100 union all select i + 1 from n where i < 100 + ?2)
+       insert into audit_log (account_id, seq, at, actor, action, subject, subject_id)
+       select ?1, i, ?3, 'operator', 'changed', 'webhook', '' from n`,
+      accountId,
+      limit,
+      Date.now(),
+    );
+    await pruneAudit(env);
+    const [kept] = await rows(
+      'select count(*) as n, min(seq) as first from audit_log where account_id = ?1',
+      accountId,
+    );
+    expect(kept).toEqual({ n: limit, first: 101 });
+  },
+  'time that a deleted account can be brought back': async (days) => {
+    const { accountId } = await world();
+    await operator.post(`/operator/accounts/${accountId}/deletion`, { name: 'Acme Insurance' });
+    const [{ due_at: dueAt } = {}] = await rows('select due_at from deletions where id = ?1', accountId);
+    await continueDeletions(env, Date.now() + days * dayMs - minuteMs);
+    expect((await rows('select step from deletions where id = ?1', accountId))[0]?.step).toBeNull();
+    expect(Math.round((Number(dueAt) - Date.now()) / dayMs)).toBe(days);
+    await continueDeletions(env, Date.now() + days * dayMs);
+    expect((await rows('select step from deletions where id = ?1', accountId))[0]?.step).not.toBeNull();
+    await rows('delete from deletions where id = ?1', accountId);
+  },
+  'deletions listed': async (limit) => {
+    await rows(
+      `with recursive n (i) as (select 0 union all select i + 1 from n where i < ?1)
+       insert into deletions (id, kind, account_id, requested_at, due_at)
+       select 'd' || i, 'account', 'd' || i, 0, 9000000000000 from n`,
+      limit,
+    );
+    expect((await operator.get<unknown[]>('/operator/deletions')).data).toHaveLength(limit);
+    await rows('delete from deletions');
+  },
   'time that revoked and expired tokens are kept': async (days) => {
     await rows('delete from tokens where revoked_at is not null');
     const them = await world();

@@ -143,6 +143,26 @@ export const portalHits: Hits = {
     const caller = { accountId: us.accountId, operator: true } as const;
     expect((await accountActivity(env, caller)).hours).toHaveLength(limit);
   },
+  'events of a CSV file': async (limit) => {
+    const them = await world();
+    const { cookie } = await signIn(them);
+    await rows(
+      `with recursive n (i) as (select 0 union all select i + 1 from n where i < ?3)
+       insert into safety_events (id, account_id, connection_id, source_id, tsp, incident_types,
+         translated_incident_types, event_risk, issued_on, started_at, vehicle_id, vehicle_name, vehicle_groups,
+         created_at, updated_at)
+       select 'many-' || i, ?1, ?4, 's' || i, 'Motive', '[]', '[]', 1, 0, ?2 - i, 'v', 'Truck', '[]', 0, 0 from n`,
+      them.accountId,
+      Date.now() - 1000,
+      limit,
+      them.connection.id,
+    );
+    const path = `/portal/events.csv?connection=${them.connection.id}&days=7`;
+    const lines = (await (await ask('GET', path, { cookie })).text()).trimEnd().split('\n');
+    expect(lines).toHaveLength(1 + limit + 1);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(lines.at(-1)).toContain('Choose a shorter period');
+  },
   'connections that the portal lists': async (limit) => {
     const them = await world();
     await rows(

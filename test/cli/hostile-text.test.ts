@@ -40,6 +40,11 @@ const thing = {
   failed: 1,
   failures: 1,
   log: [attempt],
+  actor: hostile,
+  actorName: hostile,
+  subjectName: hostile,
+  fields: [hostile],
+  deletion: { id: hostile, kind: hostile, accountId: hostile, step: hostile },
   [hostile]: hostile,
 };
 const statusReport = {

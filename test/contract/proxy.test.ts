@@ -149,6 +149,17 @@ it('a validating proxy between clients, connectors, operators and the service fi
   await fleetJson(seen, 'account', 'suspend', us.accountId);
   expect((await client('GET', '/webhooks')).status).toBe(403);
   await fleetJson(seen, 'account', 'activate', us.accountId);
+  await fleetJson(seen, 'account', 'rename', us.accountId, 'Acme');
+  await fleetJson(seen, 'audit');
+  await fleetJson(seen, 'audit', '--account', us.accountId);
+  const { data: drivers } = await client<{ id: string }[]>('GET', '/drivers');
+  await fleetJson(seen, 'driver', 'erase', drivers[0]?.id ?? '', '--yes');
+  const output = ['--output', join(directory, 'trips.ndjson')];
+  const exported = await fleetJson<{ rows: number }>(
+    seen,
+    ...['export', '--account', us.accountId, '--kind', 'trip', ...output],
+  );
+  expect(exported.rows).toBe(4);
   await fleetJson(seen, 'connection', 'list', '--account', us.accountId);
   await fleetJson(seen, 'connection', 'update', us.connectionId, '--name', 'Vans of the city');
   await fleetJson(seen, 'token', 'list', '--account', us.accountId);
@@ -160,6 +171,10 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect((await client('DELETE', `/webhook/${made.data.id}`)).data).toBe(true);
   await fleetJson(seen, 'token', 'revoke', us.tokenId);
   expect((await client('GET', '/webhooks')).status).toBe(401);
+  const name = 'Vans of the city';
+  await fleetJson(seen, 'connection', 'delete', us.connectionId, '--yes', name);
+  await fleetJson(seen, 'account', 'delete', us.accountId, '--yes', 'Acme');
+  expect(await fleetJson<object[]>(seen, 'deletions')).toHaveLength(1);
   receiver.stop();
 
   expect(proxy.deviations()).toEqual([]);

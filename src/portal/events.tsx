@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { type Connection, listConnections } from '../accounts/connections.ts';
-import { Refusal } from '../errors.ts';
 import { safetyEvents } from '../fleet/safety-events.ts';
 import { readList } from '../fleet/service.ts';
 import type { App, Context } from '../http/context.ts';
+import { seeOther } from '../http/redirect.ts';
 import { limitActions } from './action-limit.ts';
 import { Risk, Table, Time } from './components.tsx';
 import { nameOf } from './connections.tsx';
@@ -63,12 +63,12 @@ function requested(c: Context) {
   return { risk, days, query };
 }
 
-/** The same events as a file. @throws Refusal: not found, for a connection that is not the account's */
+/** The same events as a file; the page, for a connection that the account does not have. */
 async function file(c: Context) {
   const { connection: id } = c.req.query();
   const connections = await listConnections(c.env, c.get('caller'));
   const connection = connections.find((known) => known.id === id);
-  if (!connection) throw new Refusal({ kind: 'not found' });
+  if (!connection) return seeOther(c, '/portal/events');
   return eventsCsv(c, { connectionId: connection.id, query: requested(c).query, descending: true });
 }
 

@@ -46,6 +46,6 @@ it('has no formulas in it, but negative numbers', async () => {
 });
 
 it('is of the account alone', async () => {
-  expect((await file('', them.connection.id)).status).toBe(404);
+  expect((await file('', them.connection.id)).headers.get('location')).toBe('/portal/events');
   expect((await ask('GET', `/portal/events.csv?connection=${us.connection.id}`)).status).toBe(303);
 });

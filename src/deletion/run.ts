@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database, openDatabase } from '../db/database.ts';
+import { cancelPending } from '../deliveries/cancel.ts';
 import { described, fault } from '../log.ts';
-import { type Deletion, deletionsWhere } from './state.ts';
+import { type Deletion, deletionsWhere, webhooksInWaiting } from './state.ts';
 import { firstStepOf, stepAfter, stepOf } from './steps.ts';
 
 /** What one run may do. A chunk takes at most six queries, of the 1,000 that D1 takes of an invocation. */
@@ -23,9 +24,17 @@ export async function continueDeletions(env: Env, now = Date.now()): Promise<voi
       sql`due_at <= ${now} order by due_at limit ${maxAtOnce}`,
     );
     for (const { id } of due) if (isLeft(budget)) await run(env, id, budget, now);
+    await cancelInWaiting(env);
   } catch (error) {
     fault('error', { message: 'A deletion was interrupted', ...described(error) });
   }
+}
+
+/** What was being sent when an account was suspended may have failed since, and waits for another attempt. */
+async function cancelInWaiting(env: Env): Promise<void> {
+  const stopped = await webhooksInWaiting(openDatabase(env));
+  const ids = stopped.map(({ id }) => id);
+  if (ids.length > 0) await cancelPending(env, ids);
 }
 
 /**

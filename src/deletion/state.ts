@@ -29,6 +29,14 @@ export const maxDeletionsListed = 1000;
 export const listDeletions = (env: Env): Promise<Deletion[]> =>
   deletionsWhere(openDatabase(env), sql`true order by due_at limit ${maxDeletionsListed}`);
 
+/** The webhooks of accounts that wait to be deleted. */
+export const webhooksInWaiting = (db: Database) =>
+  statement<{ id: string }>(
+    db,
+    sql`select w.id from deletions d cross join webhooks w on w.account_id = d.account_id
+      where d.kind = 'account' and d.step is null`,
+  );
+
 /** The statement that reads deletions. */
 export const deletionsWhere = (db: Database, which: SQL) =>
   statement<Deletion>(

@@ -22,9 +22,11 @@ const bodies: { [route: string]: (us: World) => object } = {
   'POST /operator/accounts/:id/users': () => ({ email: 'ann@example.com' }),
   'POST /operator/sign-in-links': () => ({ email: 'ann@example.com' }),
   'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
+  'POST /operator/accounts/:id/deletion': () => ({ name: 'Acme' }),
+  'POST /operator/connections/:id/deletion': () => ({ name: 'Motive' }),
   'POST /operator/connections/:id/ingest-keys': () => ({ name: 'key' }),
 };
-const query = `?from=2026-11-20&to=2026-11-21&webhookId=${id}`;
+const query = `?from=2026-11-20&to=2026-11-21&webhookId=${id}&kind=trip`;
 
 let us: World;
 beforeAll(async () => {

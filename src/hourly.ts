@@ -1,6 +1,6 @@
 import { pruneSessions, pruneSignInLinks } from './accounts/prune.ts';
-import { pruneChanges } from './changes/prune.ts';
 import { pruneAudit } from './audit/prune.ts';
+import { pruneChanges } from './changes/prune.ts';
 import { giveUp, prune as pruneDeliveries } from './deliveries/prune.ts';
 import { described, fault } from './log.ts';
 import { pruneNotifications } from './notifications/prune.ts';

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { note } from '../audit/note.ts';
 import { noteRecords } from '../changes/note.ts';
 import { change, type Database, refuseUnless } from '../db/database.ts';
-import { note } from '../audit/note.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';

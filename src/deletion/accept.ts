@@ -3,7 +3,8 @@ import { type Account, changeAccount } from '../accounts/accounts.ts';
 import { operatorIn } from '../accounts/owner.ts';
 import { suspendToDelete, takeConnection } from '../accounts/remove.ts';
 import { note } from '../audit/note.ts';
-import { change } from '../db/database.ts';
+import { noteDeleted, noteRecords } from '../changes/note.ts';
+import { change, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { cancelPending, untilNoClaimedCallStarts } from '../deliveries/cancel.ts';
 import { removeFanOuts } from '../deliveries/remove.ts';
@@ -75,13 +76,14 @@ export async function deleteConnection(
 ): Promise<Deletion | undefined> {
   const { accountId } = caller;
   const at = Date.now();
-  const [keys, , subscribers, , , , [deletion]] = await asCaller(
+  const [keys, , subscribers, , , , , [deletion]] = await asCaller(
     env,
     caller,
     (db) => [
       ...revokeKeysOf(db, id, at),
       ...unsubscribeAll(db, id),
       removeFanOuts(db, { accountId, connectionId: id }),
+      noteDeleted(db, { accountId, connectionId: id, now: at }, 'connection', [id]),
       change(
         db,
         sql`
@@ -105,9 +107,16 @@ export async function deleteConnection(
  * undefined when there is nothing left to do.
  */
 export async function eraseDriver(env: Env, caller: Caller, id: string): Promise<Deletion | undefined> {
+  const { accountId } = caller;
   const at = Date.now();
-  const own = sql`from drivers where id = ${id} and account_id = ${caller.accountId}`;
-  const [, , , , [deletion]] = await asCaller(env, caller, (db) => [
+  const own = sql`from drivers where id = ${id} and account_id = ${accountId}`;
+  const [[driver], [underWay]] = await asCaller(env, caller, (db) => [
+    statement<{ connectionId: string }>(db, sql`select connection_id as connectionId ${own}`),
+    deletionsWhere(db, sql`id = ${id}`),
+  ]);
+  if (!driver) return underWay;
+  const source = { accountId, connectionId: driver.connectionId, now: at };
+  const [, , , , , [deletion]] = await asCaller(env, caller, (db) => [
     note(db, caller, { action: 'erased', subject: 'driver', of: sql`select id, null as name ${own}` }),
     change(
       db,
@@ -121,7 +130,8 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
       insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
       select id, 'driver', account_id, connection_id, ${at}, ${at}, ${firstStepOf('driver')}, lower(email) ${own}`,
     ),
-    deleteDriverRow(db, caller.accountId, id),
+    change(db, noteRecords(source, 'deleted', 'driver', sql`select id ${own}`)),
+    deleteDriverRow(db, accountId, id),
     deletionsWhere(db, sql`id = ${id}`),
   ]);
   return deletion;

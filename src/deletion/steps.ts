@@ -1,8 +1,11 @@
 import { firstConnection, removePeople } from '../accounts/remove.ts';
 import { removeAuditLog } from '../audit/prune.ts';
-import type { Remover } from '../db/chunks.ts';
+import { type Action, noteRecords } from '../changes/note.ts';
+import { changesOfAccount } from '../changes/prune.ts';
+import { type Remover, untilNone } from '../db/chunks.ts';
+import { openDatabase } from '../db/database.ts';
 import { eraseAnswers, removeDeliveries } from '../deliveries/remove.ts';
-import { eraseReferences, removeRecords } from '../fleet/remove.ts';
+import { type Alongside, eraseReferences, removeRecords } from '../fleet/remove.ts';
 import { eraseRecipient, removeNotifications } from '../notifications/remove.ts';
 import { removeTokens } from '../tokens/remove.ts';
 import { removeWebhooks } from '../webhooks/remove.ts';
@@ -35,6 +38,7 @@ const steps: Record<Kind, Record<string, Step>> = {
     deliveries: whole(removeDeliveries),
     notifications: whole(removeNotifications),
     connections: removeConnections,
+    changes: (env, { accountId }) => untilNone(openDatabase(env), [changesOfAccount(accountId)]),
     'audit log': whole(removeAuditLog),
     account: finish,
   },
@@ -42,16 +46,25 @@ const steps: Record<Kind, Record<string, Step>> = {
     deliveries: whole(removeDeliveries),
     notifications: whole(removeNotifications),
     tokens: whole(removeTokens),
-    records: (env, { id }) => removeRecords(env, id),
+    records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
     connection: finish,
   },
   driver: {
-    references: (env, deletion) => eraseReferences(deletion.id)(env, deletion, ''),
+    references: (env, deletion) =>
+      eraseReferences(deletion.id, noted(deletion, 'changed'))(env, deletion, ''),
     deliveries: byEmail(eraseAnswers),
     notifications: byEmail(eraseRecipient),
     driver: finish,
   },
 };
+
+/** Has the account's followers told what becomes of records. */
+const noted =
+  ({ accountId, connectionId }: Deletion, action: Action): Alongside =>
+  (kind, ids) =>
+    connectionId === null
+      ? []
+      : [noteRecords({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
 
 /** The account's connections, one after the other. */
 async function removeConnections(env: Env, { accountId }: Deletion): Promise<string | undefined> {

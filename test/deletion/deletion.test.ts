@@ -192,7 +192,7 @@ describe('deleting a connection', { timeout: 30_000 }, () => {
     await deleteConnection(gone?.id ?? '', 'Samsara');
     await toTheEnd(gone?.id ?? '');
     const left = await findEverywhere([gone?.id ?? '']);
-    expect(left.filter((found) => !found.startsWith('audit_log'))).toEqual([]);
+    expect(left.filter((found) => !/^(audit_log|changes) /.test(found))).toEqual([]);
     expect(await ofKept()).toEqual(before);
     const events = new Set(
       (await rows('select event_id from notifications where account_id = ?1', us.accountId)).map(
@@ -202,6 +202,31 @@ describe('deleting a connection', { timeout: 30_000 }, () => {
     const deliveries = await rows('select event_id from deliveries where account_id = ?1', us.accountId);
     expect(deliveries).toHaveLength(2);
     expect(deliveries.every(({ event_id }) => events.has(event_id))).toBe(true);
+  });
+
+  it('is told to those who follow the account', async () => {
+    await fill(us);
+    const gone = us.connections[1]?.id ?? '';
+    const api = as(us.apiToken);
+    const { resume } = (await api.get('/changes?cursor=now')) as unknown as { resume: string };
+    await deleteConnection(gone, 'Samsara');
+    const early = await api.get<{ action: string }[]>('/changes');
+    expect(JSON.stringify(early.data.filter(({ action }) => action === 'changed'))).not.toContain(gone);
+    await toTheEnd(gone);
+    const { data } = await api.get<{ kind: string; action: string; connectionId: string }[]>(
+      `/changes?cursor=${resume}`,
+    );
+    expect(data.every(({ action, connectionId }) => action === 'deleted' && connectionId === gone)).toBe(
+      true,
+    );
+    expect(data.map(({ kind }) => kind).sort()).toEqual([
+      'accident',
+      'connection',
+      'driver',
+      'safetyEvent',
+      'trip',
+      'vehicle',
+    ]);
   });
 
   it('asks for the very name, which is the provider for one without', async () => {
@@ -226,7 +251,7 @@ describe('a deletion that is killed', { timeout: 60_000 }, () => {
       const left = kind === 'account' ? await rowsOf(id) : {};
       expect(remaining(left).filter((table) => table !== 'audit_log')).toEqual([]);
       const found = await findEverywhere([us.connection.id]);
-      expect(found.filter((row) => !row.startsWith('audit_log'))).toEqual([]);
+      expect(found.filter((row) => !/^(audit_log|changes) /.test(row))).toEqual([]);
     },
   );
 });

@@ -103,6 +103,18 @@ it('keeps their trips and events without a person, and everything of other drive
   expect(logs.every(({ log }) => JSON.parse(String(log))[0].status === 200)).toBe(true);
 });
 
+it('is told to those who follow the account', async () => {
+  const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
+  await eraseWholly();
+  type Change = { kind: string; action: string; data: { driverId?: string | null } | null };
+  const { data } = await as(us.apiToken).get<Change[]>(`/changes?cursor=${resume}`);
+  expect(data.map(({ kind, action, data }) => [kind, action, data?.driverId]).sort()).toEqual([
+    ['driver', 'deleted', undefined],
+    ['safetyEvent', 'changed', null],
+    ['trip', 'changed', null],
+  ]);
+});
+
 it('holds for what comes in later: the driver does not come back, and is referred to by nothing', async () => {
   await eraseWholly();
   const later = records().map((record) => ({ ...record, sourceUpdatedAt: '2026-11-21T00:00:00Z' }));

@@ -15,9 +15,11 @@ const maxKeptBytes = 1024;
 /** The headers of every call to a receiver. `custom` ones can replace ours only for User-Agent (spec 2.4). */
 export function headersFor(custom: Record<string, string>): Record<string, string> {
   const named = Object.keys(custom).some((name) => name.toLowerCase() === 'user-agent');
+  // What describes the body was refused only later: webhooks may still have it.
+  const sent = Object.entries(custom).filter(([name]) => !/^content-/i.test(name));
   return {
     ...(!named && { 'User-Agent': `FleetDataService/${version}` }),
-    ...custom,
+    ...Object.fromEntries(sent),
     'Content-Type': 'application/json',
   };
 }

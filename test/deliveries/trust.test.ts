@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, transaction } from '../../src/db/database.ts';
 import { firstIdAt } from '../../src/db/ids.ts';
+import { headersFor } from '../../src/deliveries/attempt.ts';
 import { leaseMs, startWindowMs } from '../../src/deliveries/claim.ts';
 import { handle } from '../../src/deliveries/consumer.ts';
 import { prune } from '../../src/deliveries/prune.ts';
@@ -49,6 +50,14 @@ describe('custom headers', () => {
     await unattempted(hook.id, tale.happen);
     await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, lane: 1 });
     expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
+  });
+
+  it('that would describe the body are not sent, though a webhook has them from before they were refused', () => {
+    expect(headersFor({ 'content-encoding': 'gzip', 'content-type': 'text/plain', 'X-A': 'b' })).toEqual({
+      'User-Agent': expect.any(String),
+      'Content-Type': 'application/json',
+      'X-A': 'b',
+    });
   });
 
   it('that cannot be read cost no attempt', async () => {

@@ -1,4 +1,5 @@
 import { asCaller, type Caller } from '../db/guard.ts';
+import { leavingConnections } from '../db/leaving.ts';
 import { fitting } from '../db/pages.ts';
 import { presentSized, type SizedItem, selectByIds } from '../fleet/by-ids.ts';
 import { lists } from '../fleet/registry.ts';
@@ -40,15 +41,22 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
     }))
     .filter(({ ids }) => ids.length > 0);
   if (wanted.length === 0) return new Map();
-  const found = await asCaller(
+  const [leaving, ...found] = await asCaller(
     env,
     caller,
-    (db) => wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
+    (db) =>
+      [
+        leavingConnections(db, caller),
+        ...wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
+      ] as const,
     { repeatable: true },
   );
   const items = found.flatMap((rows, at) => {
     const list = wanted[at]?.list;
     return list ? rows.map((row) => presentSized(list, row)) : [];
   });
-  return new Map(items.map((item) => [item.id, item]));
+  // Records of a connection that is being deleted are as good as gone.
+  const gone = new Set(leaving.map(({ id }) => id));
+  const hidden = new Set(records.flatMap(({ id, connectionId }) => (gone.has(connectionId) ? [id] : [])));
+  return new Map(items.flatMap((item) => (hidden.has(item.id) ? [] : [[item.id, item] as const])));
 }

@@ -9,20 +9,13 @@ export type SizedItem = { id: string; item: unknown; size: number };
 
 type Row = { recordId: string; size: number; [key: string]: unknown };
 
-/** Which items of a list have these ids, but for those of connections that are being deleted. Reads a row for each. */
-export const selectByIds = (
-  db: Database,
-  { accountId }: Caller,
-  { table, columns, connection }: List,
-  ids: string[],
-) => {
+/** Which items of a list have these ids. Reads a row for each. */
+export const selectByIds = (db: Database, { accountId }: Caller, { table, columns }: List, ids: string[]) => {
   const row = selected(columns);
   return statement<Row>(
     db,
     sql`select ${table.id} as "recordId", ${row.size} as size, ${row.columns}
-        from ${table} where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId}
-          and +${connection} not in (
-            select id from deletions where account_id = ${accountId} and kind = 'connection')`,
+        from ${table} where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId}`,
   );
 };
 

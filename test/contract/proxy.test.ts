@@ -119,6 +119,8 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect([rest.data.length, rest.next]).toEqual([2, undefined]);
   expect((await client('GET', '/vehicles?cursor=abc', undefined, connection)).message).toBe('Invalid cursor');
 
+  expect((await client<object[]>('GET', '/changes?limit=5')).data).toHaveLength(5);
+
   expect((await fetch(`${proxy.url}/health`)).status).toBe(200);
 
   const [told] = (await client<{ eventId: string }[]>('GET', '/deliveries?limit=1')).data;

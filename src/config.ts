@@ -31,6 +31,8 @@ const Config = v.object({
     v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(7)),
     '30',
   ),
+  /** How many days safety events, trips and accidents stay in D1 before they go to the archive; 0 keeps them all. */
+  HOT_DAYS: v.optional(v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(0)), '180'),
   /** Only set by local runs and tests: allows webhooks to point to this machine. */
   ALLOW_LOOPBACK_RECEIVERS: v.optional(v.picklist(['true', 'false']), 'false'),
 });
@@ -42,6 +44,7 @@ export type Config = {
   origin: string | undefined;
   emailFrom: string | undefined;
   retentionMs: number;
+  hotDays: number;
   allowLoopbackReceivers: boolean;
 };
 
@@ -61,6 +64,7 @@ export function config(env: Env): Config {
     origin: vars.ORIGIN,
     emailFrom: vars.EMAIL_FROM,
     retentionMs: vars.DELIVERY_RETENTION_DAYS * 86_400_000,
+    hotDays: vars.HOT_DAYS,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',
   };
   parsed.set(env, fresh);

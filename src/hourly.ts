@@ -1,7 +1,9 @@
 import { pruneSessions, pruneSignInLinks } from './accounts/prune.ts';
+import { forgetLately } from './archive/lately.ts';
 import { pruneAudit } from './audit/prune.ts';
 import { pruneChanges } from './changes/prune.ts';
 import { giveUp, prune as pruneDeliveries } from './deliveries/prune.ts';
+import { noteSize } from './health/size.ts';
 import { described, fault } from './log.ts';
 import { pruneNotifications } from './notifications/prune.ts';
 import { pruneTokens } from './tokens/prune.ts';
@@ -18,6 +20,8 @@ const jobs = {
   'delete dead tokens': pruneTokens,
   'delete old audit entries': pruneAudit,
   're-encrypt headers': resealHeaders,
+  'forget where old changes are archived': forgetLately,
+  'note the size of the database': noteSize,
 } satisfies Record<string, (env: Env) => Promise<unknown>>;
 
 /** Runs the jobs of an hour, one after the other. One that fails is logged, tried again in an hour, and stops no other. */

@@ -1,9 +1,11 @@
 import { sendAlerts } from './alerts/send.ts';
 import { app } from './app.ts';
+import { archive } from './archive/job.ts';
 import { continueDeletions } from './deletion/run.ts';
 import { handle } from './deliveries/consumer.ts';
 import type { QueueMessage } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
+import { archiveKinds } from './fleet/registry.ts';
 import { hourly } from './hourly.ts';
 
 export { Ingest } from './entrypoint.ts';
@@ -22,7 +24,8 @@ export default {
     } finally {
       if (new Date(controller.scheduledTime).getUTCMinutes() === 0) await hourly(env);
       await continueDeletions(env);
-      await sendAlerts(env); // last, so that slow mail holds nothing up
+      await sendAlerts(env); // after what is urgent, so that slow mail holds nothing up
+      await archive(env, archiveKinds);
     }
   },
 } satisfies ExportedHandler<Env, QueueMessage>;

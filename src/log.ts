@@ -60,7 +60,9 @@ export type Fault =
   | ({ message: 'An hourly job failed'; job: string } & Described)
   | ({ message: 'A deletion was interrupted' } & Described)
   | ({ message: 'Alerts were interrupted' } & Described)
+  | ({ message: 'Archiving was interrupted' } & Described)
   | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }
+  | { message: 'The database is nearly full'; percent: number }
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

@@ -8,6 +8,7 @@ import {
   pruneSessions,
   pruneSignInLinks,
 } from '../src/accounts/prune.ts';
+import { longAgo } from '../src/archive/lately.ts';
 import { oldEntries } from '../src/audit/prune.ts';
 import { rowsPerChunk } from '../src/db/chunks.ts';
 import { openDatabase, statement, transaction } from '../src/db/database.ts';
@@ -42,6 +43,10 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   notifications: { pruned: [leftOverNotifications(0, 0)] },
   fan_outs: { kept: 'deleted by the transaction that completes them' },
   sweeps: { kept: 'one row' },
+  archive_turns: { kept: 'one row' },
+  archived_lately: { pruned: [longAgo(0)] },
+  archived_days: { kept: 'one row for a day of a connection, of which the archive has all records' },
+  database_sizes: { kept: 'one row a day, for 60 days' },
   audit_log: { pruned: [oldEntries(0)] },
   deletions: { kept: 'deleted by their last step' },
   erased_drivers: { kept: 'one small row for each driver that operators erase' },

@@ -68,6 +68,7 @@ const refusals = {
     kind: 'invalid',
     message: 'An account can invite at most 20 people a day. Try again tomorrow.',
   },
+  'lost turn': { kind: 'unavailable', retryAfter: 60 },
   'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
 } satisfies Record<string, Failure>;
 export type RefusalWord = keyof typeof refusals;

@@ -29,10 +29,17 @@ export type PageQuery = {
   /** Newest first: the API's lists are not, the portal's pages are. */
   descending?: boolean;
   limit: number;
+  /** How large the page may become, in bytes, if not as large as any page. */
+  room?: number;
 };
 
 /** One page, as D1 returns its rows, and where the next one starts, if there is one. */
-export type Page = { rows: { [key: string]: unknown }[]; next?: Position };
+export type Page = {
+  rows: { [key: string]: unknown }[];
+  next?: Position;
+  /** About how large the rows are as JSON. */
+  bytes: number;
+};
 
 /** How many rows a page reads at most to find those that pass its filters. */
 export const maxScanned = 1000;
@@ -57,31 +64,40 @@ const maxUnweighed = 110;
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
 export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
-  const row = selected(query.columns);
-  const streams = (db: Database) => query.lead.values.map((value) => select(db, query, row, value));
   const { connectionId } = query;
-  if (connectionId !== undefined)
-    return merge(query, await asCaller(env, caller, streams, { connectionId, repeatable: true }));
-  const [leaving, ...read] = await asCaller(
+  const [leaving, ...streams] = await asCaller(
     env,
     caller,
-    (db) => [leavingConnections(db, caller), ...streams(db)] as const,
-    { repeatable: true },
+    (db) => [leavingConnections(db, caller), ...selectStreams(db, query)] as const,
+    { connectionId, repeatable: true },
   );
-  return merge(query, withoutConnections(read, new Set(leaving.map(({ id }) => id))));
+  return pageOf(
+    query,
+    streams.map((rows) => streamOf(query, withoutConnections(rows, leaving))),
+  );
+}
+
+/** Rows in order, and how far they are all there are; without an end, there are no more. */
+export type Stream = { rows: Scanned[]; end?: Position };
+
+/** The statements that read a page's rows, one for each value of the lead. */
+export function selectStreams(db: Database, query: PageQuery) {
+  const row = selected(query.columns);
+  return query.lead.values.map((value) => select(db, query, row, value));
 }
 
 /** Rows of these connections do not pass, like those that a filter keeps out. */
-const withoutConnections = (streams: Scanned[][], gone: Set<unknown>): Scanned[][] =>
-  gone.size === 0
-    ? streams
-    : streams.map((rows) => rows.map((row) => (gone.has(row.connectionId) ? { ...row, hit: 0 } : row)));
+export function withoutConnections(rows: Scanned[], connections: { id: string }[]): Scanned[] {
+  if (connections.length === 0) return rows;
+  const gone = new Set<unknown>(connections.map(({ id }) => id));
+  return rows.map((row) => (gone.has(row.connectionId) ? { ...row, hit: 0 } : row));
+}
 
 /**
  * A row as it was read: its columns by their keys, whether it passes the filters, its place, how many bytes it has as
  * JSON, and how many its stream has by then.
  */
-type Scanned = {
+export type Scanned = {
   [key: string]: unknown;
   hit: number;
   place: number;
@@ -144,38 +160,52 @@ function select(db: Database, query: PageQuery, row: Selected, value: string) {
 const shareOf = ({ values }: PageQuery['lead']): number =>
   Math.min(maxPageBytes, Math.floor(maxReadBytes / values.length));
 
+/** What one of the statements has read. */
+export function streamOf({ order, id, limit, lead }: PageQuery, rows: Scanned[]): Stream {
+  const last = rows.at(-1);
+  const cut = last && (rows.length > limit || last.place === maxScanned || last.total > shareOf(lead));
+  return { rows, ...(cut && { end: positionOf({ order, id }, last) }) };
+}
+
+const positionOf = ({ order, id }: Pick<PageQuery, 'order' | 'id'>, row: Scanned): Position => ({
+  sort: Number(row[order]),
+  id: String(row[id]),
+});
+
 /** Puts the streams together, as far as all of them are known. */
-function merge({ order, id, limit, lead, descending }: PageQuery, streams: Scanned[][]): Page {
-  const position = (row: Scanned): Position => ({ sort: Number(row[order]), id: String(row[id]) });
-  const ends = streams.flatMap((rows) => {
-    const last = rows.at(-1);
-    const cut = last && (rows.length > limit || last.place === maxScanned || last.total > shareOf(lead));
-    return cut ? [position(last)] : [];
-  });
-  const sign = descending ? -1 : 1;
-  const inOrder = (a: Position, b: Position) => sign * compare(a, b);
-  const horizon = ends.sort(inOrder)[0];
+export function pageOf(
+  { order, id, limit, descending = false, room = maxPageBytes }: PageQuery,
+  streams: Stream[],
+): Page {
+  const inOrder = (a: Position, b: Position) => comparePositions(a, b, descending);
+  const position = (row: Scanned) => positionOf({ order, id }, row);
+  const horizon = streams.flatMap(({ end }) => end ?? []).sort(inOrder)[0];
   const hits = streams
-    .flat()
+    .flatMap(({ rows }) => rows)
     .filter((row) => row.hit !== 0 && (!horizon || inOrder(position(row), horizon) <= 0))
     .sort((a, b) => inOrder(position(a), position(b)));
-  const page = hits.slice(0, Math.min(limit, fitting(hits)));
+  const page = hits.slice(0, Math.min(limit, fitting(hits, room)));
   const last = hits.length > page.length ? page.at(-1) : undefined;
   const next = last ? position(last) : horizon;
-  return { rows: page.map(withoutScan), ...(next && { next }) };
+  return {
+    rows: page.map(withoutScan),
+    ...(next && { next }),
+    bytes: page.reduce((sum, { size }) => sum + size, 0),
+  };
 }
 
 /** How many of these rows make up a page: at least one, however large it is. */
-export function fitting(rows: { size: number }[]): number {
+export function fitting(rows: { size: number }[], room = maxPageBytes): number {
   let bytes = 0;
   const tooMany = rows.findIndex(({ size }) => {
     bytes += size;
-    return bytes > maxPageBytes;
+    return bytes > room;
   });
   return tooMany === -1 ? rows.length : Math.max(1, tooMany);
 }
 
-const compare = (a: Position, b: Position): number =>
-  a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+/** Which of two positions comes first in a list: a negative number if it is `a`. */
+export const comparePositions = (a: Position, b: Position, descending = false): number =>
+  (descending ? -1 : 1) * (a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 
 const withoutScan = ({ hit, place, size, total, ...row }: Scanned) => row;

@@ -1,5 +1,6 @@
 import { integer } from 'drizzle-orm/sqlite-core';
 import { recordId } from '../db/ids.ts';
+import { combineAccidents } from './accident-versions.ts';
 import { derivable, derived, optional, orElse } from './field.ts';
 import { accidentLevels, boolean, httpsUrl, location, scale, text, time, uuid } from './field-types.ts';
 import { atLeast, equals, oneOf } from './filters.ts';
@@ -92,6 +93,7 @@ const list: ListDeclaration<keyof typeof item> = {
   connection: 'optional',
   range: 'optional',
   addition: true,
+  archived: { combine: combineAccidents },
   filters: {
     vin: equals('vin', 'Only accidents of the vehicle with this VIN.'),
     vehicleIds: oneOf('vehicleId', 'Only accidents of these vehicles.'),

@@ -9,7 +9,7 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   output: O,
   description: string,
   example: unknown,
-  more: Partial<Pick<Field, 'read' | 'query' | 'cell' | 'most'>> = {},
+  more: Partial<Pick<Field, 'read' | 'query' | 'cell' | 'most' | 'holds'>> = {},
 ): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given', null> => ({
   description,
   example,
@@ -103,6 +103,7 @@ const listOf = <S extends v.GenericSchema<string>>(
   const most = `At most ${max}, each of at most ${length} characters, and ${bytes.toLocaleString('en')} bytes as JSON.`;
   return field('text', Values, v.array(v.string()), description, example, {
     read: JSON.parse,
+    holds: 'json',
     cell: 'list',
     most,
   });
@@ -137,13 +138,14 @@ export const scale = (min: number, max: number, description: string, example: nu
 export const boolean = (description: string, example: boolean) =>
   field('integer', v.boolean(), v.boolean(), description, example, {
     read: Boolean,
+    holds: 'boolean',
     cell: 'boolean',
     query: QueryBoolean,
   });
 
 /** A moment: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
-  field('integer', Timestamp, TimeOutput, description, example, { read: timestamp });
+  field('integer', Timestamp, TimeOutput, description, example, { read: timestamp, holds: 'time' });
 
 /** One of a few words. */
 export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {
@@ -197,14 +199,18 @@ const degrees = { latitude: 'number', longitude: 'number' } as const;
 
 /** A place, in decimal degrees. */
 export const location = (description: string) =>
-  field('text', LocationInput, LocationOutput, description, denver, { read: JSON.parse, cell: degrees });
+  field('text', LocationInput, LocationOutput, description, denver, {
+    read: JSON.parse,
+    holds: 'json',
+    cell: degrees,
+  });
 
 /** A place, with when a vehicle was there and how fast it went. */
 export const vehicleLocation = (description: string) => {
   const time = '2026-11-20T20:00:00.000Z';
   const example = { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: time };
   const cell = { ...degrees, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' } as const;
-  const more = { read: JSON.parse, cell };
+  const more = { read: JSON.parse, holds: 'json', cell } as const;
   return field('text', VehicleLocationInput, VehicleLocationOutput, description, example, more);
 };
 
@@ -212,12 +218,15 @@ export const vehicleLocation = (description: string) => {
 export const accidentLevels = (description: string) => {
   const receivedAt = '2026-11-20T20:00:02.114Z';
   const example = [{ notificationLevel: 1, receivedAt }];
-  return field('text', AccidentLevels, AccidentLevels, description, example, { read: JSON.parse });
+  return field('text', AccidentLevels, AccidentLevels, description, example, {
+    read: JSON.parse,
+    holds: 'json',
+  });
 };
 
 /** An id that the service gives. */
 export const uuid = (description: string, example: string) =>
-  field('text', Uuid, Uuid, description, example, { query: QueryIds });
+  field('text', Uuid, Uuid, description, example, { query: QueryIds, holds: 'uuid' });
 
 /**
  * The id of another record of the same connection. If it is required, that record must be known or in the same call;
@@ -227,7 +236,10 @@ export const reference = <K extends string>(
   resource: Referable<K>,
   description: string,
 ): Field<string, string, string, 'given', K> => ({
-  ...field('text', Characters(200), Uuid, description, resource.itemExample.id, { query: QueryIds }),
+  ...field('text', Characters(200), Uuid, description, resource.itemExample.id, {
+    query: QueryIds,
+    holds: 'uuid',
+  }),
   recordName: resource.kind,
   refersTo: resource,
 });

@@ -22,6 +22,8 @@ export type Field<
   output: v.GenericSchema<Shown>;
   use: U;
   column: 'text' | 'integer' | 'real';
+  /** What the column's values stand for, where that is more than their type. */
+  holds?: 'uuid' | 'json' | 'time' | 'boolean';
   nullable: boolean;
   /** Turns what D1 returns, unless it is null, into what lists show. Absent where they are the same. */
   read?: (stored: never) => unknown;

@@ -1,8 +1,10 @@
 import { getTableColumns, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
+import type { ArchiveKind } from '../archive/kind.ts';
 import type { AccountTable } from '../db/tables.ts';
 import { type QuerySchema, QueryText } from '../query.ts';
+import { archiveKindOf } from './archived.ts';
 import type { Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
 
@@ -20,6 +22,11 @@ export type ListDeclaration<N extends string = string> = {
   filters?: { [parameter: string]: Filter<N> };
   /** Whether the list is our addition to the specification (design 12). */
   addition?: boolean;
+  /**
+   * Whether items of days long past move to the archive (design 13), and how one that comes in again is put together
+   * with what is there, if the newer version does not simply win.
+   */
+  archived?: boolean | Required<Pick<ArchiveKind, 'combine'>>;
 };
 
 /** A list: what it reads, in which order, narrowed by what, and what an item looks like. */
@@ -41,6 +48,8 @@ export type List<T = unknown> = {
   /** Whether the specification does not name it. */
   addition: boolean;
   filters: { [parameter: string]: ListFilter };
+  /** How its items are archived, if they are. */
+  archive?: ArchiveKind;
   /** Turns a row of `columns` into an item: it is the row itself, for every item of every list passes here. */
   present: (row: { [key: string]: unknown }) => T;
 };
@@ -52,6 +61,9 @@ export type ListFilter = {
   column: SQLiteColumn;
   /** The condition; absent where an index leads to the rows of each value. */
   where?: (column: SQLiteColumn, value: never) => SQL;
+  /** The key of the field, and the same condition of a value as D1 stores it. */
+  key: string;
+  passes?: (stored: unknown, value: never) => boolean;
 };
 
 /** An item of a list, with these fields. */
@@ -69,19 +81,34 @@ export type Item<F extends Fields> = {
 export function listOf<F extends Fields>(
   fields: F,
   table: AccountTable,
-  { path, id = 'id', order, connection, range, filters = {}, addition = false }: ListDeclaration,
+  {
+    path,
+    id = 'id',
+    order,
+    connection,
+    range,
+    filters = {},
+    addition = false,
+    archived = false,
+  }: ListDeclaration,
 ): List<Item<F>> {
   const columnOf = columnsByKey(getTableColumns(table));
   const columnFor = (key: string) => (key === id ? table.id : columnOf(key));
   const filterOf = ({ field, ...filter }: Filter): ListFilter => {
     const query = filter.query ?? fields[field]?.query ?? QueryText;
-    return { ...filter, query: 'indexed' in filter ? asList(query) : query, column: columnFor(field) };
+    return {
+      ...filter,
+      query: 'indexed' in filter ? asList(query) : query,
+      column: columnFor(field),
+      key: field,
+    };
   };
+  const columns = Object.fromEntries(shown(fields).map(([key]) => [key, columnFor(key)]));
   return {
     path,
     plural: path.slice(1).replaceAll('-', ' '),
     table,
-    columns: Object.fromEntries(shown(fields).map(([key]) => [key, columnFor(key)])),
+    columns,
     id,
     order,
     connection: 'connectionId' in fields ? columnFor('connectionId') : table.id,
@@ -89,6 +116,12 @@ export function listOf<F extends Fields>(
     range,
     addition,
     filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, filterOf(filter)])),
+    ...(archived && {
+      archive: {
+        ...archiveKindOf({ name: path.slice(1), id, order }, fields, table, columns),
+        ...(typeof archived === 'object' && archived),
+      },
+    }),
     present: presenter(fields),
   };
 }

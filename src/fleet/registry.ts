@@ -18,6 +18,9 @@ export const recordKinds = resources.filter((resource): resource is OfRecords =>
 /** The resources that clients list. */
 export const lists = resources.filter((resource): resource is Listed => 'list' in resource);
 
+/** How the lists are archived that are. */
+export const archiveKinds = lists.flatMap(({ list }) => list.archive ?? []);
+
 /** The kinds of records. */
 export type Kind = OfRecords['kind'];
 /** What is declared of a kind of record. */

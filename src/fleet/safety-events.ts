@@ -69,6 +69,7 @@ export const safetyEvents = resource({
     order: 'startedAt',
     connection: 'required',
     range: 'required',
+    archived: true,
     filters: {
       vehicleIds: indexed('vehicleId', 'Only events of these vehicles.'),
       driverIds: indexed('driverId', 'Only events of these drivers.'),
@@ -76,8 +77,13 @@ export const safetyEvents = resource({
         'translatedIncidentTypes',
         'Only events with one of these types, by their normalised names.',
         EventTypes,
-        // The types are few and fixed words, so that finding a quoted one in the JSON is exact.
-        (column, types) => or(...types.map((type) => sql`instr(${column}, ${`"${type}"`}) > 0`)) ?? sql`true`,
+        // The types are few and fixed words, so that finding a quoted one in the JSON is exact. As parameters they
+        // could be more than a statement takes.
+        {
+          where: (column, types) =>
+            or(...types.map((type) => sql`instr(${column}, ${sql.raw(`'"${type}"'`)}) > 0`)) ?? sql`true`,
+          passes: (stored, types) => types.some((type) => String(stored).includes(`"${type}"`)),
+        },
       ),
       minEventRisk: atLeast('eventRisk', 'Only events of at least this risk.'),
     },

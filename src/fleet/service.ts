@@ -1,5 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
+import { bucketOf } from '../archive/bucket.ts';
+import type { Row } from '../archive/kind.ts';
+import { readPageAcross } from '../archive/pages.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../db/cursor.ts';
 import { jsonList } from '../db/database.ts';
 import type { Caller } from '../db/guard.ts';
@@ -36,7 +39,8 @@ export async function readList<T>(
   const after = cursor === undefined ? undefined : decodeCursor(cursor, identity);
   if (cursor !== undefined && !after) throw invalidCursor();
 
-  const page = await readPage(env, caller, {
+  const bucket = bucketOf(env);
+  const pageQuery: PageQuery = {
     table: list.table,
     columns: list.columns,
     id: list.id,
@@ -47,7 +51,14 @@ export async function readList<T>(
     ...(after && { after }),
     ...(connectionId && { connectionId }),
     ...narrowed(list, caller, connectionId, values),
-  });
+  };
+  const page =
+    bucket && list.archive
+      ? await readPageAcross(env, bucket, caller, {
+          ...pageQuery,
+          archive: { kind: list.archive, connection: list.connection, filter: archiveFilter(list, values) },
+        })
+      : await readPage(env, caller, pageQuery);
   return {
     items: page.rows.map(list.present),
     ...(page.next && { next: encodeCursor(page.next, identity) }),
@@ -102,4 +113,20 @@ function narrowed(
     .filter(({ column }) => column !== lead.column)
     .map(({ column, values }) => sql`+${column} = ${values[0]}`);
   return { lead, scope, filters };
+}
+
+/** The same filters for rows of the archive, where no index leads to any of them. */
+function archiveFilter(list: List, values: Record<string, unknown>) {
+  const asked = Object.entries(list.filters).flatMap(([name, { key, passes }]) => {
+    const value = values[name];
+    if (value === undefined) return [];
+    if (passes) return [{ key, passes: (stored: unknown) => passes(stored, value as never) }]; // as its schema parsed it
+    const wanted = new Set(value as string[]); // as above
+    return [{ key, passes: (stored: unknown) => wanted.has(String(stored)) }];
+  });
+  if (asked.length === 0) return undefined;
+  return {
+    keys: asked.map(({ key }) => key),
+    passes: (row: Row) => asked.every(({ key, passes }) => passes(row[key])),
+  };
 }

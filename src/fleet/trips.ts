@@ -24,6 +24,7 @@ export const trips = resource({
     order: 'startedAt',
     connection: 'optional',
     range: 'optional',
+    archived: true,
     filters: {
       vehicleIds: indexed('vehicleId', 'Only trips of these vehicles.'),
       driverIds: indexed('driverId', 'Only trips of these drivers.'),

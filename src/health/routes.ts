@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import type { App } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
 import { limitByAddress } from '../http/limits.ts';
-import { checkHealth, problemOf } from './service.ts';
+import { checkHealth, problemOf, warningOf } from './service.ts';
 
 /** The sweep runs each minute: nothing gets better sooner. */
 const retryAfter = 60;
@@ -17,5 +17,5 @@ export const healthRoutes = new Hono<App>().get('/health', async (c) => {
   const data = await checkHealth(c.env);
   const message = problemOf(data);
   if (message) throw new Refusal({ kind: 'unhealthy', message, retryAfter, data });
-  return ok(c, 'Healthy', data);
+  return ok(c, warningOf(data) ?? 'Healthy', data);
 });

@@ -14,6 +14,8 @@ const kinds = recordKinds.map((resource) => ({
   toRow: resource.toRow,
   keeper: resource.kind === 'accident' ? accidentKeeper : keeperOf(resource),
   notifier: notifierOf(resource.kind),
+  // By when a record happened it is told whether the archive may have it already.
+  order: 'table' in resource ? resource.list.archive?.order : undefined,
 }));
 
 /** A record that was accepted, with its row. */
@@ -25,14 +27,18 @@ export type Entry = Accepted & { row: { id: string; createdAt: number; [key: str
  */
 export type Batch = ReturnType<typeof batchesOfKind>[number];
 
-/** The accepted records of a call, kind by kind, in the order they are written. */
-export const batchesOf = (source: Source, accepted: Accepted[]): Batch[] =>
-  kinds.flatMap((kind) => batchesOfKind(source, kind, accepted));
+/**
+ * The accepted records of a call, kind by kind, in the order they are written. Nobody is told of those from before
+ * `newsSince` (milliseconds since 1970): they may be archived, so that D1 does not know whether they are new.
+ */
+export const batchesOf = (source: Source, accepted: Accepted[], newsSince: number): Batch[] =>
+  kinds.flatMap((kind) => batchesOfKind(source, kind, accepted, newsSince));
 
 function batchesOfKind(
   source: Source,
-  { kind, toRow, keeper, notifier }: (typeof kinds)[number],
+  { kind, toRow, keeper, notifier, order }: (typeof kinds)[number],
   accepted: Accepted[],
+  newsSince: number,
 ) {
   const all = accepted
     .filter(({ record }) => record.kind === kind)
@@ -43,7 +49,9 @@ function batchesOfKind(
     entries,
     ofKind: all.length,
     notifications: notifier
-      ? entries.map(({ record, row }) => notifier.notification(source, record, row))
+      ? entries
+          .filter(({ row }) => !order || Number(row[order]) >= newsSince)
+          .map(({ record, row }) => notifier.notification(source, record, row))
       : [],
   }));
 }

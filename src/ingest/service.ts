@@ -1,3 +1,4 @@
+import { hotSince } from '../archive/day.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { inTurnOrRefuse, othersAreActive, restFor } from '../db/turns.ts';
 import type { QueueMessage } from '../deliveries/queue.ts';
@@ -79,11 +80,12 @@ async function writePart(
   { part, notify, tally }: { part: Accepted[]; notify: boolean; tally: Tally },
 ): Promise<void> {
   let steps: Step[] = [];
+  const newsSince = hotSince(env, source.now);
   const results = await asCaller(
     env,
     caller,
     (db) => {
-      steps = stepsFor(db, source, batchesOf(source, part), notify, tally);
+      steps = stepsFor(db, source, batchesOf(source, part, newsSince), notify, tally);
       return steps.map(({ statement }) => statement);
     },
     { repeatable: true },

@@ -1,6 +1,8 @@
 import { env, exports } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
+import { archive } from '../../src/archive/job.ts';
+import { archiveKinds } from '../../src/fleet/registry.ts';
 import { attempted } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { type AccountRows, rowsOf } from '../support/rows.ts';
@@ -40,12 +42,14 @@ beforeAll(async () => {
     vehicle({ name: 'their secret truck' }),
     driver({ name: 'their secret driver' }),
     trip({ driver: 'driver-1' }),
+    trip({ sourceId: 'old', startedAt: '2026-01-01T00:00:00Z' }),
     safetyEvent(),
     accident(),
   );
   await signIn('someone@their-secret.example');
   await attempted(webhook.id);
   await comeToRest(webhook.id);
+  await archive(env, archiveKinds);
   await leaveFanOut();
   await leaveDeletions();
   theirs = { webhook, rows: await rowsOf(them.accountId) };

@@ -1,0 +1,93 @@
+import type { FileMetaData } from 'hyparquet';
+import { dateOf } from './day.ts';
+import { type Bytes, decodeFooter } from './parquet.ts';
+
+/** The bucket of the archive, if this deployment has one. */
+export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => env.ARCHIVE;
+
+/** A day of a connection: what one folder of the archive holds. */
+export type DayOf = { kind: string; accountId: string; connectionId: string; day: number };
+
+/** The place of a row in its list. */
+type Place = { sort: number; id: string };
+
+/** A file of a day: some thousands of its rows, in order. Files never change; a new one takes the place of an old one. */
+export type Part = {
+  file: string;
+  rows: number;
+  /** The size of the file, and of its footer, in bytes. */
+  bytes: number;
+  footer: number;
+  first: Place;
+  last: Place;
+};
+
+/** A file that the catalog names is not there: it has been replaced since, or the database was restored. */
+export class PartGone extends Error {
+  readonly day: DayOf;
+  constructor(day: DayOf) {
+    super('A file of the archive is missing');
+    this.day = day;
+  }
+}
+
+/** The folder of an account's or a connection's archive, or of one day; a warehouse reads its parts as columns. */
+export const folderOf = ({
+  kind,
+  accountId,
+  connectionId,
+  day,
+}: Pick<DayOf, 'kind' | 'accountId'> & Partial<DayOf>): string =>
+  [
+    `kind=${kind}`,
+    `account=${accountId}`,
+    ...(connectionId ? [`connection=${connectionId}`] : []),
+    ...(day === undefined ? [] : [`date=${dateOf(day)}`]),
+    '',
+  ].join('/');
+
+/** Files up to this size (bytes) are read whole: that takes one read, not two. */
+const smallFile = 128 * 1024;
+
+/** The footers of files that were read last: reading on in a file takes one read. */
+const footers = new Map<string, FileMetaData>();
+const maxFooters = 16;
+
+/** Counts reads of the bucket. */
+export type Reads = { count: number };
+
+/**
+ * A file of the archive. Only what is asked for is read, unless the file is small or `whole` says that all of it is
+ * needed. @throws PartGone
+ */
+export function openPart(bucket: R2Bucket, day: DayOf, part: Part, reads: Reads, whole = false) {
+  const key = folderOf(day) + part.file;
+  const read = async (range?: { offset: number; length: number }): Promise<ArrayBuffer> => {
+    reads.count += 1;
+    const object = await bucket.get(key, range && { range });
+    if (!object) throw new PartGone(day);
+    return object.arrayBuffer();
+  };
+  const inOneRead = whole || part.bytes <= smallFile;
+  let all: Promise<ArrayBuffer> | undefined;
+  const readAll = () => {
+    all ??= read();
+    return all;
+  };
+  return {
+    metadata: async (): Promise<FileMetaData> => {
+      const known = footers.get(key);
+      if (known) return known;
+      const { bytes, footer } = part;
+      const last = inOneRead ? await readAll() : await read({ offset: bytes - footer, length: footer });
+      const fresh = decodeFooter(last);
+      footers.set(key, fresh);
+      for (const oldest of footers.keys()) if (footers.size > maxFooters) footers.delete(oldest);
+      return fresh;
+    },
+    bytes: async (start: number, end: number): Promise<Bytes> =>
+      inOneRead
+        ? { offset: 0, buffer: await readAll() }
+        : { offset: start, buffer: await read({ offset: start, length: end - start }) },
+  };
+}

@@ -1,0 +1,92 @@
+import { type Part, PartGone } from './bucket.ts';
+import { dropEntry, entryOf, putEntry, type State } from './catalog.ts';
+import { placeOf, type Row } from './kind.ts';
+import { noteLately } from './lately.ts';
+import { mergeLate } from './merge.ts';
+import { repair } from './repair.ts';
+import { deleteRows, hotRows, hotWithin, rowsPerStatement } from './rows.ts';
+import { type Move, readPart, tidy, writeParts } from './write.ts';
+
+/**
+ * Moves one day of a connection from D1 to the archive, or what has come in late for one that is there: its rows are
+ * written, read back and counted, entered in the catalog, and only then deleted from D1. It goes on from wherever it
+ * was interrupted, and returns false if `isOver` has told it to stop before the end.
+ */
+export async function moveDay(move: Move, isOver: () => boolean): Promise<boolean> {
+  const { turn, day } = move;
+  for (;;) {
+    const [entry] = await entryOf(turn.db, day);
+    const parts: Part[] = entry ? JSON.parse(entry.parts) : [];
+    const finished = await steps[entry?.state ?? 'writing'](move, parts, isOver).catch((error: unknown) => {
+      if (error instanceof PartGone) return repair(move, parts);
+      throw error;
+    });
+    if (finished !== 'next') return finished === 'done';
+    if (isOver()) return false;
+  }
+}
+
+/** What is done in each state. `next`: the day is in another state now. */
+type Step = (move: Move, parts: Part[], isOver: () => boolean) => Promise<'next' | 'done' | 'stopped'>;
+
+const steps: Record<State, Step> = { writing: writeRows, moving: deleteMoved, done: mergeLate };
+
+/** Writes what D1 has of the day after what is written already. */
+async function writeRows(move: Move, parts: Part[], isOver: () => boolean) {
+  const { day, turn } = move;
+  for (;;) {
+    const { rows, more } = await readRows(move, parts.at(-1));
+    parts.push(...(await writeParts(move, rows)));
+    if (parts.length === 0) {
+      await turn.write(dropEntry(turn.db, day));
+      return 'done';
+    }
+    await turn.write(putEntry(turn.db, day, more ? 'writing' : 'moving', parts));
+    if (!more) return 'next';
+    if (isOver()) return 'stopped';
+  }
+}
+
+/** Rows are collected for a file up to about so many characters, which take some times as much memory. */
+const maxCharacters = 8_000_000;
+
+/** The rows of one file, and whether there may be more after them. */
+async function readRows(
+  { kind, day, sizes, turn: { db } }: Move,
+  last: Part | undefined,
+): Promise<{ rows: Row[]; more: boolean }> {
+  const rows: Row[] = [];
+  let characters = 0;
+  for (let after = last?.last; ; ) {
+    const found = await hotRows(db, kind, day, after);
+    rows.push(...found);
+    characters += found.reduce((sum, row) => sum + lengthOf(row), 0);
+    const newest = found.at(-1);
+    if (!newest || found.length < rowsPerStatement)
+      return { rows: rows.slice(0, sizes.part), more: rows.length > sizes.part };
+    if (rows.length >= sizes.part || characters > maxCharacters)
+      return { rows: rows.slice(0, sizes.part), more: true };
+    after = placeOf(kind, newest);
+  }
+}
+
+const lengthOf = (row: Row): number =>
+  Object.values(row).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
+
+/** Deletes from D1 what the archive's files are found to have, and from the bucket what the catalog does not have. */
+async function deleteMoved({ bucket, kind, day, turn }: Move, parts: Part[], isOver: () => boolean) {
+  for (const { file, first, last } of parts) {
+    const [left] = await hotWithin(turn.db, kind, day, first, last);
+    if (!left) continue; // by an earlier run
+    const rows = await readPart(bucket, kind, day, file, [kind.id, 'updatedAt']);
+    if (!rows) throw new PartGone(day);
+    for (let at = 0; at < rows.length; at += rowsPerStatement) {
+      const some = rows.slice(at, at + rowsPerStatement);
+      await turn.write(noteLately(turn.db, kind, day, some), deleteRows(turn.db, kind, some));
+    }
+    if (isOver()) return 'stopped';
+  }
+  await tidy(bucket, day, parts);
+  await turn.write(putEntry(turn.db, day, 'done', parts));
+  return 'done';
+}

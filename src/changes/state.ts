@@ -1,7 +1,10 @@
+import { findArchived } from '../archive/lately.ts';
+import { sizeOfRow } from '../archive/stream.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { leavingConnections } from '../db/leaving.ts';
 import { fitting } from '../db/pages.ts';
 import { presentSized, type SizedItem, selectByIds } from '../fleet/by-ids.ts';
+import type { List } from '../fleet/list.ts';
 import { lists } from '../fleet/registry.ts';
 import type { Collapsed, Reached } from './page.ts';
 import type { Change } from './schema.ts';
@@ -58,5 +61,20 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
   // Records of a connection that is being deleted are as good as gone.
   const gone = new Set(leaving.map(({ id }) => id));
   const hidden = new Set(records.flatMap(({ id, connectionId }) => (gone.has(connectionId) ? [id] : [])));
-  return new Map(items.flatMap((item) => (hidden.has(item.id) ? [] : [[item.id, item] as const])));
+  const known = new Map(items.flatMap((item) => (hidden.has(item.id) ? [] : [[item.id, item] as const])));
+  for (const { list, ids } of wanted) {
+    const missing = ids.filter((id) => !known.has(id) && !hidden.has(id));
+    for (const item of await archivedItems(env, caller, list, missing)) known.set(item.id, item);
+  }
+  return known;
+}
+
+/** Those that have moved to the archive since they changed, such as what came in late for a day of long ago. */
+async function archivedItems(env: Env, caller: Caller, list: List, ids: string[]): Promise<SizedItem[]> {
+  if (!list.archive) return [];
+  const rows = await findArchived(env, caller, list.archive, ids);
+  return rows.map((row) => {
+    const shown = Object.fromEntries(Object.keys(list.columns).map((key) => [key, row[key] ?? null]));
+    return presentSized(list, { ...shown, recordId: String(row[list.id]), size: sizeOfRow(shown) });
+  });
 }

@@ -1,10 +1,14 @@
 import { firstConnection, removePeople } from '../accounts/remove.ts';
+import type { Row } from '../archive/kind.ts';
+import { removeArchive } from '../archive/remove.ts';
+import { rewriteArchive } from '../archive/rewrite.ts';
 import { removeAuditLog } from '../audit/prune.ts';
 import { type Action, noteRecords } from '../changes/note.ts';
 import { changesOfAccount } from '../changes/prune.ts';
 import { type Remover, untilNone } from '../db/chunks.ts';
 import { openDatabase } from '../db/database.ts';
 import { eraseAnswers, removeDeliveries } from '../deliveries/remove.ts';
+import { archiveKinds } from '../fleet/registry.ts';
 import { type Alongside, eraseReferences, removeRecords } from '../fleet/remove.ts';
 import { eraseRecipient, removeNotifications } from '../notifications/remove.ts';
 import { removeTokens } from '../tokens/remove.ts';
@@ -47,11 +51,13 @@ const steps: Record<Kind, Record<string, Step>> = {
     notifications: whole(removeNotifications),
     tokens: whole(removeTokens),
     records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
+    archive: (env, { accountId, id }) => removeArchive(env, archiveKinds, { accountId, connectionId: id }),
     connection: finish,
   },
   driver: {
     references: (env, deletion) =>
       eraseReferences(deletion.id, noted(deletion, 'changed'))(env, deletion, ''),
+    archive: eraseFromArchive,
     deliveries: byEmail(eraseAnswers),
     notifications: byEmail(eraseRecipient),
     driver: finish,
@@ -70,8 +76,19 @@ const noted =
 async function removeConnections(env: Env, { accountId }: Deletion): Promise<string | undefined> {
   const id = await firstConnection(env, accountId);
   if (!id) return undefined;
-  if ((await removeRecords(env, id)) === undefined) await finishConnection(env, id);
+  const owner = { accountId, connectionId: id };
+  if ((await removeRecords(env, id)) !== undefined) return '';
+  if ((await removeArchive(env, archiveKinds, owner)) === undefined) await finishConnection(env, id);
   return '';
+}
+
+/** Takes a driver from the archived records that name them. */
+function eraseFromArchive(
+  env: Env,
+  { accountId, connectionId, id, cursor }: Deletion,
+): Promise<string | undefined> {
+  const rewrite = { key: 'driverId', value: id, change: (row: Row) => ({ ...row, driverId: null }) };
+  return rewriteArchive(env, archiveKinds, { accountId, connectionId }, rewrite, cursor);
 }
 
 /** The names of the steps of a kind, in order. */

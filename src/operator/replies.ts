@@ -211,6 +211,7 @@ const count = v.pipe(v.number(), v.integer(), v.maxValue(maxPendingCounted));
 
 export const StatusOutput = v.object({
   problem: v.nullable(v.string()),
+  warning: v.nullable(v.string()),
   health: HealthOutput,
   pending: count,
   due: count,

@@ -3,7 +3,7 @@ import { pausedAfterMs } from '../alerts/policy.ts';
 import { openDatabase, statement, transaction } from '../db/database.ts';
 import { createdAtOf } from '../db/ids.ts';
 import type { Health } from '../health/schema.ts';
-import { checkHealth, problemOf } from '../health/service.ts';
+import { checkHealth, problemOf, warningOf } from '../health/service.ts';
 
 /** A webhook whose receiver has been failing. Times are milliseconds since 1970. */
 type Failing = {
@@ -23,6 +23,7 @@ type Paused = { webhookId: string; accountId: string; account: string; pausedSin
 /** What operators look at first. A count of `maxPendingCounted` means that many or more. */
 export type Status = {
   problem: string | null;
+  warning: string | null;
   health: Health;
   pending: number;
   /** Of the pending ones: those that are due, and those whose next attempt is later. */
@@ -93,6 +94,7 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
   const { oldest = null, ...counts } = pending ?? { pending: 0, due: 0 };
   return {
     problem: problemOf(health) ?? null,
+    warning: warningOf(health) ?? null,
     health,
     ...counts,
     later: counts.pending - counts.due,

@@ -46,7 +46,13 @@ describe('GET /health', () => {
     expect(reply).toEqual({
       status: 200,
       message: 'Healthy',
-      data: { database: 'ok', queueBacklog: expect.any(Number), oldestDueSeconds: null, sweptSecondsAgo: 0 },
+      data: {
+        database: 'ok',
+        queueBacklog: expect.any(Number),
+        oldestDueSeconds: null,
+        sweptSecondsAgo: 0,
+        size: { bytes: expect.any(Number), share: 0, daysLeft: null },
+      },
     });
     expect(headers.get('cache-control')).toBe('no-store');
   });
@@ -75,6 +81,7 @@ describe('GET /health', () => {
         queueBacklog: expect.any(Number),
         oldestDueSeconds: expect.any(Number),
         sweptSecondsAgo: 0,
+        size: expect.any(Object),
       },
     });
     expect(headers.get('retry-after')).toBe('60');
@@ -140,7 +147,7 @@ describe('GET /health', () => {
     });
   });
 
-  it('reads one row, however much is pending', async () => {
+  it('reads two rows, however much is pending', async () => {
     await env.DB.prepare(
       `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
        with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
@@ -149,7 +156,7 @@ describe('GET /health', () => {
     await sweepInVain();
     const meter = metered();
     expect((await without({ DB: meter.env.DB })).body).toMatchObject({ status: 503 });
-    expect(meter.cost).toMatchObject({ trips: 1, read: 1 });
+    expect(meter.cost).toMatchObject({ trips: 1, read: 2 });
     await env.DB.prepare(`delete from deliveries where webhook_id = 'many'`).run();
     await sweepInVain();
   });

@@ -39,6 +39,7 @@ it('a service at rest is healthy, to monitors and to operators', async () => {
         queueBacklog: expect.any(Number),
         oldestDueSeconds: null,
         sweptSecondsAgo: null,
+        size: { bytes: expect.any(Number), share: 0, daysLeft: null },
       },
     },
   ]);

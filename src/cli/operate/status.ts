@@ -13,7 +13,14 @@ type Failing = {
 type Paused = { account: string; webhookId: string; pausedSince: string };
 type Status = {
   problem: string | null;
-  health: { database: string; queueBacklog: number | null; oldestDueSeconds: number | null };
+  /** A service from before there was an archive leaves these out. */
+  warning?: string | null;
+  health: {
+    database: string;
+    queueBacklog: number | null;
+    oldestDueSeconds: number | null;
+    size?: { bytes: number; share: number; daysLeft: number | null } | null;
+  };
   pending: number;
   due: number;
   later: number;
@@ -39,16 +46,32 @@ export function statusCommand(): Command {
     });
 }
 
-function overview({ problem, health, pending, due, later, oldestPendingAt }: Status): string {
+function overview({ problem, warning, health, pending, due, later, oldestPendingAt }: Status): string {
   const since = health.oldestDueSeconds === null ? '' : `, the oldest for ${health.oldestDueSeconds} s`;
   return tableOf([
-    ['service', problem ?? 'healthy'],
+    ['service', problem ?? warning ?? 'healthy'],
+    ['database', health.size ? fullness(health.size) : 'unknown'],
     ['queue backlog', health.queueBacklog ?? 'unknown'],
     ['pending', counted(pending, maxPending)],
     ['due now', `${counted(due, maxPending)}${since}`],
     ['due later', counted(later, maxPending)],
     ['oldest pending', oldestPendingAt],
   ]);
+}
+
+/** How full the database is, and when it will be full. */
+function fullness({
+  bytes,
+  share,
+  daysLeft,
+}: {
+  bytes: number;
+  share: number;
+  daysLeft: number | null;
+}): string {
+  const gigabytes = (bytes / 1e9).toFixed(2);
+  const left = daysLeft === null ? 'not growing' : `full in ${daysLeft} days at this rate`;
+  return `${gigabytes} of 10 GB (${Math.round(share * 100)} %), ${left}`;
 }
 
 /** Failures by webhook, with bars in proportion to the worst. */

@@ -12,6 +12,13 @@ const delivery = '01a1fc72-832c-703a-8362-7c4a9c12c554';
 const requestId = '01a1fc72-8326-7f0c-b0f7-1f1c8d3c9a55';
 const written = { createdAt: '2026-11-20T19:58:00.000Z', updatedAt: '2026-11-20T20:00:02.114Z' };
 
+const health = {
+  database: 'ok',
+  queueBacklog: 0,
+  oldestDueSeconds: null,
+  sweptSecondsAgo: 21,
+  size: { bytes: 3_141_592_653, share: 0.314, daysLeft: 214 },
+};
 const failing = {
   webhookId: webhook,
   accountId: account,
@@ -116,9 +123,9 @@ export const examples: Record<string, unknown> = {
     message: 'Deliveries are late',
     requestId,
     retryAfter: 60,
-    data: { database: 'ok', queueBacklog: 1840, oldestDueSeconds: 412, sweptSecondsAgo: 21 },
+    data: { ...health, queueBacklog: 1840, oldestDueSeconds: 412 },
   },
-  Health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 21 },
+  Health: health,
   IngestInput: {
     records: [
       {
@@ -214,7 +221,8 @@ export const examples: Record<string, unknown> = {
   AttemptEntry: attempt,
   StatusReport: {
     problem: null,
-    health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 21 },
+    warning: null,
+    health,
     pending: 12,
     due: 0,
     later: 12,

@@ -137,7 +137,13 @@ export const words: Record<string, string> = {
   oldestDueSeconds:
     'How long the oldest delivery has been due that nobody works for, in seconds, as the last sweep found it; null if there is none.',
   sweptSecondsAgo: 'How long ago the scheduled jobs last ran, in seconds; null if they have not run yet.',
+  size: 'How full the database is; null if it does not answer.',
+  bytes: 'How large it is.',
+  share: 'Which part of the most that it can hold that is, from 0 to 1.',
+  daysLeft:
+    'In how many days it will be full at the rate of the last two weeks; null if it is not growing, or too young to tell.',
   problem: 'What is wrong, for people; null if all is well.',
+  warning: 'What will go wrong unless somebody does something, for people; null if nothing will.',
   health: 'The same as `/health` returns.',
   pending: 'Pending deliveries, up to 10,000.',
   due: 'How many of these are due.',

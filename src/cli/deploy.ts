@@ -51,9 +51,10 @@ async function deploy(plan: Plan): Promise<void> {
   const keys = keepMissing(folder, plan, found);
   if (!found.database) warn(placeWarning(place));
   const ids = await createMissing(wrangler, plan, found, place, tell);
+  if (!ids.bucket) warn(noArchive());
   const site = await freshSite(folder);
   const origin = knownOrigin(folder, plan);
-  const config = writeConfiguration(folder, plan.configuration(site, ids, origin));
+  const config = writeConfiguration(folder, plan.configuration(site, ids, origin, place.jurisdiction));
   const problem = found.database && (await misplaced(wrangler, config, plan.database, place));
   if (problem) warn(problem);
   const applied = await migrate(wrangler, config, plan.database);
@@ -61,7 +62,7 @@ async function deploy(plan: Plan): Promise<void> {
   const { url, flagRefused } = await upload(wrangler, config, folder, keys);
   if (url !== origin) {
     // Cloudflare tells the address only now, and links in emails need it.
-    writeConfiguration(folder, plan.configuration(site, ids, url));
+    writeConfiguration(folder, plan.configuration(site, ids, url, place.jurisdiction));
     await upload(wrangler, config, folder, []);
     keepOrigin(folder, url);
   }
@@ -80,7 +81,7 @@ async function rehearse(plan: Plan): Promise<void> {
     const config = writeConfiguration(folder, plan.configuration(await freshSite(folder)));
     const size = await tryUpload(wranglerFor(), config);
     console.log(`A deploy of ${plan.worker} would
-  1. find or create the database ${plan.database}, the KV namespace ${plan.namespace} and the queues ${plan.queues.join(', ')}
+  1. find or create the database ${plan.database}, the KV namespace ${plan.namespace}, the bucket ${plan.bucket} and the queues ${plan.queues.join(', ')}
   2. create the secrets that the Worker lacks: ${plan.secrets.join(', ')}
   3. apply the migrations that the database lacks, while the old code keeps serving
   4. upload the Worker (${size})
@@ -110,6 +111,11 @@ function tell(line: string): void {
 
 function warn(text: string): void {
   console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
+}
+
+function noArchive(): string {
+  return `this account has not turned on R2, so nothing is archived: D1 keeps everything, up to its 10 GB.
+  Turn on R2 in the dashboard and deploy again to have old records moved to a bucket.`;
 }
 
 function slowerDeliveries(): string {

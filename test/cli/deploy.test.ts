@@ -12,6 +12,8 @@ const localFiles = () => filesOf(join(project, '.local'));
 /** Where links of a Worker lead. */
 const originOf = ({ workers }: Cloudflare, name: string) =>
   workers.get(name)?.bindings.find((binding) => binding.name === 'ORIGIN')?.text;
+const bucketOf = ({ workers }: Cloudflare, name: string) =>
+  workers.get(name)?.bindings.find((binding) => binding.name === 'ARCHIVE');
 /** The calls that upload a Worker: the first, and those for a Worker that exists. */
 const uploaded =
   /^(PUT workers\/scripts\/fleet-data-service|POST workers\/scripts\/fleet-data-service\/versions)$/;
@@ -54,6 +56,7 @@ describe('npm run deploy', () => {
     expect(made.databases).toHaveLength(1);
     expect(made.namespaces).toHaveLength(1);
     expect(made.queues).toEqual(['fleet-deliveries']);
+    expect(account.buckets).toEqual([{ name: 'fleet-archive', location: 'weur' }]);
     const keys = localFiles().filter((file) => /\.keys?$/.test(file));
     const values = keys.map((file) => readFileSync(file, 'utf8'));
     expect(keys).toHaveLength(2);
@@ -70,6 +73,8 @@ describe('npm run deploy', () => {
       /^POST (d1\/database|storage\/kv\/namespaces|queues)$/.test(call),
     );
     expect(creations).toEqual([]);
+    expect(account.buckets).toHaveLength(1);
+    expect(bucketOf(account, 'fleet-data-service')).toMatchObject({ bucket_name: 'fleet-archive' });
     expect(out).toContain(`https://${host}`);
     expect(account.workers.get('fleet-data-service')?.placement).toEqual({ mode: 'smart' });
     expect(out).toContain('It responds and is healthy');
@@ -124,6 +129,19 @@ describe('npm run deploy', () => {
     expect(worker?.bindings.filter(({ name }) => name.startsWith('EMAIL'))).toEqual([]);
     expect(account.databases.map(({ name }) => name)).toEqual(['acme-fleet']);
     expect(account.queues.map(({ queue_name }) => queue_name)).toEqual(['acme-fleet-deliveries']);
+    const bucket = { name: 'acme-fleet-archive', jurisdiction: 'eu' };
+    expect(account.buckets).toEqual([bucket]);
+    expect(bucketOf(account, 'acme')).toMatchObject({ bucket_name: bucket.name, jurisdiction: 'eu' });
+  });
+
+  it('does without an archive on an account that has not turned on R2, and says so', async () => {
+    const { account, network, env } = await cloud([host], healthy);
+    account.r2 = false;
+    const { code, out } = await deploy(env);
+    network.close();
+    expect(code).toBe(0);
+    expect(out).toContain('! This account has not turned on R2, so nothing is archived');
+    expect(bucketOf(account, 'fleet-data-service')).toBeUndefined();
   });
 
   it('does not choose among several accounts', async () => {

@@ -77,11 +77,28 @@ export async function createMissing(
     ]);
   for (const queue of plan.queues.filter((name) => !found.queues.includes(name)))
     await create(`queue ${queue}`, ['queues', 'create', queue, ...placeFlags('queue', place)]);
+  const bucket = await ensureBucket(wrangler, plan.bucket, place, tell);
   const database = found.database ?? (await findDatabase(wrangler, plan.database));
   const namespace = found.namespace ?? (await namespaceId(wrangler, plan.namespace));
   if (!database || !namespace)
     throw new Stopped('Cloudflare does not list yet what was created. Wait a minute and run it again.');
-  return { database: database.id, namespace };
+  return { database: database.id, namespace, bucket };
+}
+
+/** Returns false for an account that has not turned on R2: the service works without an archive. @throws Stopped */
+async function ensureBucket(
+  wrangler: Wrangler,
+  name: string,
+  place: Place,
+  tell: (line: string) => void,
+): Promise<boolean> {
+  const created = await wrangler(['r2', 'bucket', 'create', name, ...placeFlags('bucket', place)]);
+  // Buckets of a jurisdiction are not listed with the others: asking for it again is the surest way to know.
+  if (!created.ok && created.text.includes('already exists')) return true;
+  if (!created.ok && /\[code: 10042\]/.test(created.text)) return false;
+  await must(`Creating the bucket ${name}`, created);
+  tell(`Created the bucket ${name}`);
+  return true;
 }
 
 async function findDatabase(wrangler: Wrangler, wanted: string): Promise<Database | undefined> {

@@ -29,10 +29,10 @@ export function placeWarning({ location, jurisdiction }: Place): string {
   return `a new database is created near the machine that deploys. ${final} Choose a place with --location or --jurisdiction.`;
 }
 
-/** Flags that create a database, a KV namespace or a queue there. Only databases have a location. */
-export function placeFlags(what: 'database' | 'namespace' | 'queue', place: Place): string[] {
+/** Flags that create a database, a KV namespace, a queue or a bucket there. Only databases and buckets have a location. */
+export function placeFlags(what: 'database' | 'namespace' | 'queue' | 'bucket', place: Place): string[] {
   if (place.jurisdiction) return ['--jurisdiction', place.jurisdiction];
-  return what === 'database' && place.location ? ['--location', place.location] : [];
+  return (what === 'database' || what === 'bucket') && place.location ? ['--location', place.location] : [];
 }
 
 /**

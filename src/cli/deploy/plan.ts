@@ -8,13 +8,19 @@ import { withOwnNamespaces } from './rate-limits.ts';
 import type { Settings } from './settings.ts';
 
 /** Ids in the account of what the Worker binds to. */
-export type Ids = { database: string; namespace: string };
+export type Ids = {
+  database: string;
+  namespace: string;
+  /** Whether there is a bucket for the archive. */
+  bucket: boolean;
+};
 
 /** What a deployment consists of, by the names it has in an account. */
 export type Plan = {
   worker: string;
   database: string;
   namespace: string;
+  bucket: string;
   queues: string[];
   secrets: string[];
   place: Place;
@@ -24,9 +30,9 @@ export type Plan = {
   origin: string | undefined;
   /**
    * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
-   * the Worker makes no links to itself.
+   * the Worker makes no links to itself. A bucket is found only by who names its jurisdiction.
    */
-  configuration: (site: string, ids?: Ids, origin?: string) => object;
+  configuration: (site: string, ids?: Ids, origin?: string, jurisdiction?: string) => object;
 };
 
 const Named = v.looseObject({ queue: v.string(), dead_letter_queue: v.optional(v.string()) });
@@ -37,6 +43,7 @@ const Configuration = v.looseObject({
   vars: v.record(v.string(), v.string()),
   d1_databases: v.strictTuple([v.looseObject({ database_name: v.string(), migrations_dir: v.string() })]),
   kv_namespaces: v.strictTuple([v.looseObject({ binding: v.string() })]),
+  r2_buckets: v.strictTuple([v.looseObject({ bucket_name: v.string() })]),
   queues: v.object({ producers: v.array(Named), consumers: v.array(Named) }),
   analytics_engine_datasets: v.array(v.looseObject({ dataset: v.string() })),
   send_email: v.array(v.looseObject({ name: v.string() })),
@@ -54,6 +61,7 @@ export function planOf(settings: Settings): Plan {
   const named = (name: string) => (settings.name ? `${settings.name}-${name}` : name);
   const [database] = toml.d1_databases;
   const [namespace] = toml.kv_namespaces;
+  const [bucket] = toml.r2_buckets;
   const worker = settings.name ?? toml.name;
   const databaseName = named(database.database_name);
   const rename = ({ queue, dead_letter_queue: dead, ...rest }: v.InferOutput<typeof Named>) => ({
@@ -70,12 +78,13 @@ export function planOf(settings: Settings): Plan {
     worker,
     database: databaseName,
     namespace: `${worker}-${namespace.binding.toLowerCase()}`,
+    bucket: named(bucket.bucket_name),
     queues: [...new Set(everyQueue)],
     secrets: toml.secrets.required,
     place: { location: settings.location, jurisdiction: settings.jurisdiction },
     emailFrom: settings.emailFrom,
     origin: settings.domain && `https://${settings.domain}`,
-    configuration: (site, ids, origin) => ({
+    configuration: (site, ids, origin, jurisdiction) => ({
       ...toml,
       name: worker,
       main: join(root, toml.main),
@@ -88,6 +97,10 @@ export function planOf(settings: Settings): Plan {
         },
       ],
       kv_namespaces: [{ ...namespace, ...(ids && { id: ids.namespace }) }],
+      r2_buckets:
+        ids?.bucket === false
+          ? []
+          : [{ ...bucket, bucket_name: named(bucket.bucket_name), ...(jurisdiction && { jurisdiction }) }],
       queues,
       analytics_engine_datasets: toml.analytics_engine_datasets.map((entry) => ({
         ...entry,
@@ -101,6 +114,7 @@ export function planOf(settings: Settings): Plan {
         ...(origin && { ORIGIN: origin }),
         ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
         ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
+        ...(settings.hotDays && { HOT_DAYS: settings.hotDays }),
       },
       // With a domain, that is the only address.
       workers_dev: !settings.domain,

@@ -31,6 +31,12 @@ const Settings = v.object({
       v.regex(/^([7-9]|[1-9]\d{1,3})$/, '--retention-days must be a whole number of days from 7 to 9999'),
     ),
   ),
+  hotDays: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(0|[1-9]\d{0,3})$/, '--hot-days must be a whole number of days from 0 to 9999'),
+    ),
+  ),
   location: v.optional(choice('--location', places)),
   jurisdiction: v.optional(choice('--jurisdiction', jurisdictions)),
 });
@@ -46,6 +52,11 @@ export const settingOptions: Option[] = [
   option('--domain <host>', 'host name to serve it at, in a zone of the account', 'DEPLOY_DOMAIN'),
   option('--email-from <address>', 'sender of sign-in links; without one, no mail', 'DEPLOY_EMAIL_FROM'),
   option('--retention-days <days>', 'how long to keep finished deliveries', 'DEPLOY_RETENTION_DAYS'),
+  option(
+    '--hot-days <days>',
+    'how long safety events, trips and accidents stay in D1 before they are archived; 0 archives nothing',
+    'DEPLOY_HOT_DAYS',
+  ),
   option(
     '--location <place>',
     `where to create the database: ${places.join(', ')}; cannot be changed later`,

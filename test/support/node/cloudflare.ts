@@ -6,6 +6,9 @@ export type Cloudflare = {
   id: string;
   databases: Database[];
   namespaces: { id: string; title: string; jurisdiction?: string }[];
+  buckets: { name: string; location?: string; jurisdiction?: string }[];
+  /** Whether it can have buckets. */
+  r2: boolean;
   queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
   workers: Map<string, Worker>;
   /** The requests, in order, as `METHOD path` with `:id` for ids. */
@@ -46,6 +49,8 @@ export function newAccount(): Cloudflare {
     id: crypto.randomUUID().replaceAll('-', ''),
     databases: [],
     namespaces: [],
+    buckets: [],
+    r2: true,
     queues: [],
     workers: new Map(),
     calls: [],
@@ -59,7 +64,7 @@ export function newAccount(): Cloudflare {
     return call === account.broken ? refuse(c, 500, 10_013, 'An unknown error has occurred.') : next();
   });
   people(api, account);
-  for (const part of [databases, namespaces, queues, workers])
+  for (const part of [databases, namespaces, buckets, queues, workers])
     api.route(`/accounts/${account.id}`, part(account));
   api.notFound((c) => refuse(c, 404, 7003, `Nothing answers ${c.req.method} ${c.req.path}`));
   return account;
@@ -127,6 +132,20 @@ function namespaces({ namespaces }: Cloudflare): Hono {
     const namespace = { id: crypto.randomUUID().replaceAll('-', ''), title, jurisdiction };
     namespaces.push(namespace);
     return answer(c, namespace);
+  });
+  return api;
+}
+
+function buckets(account: Cloudflare): Hono {
+  const api = new Hono();
+  api.post(`/r2/buckets`, async (c) => {
+    if (!account.r2) return refuse(c, 400, 10_042, 'Please enable R2 through the Cloudflare Dashboard.');
+    const { name, locationHint: location } = await c.req.json();
+    const jurisdiction = c.req.header('cf-r2-jurisdiction');
+    if (account.buckets.some((bucket) => bucket.name === name && bucket.jurisdiction === jurisdiction))
+      return refuse(c, 400, 10_004, 'The bucket you tried to create already exists, and you own it.');
+    account.buckets.push({ name, location, ...(jurisdiction && { jurisdiction }) });
+    return answer(c, {});
   });
   return api;
 }

@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Stack } from '../../src/cli/local/stack.ts';
+import { api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+
+const folder = stackFolder();
+const files = mkdtempSync(join(tmpdir(), 'fleet-archive-'));
+let stack: Stack;
+let us: Awaited<ReturnType<typeof journeyAccount>>;
+beforeAll(async () => {
+  stack = await folder.start();
+  us = await journeyAccount(stack);
+});
+afterAll(async () => {
+  await stack.stop();
+  folder.remove();
+  rmSync(files, { recursive: true });
+});
+
+const dayMs = 86_400_000;
+const start = Math.floor(Date.now() / dayMs - 300) * dayMs;
+const at = (i: number) => new Date(start + i * 3_600_000).toISOString();
+
+type Item = Record<string, unknown>;
+
+it('a warehouse finds the same rows in the files as clients find in the API', async () => {
+  const records = [
+    { kind: 'vehicle', sourceId: 'van', name: 'Van "1"', vin: 'VIN1', groups: ['Nord', 'Süd'] },
+    { kind: 'driver', sourceId: 'ann', name: 'Ann' },
+    ...Array.from({ length: 60 }, (_, i) => ({
+      kind: 'safetyEvent',
+      sourceId: `e${i}`,
+      vehicle: 'van',
+      ...(i % 3 && { driver: 'ann', location: { latitude: 47.5 + i / 8, longitude: -8.25 } }),
+      incidentTypes: i % 2 ? ['Braking'] : ['Braking', 'Crash'],
+      startedAt: at(i),
+      ...(i % 4 && { maxSpeedKph: 80.5 + i }),
+    })),
+    ...Array.from({ length: 30 }, (_, i) => ({
+      kind: 'trip',
+      sourceId: `t${i}`,
+      vehicle: 'van',
+      startedAt: at(i),
+      distanceKm: 12.5,
+    })),
+  ];
+  expect(await api(stack, us.ingestKey, 'POST', '/ingest', { records })).toMatchObject({
+    data: { accepted: records.length },
+  });
+  const list = async (path: string) => {
+    const range = `from=${at(0)}&to=${at(100)}&limit=500`;
+    const headers = { 'x-api-key': us.token, 'connection-id': us.connectionId };
+    const reply = await fetch(`${stack.baseUrl}${path}?${range}`, { headers });
+    return ((await reply.json()) as { data: Item[] }).data; // the envelope
+  };
+  const before = { 'safety-events': await list('/safety-events'), trips: await list('/trips') };
+  await until('everything is archived', async () => {
+    await stack.minute();
+    return copyBucket().length === 3 + 2;
+  });
+  expect(await list('/safety-events')).toEqual(before['safety-events']);
+
+  const database = await (await DuckDBInstance.create(':memory:')).connect();
+  for (const [kind, items] of Object.entries(before)) {
+    const found = await database.runAndReadAll(
+      `select * from read_parquet('${files}/kind=${kind}/account=*/connection=*/date=*/*.parquet',
+         hive_partitioning = true) order by date, "startedAt", id`,
+    );
+    const rows = found.getRowObjectsJson() as Item[];
+    expect(rows.map((row) => asItem(row, items[0] ?? {}))).toEqual(items);
+    expect(rows[0]).toMatchObject({
+      kind,
+      account: us.accountId,
+      connection: us.connectionId,
+      date: at(0).slice(0, 10),
+    });
+  }
+  const typed = await database.runAndReadAll(
+    `select typeof(id) as id, typeof("startedAt") as at, typeof(location) as place, typeof("eventRisk") as risk
+     from read_parquet('${files}/kind=safety-events/*/*/*/*.parquet') limit 1`,
+  );
+  expect(typed.getRowObjectsJson()).toEqual([
+    { id: 'UUID', at: 'TIMESTAMP', place: 'JSON', risk: 'INTEGER' },
+  ]);
+});
+
+/** A warehouse's row as the API shows it: its times and JSON are of other types. */
+const asItem = (row: Item, like: Item): Item =>
+  Object.fromEntries(
+    Object.keys(like).map((key) => {
+      const value = row[key];
+      if (typeof value !== 'string') return [key, value];
+      if (/^\d{4}-\d\d-\d\d \d\d:/.test(value))
+        return [key, new Date(`${value.replace(' ', 'T')}Z`).toISOString()];
+      return [key, /^[[{]/.test(value) ? JSON.parse(value) : value];
+    }),
+  );
+
+/** Copies what the local bucket has into a folder, and returns its keys. */
+function copyBucket(): string[] {
+  const state = join(folder.directory, 'state/v3/r2');
+  const all = readdirSync(state, { recursive: true, withFileTypes: true });
+  const paths = all.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const objects = paths
+    .filter((path) => path.endsWith('.sqlite'))
+    .flatMap((path) => {
+      const database = new DatabaseSync(path, { readOnly: true });
+      const has = database.prepare(`select 1 from sqlite_master where name = '_mf_objects'`).get();
+      const rows = has ? database.prepare('select key, blob_id as blob from _mf_objects').all() : [];
+      database.close();
+      return rows;
+    });
+  for (const { key, blob } of objects) {
+    const target = join(files, String(key));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, readFileSync(paths.find((path) => path.endsWith(String(blob))) ?? ''));
+  }
+  return objects.map(({ key }) => String(key));
+}

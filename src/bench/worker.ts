@@ -1,6 +1,8 @@
 import { app } from '../app.ts';
+import { archive } from '../archive/job.ts';
 import type { QueueMessage } from '../deliveries/queue.ts';
 import { sweep } from '../deliveries/sweep.ts';
+import { archiveKinds } from '../fleet/registry.ts';
 import worker from '../index.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver, bareLane } from './worker-bare.ts';
 import { metered, type Rows } from './worker-meter.ts';
@@ -44,6 +46,7 @@ export default {
       Object.assign(consumed, { trips: 0, read: 0, written: 0, ms: 0, queued: 0 });
       return report;
     }
+    if (url.pathname === '/archive') return archived(env, Number(url.searchParams.get('ms')));
     if (url.pathname === '/wake')
       return Response.json({ data: await sweep(counting(env, 'queued'), Date.now() + 60_000) });
     if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
@@ -102,6 +105,18 @@ async function fill(request: Request, env: Env): Promise<Response> {
     .bind(...params)
     .run();
   return Response.json({ data: meta });
+}
+
+/** Archives for some milliseconds. Returns what that cost, and what the archive has. */
+async function archived(env: Env, forMs: number): Promise<Response> {
+  const rows: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
+  if (forMs > 0) await archive({ ...env, DB: metered(env.DB, rows) }, archiveKinds, { forMs });
+  const { results, meta } = await env.DB.prepare(
+    `select coalesce(sum(part.value->>'rows'), 0) as rows, coalesce(sum(part.value->>'bytes'), 0) as bytes,
+       count(part.value) as files, coalesce(sum(state <> 'done'), 0) as open
+     from archived_days left join json_each(parts) part`,
+  ).all<{ rows: number; bytes: number; files: number; open: number }>();
+  return Response.json({ data: { cost: rows, archive: results[0], databaseBytes: meta.size_after } });
 }
 
 /** The service with a rate limiter that costs nothing, unlike the local stand-in for Cloudflare's. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { benchAll } from './bench/all.ts';
+import { benchArchive } from './bench/archive.ts';
 import { benchCurve } from './bench/curve.ts';
 import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
@@ -40,6 +41,20 @@ program
       small
         ? { events: 20_000, trips: 4000, imported: 2000 }
         : { events: 1_000_000, trips: 200_000, imported: 100_000 },
+    );
+  });
+
+program
+  .command('archive')
+  .description('archiving 400 days of safety events, and pages of them before and after, in an hour or so')
+  .action(async (_, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    if (!json) console.log(machine());
+    await benchArchive(
+      json,
+      small
+        ? { events: 4000, days: 200, accounts: 2, pages: 5 }
+        : { events: 3_000_000, days: 400, accounts: 20, pages: 200 },
     );
   });
 

@@ -49,6 +49,15 @@ it('a delivery costs the same rows for one webhook and for ten, and for a small 
   }
 });
 
+it('what is archived costs few rows, and its pages are measured', async () => {
+  const [moved, pages] = await bench('archive');
+  const figure = (name: string) => Number(moved?.rows.find((row) => row[''] === name)?.measured);
+  expect(figure('events archived')).toBeGreaterThan(350);
+  expect(figure('rows written per event')).toBeLessThanOrEqual(6);
+  expect(pages?.rows.map((row) => row.page)).toEqual(['hot', 'archived', 'across']);
+  for (const row of pages?.rows ?? []) expect(Number(row['items, on average'])).toBe(50);
+});
+
 it('a neighbour loses nothing to any attack, and each is measured', async () => {
   const [times, effects] = await bench('neighbours');
   const names = effects?.rows.map(({ attack }) => attack);

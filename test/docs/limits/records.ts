@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
 import { maxWaiting } from '../../../src/db/turns.ts';
+import { rows } from '../../support/rows.ts';
 import { accident, as, driver, safetyEvent, vehicle, world } from '../../support/world.ts';
 import {
   api,
   connector,
+  create,
   dayMs,
   type Hits,
   letters,
@@ -12,6 +14,7 @@ import {
   refusesMore,
   rejectsMore,
   times,
+  us,
 } from './setting.ts';
 
 export const recordHits: Hits = {
@@ -73,12 +76,26 @@ export const recordHits: Hits = {
     expect((await list(tooEarly, to)).status).toBe(400);
     expect((await list(from, tooLate)).status).toBe(400);
   },
+  'age of a safety event that is notified': async (days) => {
+    await create({});
+    const started = (age: number) => new Date(Date.now() - age * dayMs).toISOString();
+    const events = [days - 1, days + 2].map((age) =>
+      safetyEvent({ sourceId: `${age}`, startedAt: started(age) }),
+    );
+    const before = await told();
+    expect((await connector().send(vehicle(), ...events)).data).toMatchObject({ rejected: [] });
+    expect(await told()).toBe(before + 1);
+  },
   '`sourceUpdatedAt`': (days) =>
     rejectsMore((days) => {
       const ahead = days * dayMs - minuteMs;
       return driver({ sourceUpdatedAt: new Date(Date.now() + ahead).toISOString() });
     }, days),
 };
+
+/** How many events of ours have been notified. */
+const told = async () =>
+  (await rows('select 1 from notifications where type = 2 and account_id = ?1', us.accountId)).length;
 
 /** Text of so many bytes, of which most characters take two. */
 const bytes = (count: number) => 'é'.repeat(count / 2).padEnd(count - Math.floor(count / 2), 'a');

@@ -49,7 +49,14 @@ export async function changeAccount(
   also: (db: Database) => BatchItem<'sqlite'>[] = () => [],
 ): Promise<Account> {
   const caller = operatorIn(id);
-  const [, , , [account]] = await asCaller(env, caller, (db) => [
+  const noted = (db: Database) =>
+    note(db, caller, {
+      action: status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended',
+      subject: 'account',
+      of: self(id),
+      fields: name === undefined ? [] : ['name'],
+    });
+  const [, , [account]] = await asCaller(env, caller, (db) => [
     refuseUnless(
       db,
       sql`exists (select 1 from accounts where id = ${id} and id <> ${nobody})`,
@@ -60,17 +67,12 @@ export async function changeAccount(
       sql`not exists (select 1 from deletions where id = ${id} and step is not null)`,
       'account being deleted',
     ),
-    note(db, caller, {
-      action: status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended',
-      subject: 'account',
-      of: self(id),
-      fields: name === undefined ? [] : ['name'],
-    }),
     db
       .update(accounts)
-      .set({ ...(name !== undefined && { name }), ...(status !== undefined && { status }) })
+      .set({ name: name ?? sql`${accounts.name}`, status: status ?? sql`${accounts.status}` })
       .where(eq(accounts.id, id))
       .returning(),
+    ...(name === undefined && status === undefined ? [] : [noted(db)]),
     ...also(db),
   ]);
   if (!account) throw invalid('Unknown account');

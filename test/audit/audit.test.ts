@@ -98,7 +98,7 @@ describe('the audit log', () => {
     await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
     expect(await told(us)).toEqual([
       'operator changed connection Long haul name healthStatus',
-      'operator changed account Acme Insurance name',
+      'operator changed account Acme name',
       'operator suspended account Acme',
       'operator activated account Acme',
     ]);
@@ -108,6 +108,8 @@ describe('the audit log', () => {
 
   it('notes nothing that was refused, or that changed nothing', async () => {
     const us = await world();
+    const unchanged = await operator.patch(`/operator/accounts/${us.accountId}`, {});
+    expect(unchanged).toMatchObject({ status: 200, data: { status: 'active' } });
     const api = as(us.apiToken);
     await api.post('/webhook', webhookBody(us, { connectionIds: [crypto.randomUUID()] }));
     await api.delete(`/webhook/${crypto.randomUUID()}`);

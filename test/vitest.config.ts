@@ -11,7 +11,7 @@ export default defineConfig({
   root,
   test: {
     // Journeys mostly wait: for claims to lapse, for retries, for a browser.
-    maxWorkers: 4,
+    maxWorkers: 3,
     // The Worker writes a line for each request and attempt; tests of the log read them themselves.
     onConsoleLog: (text) => !text.startsWith('{"level":"info"'),
     // Prints failures and a summary, nothing else.
@@ -41,6 +41,7 @@ export default defineConfig({
           setupFiles: ['test/support/set-up.ts'],
           // How fast the machine is decides nothing.
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -51,8 +52,9 @@ export default defineConfig({
           globalSetup: ['test/support/node/empty-state.ts'],
           // Each has a stack or a process of its own to work with.
           isolate: false,
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
+          // As above. Those that make a lot at first do it while others use both cores.
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
         },
       },
     ],

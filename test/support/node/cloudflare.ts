@@ -147,6 +147,13 @@ function buckets(account: Cloudflare): Hono {
     account.buckets.push({ name, location, ...(jurisdiction && { jurisdiction }) });
     return answer(c, {});
   });
+  api.get(`/r2/buckets/:name`, (c) => {
+    const jurisdiction = c.req.header('cf-r2-jurisdiction');
+    const bucket = account.buckets.find(
+      (one) => one.name === c.req.param('name') && one.jurisdiction === jurisdiction,
+    );
+    return bucket ? answer(c, bucket) : refuse(c, 404, 10_006, 'The specified bucket does not exist.');
+  });
   return api;
 }
 

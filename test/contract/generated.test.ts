@@ -87,8 +87,15 @@ it('GET /webhooks is 400 for a request that is not valid HTTP, as the document s
   expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 400 /);
 });
 
-/** Nothing that is made up leads there: what they are about has to be made first. */
-const deadEnds = ['getDelivery', 'replayDelivery'];
+/** Nothing that is made up leads there: what they are about has to be made first, or named to be deleted. */
+const deadEnds = [
+  'getDelivery',
+  'replayDelivery',
+  'deleteAccount',
+  'deleteConnection',
+  'eraseDriver',
+  'listRecords',
+];
 
 const idFor = (template: string, webhook: string) => {
   if (template.startsWith('/operator/accounts')) return other.accountId;

@@ -1,5 +1,6 @@
 import { app } from '../app.ts';
 import { archive } from '../archive/job.ts';
+import type { StarterEnv } from '../deliveries/consumer.ts';
 import type { QueueMessage } from '../deliveries/queue.ts';
 import { sweep } from '../deliveries/sweep.ts';
 import { archiveKinds } from '../fleet/registry.ts';
@@ -67,8 +68,8 @@ export default {
   },
 };
 
-/** `env` with a queue that counts what it is sent while wake-ups are dropped. */
-const watched = (env: Env): Env => (held ? counting(env, 'under way') : env);
+/** While wake-ups are dropped, `env` with a queue that counts them, and through which all deliveries go. */
+const watched = (env: Env): StarterEnv => (held ? { ...counting(env, 'under way'), QUEUE_ONLY: true } : env);
 
 /** `env` with a queue that counts what it is sent. */
 function counting(env: Env, as: 'under way' | 'queued'): Env {

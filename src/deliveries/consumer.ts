@@ -60,14 +60,17 @@ export async function handle(env: Env, message: QueueMessage): Promise<void> {
   }
 }
 
+/** The bindings, and whether all deliveries begin in the queue, where benchmarks can hold them back. */
+export type StarterEnv = Env & { QUEUE_ONLY?: true };
+
 /**
  * Returns what starts work on new deliveries behind a request's reply. The first webhook's begins at once, in the
  * request's own background, which spares it the way through the queue; an invocation has connections for one lane only,
  * so all else goes there. The rows are the truth: what cannot be started is no failure of the request, for the sweep
  * finds it.
  */
-export function starter(env: Env, context: Pick<ExecutionContext, 'waitUntil'>) {
-  let isFree = true;
+export function starter(env: StarterEnv, context: Pick<ExecutionContext, 'waitUntil'>) {
+  let isFree = !env.QUEUE_ONLY;
   return (messages: QueueMessage[]): void => {
     const here = isFree ? messages.slice(0, 1) : [];
     if (here.length > 0) isFree = false;

@@ -16,6 +16,8 @@ export type AttackSize = { webhooks: number; eventsPerCall: number; floodCalls: 
  */
 export type Attack = {
   name: string;
+  /** Not an attack on the service, but what as many requests cost the local runtime alone. */
+  isControl?: true;
   prepare: (
     stack: Stack,
     size: AttackSize,
@@ -23,6 +25,7 @@ export type Attack = {
 };
 
 export const attacks: Attack[] = [
+  { name: 'as many static files', isControl: true, prepare: staticFiles },
   { name: 'junk session cookies', prepare: junkCookies },
   { name: 'bad tokens', prepare: badTokens },
   { name: 'huge pages', prepare: hugePages },
@@ -63,6 +66,11 @@ async function junkCookies(stack: Stack, { perSecond }: AttackSize) {
     url: `${stack.baseUrl}/portal/webhooks`,
     headers: { cookie: `session=${randomBytes(32).toString('base64url')}` },
   }));
+}
+
+/** Files that the runtime serves without the Worker. */
+async function staticFiles(stack: Stack, { perSecond }: AttackSize) {
+  return hammering(perSecond, () => ({ url: `${stack.baseUrl}/portal/portal.js`, headers: {} }));
 }
 
 /** Tokens as ours are formed, that nobody issued. */

@@ -42,7 +42,7 @@ export async function benchNeighbours(json: boolean, size: Size): Promise<boolea
       const kind = key as keyof Times; // of the object above
       const [before, during] = [alone.times[kind], beside.times[kind]];
       const ratio = percentile(during, 0.99) / percentile(before, 0.99);
-      met &&= ratio <= maxRatio;
+      met &&= ratio <= maxRatio || attack.isControl === true;
       const shown = [before, during].flatMap((all) => [percentile(all, 0.5), percentile(all, 0.99)]);
       times.push([
         attack.name,

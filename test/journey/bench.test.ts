@@ -62,6 +62,7 @@ it('a neighbour loses nothing to any attack, and each is measured', async () => 
   const [times, effects] = await bench('neighbours');
   const names = effects?.rows.map(({ attack }) => attack);
   expect(names).toEqual([
+    'as many static files',
     'junk session cookies',
     'bad tokens',
     'huge pages',

@@ -13,6 +13,8 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { buildDocs } from '../../docs/pages/build.ts';
 import { root } from '../project/paths.ts';
+import { buildDesign } from './design.ts';
+import { buildMap } from './map.ts';
 
 /**
  * Brings `directory` up to date with the sources. It builds beside it and then moves single files, only those
@@ -33,15 +35,11 @@ export async function updateSite(directory: string): Promise<void> {
 
 /** Builds all files that Cloudflare serves without asking the Worker, into the empty folder `directory`. */
 export async function buildSite(directory: string): Promise<void> {
-  portal(directory);
+  cpSync(join(root, 'src/portal/assets'), join(directory, 'portal'), { recursive: true });
+  await buildDesign(join(directory, 'design'));
+  buildMap(join(directory, 'portal/map'));
   documents(directory);
   await buildDocs(directory);
-}
-
-function portal(directory: string): void {
-  cpSync(join(root, 'src/portal/assets'), join(directory, 'portal'), { recursive: true });
-  const pico = join(root, 'node_modules/@picocss/pico/css/pico.min.css');
-  cpSync(pico, join(directory, 'portal/pico.min.css'));
 }
 
 /** A separate program prints the API's documents: they come from Worker code, which is a project of its own. */

@@ -1,4 +1,5 @@
-// Pages work without this. It shows one language of a group at a time, copies code, and puts this host into samples.
+// Pages work without this. It shows one language of a group at a time, copies code, puts this host into samples, and
+// opens the contents of the page beside it, with the section that is being read marked.
 const samples = document.querySelectorAll('figure.code');
 
 for (const code of document.querySelectorAll('figure.code code'))
@@ -7,7 +8,7 @@ for (const code of document.querySelectorAll('figure.code code'))
 
 for (const figure of samples) {
   const button = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Copy' });
-  button.className = 'copy outline secondary';
+  button.className = 'btn btn-ghost btn-sm';
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(`${figure.querySelector('code').textContent}\n`);
     button.textContent = 'Copied';
@@ -43,3 +44,24 @@ for (const group of document.querySelectorAll('.samples')) {
   show(group.querySelector('figure').dataset.language);
 }
 show(localStorage.getItem('docs-language'));
+
+const contents = document.querySelector('.on-page details');
+if (contents) {
+  const wide = matchMedia('(width >= 80rem)');
+  const openIfWide = () => {
+    contents.open = wide.matches;
+  };
+  wide.addEventListener('change', openIfWide);
+  openIfWide();
+
+  const links = [...contents.querySelectorAll('a')];
+  const headings = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  const mark = () => {
+    const read = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < 120);
+    for (const [at, link] of links.entries())
+      if (at === read) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+  };
+  addEventListener('scroll', () => requestAnimationFrame(mark), { passive: true });
+  mark();
+}

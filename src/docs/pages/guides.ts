@@ -2,22 +2,26 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTables } from './resource-tables.ts';
 
-/** The guides in their order: each a file of `src/docs/guides`, and a page under `/docs`. Adding one is a line here. */
-export const guidePaths = [
-  'quick-start',
-  'authentication',
-  'pagination',
-  'webhooks',
-  'errors-and-limits',
-  'limits',
-  'moving-from-polling',
-  'connectors',
-  'versioning',
-  'changelog',
-] as const;
+/**
+ * The guides in their order, under the headings of the menu: each a file of `src/docs/guides`, and a page under `/docs`
+ * (the first one is `/docs` itself). Adding one is a word here.
+ */
+export const guideGroups = [
+  { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
+  { heading: 'Receive', paths: ['webhooks', 'testing'] },
+  { heading: 'Read', paths: ['pagination', 'moving-from-polling'] },
+  { heading: 'Send in', paths: ['connectors'] },
+  { heading: 'Look up', paths: ['errors-and-limits', 'limits', 'versioning', 'changelog'] },
+];
+
+/** The guides that have a path of their own. */
+export const guidePaths: string[] = guideGroups.flatMap(({ paths }) => paths).filter((path) => path !== '');
 
 /** A guide's path below `/docs` (empty for the first page), its title and its text in Markdown. */
 export type Guide = { path: string; title: string; markdown: string };
+
+/** A guide's address. */
+export const hrefOf = ({ path }: Guide): string => (path ? `/docs/${path}` : '/docs');
 
 /** Reads all guides, with the page that leads to them first. @throws Error when one has no title */
 export const readGuides = (): Guide[] => ['', ...guidePaths].map(readGuide);

@@ -1,80 +1,153 @@
-import type { Guide } from './guides.ts';
-import type { Rendered } from './markdown.ts';
+import { type Guide, guideGroups, hrefOf } from './guides.ts';
+import { icon, mark } from './icons.ts';
+import type { Heading, Rendered } from './markdown.ts';
+import type { Topic } from './topics.ts';
+
+/** What pages refer to that has a version: browsers keep such files for a year. */
+export type Versions = { scalar: string; minisearch: string; index: string };
+
+/** A place of the docs: a guide among `guides`, or a page beside them. */
+type Place = { guides: Guide[]; path: string; title: string; versions: Versions };
 
 /** A guide's whole page. `guides` are all of them, for the menu. */
-export const guidePage = (guides: Guide[], guide: Guide, { html, sections }: Rendered): string =>
-  page(
-    guide.title,
-    ['/portal/pico.min.css', '/docs/docs.css'],
-    `<div class="container docs">
-<nav aria-label="Guides">
-<ul>
-${guides.map((other) => menuItem(other, other === guide, sections)).join('\n')}
-<li><a href="/docs/reference">API reference</a></li>
-</ul>
-</nav>
-<main>
-${html}${following(guides, guide)}
-</main>
-</div>
-<script src="/docs/docs.js" defer></script>`,
+export const guidePage = (guides: Guide[], guide: Guide, rendered: Rendered, versions: Versions): string => {
+  const { html, headings } = rendered;
+  return page(
+    { guides, path: guide.path, title: guide.title, versions },
+    `${onThisPage(headings)}<main class="docs-page" id="content">
+<article class="prose">
+${html}</article>
+${following(guides, guide)}
+</main>`,
+    '<script src="/docs/docs.js" type="module"></script>',
   );
+};
 
-/** The page of the API reference. Scalar draws it, in styles of its own, from `/openapi.json`; `version` is Scalar's. */
-export const referencePage = (version: string): string =>
+/** The page that lists everything, for those who search without scripts. */
+export const topicsPage = (guides: Guide[], topics: Topic[], versions: Versions): string => {
+  const parts = [...Map.groupBy(topics, ({ page }) => page)];
+  return page(
+    { guides, path: 'topics', title: 'All topics', versions },
+    `<main class="docs-page" id="content">
+<article class="prose topics">
+<h1>All topics</h1>
+${parts.map(([name, [first, ...inside]]) => topicList(name, first, inside)).join('\n')}
+</article>
+</main>`,
+    '',
+  );
+};
+
+/** The page of the API reference. Scalar draws it from `/openapi.json`. */
+export const referencePage = (guides: Guide[], versions: Versions): string =>
   page(
-    'API reference',
-    ['/docs/reference.css'],
-    `<main>
-<noscript><p class="container">The reference needs JavaScript. The document behind it is at
-<a href="/openapi.json">/openapi.json</a>.</p></noscript>
+    { guides, path: 'reference', title: 'API reference', versions },
+    `<article id="content">
+<noscript><main class="docs-page"><div class="prose"><h1>API reference</h1>
+<p>The reference needs JavaScript. <a href="/docs/topics#api-reference">All topics</a> lists its operations; the document
+behind it is at <a href="/openapi.json">/openapi.json</a>.</p></div></main></noscript>
 <div id="reference"></div>
-</main>
-<script src="/docs/standalone.js?v=${version}" defer></script>
+</article>`,
+    `<script src="/docs/standalone.js?v=${versions.scalar}" defer></script>
 <script src="/docs/reference.js" defer></script>`,
   );
 
-const page = (title: string, styles: string[], body: string): string => `<!doctype html>
+const page = (place: Place, body: string, scripts: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(title)} · Fleet Data Service</title>
-<link rel="icon" href="data:,">
-${styles.map((href) => `<link rel="stylesheet" href="${href}">`).join('\n')}
+<title>${escaped(place.title)} · Fleet Data Service</title>
+<link rel="icon" href="/design/mark.svg">
+<link rel="preload" href="/design/geist.woff2" as="font" type="font/woff2" crossorigin>
+<link rel="stylesheet" href="/design/design.css">
+<link rel="stylesheet" href="/design/docs.css">
+<link rel="stylesheet" href="/design/prose.css">${place.path === 'reference' ? '\n<link rel="stylesheet" href="/docs/reference.css">' : ''}
+<script src="/docs/search.js" type="module"></script>
 </head>
-<body>
-<header class="container">
-<nav aria-label="Main">
-<ul><li><a href="/docs"><strong>Fleet Data Service</strong></a></li></ul>
-<ul>
-<li><a href="/docs/quick-start">Guides</a></li>
-<li><a href="/docs/reference">API reference</a></li>
-<li><a href="/portal">Portal</a></li>
-</ul>
-</nav>
-</header>
+<body class="docs${place.path === 'reference' ? ' docs-wide' : ''}">
+<a class="skip" href="#content">Skip to content</a>
+${header(place)}
+<div class="docs-body">
+${menu(place)}
 ${body}
+</div>
+${scripts}
 </body>
 </html>
 `;
 
-const hrefOf = ({ path }: Guide): string => (path ? `/docs/${path}` : '/docs');
+/** Where the search stands there is a plain link first, for browsers that run no scripts. */
+const header = ({ path, versions }: Place): string => `<header class="docs-head">
+<a class="brand" href="/docs">${mark}<span>Fleet Data Service<small>Documentation</small></span></a>
+<search class="docs-search" data-index="/docs/search.json?v=${versions.index}" data-program="/docs/minisearch.js?v=${versions.minisearch}">
+<a class="docs-field" href="/docs/topics">${icon('search')}All topics</a>
+</search>
+<nav class="docs-links" aria-label="Main">
+<ul>
+<li><a href="/docs"${path === 'reference' ? '' : ' aria-current="true"'}>Guides</a></li>
+<li><a href="/docs/reference"${current(path === 'reference')}>API reference</a></li>
+<li><a href="/portal">Portal</a></li>
+</ul>
+</nav>
+<button class="btn btn-ghost" type="button" popovertarget="nav">${icon('menu')}Menu</button>
+</header>`;
 
-function menuItem(guide: Guide, current: boolean, sections: Rendered['sections']): string {
-  if (!current) return `<li><a href="${hrefOf(guide)}">${escaped(guide.title)}</a></li>`;
-  const inside = sections
-    .map(({ id, title }) => `<li><a href="#${id}">${escaped(title)}</a></li>`)
-    .join('\n');
-  const list = inside && `\n<ul>\n${inside}\n</ul>\n`;
-  return `<li><a href="${hrefOf(guide)}" aria-current="page">${escaped(guide.title)}</a>${list}</li>`;
+/** One list of links: beside the page, or on a phone a drawer, which needs no script and closes with Esc. */
+const menu = (place: Place): string => `<nav class="nav" id="nav" popover="auto" aria-label="Documentation">
+${guideGroups.map(({ heading, paths }) => menuGroup(heading, paths, place)).join('\n')}
+<div><h2>API</h2>
+<ul>
+<li><a href="/docs/reference"${current(place.path === 'reference')}>API reference</a></li>
+<li><a href="/docs/topics"${current(place.path === 'topics')}>All topics</a></li>
+<li class="docs-portal"><a href="/portal">Portal</a></li>
+</ul></div>
+</nav>`;
+
+function menuGroup(heading: string, paths: string[], { guides, path }: Place): string {
+  const links = guides
+    .filter((guide) => paths.includes(guide.path))
+    .map(
+      (guide) =>
+        `<li><a href="${hrefOf(guide)}"${current(guide.path === path)}>${escaped(guide.title)}</a></li>`,
+    );
+  return `<div><h2>${heading}</h2>\n<ul>\n${links.join('\n')}\n</ul></div>`;
+}
+
+/** The contents of a long page: beside it on a wide screen, where a script opens them, and above it on others. */
+function onThisPage(headings: Heading[]): string {
+  const inside = headings.filter(({ tag }) => tag === 'h2' || tag === 'h3');
+  if (inside.length < 3) return '';
+  const links = inside.map(
+    ({ tag, id, title }) => `<li class="${tag}"><a href="#${id}">${escaped(title)}</a></li>`,
+  );
+  return `<nav class="on-page" aria-label="On this page">
+<details>
+<summary>On this page</summary>
+<ul>
+${links.join('\n')}
+</ul>
+</details>
+</nav>
+`;
+}
+
+function topicList(name: string, first: Topic | undefined, inside: Topic[]): string {
+  const links = inside.map(
+    ({ href, title, detail }) =>
+      `<li><a href="${href}">${escaped(title)}</a>${detail ? ` <code>${escaped(detail)}</code>` : ''}</li>`,
+  );
+  const list = links.length > 0 ? `\n<ul>\n${links.join('\n')}\n</ul>` : '';
+  return `<h2 id="${name.toLowerCase().replaceAll(' ', '-')}"><a href="${first?.href}">${escaped(name)}</a></h2>${list}`;
 }
 
 function following(guides: Guide[], guide: Guide): string {
   const next = guides[guides.indexOf(guide) + 1];
   return next ? `<p class="next">Next: <a href="${hrefOf(next)}">${escaped(next.title)}</a></p>` : '';
 }
+
+const current = (here: boolean): string => (here ? ' aria-current="page"' : '');
 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');

@@ -1,13 +1,16 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import { codeRenderer, readFence } from './code.ts';
 
-/** A heading of a page: its tag, the id that links lead to, and its text. */
-export type Heading = { tag: string; id: string; title: string };
+/** A heading of a page: its tag, the id that links lead to, and its title; the first paragraph below it, and all words. */
+export type Heading = { tag: string; id: string; title: string; lead: string; text: string };
 
-/** A guide as HTML, with its sections. */
-export type Rendered = { html: string; sections: Heading[] };
+/** A guide as HTML, with its headings. */
+export type Rendered = { html: string; headings: Heading[] };
 
-/** Returns how to render a guide: headings can be linked to, tables scroll, and adjacent samples are one group. */
+/**
+ * Returns how to render a guide: headings are links to themselves, rows of tables become cards on a phone, and adjacent
+ * samples are one group.
+ */
 export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
   const code = await codeRenderer();
   const markdown = new MarkdownIt();
@@ -20,31 +23,61 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
     if (!isSample(tokens[at]) || !(before || after)) return html;
     return `${before ? '' : '<div class="samples">\n'}${html}${after ? '' : '</div>\n'}`;
   };
-  rules.table_open = () => '<div class="table" role="group" aria-label="Table" tabindex="0"><table>\n';
+  rules.table_open = () =>
+    '<div class="panel" role="group" aria-label="Table" tabindex="0"><table class="data data-cards">\n';
   rules.table_close = () => '</table></div>\n';
   rules.heading_open = (tokens, at) => {
     const { tag } = tokens[at] ?? { tag: 'h2' };
-    return `<${tag} id="${idOf(textOf(tokens[at + 1]))}">`;
+    const id = idOf(textOf(tokens[at + 1]));
+    return tag === 'h1' ? `<h1 id="${id}">` : `<${tag} id="${id}"><a href="#${id}">`;
+  };
+  rules.heading_close = (tokens, at) => {
+    const { tag } = tokens[at] ?? { tag: 'h2' };
+    return tag === 'h1' ? '</h1>\n' : `</a></${tag}>\n`;
   };
   return (text) => {
     const tokens = markdown.parse(text, {});
-    const sections = headingsOf(tokens).filter(({ tag }) => tag === 'h2');
-    return { html: markdown.renderer.render(tokens, markdown.options, {}), sections };
+    labelCells(tokens);
+    return { html: markdown.renderer.render(tokens, markdown.options, {}), headings: headingsOf(tokens) };
   };
 }
 
 const isSample = (token: Token | undefined): boolean =>
   token?.type === 'fence' && readFence(token.info).name !== undefined;
 
+/** Names each cell by the head of its column: on a phone rows are cards, and the first cell is a card's title. */
+function labelCells(tokens: Token[]): void {
+  let heads: string[] = [];
+  let column = 0;
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'table_open') heads = [];
+    if (token.type === 'tr_open') column = 0;
+    if (token.type === 'th_open') heads.push(textOf(tokens[at + 1]));
+    if (token.type !== 'td_open') continue;
+    const head = heads[column++] ?? '';
+    if (column === 1) token.attrSet('class', 'card-title');
+    else if (textOf(tokens[at + 1])) token.attrSet('data-label', head);
+  }
+}
+
 /** The headings of a page, in their order. */
-export const headingsOf = (tokens: Token[]): Heading[] =>
-  tokens.flatMap(({ type, tag }, at) => {
-    const title = textOf(tokens[at + 1]);
-    return type === 'heading_open' ? [{ tag, id: idOf(title), title }] : [];
-  });
+export function headingsOf(tokens: Token[]): Heading[] {
+  const headings: Heading[] = [];
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      const title = textOf(tokens[at + 1]);
+      headings.push({ tag: token.tag, id: idOf(title), title, lead: '', text: '' });
+    }
+    const heading = headings.at(-1);
+    if (!heading || token.type !== 'inline' || tokens[at - 1]?.type === 'heading_open') continue;
+    if (tokens[at - 1]?.type === 'paragraph_open') heading.lead ||= textOf(token);
+    heading.text += `${textOf(token)} `;
+  }
+  return headings;
+}
 
 const textOf = (inline: Token | undefined): string =>
-  (inline?.children ?? []).map(({ content }) => content).join('');
+  (inline?.children ?? []).map(({ type, content }) => (type === 'softbreak' ? ' ' : content)).join('');
 
 /** A heading's id: the one that GitHub gives it, so that a link holds on both. */
 const idOf = (title: string): string =>

@@ -1,22 +1,39 @@
-// Pages work without this: it copies what is shown, and refreshes a page that waits for something to happen.
+// Pages work without this: it copies what is shown, and tells the time zone.
 for (const button of document.querySelectorAll('[data-copy]')) {
   button.hidden = false;
+  const label = button.querySelector('span') ?? button;
+  const text = label.textContent;
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.textContent = 'Copied';
+    label.textContent = 'Copied';
+    setTimeout(() => (label.textContent = text), 2000);
   });
 }
 
-const live = document.querySelector('[data-live]');
-if (live) {
-  const refresh = async () => {
-    const reply = await fetch(location.href, { headers: { accept: 'text/html' } });
-    if (!reply.ok || reply.redirected) return;
-    const fresh = new DOMParser()
-      .parseFromString(await reply.text(), 'text/html')
-      .querySelector('[data-live]');
-    if (fresh && fresh.innerHTML !== live.innerHTML && !live.contains(document.activeElement))
-      live.innerHTML = fresh.innerHTML;
-  };
-  setInterval(() => document.hidden || refresh().catch(() => {}), 2000);
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone && !document.cookie.includes(`timezone=${encodeURIComponent(zone)}`)) {
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser yet
+  document.cookie = `timezone=${encodeURIComponent(zone)}; path=/portal; max-age=31536000; samesite=lax`;
+}
+
+// Narrows a list of choices while somebody types; the button beside it does the same without script.
+for (const field of document.querySelectorAll('[data-filter]'))
+  field.addEventListener('input', () => {
+    const wanted = field.value.trim().toLowerCase();
+    for (const choice of document.getElementById(field.dataset.filter).children)
+      choice.hidden = !choice.textContent.toLowerCase().includes(wanted);
+  });
+
+// A slash goes to the search, from wherever nothing is typed.
+const search = document.getElementById('find-any');
+if (search) {
+  search.form.querySelector('kbd').hidden = false;
+  document.addEventListener('keydown', (event) => {
+    const typing = event.target.closest?.('input, textarea, select, [contenteditable]');
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || typing) return;
+    event.preventDefault();
+    const menu = search.closest('[popover]');
+    if (search.offsetParent === null) menu.showPopover();
+    search.focus();
+  });
 }

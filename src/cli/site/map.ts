@@ -1,0 +1,96 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Area,
+  type Areas,
+  feature,
+  type MultiPolygon,
+  merge,
+  mesh,
+  type Topology,
+} from 'topojson-client';
+import { root } from '../project/paths.ts';
+
+type Position = [longitude: number, latitude: number];
+
+/**
+ * Builds what pages with a map load into the folder `directory`: MapLibre with its worker and stylesheet, and outlines
+ * of the world's countries (Natural Earth) and of the states and counties of the USA (Census Bureau), as GeoJSON.
+ */
+export function buildMap(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  for (const file of ['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'])
+    cpSync(join(root, 'node_modules/maplibre-gl/dist', file), join(directory, file));
+  const world = atlas('world-atlas/countries-50m.json');
+  const us = atlas('us-atlas/counties-10m.json');
+  const { countries, states, counties } = { ...world.objects, ...us.objects };
+  if (!countries || !states || !counties) throw new Error('The atlases have changed their layout');
+  const write = (name: string, features: object[]) =>
+    writeFileSync(join(directory, `${name}.json`), JSON.stringify({ type: 'FeatureCollection', features }));
+  write('countries', [land(world, countries), borders(world, countries), ...names(world, countries)]);
+  write('states', [borders(us, states), ...names(us, states)]);
+  write('counties', [borders(us, counties, withinState), ...names(us, counties)]);
+}
+
+const atlas = (file: string): Topology =>
+  JSON.parse(readFileSync(join(root, 'node_modules', file), 'utf8')) as Topology; // as these packages document it
+
+const land = (topology: Topology, { geometries }: Areas) => ({
+  type: 'Feature',
+  properties: { is: 'land' },
+  geometry: { type: 'MultiPolygon', coordinates: shapes(merge(topology, geometries)) },
+});
+
+/** The borders between areas, without the coasts, which are the land's. */
+const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) => boolean = () => true) => ({
+  type: 'Feature',
+  properties: { is: 'border' },
+  geometry: {
+    type: 'MultiLineString',
+    coordinates: mesh(topology, areas, (a, b) => a !== b && wanted(a, b))
+      .coordinates.map(coarse)
+      .filter((line) => line.length > 1),
+  },
+});
+
+/** The first two digits of a county's id are its state's: what separates states is drawn as their border. */
+const withinState = (a: Area, b: Area): boolean => a.id?.slice(0, 2) === b.id?.slice(0, 2);
+
+/** The name of each area, in the middle of its largest part, with how large that is: large areas are named first. */
+const names = (topology: Topology, { geometries }: Areas) =>
+  geometries.flatMap((area) => {
+    const { geometry, properties } = feature(topology, area);
+    const parts = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
+    const largest = parts
+      .flatMap(([outline]) => (outline ? [middle(outline)] : []))
+      .reduce((best, part) => (part.area > best.area ? part : best), { area: 0, at: [0, 0] as Position });
+    const name = { is: 'name', name: properties.name, area: Math.round(largest.area * 100) };
+    const [at] = coarse([largest.at]);
+    return largest.area > 0
+      ? [{ type: 'Feature', properties: name, geometry: { type: 'Point', coordinates: at } }]
+      : [];
+  });
+
+const shapes = ({ coordinates }: MultiPolygon): Position[][][] =>
+  coordinates
+    .map((rings) => rings.map(coarse).filter((ring) => ring.length > 3))
+    .filter((rings) => rings.length > 0);
+
+/** Positions in hundredths of a degree, about a kilometre, which the atlases are not more exact than. */
+function coarse(line: Position[]): Position[] {
+  const rounded = line.map(([x, y]): Position => [Math.round(x * 100) / 100, Math.round(y * 100) / 100]);
+  return rounded.filter(([x, y], i) => i === 0 || x !== rounded[i - 1]?.[0] || y !== rounded[i - 1]?.[1]);
+}
+
+/** The centroid of an outline, and its area in square degrees. */
+function middle(outline: Position[]): { area: number; at: Position } {
+  let [doubled, x, y] = [0, 0, 0];
+  for (const [i, [x1, y1]] of outline.entries()) {
+    const [x0, y0] = outline[i - 1] ?? [x1, y1];
+    const cross = x0 * y1 - x1 * y0;
+    doubled += cross;
+    x += (x0 + x1) * cross;
+    y += (y0 + y1) * cross;
+  }
+  return { area: Math.abs(doubled) / 2, at: [x / (3 * doubled || 1), y / (3 * doubled || 1)] };
+}

@@ -1,0 +1,55 @@
+// Pages work without this: it asks every few seconds, while the page can be seen, whether anything that the page shows
+// has changed, and only then fetches the page and replaces its parts that are marked `data-live`.
+const { tick, seen: first } = document.body.dataset;
+const everyMs = 4000;
+const afterChangeMs = 8000; // where something changes all the time
+const longestMs = 60_000;
+
+let seen = first;
+let waitMs = everyMs;
+let timer;
+
+async function look() {
+  const reply = await fetch(tick);
+  if (reply.redirected) return undefined; // signed out: nothing more to ask for
+  if (!reply.ok) throw new Error(reply.statusText);
+  const { version } = await reply.json();
+  if (version === seen) return everyMs;
+  await refresh();
+  seen = version;
+  return afterChangeMs;
+}
+
+async function refresh() {
+  const reply = await fetch(location.href, { headers: { accept: 'text/html' } });
+  if (!reply.ok || reply.redirected) return;
+  const fresh = new DOMParser().parseFromString(await reply.text(), 'text/html');
+  for (const part of document.querySelectorAll('[data-live]')) {
+    const next = part.id ? fresh.getElementById(part.id) : fresh.querySelector('[data-live]:not([id])');
+    const isInUse = part.contains(document.activeElement) || part.querySelector(':checked, details[open]');
+    if (next && next.innerHTML !== part.innerHTML && !isInUse) part.innerHTML = next.innerHTML;
+  }
+  // The shapes of icons that only the new parts use.
+  const shapes = document.querySelector('svg[hidden]');
+  for (const shape of fresh.querySelectorAll('svg[hidden] symbol'))
+    if (!document.getElementById(shape.id)) shapes?.append(shape);
+}
+
+/** Asks, and again after a while: sooner or later if it fails. A page that cannot be seen asks for nothing. */
+async function lookOn() {
+  clearTimeout(timer);
+  if (document.hidden) return;
+  try {
+    waitMs = await look();
+    if (waitMs === undefined) return;
+  } catch {
+    waitMs = Math.min(2 * (waitMs ?? everyMs), longestMs);
+  }
+  clearTimeout(timer);
+  timer = setTimeout(lookOn, waitMs);
+}
+
+if (tick && document.querySelector('[data-live]')) {
+  document.addEventListener('visibilitychange', lookOn);
+  timer = setTimeout(lookOn, everyMs);
+}

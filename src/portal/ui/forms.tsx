@@ -1,0 +1,223 @@
+import type { Child } from 'hono/jsx';
+import type { FieldError } from '../../errors.ts';
+import type { FormProblem } from '../form.ts';
+import { Allowed } from './allowed.tsx';
+import { Icon, type IconName } from './icons.tsx';
+
+/** How much a button stands out: at most one of a page is `primary`; `danger` destroys something. */
+export type Weight = 'primary' | 'plain' | 'danger' | 'ghost';
+
+const weights: { [weight in Weight]: string } = {
+  primary: 'btn btn-primary',
+  plain: 'btn',
+  danger: 'btn btn-danger',
+  ghost: 'btn btn-ghost',
+};
+
+/**
+ * A button that does something, for people who may. It is a form of its own, because following a link must not change
+ * anything.
+ */
+export const PostButton = (props: { to: string; name: string; icon?: IconName; weight?: Weight }) => (
+  <Allowed to={props.to}>
+    <form method="post" action={props.to}>
+      <button type="submit" class={weights[props.weight ?? 'plain']}>
+        {props.icon && <Icon name={props.icon} />}
+        {props.name}
+      </button>
+    </form>
+  </Allowed>
+);
+
+/** A link that looks like a button, for people who may follow it. `about` names its object for those who do not see where it stands. */
+export const LinkButton = (props: {
+  href: string;
+  name: string;
+  icon?: IconName;
+  weight?: Weight;
+  small?: boolean;
+  about?: string;
+}) => (
+  <Allowed to={props.href} method="GET">
+    <a class={weights[props.weight ?? 'plain'] + (props.small ? ' btn-sm' : '')} href={props.href}>
+      {props.icon && <Icon name={props.icon} />}
+      {props.name}
+      {props.about && <span class="sr-only"> {props.about}</span>}
+    </a>
+  </Allowed>
+);
+
+/** The button that sends a form; of several, `does` tells which one was pressed. */
+export const Submit = ({
+  name,
+  weight = 'primary',
+  does,
+}: {
+  name: string;
+  weight?: Weight;
+  does?: string;
+}) => (
+  <button type="submit" class={weights[weight]} name={does && 'do'} value={does}>
+    {name}
+  </button>
+);
+
+/** A button of a form that has several: `does` tells which one was pressed, and `to` leads back to where it stands. */
+export const FormButton = (props: {
+  to: string;
+  does: string;
+  icon?: IconName;
+  ghost?: boolean;
+  label?: string;
+  children?: Child;
+}) => (
+  <button
+    class={`btn btn-sm${props.ghost ? ' btn-ghost' : ''}`}
+    type="submit"
+    name="do"
+    value={props.does}
+    formaction={props.to}
+    aria-label={props.label}
+  >
+    {props.icon && <Icon name={props.icon} />}
+    {props.children}
+  </button>
+);
+
+/** The question before something that cannot be undone, with a way back. */
+export const Confirm = (props: {
+  to: string;
+  confirm: string;
+  back: string;
+  cancel: string;
+  children: Child;
+}) => (
+  <section class="panel">
+    <div class="panel-body stack">
+      <p>{props.children}</p>
+      <div class="actions">
+        <PostButton to={props.to} name={props.confirm} weight="danger" />
+        <LinkButton href={props.back} name={props.cancel} weight="ghost" />
+      </div>
+    </div>
+  </section>
+);
+
+/** The error of a field, or of a part of it. */
+export const errorOf = (errors: FieldError[] | undefined, name: string): string | undefined =>
+  errors?.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
+
+/** What is wrong with a form: what is not about any one field is shown under the field that matters most. */
+export const errorsOfForm = (problem: FormProblem | undefined, mainField: string): FieldError[] => {
+  if (!problem) return [];
+  return problem.errors.length > 0 ? problem.errors : [{ field: mainField, message: problem.message }];
+};
+
+/** What is wrong with a field, under it. */
+export const FieldProblem = ({ id, message }: { id: string; message: string | undefined }) =>
+  message ? (
+    <p class="field-error" id={id} role="alert">
+      <Icon name="circle-alert" small />
+      <span>{message}</span>
+    </p>
+  ) : null;
+
+type Labelled = { name: string; label: string; hint?: string | undefined; errors?: FieldError[] };
+
+/** A labelled input, with a hint and with what is wrong with its value. */
+export const Field = (
+  props: Labelled & {
+    type?: string;
+    value?: string;
+    required?: boolean;
+    autocomplete?: string;
+    placeholder?: string;
+    maxlength?: number;
+  },
+) => {
+  const { name, label, hint, errors, type = 'text', value = '', ...rest } = props;
+  const error = errorOf(errors, name);
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <input
+        class="input"
+        id={name}
+        name={name}
+        type={type}
+        value={value}
+        {...rest}
+        aria-invalid={error ? 'true' : undefined}
+        aria-describedby={described || undefined}
+        autofocus={error !== undefined}
+      />
+      {hint && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      <FieldProblem id={`${name}-error`} message={error} />
+    </div>
+  );
+};
+
+/** A labelled choice of one of several values. */
+export const Select = (props: Labelled & { value: string; options: [value: string, name: string][] }) => {
+  const { name, label, hint, errors, value, options } = props;
+  const error = errorOf(errors, name);
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select
+        class="select"
+        id={name}
+        name={name}
+        aria-invalid={error ? 'true' : undefined}
+        aria-describedby={described || undefined}
+        autofocus={error !== undefined}
+      >
+        {options.map(([option, text]) => (
+          <option value={option} selected={option === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      {hint && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      <FieldProblem id={`${name}-error`} message={error} />
+    </div>
+  );
+};
+
+/** A checkbox or radio button with a second line. */
+export const Choice = (props: {
+  type: 'checkbox' | 'radio';
+  name: string;
+  value: string;
+  checked: boolean;
+  label: string;
+  note?: Child;
+}) => {
+  const { type, label, note, ...input } = props;
+  return (
+    <label class="choice">
+      <input class={`${type} ${type}-primary ${type}-sm`} type={type} {...input} />
+      <strong>{label}</strong>
+      {note && <span class="sub">{note}</span>}
+    </label>
+  );
+};
+
+/** What went wrong with a whole form, when no field is to blame. */
+export const Problem = ({ message }: { message: string | undefined }) =>
+  message ? (
+    <div class="note note-bad" role="alert">
+      <Icon name="circle-alert" />
+      <p>{message}</p>
+    </div>
+  ) : null;

@@ -1,0 +1,81 @@
+import { createContext, useContext } from 'hono/jsx';
+
+/** A place on earth, in degrees; with the provider's address of it, if it gave one. */
+export type Place = { latitude: number; longitude: number; address?: string | null | undefined };
+
+/** Something on a map: where, what it is called there, and the page that is about it. */
+export type MapPoint = {
+  at: Place;
+  name: string;
+  look: 'accident' | 'risk-1' | 'risk-2' | 'risk-3' | 'risk-4' | 'risk-5' | 'start' | 'end' | 'vehicle';
+  href?: string | undefined;
+};
+
+/** The style of a tile provider that the operator has chosen, by its URL; without one, maps show outlines. */
+export const MapStyle = createContext<string | undefined>(undefined);
+
+/** How many points a map shows at most: the first ones. */
+export const maxMapPoints = 200;
+
+/**
+ * A map of some points, and of the way along `line` if there is one, as the first thing in a panel. Points that are
+ * close together become one with their number. `label` says what is shown. Without script, and to screen readers, it
+ * is a list of the points with their places. Nothing for no points.
+ */
+export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: Place[] | undefined }) => {
+  const { label, line } = props;
+  const points = props.points.slice(0, maxMapPoints);
+  const style = useContext(MapStyle);
+  if (points.length === 0) return null;
+  return (
+    <section
+      class="map-box"
+      aria-label={label}
+      data-map
+      data-style={style}
+      data-line={line && line.length > 1 ? JSON.stringify(line.map(inOrder)) : undefined}
+    >
+      <div class="map"></div>
+      <ul class="map-places">
+        {/* Of two that cover each other, the more important one is on top: it comes last. */}
+        {points.toSorted(byWeight).map(({ at, name, look, href }) => (
+          <li data-at={JSON.stringify(inOrder(at))} data-look={look} data-mark={marks[look]} data-href={href}>
+            {name} <span class="sub">{placeName(at)}</span>
+          </li>
+        ))}
+      </ul>
+      <script type="module" src="/portal/map/map.js"></script>
+    </section>
+  );
+};
+
+/** What a place is called: by the provider's address, or else by its coordinates. */
+export const placeName = (place: Place): string => place.address || coordinates(place);
+
+/** "40.21502, −77.18934": latitude and longitude, to about a metre. */
+export const coordinates = ({ latitude, longitude }: Place): string =>
+  [latitude, longitude].map((degrees) => degrees.toFixed(5).replace('-', '−')).join(', ');
+
+/** Never by colour alone: what stands in a point says which it is. */
+const marks: { [look in MapPoint['look']]?: string } = {
+  'risk-1': '1',
+  'risk-2': '2',
+  'risk-3': '3',
+  'risk-4': '4',
+  'risk-5': '5',
+  start: 'A',
+  end: 'B',
+};
+
+const weights: MapPoint['look'][] = [
+  ...(['start', 'end', 'vehicle'] as const),
+  ...(['risk-1', 'risk-2', 'risk-3', 'risk-4', 'risk-5', 'accident'] as const),
+];
+
+const byWeight = (a: MapPoint, b: MapPoint): number => weights.indexOf(a.look) - weights.indexOf(b.look);
+
+/** As GeoJSON has it. */
+const inOrder = ({ latitude, longitude }: Place): [longitude: number, latitude: number] => [
+  longitude,
+  latitude,
+];

@@ -1,0 +1,170 @@
+import { type Child, createContext, useContext } from 'hono/jsx';
+
+/** The reader's time zone, by its IANA name, within a page. */
+export const TimeZone = createContext('UTC');
+
+/** The time zone in words, such as "Eastern Standard Time (New York)". */
+export const ZoneName = () => <>{zoneName(useContext(TimeZone))}</>;
+
+/** The same as text. */
+export function zoneName(zone: string): string {
+  const city = zone.includes('/') ? ` (${zone.split('/').at(-1)?.replaceAll('_', ' ')})` : '';
+  return part(zone, Date.now(), 'long') + city;
+}
+
+const part = (timeZone: string, at: number, timeZoneName: 'long' | 'short'): string =>
+  new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName })
+    .formatToParts(at)
+    .find(({ type }) => type === 'timeZoneName')?.value ?? timeZone;
+
+/**
+ * A point in time in the reader's zone: "14:32" today, "Nov 18, 17:41" this year, else with the year; UTC on hover.
+ * With `seconds` where they count. A dash for null.
+ */
+export const Time = (props: { at: number | string | null | undefined; seconds?: boolean }) => {
+  const { at, seconds = false } = props;
+  const zone = useContext(TimeZone);
+  if (at === null || at === undefined) return <>–</>;
+  const iso = new Date(at).toISOString();
+  return (
+    <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
+      {shortTime(zone, new Date(at).getTime(), seconds)}
+    </time>
+  );
+};
+
+/** "14:32" in the reader's zone, where the day is known from elsewhere. With `seconds` where they count. */
+export const Clock = ({ at, seconds = false }: { at: number | string; seconds?: boolean }) => {
+  const zone = useContext(TimeZone);
+  return <Marked at={at}>{clockTime(zone, new Date(at).getTime(), seconds)}</Marked>;
+};
+
+/** "Friday, November 20, 14:32:09" in the reader's zone; with the year, if it is another one. */
+export const FullTime = ({ at }: { at: number | string }) => {
+  const zone = useContext(TimeZone);
+  const [day, today] = [dayIn(zone, new Date(at).getTime()), dayIn(zone, Date.now())];
+  const date = new Intl.DateTimeFormat('en-US', {
+    ...{ timeZone: zone, weekday: 'long', month: 'long', day: 'numeric' },
+    ...(day.slice(0, 4) !== today.slice(0, 4) && { year: 'numeric' }),
+  } as const).format(new Date(at));
+  return (
+    <Marked at={at}>
+      {date}, {clockTime(zone, new Date(at).getTime(), true)}
+    </Marked>
+  );
+};
+
+/** The day of a point in time in the reader's zone: "Today", "Nov 18" this year, else with the year; UTC on hover. */
+export const Day = ({ at }: { at: number }) => {
+  const zone = useContext(TimeZone);
+  const [day, today] = [dayIn(zone, at), dayIn(zone, Date.now())];
+  const year = day.slice(0, 4) === today.slice(0, 4) ? {} : ({ year: 'numeric' } as const);
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    month: 'short',
+    day: 'numeric',
+    ...year,
+  });
+  return <Marked at={at}>{day === today ? 'Today' : format.format(at)}</Marked>;
+};
+
+/** What machines read of a time, and UTC on hover. */
+const Marked = ({ at, children }: { at: number | string; children: Child }) => {
+  const iso = new Date(at).toISOString();
+  return (
+    <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
+      {children}
+    </time>
+  );
+};
+
+const clockTime = (timeZone: string, at: number, seconds: boolean): string =>
+  new Intl.DateTimeFormat('en-US', {
+    ...{ timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    ...(seconds && { second: '2-digit' }),
+  } as const).format(at);
+
+/** "8 s", "1 min 56 s", "2 h 5 min", "3 d 4 h": the two largest units of a time span in milliseconds. */
+export function spanInWords(ms: number): string {
+  let left = Math.max(0, Math.round(ms / 1000));
+  const parts = units.map(([unit, size]) => {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    return { unit, count };
+  });
+  const first = parts.findIndex(({ count }) => count > 0);
+  if (first === -1) return '0 s';
+  const shown = parts.slice(first, first + 2).filter(({ count }) => count > 0);
+  return shown.map(({ unit, count }) => `${count} ${unit}`).join(' ');
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** "40 seconds ago", up to a day; then as `Time`. */
+export const Ago = ({ at }: { at: number | string | null | undefined }) => {
+  if (at === null || at === undefined) return <>–</>;
+  const seconds = Math.round((Date.now() - new Date(at).getTime()) / 1000);
+  if (seconds < 0 || seconds >= 86_400) return <Time at={at} />;
+  const iso = new Date(at).toISOString();
+  return (
+    <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
+      {agoInWords(seconds)}
+    </time>
+  );
+};
+
+/** A time span in the past, in words: seconds, minutes or hours. */
+export function agoInWords(seconds: number): string {
+  const [count, unit] =
+    seconds < 60 ? [seconds, 'second'] : seconds < 3600 ? [seconds / 60, 'minute'] : [seconds / 3600, 'hour'];
+  const whole = Math.floor(Number(count));
+  return seconds < 10 ? 'just now' : `${whole} ${unit}${whole === 1 ? '' : 's'} ago`;
+}
+
+/** The day that a point in time has in a zone, as "2026-11-20". */
+export const dayIn = (zone: string, at: number): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at);
+
+/** "Friday, November 20". */
+export const longDay = (zone: string, at: number): string =>
+  new Intl.DateTimeFormat('en-US', { timeZone: zone, weekday: 'long', month: 'long', day: 'numeric' }).format(
+    at,
+  );
+
+/** When the day that a point in time has in a zone began, to the hour: in milliseconds since 1970. */
+export function beginningOfDay(zone: string, at: number): number {
+  const hourMs = 3_600_000;
+  const hours = Array.from({ length: 26 }, (_, i) => (Math.floor(at / hourMs) - i) * hourMs);
+  const first = hours.findIndex((hour) => dayIn(zone, hour) !== dayIn(zone, at));
+  return hours[first - 1] ?? at;
+}
+
+/** "14:32", "Nov 18, 17:41" or "Nov 18, 2025, 17:41". */
+export function shortTime(zone: string, at: number, seconds = false): string {
+  const [day, today] = [dayIn(zone, at), dayIn(zone, Date.now())];
+  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+  if (seconds) clock.second = '2-digit';
+  const date: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
+  const year: Intl.DateTimeFormatOptions = { year: 'numeric' };
+  const shown =
+    day === today
+      ? clock
+      : day.slice(0, 4) === today.slice(0, 4)
+        ? { ...date, ...clock }
+        : { ...date, ...year, ...clock };
+  return new Intl.DateTimeFormat('en-US', { timeZone: zone, ...shown }).format(at);
+}
+
+/** Whether a name is a time zone that this runtime knows. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return name.length <= 64 && new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== '';
+  } catch {
+    return false;
+  }
+}

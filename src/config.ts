@@ -33,6 +33,13 @@ const Config = v.object({
   ),
   /** How many days safety events, trips and accidents stay in D1 before they go to the archive; 0 keeps them all. */
   HOT_DAYS: v.optional(v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(0)), '180'),
+  /** The style of a tile provider for the portal's maps; without it they show the outlines that are built in. */
+  MAP_STYLE_URL: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => URL.parse(text)?.protocol === 'https:', 'an https URL'),
+    ),
+  ),
   /** Only set by local runs and tests: allows webhooks to point to this machine. */
   ALLOW_LOOPBACK_RECEIVERS: v.optional(v.picklist(['true', 'false']), 'false'),
 });
@@ -45,6 +52,7 @@ export type Config = {
   emailFrom: string | undefined;
   retentionMs: number;
   hotDays: number;
+  mapStyleUrl: string | undefined;
   allowLoopbackReceivers: boolean;
 };
 
@@ -65,6 +73,7 @@ export function config(env: Env): Config {
     emailFrom: vars.EMAIL_FROM,
     retentionMs: vars.DELIVERY_RETENTION_DAYS * 86_400_000,
     hotDays: vars.HOT_DAYS,
+    mapStyleUrl: vars.MAP_STYLE_URL,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',
   };
   parsed.set(env, fresh);

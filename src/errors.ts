@@ -6,6 +6,7 @@ export type Failure =
   | { kind: 'invalid'; message: string; errors?: FieldError[] }
   | { kind: 'unauthenticated'; scheme?: 'ApiKey' | 'Bearer' } // without one: ApiKey, which is `x-api-key`
   | { kind: 'forbidden' }
+  | { kind: 'not allowed' } // a person whose role does not include it
   | { kind: 'cross-site' } // a form that no page of ours sent
   | { kind: 'not found' }
   | { kind: 'method not allowed'; allow: string[] }

@@ -7,6 +7,7 @@ import type { QueueMessage } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
 import { archiveKinds } from './fleet/registry.ts';
 import { hourly } from './hourly.ts';
+import { countEvents } from './trends/job.ts';
 
 export { Ingest } from './entrypoint.ts';
 
@@ -24,6 +25,7 @@ export default {
     } finally {
       if (new Date(controller.scheduledTime).getUTCMinutes() === 0) await hourly(env);
       await continueDeletions(env);
+      await countEvents(env);
       await sendAlerts(env); // after what is urgent, so that slow mail holds nothing up
       await archive(env, archiveKinds);
     }

@@ -59,6 +59,7 @@ export type Fault =
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
   | ({ message: 'An hourly job failed'; job: string } & Described)
   | ({ message: 'A deletion was interrupted' } & Described)
+  | ({ message: 'Counting events was interrupted' } & Described)
   | ({ message: 'Alerts were interrupted' } & Described)
   | ({ message: 'Archiving was interrupted' } & Described)
   | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }

@@ -40,6 +40,22 @@ export async function sliceConnections(
   return sliceOf(rows, slice);
 }
 
+/** One connection of the account; undefined if it has none with this id. */
+export async function findConnection(env: Env, caller: Caller, id: string): Promise<Connection | undefined> {
+  const [[row]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(connections)
+        .where(and(eq(connections.id, id), eq(connections.accountId, caller.accountId))),
+    ],
+    { repeatable: true },
+  );
+  return row;
+}
+
 /** A new feed. `tSP` is the provider's name as deliveries give it; known providers have one. */
 export type NewConnection = {
   provider: string;

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { refuseUnless, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
+import type { Role } from '../roles.ts';
 import { insertPending, noteInvited } from './people.ts';
 
 /** How many people an account can invite within 24 hours. */
@@ -16,12 +17,16 @@ export const pendingMs = 14 * 86_400_000;
 const dayMs = 86_400_000;
 
 /**
- * Invites a person to the caller's account: they are pending until they have used a link. All is the same for the
+ * Invites a person to the caller's account with a role: they are pending until they have used a link. All is the same for the
  * caller whether the address is unknown, somebody's already or has just been emailed. Returns whether to email them.
  *
  * @throws Refusal: invalid, when the account has invited as many today as it can
  */
-export async function invite(env: Env, caller: Caller, email: string): Promise<boolean> {
+export async function invite(
+  env: Env,
+  caller: Caller,
+  { email, role }: { email: string; role: Role },
+): Promise<boolean> {
   const { accountId } = caller;
   const now = Date.now();
   const [, , , , , [invited]] = await asCaller(env, caller, (db) => [
@@ -40,8 +45,8 @@ export async function invite(env: Env, caller: Caller, email: string): Promise<b
       sql`delete from portal_users where account_id = ${accountId} and confirmed_at is null
         and created_at <= ${now - pendingMs}`,
     ),
-    insertPending(db, accountId, email, sql`true`),
-    noteInvited(db, caller, email),
+    insertPending(db, accountId, { email, role }, sql`true`),
+    noteInvited(db, caller, { email, role }),
     statement<{ emailed: number }>(
       db,
       sql`

@@ -7,6 +7,7 @@ import { newId } from '../db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
 import { portalUsers } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import type { Role } from '../roles.ts';
 
 /** A person of an account, who signs in to the portal; pending until `confirmedAt` says when they first did. */
 export type PortalUser = typeof portalUsers.$inferSelect;
@@ -22,11 +23,17 @@ export const Email = v.pipe(
 
 /**
  * Adds a person to the caller's account, pending until they have used a link; whoever is there already stays as they
- * are. For operators, who may know whom an address belongs to.
+ * are. The first person of an account becomes an admin, whatever `role` says. For operators, who may know whom an address
+ * belongs to.
  *
  * @throws Refusal: invalid, when the account does not exist or the address belongs to an account, which it names
  */
-export async function addPortalUser(env: Env, caller: Caller, email: string): Promise<PortalUser> {
+export async function addPortalUser(
+  env: Env,
+  caller: Caller,
+  email: string,
+  role: Role,
+): Promise<PortalUser> {
   const { accountId } = caller;
   const [, [owner], , , [user]] = await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
@@ -34,8 +41,8 @@ export async function addPortalUser(env: Env, caller: Caller, email: string): Pr
       .select({ accountId: portalUsers.accountId })
       .from(portalUsers)
       .where(and(eq(portalUsers.email, email), isNotNull(portalUsers.confirmedAt))),
-    insertPending(db, accountId, email, sql`not exists (${confirmed(email)})`),
-    noteInvited(db, caller, email),
+    insertPending(db, accountId, { email, role }, sql`not exists (${confirmed(email)})`),
+    noteInvited(db, caller, { email, role }),
     db
       .select()
       .from(portalUsers)
@@ -49,23 +56,35 @@ export async function addPortalUser(env: Env, caller: Caller, email: string): Pr
 const confirmed = (email: string) =>
   sql`select 1 from portal_users where email = ${email} and confirmed_at is not null`;
 
-/** A statement that adds a pending person, unless the account has them already or `condition` does not hold. */
-export const insertPending = (db: Database, accountId: string, email: string, condition: SQL) =>
+/**
+ * A statement that adds a pending person, unless `condition` does not hold. Whoever is pending already gets the new role,
+ * and whoever has signed in stays as they are. The first person of an account becomes an admin.
+ */
+export const insertPending = (
+  db: Database,
+  accountId: string,
+  { email, role }: { email: string; role: Role },
+  condition: SQL,
+) =>
   statement(
     db,
     sql`
-    insert into portal_users (id, account_id, email, created_at)
-    select ${newId()}, ${accountId}, ${email}, ${Date.now()} where ${condition}
-    on conflict (email, account_id) do nothing`,
+    insert into portal_users (id, account_id, email, created_at, role)
+    select ${newId()}, ${accountId}, ${email}, ${Date.now()}, iif(
+      exists (select 1 from portal_users where account_id = ${accountId} and email <> ${email}), ${role}, 'admin')
+    where ${condition}
+    on conflict (email, account_id) do update set role = excluded.role
+      where confirmed_at is null and role <> excluded.role`,
   );
 
-/** The statement that notes that somebody has been invited, if the one before has added them. */
-export const noteInvited = (db: Database, caller: Caller, email: string) =>
+/** The statement that notes that somebody has been invited, if the one before has added or changed them. */
+export const noteInvited = (db: Database, caller: Caller, { email, role }: { email: string; role: Role }) =>
   note(db, caller, {
     action: 'invited',
     subject: 'person',
     of: sql`select id, email as name from portal_users
       where email = ${email} and account_id = ${caller.accountId} and changes() > 0`,
+    fields: [`role: ${role}`],
   });
 
 /** A part of the people of the account, pending ones included, in the order in which they were added. */
@@ -130,20 +149,66 @@ export async function setAlerts(
   );
 }
 
-/** Removes a person of the account, with all their sessions. @throws Refusal: invalid, for anybody else */
+/** Sets the time zone in which a person of the account sees times; null for that of their browser. */
+export async function setTimeZone(
+  env: Env,
+  caller: Caller,
+  userId: string,
+  timeZone: string | null,
+): Promise<void> {
+  await asCaller(env, caller, (db) => [db.update(portalUsers).set({ timeZone }).where(own(caller, userId))], {
+    repeatable: true,
+  });
+}
+
+/**
+ * Gives a person of the account another role.
+ *
+ * @throws Refusal: invalid, when the account does not have them, or would be left without an admin who has signed in
+ */
+export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
+  const [, , [changed]] = await asCaller(env, caller, (db) => [
+    refuseUnless(db, role === 'admin' ? sql`true` : hasAdminBeside(caller, userId), 'last admin'),
+    note(db, caller, {
+      action: 'changed',
+      subject: 'person',
+      of: sql`select id, email as name from portal_users where ${own(caller, userId)} and role <> ${role}`,
+      fields: [`role: ${role}`],
+    }),
+    db.update(portalUsers).set({ role }).where(own(caller, userId)).returning(),
+  ]);
+  if (!changed) throw invalid('Unknown user');
+  return changed;
+}
+
+/**
+ * Removes a person of the account, with all their sessions. Operators can remove the last admin too: a person may have
+ * the right to be forgotten, and operators can add another.
+ *
+ * @throws Refusal: invalid, when the account does not have them, or would be left without an admin who has signed in
+ */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
-  const [, [removed]] = await asCaller(env, caller, (db) => [
+  const [, , [removed]] = await asCaller(env, caller, (db) => [
+    refuseUnless(db, 'operator' in caller ? sql`true` : hasAdminBeside(caller, userId), 'last admin'),
     note(db, caller, {
       action: 'deleted',
       subject: 'person',
-      of: sql`select id, email as name from portal_users
-        where id = ${userId} and account_id = ${caller.accountId}`,
+      of: sql`select id, email as name from portal_users where ${own(caller, userId)}`,
     }),
-    db
-      .delete(portalUsers)
-      .where(and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId)))
-      .returning(),
+    db.delete(portalUsers).where(own(caller, userId)).returning(),
   ]);
   if (!removed) throw invalid('Unknown user');
   return removed;
 }
+
+const own = ({ accountId }: Caller, userId: string) => sql`id = ${userId} and account_id = ${accountId}`;
+
+/**
+ * That the account keeps an admin without this person. Runs in the transaction of the change, so that no two changes
+ * can take an admin each from the two that there are. Whoever is pending does not count: they may never come.
+ */
+const hasAdminBeside = ({ accountId }: Caller, userId: string) => sql`
+  not exists (select 1 from portal_users
+    where id = ${userId} and account_id = ${accountId} and role = 'admin' and confirmed_at is not null)
+  or exists (select 1 from portal_users
+    where account_id = ${accountId} and id <> ${userId} and role = 'admin' and confirmed_at is not null)`;

@@ -3,7 +3,7 @@ import { config } from '../config.ts';
 import { base64url } from '../encoding.ts';
 
 /** What the secrets of people are for: a browser's session, or a link that starts one. */
-export type SecretKind = Exclude<Purpose, 'credential'>;
+export type SecretKind = Exclude<Purpose, 'credential' | 'tick'>;
 
 const randomLength = 43;
 

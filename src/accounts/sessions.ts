@@ -3,14 +3,26 @@ import { config } from '../config.ts';
 import { breaksUnique, openDatabase, transaction } from '../db/database.ts';
 import { accounts, portalUsers, sessions, signInLinks } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import { type Attention, attentionOf } from '../overview/attention.ts';
+import { versionOf } from '../overview/version.ts';
 import { hashToken } from '../tokens/format.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret } from './secrets.ts';
 
-/** A session: whose it is, the account's name, and the hash of its secret. */
-export type Session = { user: PortalUser; account: string; hash: string };
+/**
+ * A session: whose it is, the account's name, what it has to look at, and the hash of the session's secret. `version` is
+ * that of what its page watches, from before the page is read.
+ */
+export type Session = {
+  user: PortalUser;
+  account: string;
+  attention: Attention;
+  version: string;
+  hash: string;
+};
 
-const linkMs = 15 * 60_000;
+/** How long a sign-in link works. */
+export const linkMs = 15 * 60_000;
 
 /** How long a session lasts. */
 export const sessionMs = 14 * 24 * 3_600_000;
@@ -93,16 +105,32 @@ export async function signIn(env: Env, link: string): Promise<string | undefined
   return secret;
 }
 
-/** The session that `secret` opens; undefined if there is none, or its account is suspended. */
-export async function findSession(env: Env, secret: string): Promise<Session | undefined> {
+/**
+ * The session that `secret` opens; undefined if there is none, or its account is suspended. What the menu counts comes
+ * with it, so that no page asks for it. `webhookId` is what its page watches; without it that is the account.
+ */
+export async function findSession(
+  env: Env,
+  secret: string,
+  webhookId?: string,
+): Promise<Session | undefined> {
   const hash = await hashToken(secret);
+  const now = Date.now();
   const [found] = await openDatabase(env)
-    .select({ user: portalUsers, account: accounts.name })
+    .select({
+      user: portalUsers,
+      account: accounts.name,
+      attention: attentionOf(accounts.id, now),
+      version: sql<string | number | null>`${versionOf(
+        webhookId === undefined ? { of: 'account', id: accounts.id } : { of: 'webhook', id: webhookId },
+        now,
+      )}`,
+    })
     .from(sessions)
     .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))
     .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), eq(accounts.status, 'active')))
-    .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, Date.now())));
-  return found && { ...found, hash };
+    .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
+  return found && { ...found, version: String(found.version ?? ''), hash };
 }
 
 /** Ends one session, or with `everywhere` all sessions of its user. */

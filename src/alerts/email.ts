@@ -1,5 +1,5 @@
-import { html } from 'hono/html';
 import { circuitLongestMs, giveUpAfterMs } from '../deliveries/policy.ts';
+import { type MailPart, renderMail } from '../design/mail.ts';
 import type { AlertKind, AlertState } from './policy.ts';
 import { type Happened, maxWaitingCounted, type WebhookReport } from './report.ts';
 import { counted, minuteOf, wordsFor } from './words.ts';
@@ -17,41 +17,33 @@ export type Alert = {
 export type AlertedWebhook = WebhookReport &
   Pick<AlertState, 'pausedFrom' | 'pausedTo' | 'failed' | 'failedFrom'>;
 
-/** A paragraph, with a link at its end. */
-type Paragraph = { text: string; url?: string };
-
 /**
  * Renders an email. Webhooks are named by their host alone: paths and queries can hold secrets. `origin` is where
  * people reach the portal.
  */
-export async function renderEmail(alert: Alert, origin: string) {
-  const paragraphs = paragraphsOf(alert, `${origin}/portal`);
-  const shown = paragraphs.map(
-    ({ text, url }) => html`<p>${text}${url && html` <a href="${url}">${url}</a>`}</p>`,
-  );
-  return {
-    subject: subjectOf(alert),
-    text: paragraphs.map(({ text, url }) => (url ? `${text} ${url}` : text)).join('\n\n'),
-    html: String(await html`${shown}`),
-  };
-}
-
-function paragraphsOf({ kind, account, webhooks, others }: Alert, portal: string): Paragraph[] {
-  const rest = `And ${counted(others, 'other webhook', 'other webhooks')}:`;
-  return [
+export function renderEmail(alert: Alert, origin: string) {
+  const { kind, account, webhooks, others } = alert;
+  const portal = `${origin}/portal`;
+  const parts: MailPart[] = [
     { text: leads[kind](webhooksOfYours(webhooks.length + others)) },
     ...webhooks.map((webhook) => ({
-      text: `${hostOf(webhook)}: ${stories[kind](webhook)}`,
-      url: `${portal}/webhooks/${webhook.webhookId}`,
+      name: hostOf(webhook),
+      text: stories[kind](webhook),
+      link: { url: `${portal}/webhooks/${webhook.webhookId}`, label: 'Open the webhook' },
     })),
-    ...(others > 0 ? [{ text: rest, url: `${portal}/webhooks` }] : []),
+    ...(others > 0 ? [rest(others, portal)] : []),
     { text: advice[kind] },
-    {
-      text: `You get this email because you can sign in to ${account}. To turn these emails off:`,
-      url: `${portal}/settings/notifications`,
-    },
   ];
+  return renderMail(subjectOf(alert), parts, {
+    text: `You get this email because you can sign in to ${account}. To turn these emails off:`,
+    link: { url: `${portal}/settings/notifications`, label: 'Notifications' },
+  });
 }
+
+const rest = (others: number, portal: string): MailPart => ({
+  text: `And ${counted(others, 'other webhook', 'other webhooks')}:`,
+  link: { url: `${portal}/webhooks`, label: 'All webhooks' },
+});
 
 const webhooksOfYours = (count: number): string =>
   count === 1 ? 'a webhook of yours' : `${counted(count, 'webhook', 'webhooks')} of yours`;
@@ -95,7 +87,7 @@ const stories = {
     `works again${since(webhook.pausedTo)}; paused${since(webhook.pausedFrom)} until then. ${waiting(webhook)}`,
 } satisfies Record<AlertKind, (webhook: AlertedWebhook) => string>;
 
-const replay = 'open the webhook and choose “Send what I missed”.';
+const replay = 'open the webhook and choose “Replay deliveries”.';
 const advice = {
   paused: `Please check your receiver. Every ${circuitLongestMs / 60_000} minutes or sooner we try one delivery. When it succeeds, everything that waited is delivered. A delivery that has waited for ${giveUpAfterMs / 86_400_000} days has failed.`,
   failed: `We do not try them again by ourselves. Once your receiver works, ${replay}`,

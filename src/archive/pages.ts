@@ -4,6 +4,7 @@ import type { Position } from '../db/cursor.ts';
 import { type Database, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { leavingConnections } from '../db/leaving.ts';
+import { connectionIds } from '../db/merge.ts';
 import {
   maxPageBytes,
   type Page,
@@ -26,7 +27,13 @@ import { newerOf } from './versions.ts';
 
 /** A page of a list whose older days are archived. */
 export type ArchivedPageQuery = PageQuery & {
-  archive: { kind: ArchiveKind; connection: SQLiteColumn; filter: StreamQuery['filter'] };
+  archive: {
+    kind: ArchiveKind;
+    connection: SQLiteColumn;
+    /** Whether an index leads to the rows of an account. */
+    byAccount: boolean;
+    filter: StreamQuery['filter'];
+  };
 };
 
 /** After so many reads of files a page is as long as it is: one over many small days, and one that is looked through. */
@@ -182,7 +189,11 @@ function anyLate(
   wanted: DaysQuery,
 ) {
   const { accountId } = wanted;
-  const owner = connectionId ? sql`${archive.connection} = ${connectionId}` : sql`account_id = ${accountId}`;
+  const owner = connectionId
+    ? sql`${archive.connection} = ${connectionId}`
+    : archive.byAccount
+      ? sql`account_id = ${accountId}`
+      : sql`${archive.connection} in (${connectionIds(accountId)})`;
   return statement<{ late: number }>(
     db,
     sql`select exists (select 1 from ${table}

@@ -5,7 +5,7 @@ import { parse } from '../fields.ts';
 import { collapse, entriesOf, placeOf, type Reached, reachedAt } from './page.ts';
 import { keptMs } from './prune.ts';
 import { covered, lastScanned, selectLatest, selectRows } from './rows.ts';
-import { type Change, ChangesQuery, changeKinds, expiredCursor } from './schema.ts';
+import { type Change, ChangesQuery, changeKinds, expiredCursor, feedCursor } from './schema.ts';
 import { withState } from './state.ts';
 
 /** The cursor of what is still to come, for clients that list everything first. */
@@ -62,7 +62,7 @@ function startOf(cursor: string | undefined, identity: string): Reached {
   if (cursor === undefined || cursor === now) return { seq: oldest + hourMs };
   const place = decodePlace(cursor, identity);
   const reached = place && reachedAt(place);
-  if (!reached) throw invalidCursor();
+  if (!reached) throw invalidCursor(feedCursor);
   if (reached.seq < oldest)
     throw invalid(expiredCursor.message, [{ field: 'cursor', message: expiredCursor.must }]);
   return reached;

@@ -24,6 +24,10 @@ export const ChangesQuery = v.object({
   kinds: v.optional(QueryKinds),
 });
 
+/** What the cursor of the feed must be. */
+export const feedCursor =
+  'must be the resume of a page of this feed, with the same connection and kinds, or now';
+
 /** How a cursor is refused whose changes are no longer kept. */
 export const expiredCursor = {
   message: 'Cursor has expired, list everything again',

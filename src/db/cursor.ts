@@ -45,6 +45,9 @@ export function decodePlace(cursor: string, list: string): Place | undefined {
   }
 }
 
-/** The refusal of a cursor that leads nowhere in the list. */
-export const invalidCursor = (): Refusal =>
-  invalid('Invalid cursor', [{ field: 'cursor', message: 'must be the next of this very list' }]);
+/** What the cursor of a list must be. */
+export const listCursor = 'must be the next of a page of this list, with the same connection and filters';
+
+/** The refusal of a cursor that leads nowhere: `must` says what it has to be. */
+export const invalidCursor = (must = listCursor): Refusal =>
+  invalid('Invalid cursor', [{ field: 'cursor', message: must }]);

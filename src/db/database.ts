@@ -45,6 +45,11 @@ export function change(db: Database, query: SQL) {
 const refusals = {
   'inactive token': { kind: 'unauthenticated' },
   'suspended account': { kind: 'forbidden' },
+  'missing role': { kind: 'not allowed' },
+  'last admin': {
+    kind: 'invalid',
+    message: 'An account needs at least one admin. Make somebody else an admin first.',
+  },
   'unknown connections': { kind: 'invalid', message: 'Invalid connection ids' },
   'unknown connection': { kind: 'invalid', message: 'Invalid connection id' },
   'unknown webhook': { kind: 'invalid', message: 'Invalid webhook id' },

@@ -4,6 +4,7 @@ import type { Position } from './cursor.ts';
 import { type Database, statement } from './database.ts';
 import { asCaller, type Caller } from './guard.ts';
 import { leavingConnections } from './leaving.ts';
+import { merged } from './merge.ts';
 
 /** Which rows a page is cut from. */
 export type PageQuery = {
@@ -14,8 +15,11 @@ export type PageQuery = {
   id: string;
   /** The key whose column is the first part of the order; the id is the second. */
   order: string;
-  /** What the leading column of the best index must equal. Each of several values is read on its own. */
-  lead: { column: SQLiteColumn; values: string[] };
+  /**
+   * What the leading column of the best index must equal. Each of several values is read on its own; those that a
+   * query selects are merged as they are read.
+   */
+  lead: { column: SQLiteColumn; values: string[] | SQL };
   /** Half-open bounds of the order. */
   from?: number | undefined;
   to?: number | undefined;
@@ -26,10 +30,12 @@ export type PageQuery = {
   /** A connection that must be the caller's. */
   connectionId?: string | undefined;
   after?: Position | undefined;
+  /** What is looked up for the rows of the page, from what is read of them: `(select …) as "name"`. */
+  also?: SQL | undefined;
   /** Newest first: the API's lists are not, the portal's pages are. */
   descending?: boolean;
   limit: number;
-  /** How large the page may become, in bytes, if not as large as any page. */
+  /** The most bytes the page may have: `maxPageBytes` unless given. */
   room?: number;
 };
 
@@ -80,10 +86,14 @@ export async function readPage(env: Env, caller: Caller, query: PageQuery): Prom
 /** Rows in order, and how far they are all there are; without an end, there are no more. */
 export type Stream = { rows: Scanned[]; end?: Position };
 
-/** The statements that read a page's rows, one for each value of the lead. */
+/** The statements that read a page's rows: one for each value of the lead, or one for all that are merged. */
 export function selectStreams(db: Database, query: PageQuery) {
   const row = selected(query.columns);
-  return query.lead.values.map((value) => select(db, query, row, value));
+  const { values } = query.lead;
+  const sources = Array.isArray(values)
+    ? values.map((value) => oneRange(query, value))
+    : [allRanges(query, values)];
+  return sources.map((source) => select(db, query, row, source));
 }
 
 /** Rows of these connections do not pass, like those that a filter keeps out. */
@@ -120,45 +130,78 @@ export function selected(columns: PageQuery['columns']): Selected {
   };
 }
 
+/** Where rows come from, in no order yet. */
+type Source = SQL;
+
+/** The rows of one value of the lead. */
+function oneRange(query: PageQuery, value: string): Source {
+  const { begin, end } = boundsOf(query);
+  const range = and(sql`${query.lead.column} = ${value}`, ...begin, ...end);
+  return sql`${query.table} where ${range}`;
+}
+
+/** The first rows of all values that a query selects: as many as are looked at. */
+function allRanges(query: PageQuery, values: SQL): Source {
+  const { table, lead, descending = false, limit, filters } = query;
+  const [sort, id] = orderOf(query);
+  const most = filters.length === 0 ? limit + 1 : maxScanned;
+  return merged({ table, lead: lead.column, values, sort, id, descending, ...boundsOf(query), most });
+}
+
+/** What begins the range of a page, and what ends it. A range that continues begins at its position. */
+function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | undefined)[] } {
+  const { after, from, to, scope, descending } = query;
+  const [sort, id] = orderOf(query);
+  const position =
+    after && sql`(${sort}, ${id}) ${sql.raw(descending ? '<' : '>')} (${after.sort}, ${after.id})`;
+  const least = from === undefined ? undefined : sql`${sort} >= ${from}`;
+  const most = to === undefined ? undefined : sql`${sort} < ${to}`;
+  const [begin, end] = descending ? [most, least] : [least, most];
+  return { begin: [position ?? begin], end: [end, ...scope] };
+}
+
+/** The columns of the order. @throws Error if the list has no such keys */
+function orderOf({ columns, order, id }: Pick<PageQuery, 'columns' | 'order' | 'id'>) {
+  const [first, second] = [columns[order], columns[id]];
+  if (!first || !second) throw new Error(`No column for ${order} or ${id}`);
+  return [first, second] as const;
+}
+
 /**
- * Rows for one value of the lead, in order: one more than a page, or as far as may be scanned. The last one may be the
- * one that exceeds the stream's share of bytes.
+ * Rows of a source, in order: one more than a page, or as far as may be scanned. The last one may be the one that
+ * exceeds the stream's share of bytes.
  */
-function select(db: Database, query: PageQuery, row: Selected, value: string) {
-  const { table, columns, order, lead, after, from, to, limit, scope, filters, descending } = query;
-  const [sort, id] = [columns[order], columns[query.id]];
+function select(db: Database, query: PageQuery, row: Selected, source: Source) {
+  const { lead, limit, filters, descending, also } = query;
+  const [sort, id] = orderOf(query);
   const direction = sql.raw(descending ? 'desc' : 'asc');
-  const range = and(
-    sql`${lead.column} = ${value}`,
-    after && sql`(${sort}, ${id}) ${sql.raw(descending ? '<' : '>')} (${after.sort}, ${after.id})`,
-    from === undefined || (after && !descending) ? undefined : sql`${sort} >= ${from}`,
-    to === undefined || (after && descending) ? undefined : sql`${sort} < ${to}`,
-    ...scope,
-  );
   const inOrder = sql`order by ${sort} ${direction}, ${id} ${direction}`;
   const most = limit + 1;
-  if (filters.length === 0 && most * lead.values.length <= maxUnweighed)
+  const named = (rows: SQL) => (also ? sql`select *, ${also} from (${rows})` : rows);
+  if (filters.length === 0 && most * streamsOf(lead) <= maxUnweighed)
     return statement<Scanned>(
       db,
-      sql`select ${row.columns}, 1 as hit, 0 as place, ${row.size} as size, 0 as total
-          from ${table} where ${range} ${inOrder} limit ${most}`,
+      named(sql`select ${row.columns}, 1 as hit, 0 as place, ${row.size} as size, 0 as total
+          from ${source} ${inOrder} limit ${most}`),
     );
   // A comparison with a value that a row lacks is null: such a row does not pass.
   const hit = sql`coalesce(${and(...filters) ?? sql`1`}, 0)`;
   const soFar = sql`over (${inOrder} rows unbounded preceding)`;
   return statement<Scanned>(
     db,
-    sql`select * from (
+    named(sql`select * from (
           select ${row.columns}, ${hit} as hit, row_number() ${soFar} as place,
             iif(${hit}, ${row.size}, 0) as size, sum(iif(${hit}, ${row.size}, 0)) ${soFar} as total
-          from ${table} where ${range} ${inOrder} limit ${filters.length === 0 ? most : maxScanned})
-        where (hit or place = ${maxScanned}) and total - size <= ${shareOf(lead)} limit ${most}`,
+          from ${source} ${inOrder} limit ${filters.length === 0 ? most : maxScanned})
+        where (hit or place = ${maxScanned}) and total - size <= ${shareOf(lead)} limit ${most}`),
   );
 }
 
+const streamsOf = ({ values }: PageQuery['lead']): number => (Array.isArray(values) ? values.length : 1);
+
 /** How many bytes one stream may read. */
-const shareOf = ({ values }: PageQuery['lead']): number =>
-  Math.min(maxPageBytes, Math.floor(maxReadBytes / values.length));
+const shareOf = (lead: PageQuery['lead']): number =>
+  Math.min(maxPageBytes, Math.floor(maxReadBytes / streamsOf(lead)));
 
 /** What one of the statements has read. */
 export function streamOf({ order, id, limit, lead }: PageQuery, rows: Scanned[]): Stream {

@@ -8,6 +8,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
+import { roles } from '../roles.ts';
 
 /**
  * The tables that no resource of `fleet/` declares. They mirror `migrations/`, which hold; a test compares the two.
@@ -35,7 +36,10 @@ export const connections = sqliteTable(
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
   },
-  (t) => [index('connections_by_account').on(t.accountId, t.createdAt, t.id)],
+  (t) => [
+    index('connections_by_account').on(t.accountId, t.createdAt, t.id),
+    index('connections_with_problems').on(t.accountId, t.createdAt, t.id),
+  ],
 );
 
 export const tokens = sqliteTable(
@@ -78,6 +82,8 @@ export const webhooks = sqliteTable(
     maxInFlight: integer('max_in_flight'),
     maxPerSecond: integer('max_per_second'),
     stoppedAt: integer('stopped_at'),
+    name: text(),
+    description: text(),
   },
   (t) => [
     uniqueIndex('webhooks_by_url').on(t.accountId, t.normalisedUrl),
@@ -107,7 +113,7 @@ export const webhookHealth = sqliteTable(
   ],
 );
 
-/** How many deliveries of a webhook ended in each of its last 24 active hours, by the hour of the day. */
+/** What became of a webhook's deliveries and attempts in each of its last 720 active hours, by the hour of 30 days. */
 export const webhookHours = sqliteTable(
   'webhook_hours',
   {
@@ -117,6 +123,8 @@ export const webhookHours = sqliteTable(
     delivered: integer().notNull(),
     failed: integer().notNull(),
     noticed: integer().notNull().default(0),
+    retried: integer().notNull().default(0),
+    answers: text({ mode: 'json' }).$type<Record<string, number>>().notNull().default({}),
   },
   (t) => [
     primaryKey({ columns: [t.webhookId, t.slot] }),
@@ -165,6 +173,8 @@ export const portalUsers = sqliteTable(
     lastSignInAt: integer('last_sign_in_at'),
     confirmedAt: integer('confirmed_at'),
     getsAlerts: integer('gets_alerts', { mode: 'boolean' }).notNull().default(true),
+    role: text({ enum: roles }).notNull().default('admin'),
+    timeZone: text('time_zone'),
   },
   (t) => [
     uniqueIndex('portal_users_by_email').on(t.email),
@@ -244,6 +254,7 @@ export const deliveries = sqliteTable(
     index('deliveries_due').on(t.webhookId, t.priority, t.nextAttemptAt),
     index('deliveries_failed').on(t.webhookId, t.id),
     index('deliveries_cancelled').on(t.webhookId, t.id),
+    index('deliveries_retrying').on(t.webhookId, t.id),
   ],
 );
 
@@ -270,6 +281,43 @@ export const changes = sqliteTable(
   (t) => [primaryKey({ columns: [t.accountId, t.seq] })],
 );
 
+/** How many safety events an hour and a day of an account had, by what the overview shows. */
+export const eventCounts = sqliteTable(
+  'event_counts',
+  {
+    accountId: text('account_id').notNull(),
+    hours: integer().notNull(),
+    start: integer().notNull(),
+    risk1: integer('risk_1').notNull(),
+    risk2: integer('risk_2').notNull(),
+    risk3: integer('risk_3').notNull(),
+    risk4: integer('risk_4').notNull(),
+    risk5: integer('risk_5').notNull(),
+    types: text().notNull(),
+    vehicles: text().notNull(),
+    drivers: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.hours, t.start] })],
+);
+
+/** Hours that are to be counted again. */
+export const eventCountsDue = sqliteTable(
+  'event_counts_due',
+  {
+    accountId: text('account_id').notNull(),
+    day: integer().notNull(),
+    hours: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.day] })],
+);
+
+/** Up to when an account's events have been counted. */
+export const eventCounting = sqliteTable(
+  'event_counting',
+  { accountId: text('account_id').primaryKey(), countedTo: integer('counted_to').notNull() },
+  (t) => [index('event_counting_by_time').on(t.countedTo)],
+);
+
 export const sweeps = sqliteTable('sweeps', {
   id: integer().primaryKey(),
   at: integer().notNull(),
@@ -291,7 +339,11 @@ export const auditLog = sqliteTable(
     subjectName: text('subject_name'),
     fields: text({ mode: 'json' }).$type<string[]>().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.accountId, t.seq] }), index('audit_log_by_time').on(t.at)],
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.seq] }),
+    index('audit_log_by_time').on(t.at),
+    index('audit_log_new_tokens').on(t.subjectId),
+  ],
 );
 
 /** Accounts and connections that are being deleted, and drivers that are being erased. */
@@ -368,6 +420,18 @@ export const databaseSizes = sqliteTable('database_sizes', {
   day: integer().primaryKey(),
   bytes: integer().notNull(),
 });
+
+/** What people look for by its beginning; triggers keep it. */
+export const names = sqliteTable(
+  'names',
+  {
+    accountId: text('account_id').notNull(),
+    kind: text({ enum: ['vehicle', 'plate', 'driver'] }).notNull(),
+    name: text().notNull(),
+    id: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.kind, t.name, t.id] })],
+);
 
 /** A table whose rows belong to an account. */
 export type AccountTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteColumn };

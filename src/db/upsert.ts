@@ -17,7 +17,7 @@ export type UpsertOptions = {
 };
 
 /**
- * Prepares to insert or update a connector's records, as one statement over one parameter; its `meta.changes` are
+ * Prepares to insert or update a connector's records, as one statement over one parameter; `changes()` then counts
  * those that changed anything. A row that is the same costs no write, and one with an older `sourceUpdatedAt` than
  * what is there leaves that alone, unless what is there came from the far future, which was once taken in. Rows have the table's columns by their keys.
  */

@@ -12,6 +12,7 @@ import { archiveKinds } from '../fleet/registry.ts';
 import { type Alongside, eraseReferences, removeRecords } from '../fleet/remove.ts';
 import { eraseRecipient, removeNotifications } from '../notifications/remove.ts';
 import { removeTokens } from '../tokens/remove.ts';
+import { removeCounts } from '../trends/remove.ts';
 import { removeWebhooks } from '../webhooks/remove.ts';
 import { finish, finishConnection } from './finish.ts';
 import type { Deletion, Kind } from './state.ts';
@@ -43,6 +44,7 @@ const steps: Record<Kind, Record<string, Step>> = {
     notifications: whole(removeNotifications),
     connections: removeConnections,
     changes: (env, { accountId }) => untilNone(openDatabase(env), [changesOfAccount(accountId)]),
+    counts: whole(removeCounts),
     'audit log': whole(removeAuditLog),
     account: finish,
   },

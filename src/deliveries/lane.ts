@@ -9,10 +9,10 @@ import {
   readClaim,
   startWindowMs,
 } from './claim.ts';
-import { countEarlier, type HourCount } from './counts.ts';
+import { addTallies, countEarlier, noTally, type Tally } from './counts.ts';
 import { paceMs } from './policy.ts';
 import type { Wake } from './queue.ts';
-import { type Recorded, type RecordOptions, recordStatements, reportOf } from './record.ts';
+import { type Recorded, type RecordOptions, recordStatements, reportOf, tallyOf } from './record.ts';
 import { logAttempts } from './telemetry.ts';
 
 /** How a lane ended: nothing was left to claim, its time was up, or the webhook has been deleted. */
@@ -86,33 +86,33 @@ export async function runLane(
   }
 }
 
-/** While a lane has more to do, so many endings are counted together, which saves writing a row each time. */
+/** While a lane has more to do, so many attempts are counted together, which saves writing a row each time. */
 const countedTogether = 10;
 
-/** The endings that a lane has recorded and not counted yet. */
+/** What a lane has recorded and not counted yet. */
 function putOffCounts() {
-  let waiting: HourCount = { delivered: 0, failed: 0 };
-  const takeAll = (): HourCount => {
+  let waiting = noTally;
+  const takeAll = (): Tally => {
     const earlier = waiting;
-    waiting = { delivered: 0, failed: 0 };
+    waiting = noTally;
     return earlier;
   };
   return {
     /** What to count with these outcomes, besides themselves; or 'later' if `more` will follow. */
-    take(outcomes: Recorded[], more: boolean): HourCount | 'later' {
-      const delivered = outcomes.filter(({ status }) => status === 'delivered').length;
-      const failed = outcomes.filter(({ status }) => status === 'failed').length;
-      if (!more || waiting.delivered + waiting.failed + delivered + failed >= countedTogether)
-        return takeAll();
-      waiting = { delivered: waiting.delivered + delivered, failed: waiting.failed + failed };
+    take(outcomes: Recorded[], more: boolean): Tally | 'later' {
+      const together = addTallies([waiting, tallyOf(outcomes)]);
+      if (!more || attemptsOf(together) >= countedTogether) return takeAll();
+      waiting = together;
       return 'later';
     },
     /** Counts what is left with `count`. */
-    async rest(count: (earlier: HourCount) => Promise<unknown>): Promise<void> {
-      if (waiting.delivered + waiting.failed > 0) await count(takeAll());
+    async rest(count: (earlier: Tally) => Promise<unknown>): Promise<void> {
+      if (attemptsOf(waiting) > 0) await count(takeAll());
     },
   };
 }
+
+const attemptsOf = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
 
 /** One round trip for the outcomes so far and the next claim. */
 async function inOneTransaction(

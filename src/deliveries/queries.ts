@@ -4,6 +4,7 @@ import { asCaller, type Caller } from '../db/guard.ts';
 import { firstIdAt } from '../db/ids.ts';
 import { invalid } from '../errors.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
+import { type About, aboutOf } from './about.ts';
 import type { DeliveryKey } from './queue.ts';
 import type { Attempt } from './record.ts';
 
@@ -64,29 +65,51 @@ export function selectDeliveries(
   );
 }
 
-/** A delivery of one of the account's webhooks with its payload, which is null once that is past retention. */
+/** A delivery with what its page shows besides. */
+export type DeliveryDetail = Delivery & {
+  /** Null once that is past retention. */
+  payload: unknown;
+  about: About | null;
+  /** Its webhook, and until when that is paused; null if it has been deleted. */
+  webhook: { name: string | null; url: string; openUntil: number | null } | null;
+};
+
+/** A delivery of one of the account's webhooks with its payload, what it is about, and its webhook. */
 export async function findDelivery(
   env: Env,
   caller: Caller,
   { webhookId, id }: DeliveryKey,
-): Promise<(Delivery & { payload: unknown }) | undefined> {
+): Promise<DeliveryDetail | undefined> {
   const key = sql`webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`;
-  const [[row], [notification]] = await asCaller(
+  const [[row], [notification], [context]] = await asCaller(
     env,
     caller,
     (db) => [
       select(db, key),
-      statement<{ data: string }>(
+      statement<{ data: string; about: string | null }>(
         db,
-        sql`select n.data from deliveries d
+        sql`select n.data, ${aboutOf} as about from deliveries d
           join notifications n on n.event_id = d.event_id and n.level = d.level
           where d.webhook_id = ${webhookId} and d.id = ${id} and d.account_id = ${caller.accountId}
             and not exists (select 1 from deletions where id = n.connection_id)`,
       ),
+      statement<NonNullable<DeliveryDetail['webhook']>>(
+        db,
+        sql`select w.name, w.url, iif(h.open_until > ${Date.now()}, h.open_until, null) as openUntil
+          from webhooks w left join webhook_health h on h.webhook_id = w.id
+          where w.id = ${webhookId} and w.account_id = ${caller.accountId}`,
+      ),
     ],
     { repeatable: true },
   );
-  return row && { ...asDelivery(row), payload: notification ? JSON.parse(notification.data) : null };
+  return (
+    row && {
+      ...asDelivery(row),
+      payload: notification ? JSON.parse(notification.data) : null,
+      about: notification?.about ? JSON.parse(notification.about) : null,
+      webhook: context ?? null,
+    }
+  );
 }
 
 /**

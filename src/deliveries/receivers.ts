@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { windowOf } from './claim.ts';
+import type { Attempt } from './record.ts';
 
 /** The receiver behind a webhook: how it has been doing, and what it is allowed. Times are milliseconds since 1970. */
 export type Receiver = {
@@ -16,6 +17,9 @@ export type Receiver = {
   /** How many calls it may have in flight now; 0 while its circuit is open. */
   window: number;
 };
+
+/** With what went wrong at its last attempt that failed; null if that is not known. */
+export type AilingReceiver = Receiver & { lastFailure: Pick<Attempt, 'result' | 'status'> | null };
 
 /** The receivers of the account's webhooks with their urls, oldest first; or that of one webhook. */
 export async function listReceivers(
@@ -42,7 +46,16 @@ export async function listReceivers(
 
 /** The receivers of the webhooks that `which` selects, for batches that read other things as well. */
 export const selectReceivers = (db: Database, which: SQL, now: number) =>
-  statement<Receiver>(db, sql`select w.id, ${stateAt(now)} where ${which}`);
+  statement<Receiver & { lastFailure: string | null }>(
+    db,
+    sql`select w.id, h.last_failure as lastFailure, ${stateAt(now)} where ${which}`,
+  );
+
+/** A row of `selectReceivers`. */
+export const asReceiver = (row: Receiver & { lastFailure: string | null }): AilingReceiver => ({
+  ...row,
+  lastFailure: row.lastFailure === null ? null : JSON.parse(row.lastFailure),
+});
 
 /** SQL for the columns of a receiver but its webhook's, and where they come from. */
 const stateAt = (now: number): SQL => sql`

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { type Database, statement } from '../db/database.ts';
 import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
-import { countEndings, type HourCount } from './counts.ts';
+import { countAttempts, noTally, type Tally } from './counts.ts';
+import { type Answers, addAnswers, bucketOf } from './latency.ts';
 import { releaseNextLevels } from './levels.ts';
 import {
   circuitAfter,
@@ -40,10 +41,10 @@ export type ReceiverReport = {
   last?: Pick<Attempt, 'result' | 'status'>;
 };
 
-/** What else is recorded with outcomes: `earlier` are endings to be counted besides, or 'later' if none are now. */
+/** What else is recorded with outcomes: `earlier` is to be counted besides, or 'later' if nothing is counted now. */
 export type RecordOptions = {
   report?: ReceiverReport | undefined;
-  earlier?: HourCount | 'later';
+  earlier?: Tally | 'later';
   now: number;
 };
 
@@ -57,13 +58,17 @@ export const recordStatements = (
   db: Database,
   webhookId: string,
   outcomes: Recorded[],
-  { report, earlier = none, now }: RecordOptions,
+  { report, earlier = noTally, now }: RecordOptions,
 ) => {
   const ended = outcomes.filter(({ status }) => status !== 'pending');
-  const endings = ended.map(({ key, status }) => ({ id: key.id, claimedUntil: key.claimedUntil, status }));
+  const attempted = outcomes
+    .filter(({ attempt }) => attempt)
+    .map(({ key, status }) => ({ id: key.id, claimedUntil: key.claimedUntil, status }));
   const nothing = () => statement(db, sql`select 0`);
   return [
-    earlier === 'later' ? nothing() : countEndings(db, webhookId, endings, earlier, now),
+    earlier === 'later'
+      ? nothing()
+      : countAttempts(db, webhookId, attempted, answersOf(outcomes), earlier, now),
     recordOutcomes(db, outcomes, now),
     report ? moveReceiver(db, webhookId, report, now) : nothing(),
     releaseNextLevels(
@@ -75,7 +80,27 @@ export const recordStatements = (
   ] as const;
 };
 
-const none: HourCount = { delivered: 0, failed: 0 };
+/** What these outcomes will be counted as. */
+export const tallyOf = (outcomes: Recorded[]): Tally => {
+  const attempted = outcomes.filter(({ attempt }) => attempt);
+  const count = (wanted: Recorded['status']) => attempted.filter(({ status }) => status === wanted).length;
+  return {
+    delivered: count('delivered'),
+    failed: count('failed'),
+    retried: count('pending'),
+    answers: answersOf(outcomes),
+  };
+};
+
+/** How long the receiver took; a time-out counts as an answer that came then, and other failures as none. */
+const answersOf = (outcomes: Recorded[]): Answers =>
+  addAnswers(
+    outcomes.flatMap(({ attempt }) =>
+      attempt && (attempt.status !== undefined || attempt.result === 'timeout')
+        ? [{ [bucketOf(attempt.durationMs)]: 1 }]
+        : [],
+    ),
+  );
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
   const rows = outcomes.map(({ key, status, nextAttemptAt, attempt }) => ({

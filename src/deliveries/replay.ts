@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement } from '../db/database.ts';
+import { change, type Database, jsonList, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { invalid } from '../errors.ts';
 import { type DeliveryKey, send, wakeOf } from './queue.ts';
@@ -49,6 +49,34 @@ export async function replay(
   }
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
   return { replayed, more, ...(more && { next: ids.from }) };
+}
+
+/**
+ * Sends these deliveries of one of the account's webhooks again, as `replay` does, and leaves out those that cannot be
+ * replayed. Returns how many it sends.
+ *
+ * @throws Refusal: unauthenticated, forbidden, unavailable
+ */
+export async function replaySome(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  ids: string[],
+): Promise<number> {
+  const whose = ownWebhook(caller, webhookId);
+  const now = Date.now();
+  const { from } = idRanges(env, {}, now).ids;
+  const [{ meta }] = await asCaller(env, caller, (db) => [
+    startAgain(
+      db,
+      now,
+      sql`select webhook_id, id from deliveries d
+        where webhook_id = ${whose} and id in ${jsonList(ids)} and id > ${from} and ${isReplayable}`,
+    ),
+    allowProbe(db, whose, now),
+  ]);
+  if (meta.changes > 0) await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
+  return meta.changes;
 }
 
 /**

@@ -3,8 +3,8 @@ import { recordId } from '../db/ids.ts';
 import { combineAccidents } from './accident-versions.ts';
 import { derivable, derived, optional, orElse } from './field.ts';
 import { accidentLevels, boolean, httpsUrl, location, scale, text, time, uuid } from './field-types.ts';
-import { atLeast, equals, oneOf } from './filters.ts';
-import type { ListDeclaration } from './list.ts';
+import { atLeast, atMost, equals, oneOf } from './filters.ts';
+import { type ListDeclaration, listOf } from './list.ts';
 import { recordKind } from './record.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
 import { tableOf } from './table.ts';
@@ -102,6 +102,13 @@ const list: ListDeclaration<keyof typeof item> = {
   },
 };
 
+const table = tableOf(
+  item,
+  list,
+  { told: integer().notNull() },
+  { accidents_open: ['accountId', 'eventTime', 'id'] },
+);
+
 /**
  * Accidents (design 12). A record is one level of an accident; a row, and an item of the list, is the accident that
  * its records make up, as `src/accidents/` puts it together. `told` has a bit for each level that was told.
@@ -112,8 +119,17 @@ export const accidents = {
     'An accident: what its levels have made known, the highest of them, and when each was received. Its `eventId` ' +
       'is that of its notifications.',
     item,
-    tableOf(item, list, { told: integer().notNull() }),
+    table,
     list,
   ),
   ...record,
 };
+
+/** The same list for the portal, where people also look for those that are still open. */
+export const accidentsByState = listOf(item, table, {
+  ...list,
+  filters: {
+    ...list.filters,
+    maxLevel: atMost('notificationLevel', 'Only accidents that have not got beyond this level.'),
+  },
+});

@@ -1,4 +1,4 @@
-import { eq, gte, type SQL, sql } from 'drizzle-orm';
+import { eq, gte, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type * as v from 'valibot';
 import type { QuerySchema } from '../query.ts';
@@ -32,6 +32,14 @@ export const atLeast = <N extends string>(field: N, description: string): Filter
   description,
   where: gte,
   passes: (stored, value) => stored !== null && Number(stored) >= Number(value),
+});
+
+/** Rows whose field is no more than the parameter. */
+export const atMost = <N extends string>(field: N, description: string): Filter<N> => ({
+  field,
+  description,
+  where: lte,
+  passes: (stored, value) => stored !== null && Number(stored) <= Number(value),
 });
 
 /** Rows whose field is one of the parameter's values, which are looked through. */

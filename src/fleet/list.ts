@@ -48,6 +48,8 @@ export type List<T = unknown> = {
   /** Whether the specification does not name it. */
   addition: boolean;
   filters: { [parameter: string]: ListFilter };
+  /** What is looked up for each item that D1 has, besides its columns. */
+  also?: SQL;
   /** How its items are archived, if they are. */
   archive?: ArchiveKind;
   /** Turns a row of `columns` into an item: it is the row itself, for every item of every list passes here. */

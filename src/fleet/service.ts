@@ -6,6 +6,7 @@ import { readPageAcross } from '../archive/pages.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../db/cursor.ts';
 import { jsonList } from '../db/database.ts';
 import type { Caller } from '../db/guard.ts';
+import { connectionIds } from '../db/merge.ts';
 import { type PageQuery, readPage } from '../db/pages.ts';
 import { parse } from '../fields.ts';
 import { Limit, QueryText, QueryTime, rangeOf } from '../query.ts';
@@ -13,6 +14,7 @@ import type { List } from './list.ts';
 
 /** What a client asks a list for: the Connection-Id header, and the query with each parameter's values. */
 export type ListRequest = {
+  /** Without one, a list whose requests must name one is that of all the account's connections: for the portal. */
   connectionId: string | undefined;
   query: Record<string, string[]>;
   /** Newest first, as the portal shows them. */
@@ -47,6 +49,7 @@ export async function readList<T>(
     order: list.order,
     limit,
     descending,
+    also: list.also,
     ...range,
     ...(after && { after }),
     ...(connectionId && { connectionId }),
@@ -56,7 +59,12 @@ export async function readList<T>(
     bucket && list.archive
       ? await readPageAcross(env, bucket, caller, {
           ...pageQuery,
-          archive: { kind: list.archive, connection: list.connection, filter: archiveFilter(list, values) },
+          archive: {
+            kind: list.archive,
+            connection: list.connection,
+            byAccount: !list.connectionRequired,
+            filter: archiveFilter(list, values),
+          },
         })
       : await readPage(env, caller, pageQuery);
   return {
@@ -85,7 +93,7 @@ const ranges = {
   required: { from: QueryTime, to: QueryTime },
 };
 
-/** Chooses the index to read by: that of a filter, else the connection's, else the account's. */
+/** Chooses the index to read by: that of a filter, else the connection's, else that of each connection or the account's. */
 function narrowed(
   list: List,
   caller: Caller,
@@ -107,7 +115,13 @@ function narrowed(
   }
   const account = { column: list.table.accountId, values: [caller.accountId] };
   const connection = connectionId && { column: list.connection, values: [connectionId] };
-  const lead = leads[0] ?? (connection || account);
+  // No index leads to the account's rows of such a list, which would cost a row for each record that comes in.
+  const connections = list.connectionRequired && {
+    column: list.connection,
+    values: connectionIds(caller.accountId),
+  };
+  const lead = leads[0] ?? (connection || connections || account);
+  if (lead === connections) return { lead, scope: [], filters };
   // A plus before a column keeps its index out of the choice: the lead's is the one to use.
   const scope = [account, ...(connection ? [connection] : [])]
     .filter(({ column }) => column !== lead.column)

@@ -14,12 +14,14 @@ import { columnName, columnsByKey, type ListDeclaration, shown } from './list.ts
 /**
  * The table of a resource, with an index for each way in which its list is read: by account, unless requests must
  * name a connection; by connection; and by the fields that an index leads to. What D1 has is in `migrations/`: a test
- * compares the two. `unlisted` are columns that no list shows.
+ * compares the two. `unlisted` are columns that no list shows; `further` are indexes that pages of the portal need, by
+ * their fields.
  */
 export function tableOf<N extends string>(
   fields: Fields,
   { path, id, order, connection, filters = {} }: ListDeclaration<N>,
   unlisted: { [key: string]: SQLiteColumnBuilderBase } = {},
+  further: { [name: string]: (N | 'accountId' | 'id')[] } = {},
 ): AccountTable {
   const name = path.slice(1).replaceAll('-', '_');
   const columns = {
@@ -43,10 +45,16 @@ export function tableOf<N extends string>(
   ];
   return sqliteTable(name, columns, (table: { [key: string]: SQLiteColumn }) => {
     const columnFor = columnsByKey(table);
-    return leads.map((lead) => {
+    const indexed = leads.map((lead) => {
       const by = columnName(lead).replace(/_id$/, '');
       return index(`${name}_by_${by}`).on(columnFor(lead), columnFor(order), columnFor('id'));
     });
+    const others = Object.entries(further).map(([name, keys]) => {
+      const [first, ...rest] = keys.map(columnFor);
+      if (!first) throw new Error(`Index ${name} has no columns`);
+      return index(name).on(first, ...rest);
+    });
+    return [...indexed, ...others];
   });
 }
 

@@ -11,6 +11,7 @@ const statuses = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
+  'not allowed': 403,
   'cross-site': 403,
   'not found': 404,
   'method not allowed': 405,
@@ -75,6 +76,7 @@ function messageOf(failure: ReportedFailure): string {
     case 'unauthenticated':
       return 'Invalid or expired token';
     case 'forbidden':
+    case 'not allowed':
       return 'Insufficient permissions';
     case 'cross-site':
       return 'This request was not sent from this site';

@@ -1,5 +1,6 @@
+import { sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import type { Database } from '../db/database.ts';
+import { type Database, statement } from '../db/database.ts';
 import { fanOut, holdNewLevels } from '../deliveries/fan-out.ts';
 import { type QueueMessage, wakeOf } from '../deliveries/queue.ts';
 import type { Source } from '../fleet/record.ts';
@@ -45,9 +46,13 @@ const tell = (db: Database, source: Source, batch: Batch, tally: Tally): Step[] 
 
 function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
   const rows = entries.map(({ row }) => row);
-  const written = step(keeper.write(db, rows), ({ meta }) => {
-    tally.changed += meta.changes;
-  });
+  // D1's own count has what triggers change as well.
+  const written = [
+    step(keeper.write(db, rows), () => {}),
+    step(statement<{ count: number }>(db, sql`select changes() as count`), ([row]) => {
+      tally.changed += row?.count ?? 0;
+    }),
+  ];
   const checked = keeper.parents.map(({ key, kind, table }) =>
     step(knownIds(db, table, [...new Set(rows.map((row) => String(row[key])))]), (found) => {
       const known = new Set(found.map(({ id }) => id));
@@ -58,7 +63,7 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
       );
     }),
   );
-  return [written, ...checked];
+  return [...written, ...checked];
 }
 
 /** The deliveries of a kind's notifications, which are all of one type. */

@@ -12,6 +12,7 @@ import { maxReplayCounted } from '../deliveries/replay-count.ts';
 import { timestamp, timestampOrNull } from '../fields.ts';
 import { HealthOutput } from '../health/schema.ts';
 import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../notifications/types.ts';
+import { roles } from '../roles.ts';
 import type { Token } from '../tokens/service.ts';
 import { maxFailedCounted, maxPendingCounted, type Status } from './status.ts';
 
@@ -151,6 +152,8 @@ export const UserOutput = v.object({
   id,
   accountId: id,
   email: v.string(),
+  /** What they may do: an admin everything, a member everything but people and tokens, a viewer only read. */
+  role: v.picklist(roles),
   createdAt: time,
   lastSignInAt: v.nullable(time),
   /** Invited, and yet to sign in for the first time. */
@@ -163,6 +166,7 @@ export const presentUser = ({
   lastSignInAt,
   confirmedAt,
   getsAlerts: _,
+  timeZone: __,
   ...user
 }: PortalUser): UserOutput => ({
   ...user,
@@ -198,6 +202,12 @@ export const FailingWebhook = v.object({
   failed: v.pipe(v.number(), v.integer(), v.maxValue(maxFailedCounted)),
   failures: v.pipe(v.number(), v.integer()),
   openUntil: v.nullable(time),
+  failedAttempts: v.pipe(v.number(), v.integer()),
+  retrying: v.pipe(v.number(), v.integer(), v.maxValue(maxFailedCounted)),
+  lastFailure: v.nullable(
+    v.object({ kind: v.string(), status: v.nullable(v.pipe(v.number(), v.integer())) }),
+  ),
+  nextAttemptAt: v.nullable(time),
 });
 
 export const PausedWebhook = v.object({
@@ -225,9 +235,11 @@ export type StatusOutput = v.InferOutput<typeof StatusOutput>;
 export const presentStatus = ({ oldestPendingAt, failing, paused, ...rest }: Status): StatusOutput => ({
   ...rest,
   oldestPendingAt: timestampOrNull(oldestPendingAt),
-  failing: failing.map(({ openUntil, ...webhook }) => ({
+  failing: failing.map(({ openUntil, nextAttemptAt, lastFailure, ...webhook }) => ({
     ...webhook,
     openUntil: timestampOrNull(openUntil),
+    lastFailure: lastFailure && { kind: lastFailure.result, status: lastFailure.status ?? null },
+    nextAttemptAt: timestampOrNull(nextAttemptAt),
   })),
   paused: paused.map(({ pausedSince, ...webhook }) => ({ ...webhook, pausedSince: timestamp(pausedSince) })),
 });

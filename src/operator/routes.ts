@@ -223,7 +223,7 @@ async function delivery(c: Context) {
   const { accountId, ...key } = await locateDelivery(c.env, id(c));
   const found = await findDelivery(c.env, operatorIn(accountId), key);
   if (!found) throw invalid('Unknown delivery');
-  const { payload: _, ...shown } = found;
+  const { payload: _, about: _about, webhook: _webhook, ...shown } = found;
   return ok(c, 'Delivery', presentDelivery(shown));
 }
 
@@ -245,8 +245,8 @@ async function replayWebhook(c: Context) {
 }
 
 async function newUser(c: Context) {
-  const { email } = parse(NewUser, await body(c));
-  return ok(c, 'User added', presentUser(await addPortalUser(c.env, inAccount(c), email)));
+  const { email, role } = parse(NewUser, await body(c));
+  return ok(c, 'User added', presentUser(await addPortalUser(c.env, inAccount(c), email, role)));
 }
 
 async function removeUser(c: Context) {

@@ -4,6 +4,7 @@ import { widestWindow } from '../deliveries/policy.ts';
 import { statuses } from '../deliveries/queries.ts';
 import { limitUpTo, Name, Timestamp } from '../fields.ts';
 import { isIncidentType } from '../incidents/types.ts';
+import { roles } from '../roles.ts';
 import { maxCallsPerSecond } from '../webhooks/limits.ts';
 
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
@@ -67,7 +68,11 @@ export const NewToken = v.object({
   ),
 });
 
-export const NewUser = v.object({ email: Email });
+/** Without a role they become an admin, as does the first person of an account in any case. */
+export const NewUser = v.object({
+  email: Email,
+  role: v.optional(v.picklist(roles, 'must be admin, member or viewer'), 'admin'),
+});
 
 /** The account is needed only for somebody whom several have invited and who has not signed in yet. */
 export const SignInLinkInput = v.object({

@@ -2,6 +2,8 @@ import { sql } from 'drizzle-orm';
 import { pausedAfterMs } from '../alerts/policy.ts';
 import { openDatabase, statement, transaction } from '../db/database.ts';
 import { createdAtOf } from '../db/ids.ts';
+import { firstDueOf } from '../deliveries/activity.ts';
+import { hourOf, shownHours } from '../deliveries/counts.ts';
 import type { Health } from '../health/schema.ts';
 import { checkHealth, problemOf, warningOf } from '../health/service.ts';
 
@@ -15,6 +17,14 @@ type Failing = {
   /** Attempts that have failed in a row. */
   failures: number;
   openUntil: number | null;
+  /** Attempts that failed within a day, those that are repeated among them. */
+  failedAttempts: number;
+  /** Deliveries that have failed and will be attempted again, counted up to `maxFailedCounted`. */
+  retrying: number;
+  /** What went wrong at the last attempt that failed; null if that is not known. */
+  lastFailure: { result: string; status?: number } | null;
+  /** When the next delivery that waits is attempted; null if none waits. */
+  nextAttemptAt: number | null;
 };
 
 /** A webhook whose receiver has been paused for as long as people are told of. */
@@ -44,7 +54,8 @@ const dayMs = 86_400_000;
 /**
  * How the service is doing, and whose deliveries fail. However much has piled up, it reads a bounded number of
  * rows: 10,000 entries of the index of pending deliveries, the 100 newest failed deliveries of each of the 1,000
- * webhooks with the most failures in a row, and the 20 webhooks that were paused last.
+ * webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, and the 20 webhooks
+ * that were paused last.
  *
  * @throws Refusal: unavailable
  */
@@ -60,7 +71,7 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
         from (select next_attempt_at, id from deliveries indexed by deliveries_due
           where status = 'pending' limit ${maxPendingCounted})`,
       ),
-      statement<Failing>(
+      statement<Omit<Failing, 'lastFailure'> & { lastFailure: string | null }>(
         db,
         sql`
         with ailing as (
@@ -73,12 +84,22 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
               where status = 'failed' and webhook_id = ailing.webhook_id
               order by id desc limit ${maxFailedCounted})
             where finished_at >= ${now - dayMs}) as failed
-          from ailing)
-        select w.id as webhookId, a.id as accountId, a.name as account, failed, failures,
-          c.open_until as openUntil
-        from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
-        where failed > 0 or failures > 0
-        order by failed desc, failures desc, w.id limit ${maxFailingListed}`,
+          from ailing),
+        worst as (
+          select w.id as webhookId, a.id as accountId, a.name as account, failed, failures,
+            c.open_until as openUntil
+          from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
+          where failed > 0 or failures > 0
+          order by failed desc, failures desc, w.id limit ${maxFailingListed})
+        select *, (
+            select coalesce(sum(failed + retried), 0) from webhook_hours
+            where webhook_id = webhookId and hour > ${hourOf(now) - shownHours}) as failedAttempts, (
+            select count(*) from (
+              select 1 from deliveries indexed by deliveries_retrying
+              where status = 'pending' and attempts > 0 and webhook_id = webhookId limit ${maxFailedCounted})) as retrying,
+          (select last_failure from webhook_health where webhook_id = webhookId) as lastFailure,
+          max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
+        from worst order by failed desc, failures desc, webhookId`,
       ),
       statement<Paused>(
         db,
@@ -99,7 +120,10 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
     ...counts,
     later: counts.pending - counts.due,
     oldestPendingAt: oldest === null ? null : createdAtOf(oldest),
-    failing,
+    failing: failing.map((row) => ({
+      ...row,
+      lastFailure: row.lastFailure === null ? null : JSON.parse(row.lastFailure),
+    })),
     paused,
   };
 }

@@ -1,5 +1,6 @@
-import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
+import { creatorOfToken } from '../audit/creator.ts';
 import { note } from '../audit/note.ts';
 import { config } from '../config.ts';
 import { type Database, openDatabase, refuseUnless, statement } from '../db/database.ts';
@@ -101,13 +102,8 @@ function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string 
   );
 }
 
-/** A part of the account's credentials that are not revoked, newest first: of all of them, or of those of a scope. */
-export async function listTokens(
-  env: Env,
-  caller: Caller,
-  slice: SliceQuery,
-  scope?: Scope,
-): Promise<Slice<Token>> {
+/** A part of the account's credentials that are not revoked, newest first. */
+export async function listTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Token>> {
   const [rows] = await asCaller(
     env,
     caller,
@@ -115,9 +111,7 @@ export async function listTokens(
       db
         .select()
         .from(tokens)
-        .where(
-          and(activeOf(caller), scope && eq(tokens.scope, scope), following(tokens, slice, 'newest first')),
-        )
+        .where(and(activeOf(caller), following(tokens, slice, 'newest first')))
         .orderBy(desc(tokens.createdAt), desc(tokens.id))
         .limit(slice.limit + 1),
     ],
@@ -125,6 +119,31 @@ export async function listTokens(
   );
   const { items, ...rest } = sliceOf(rows, slice);
   return { items: items.map(visible), ...rest };
+}
+
+/** An API token, with who created it as far as the audit log knows. */
+export type ApiToken = Token & { createdBy: string | null };
+
+/** A part of the account's API tokens that are not revoked, newest first. */
+export async function listApiTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<ApiToken>> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select({
+          ...getTableColumns(tokens),
+          createdBy: creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by'),
+        })
+        .from(tokens)
+        .where(and(activeOf(caller), eq(tokens.scope, 'api'), following(tokens, slice, 'newest first')))
+        .orderBy(desc(tokens.createdAt), desc(tokens.id))
+        .limit(slice.limit + 1),
+    ],
+    { repeatable: true },
+  );
+  const { items, ...rest } = sliceOf(rows, slice);
+  return { items: items.map(({ createdBy, ...row }) => ({ ...visible(row), createdBy })), ...rest };
 }
 
 /** One credential of the account; undefined if it has none with this id, or has revoked it. */

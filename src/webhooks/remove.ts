@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { type Remover, rowsPerChunk, untilNone } from '../db/chunks.ts';
 import { change, type Database, openDatabase, statement } from '../db/database.ts';
 
-/** A webhook has a day's counts, which go with it. */
-const webhooksPerChunk = 50;
+/** A webhook has up to 720 counters, which go with it. */
+const webhooksPerChunk = 5;
 
 /** The statements that stop all webhooks of an account: nothing of them is claimed any more. The last one lists them. */
 export const stopWebhooks = (db: Database, accountId: string, now: number) =>

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalid } from '../errors.ts';
-import { fieldError, isPrintable, sentence } from '../fields.ts';
+import { fieldError, isPrintable, mustBePrintable, sentence } from '../fields.ts';
 import { ACCIDENT, EVENT } from '../notifications/types.ts';
 import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from '../receivers/address.ts';
 
@@ -71,6 +71,25 @@ export const WebhookInput = v.object({
   ),
 });
 export type WebhookInput = v.InferOutput<typeof WebhookInput>;
+
+/** How long the name of a webhook can be, and its description. */
+export const maxWebhookName = 60;
+export const maxWebhookDescription = 200;
+
+const Label = (longest: number) =>
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.maxLength(longest, `can be at most ${longest} characters`),
+    v.check(isPrintable, mustBePrintable),
+    v.transform((text) => text || null),
+  );
+
+/** What the account's people call a webhook. Empty texts are none. */
+export const WebhookLabels = v.object({
+  name: Label(maxWebhookName),
+  description: Label(maxWebhookDescription),
+});
 
 /** Whether every character of a url can be seen: what it shows is then what it is. */
 function isVisible(url: string): boolean {

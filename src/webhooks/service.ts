@@ -17,8 +17,11 @@ import type { WebhookInput } from './schema.ts';
 /** A webhook as its account sees it (spec 2.2); `createdAt` in milliseconds since 1970. */
 export type Webhook = WebhookInput & { id: string; createdAt: number };
 
+/** What the account's people call a webhook. Neither the API nor receivers see it. */
+export type Labels = { name: string | null; description: string | null };
+
 /** A webhook as it was read. `revision` differs after each time it was saved. */
-export type StoredWebhook = Webhook & { revision: string };
+export type StoredWebhook = Webhook & Labels & { revision: string };
 
 const maxWebhooks = 1000;
 
@@ -48,7 +51,12 @@ export async function findWebhook(env: Env, caller: Caller, id: string): Promise
  *
  * @throws Refusal: invalid, for connection ids of others, a url in use, or more than 1,000 webhooks
  */
-export async function createWebhook(env: Env, caller: Caller, input: WebhookInput): Promise<Webhook> {
+export async function createWebhook(
+  env: Env,
+  caller: Caller,
+  input: WebhookInput,
+  labels: Labels = { name: null, description: null },
+): Promise<Webhook> {
   const webhook: Webhook = { id: newId(), ...input, createdAt: Date.now() };
   const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${maxWebhooks}`;
   const columns = await columnsOf(env, webhook.id, input);
@@ -61,6 +69,7 @@ export async function createWebhook(env: Env, caller: Caller, input: WebhookInpu
         accountId: caller.accountId,
         createdAt: webhook.createdAt,
         ...columns,
+        ...labels,
       }),
       subscribe(db, webhook),
       note(db, caller, { action: 'created', subject: 'webhook', of: webhookToNote(caller, webhook.id) }),
@@ -71,7 +80,7 @@ export async function createWebhook(env: Env, caller: Caller, input: WebhookInpu
 
 /**
  * Replaces a webhook's configuration, which then also applies to deliveries that are still pending (spec 4.3).
- * With a `revision`, only if the webhook has not been saved since that was read.
+ * With a `revision`, only if the webhook has not been saved since that was read. Without `labels` it keeps its own.
  *
  * @throws Refusal: invalid, for an unknown id or another revision, and as for `createWebhook`
  */
@@ -80,7 +89,7 @@ export async function updateWebhook(
   caller: Caller,
   id: string,
   input: WebhookInput,
-  revision?: string,
+  { revision, labels }: { revision?: string; labels?: Labels } = {},
 ): Promise<Webhook> {
   const own = ownWebhook(caller, id);
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
@@ -95,7 +104,7 @@ export async function updateWebhook(
       ownsConnections(db, caller, input.connectionIds),
       db
         .update(webhooks)
-        .set({ ...columns, normalisedUrl: unlessKept(columns) })
+        .set({ ...columns, ...labels, normalisedUrl: unlessKept(columns) })
         .where(own)
         .returning({ createdAt: webhooks.createdAt }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
@@ -144,6 +153,8 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
       headers: webhooks.headers,
       notificationTypes: webhooks.notificationTypes,
       createdAt: webhooks.createdAt,
+      name: webhooks.name,
+      description: webhooks.description,
       revision: revisionColumn.as('revision'),
     })
     .from(webhooks)

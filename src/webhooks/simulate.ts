@@ -2,13 +2,14 @@ import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { deliverTo } from '../deliveries/fan-out.ts';
 import { priorityOf } from '../deliveries/policy.ts';
+import type { DeliveryKey, QueueMessage } from '../deliveries/queue.ts';
 import { invalid } from '../errors.ts';
 import { timestamp } from '../fields.ts';
 import { insertNotifications, type NewNotification } from '../notifications/insert.ts';
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from '../notifications/types.ts';
 import type { Webhook } from './service.ts';
 
-const madeUpVin = 'TEST0000000000000';
+export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
 
 /** A made-up event. */
@@ -29,7 +30,9 @@ export function testEvent(): NewNotification[] {
 }
 
 /** The three levels of a made-up accident. */
-export function testAccident({ connectionIds: [connection = ''] }: Webhook): NewNotification[] {
+export function testAccident({
+  connectionIds: [connection = ''],
+}: Pick<Webhook, 'connectionIds'>): NewNotification[] {
   const eventId = newId();
   const eventTime = timestamp(Date.now());
   return accidentLevels.map((level) => ({
@@ -51,7 +54,8 @@ export function testAccident({ connectionIds: [connection = ''] }: Webhook): New
 }
 
 /**
- * Sends made-up notifications to this webhook alone, three seconds apart, as real deliveries.
+ * Sends made-up notifications to this webhook alone, three seconds apart, as real deliveries. `start` begins with the
+ * first at once. Returns the key of its delivery.
  *
  * @throws Refusal: invalid, when the webhook does not subscribe to their type, or has no connection
  */
@@ -61,7 +65,8 @@ export async function sendTest(
   requestId: string,
   webhook: Webhook,
   notifications: NewNotification[],
-): Promise<void> {
+  start: (messages: QueueMessage[]) => void,
+): Promise<DeliveryKey> {
   const connectionId = webhook.connectionIds[0];
   if (!connectionId) throw invalid('This webhook has no connections, so nothing is sent to it');
   if (!notifications.every(({ type }) => webhook.notificationTypes.includes(type)))
@@ -80,8 +85,9 @@ export async function sendTest(
     insertNotifications(db, source, notifications),
     deliverTo(db, accountId, webhook.id, deliveries),
   ]);
-  for (const { dueAt } of deliveries) {
-    const wake = { accountId, webhookId: webhook.id, lane: 1 };
+  const wake = { accountId, webhookId: webhook.id, lane: 1 };
+  start([wake]);
+  for (const { dueAt } of deliveries.slice(1))
     await env.DELIVERIES.send(wake, { delaySeconds: (dueAt - now) / 1000 }).catch(() => {}); // the sweep wakes it
-  }
+  return { webhookId: webhook.id, id: deliveries[0]?.id ?? '' };
 }

@@ -115,6 +115,7 @@ export function planOf(settings: Settings): Plan {
         ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
         ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
         ...(settings.hotDays && { HOT_DAYS: settings.hotDays }),
+        ...(settings.mapStyleUrl && { MAP_STYLE_URL: settings.mapStyleUrl }),
       },
       // With a domain, that is the only address.
       workers_dev: !settings.domain,

@@ -37,6 +37,12 @@ const Settings = v.object({
       v.regex(/^(0|[1-9]\d{0,3})$/, '--hot-days must be a whole number of days from 0 to 9999'),
     ),
   ),
+  mapStyleUrl: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => URL.parse(text)?.protocol === 'https:', '--map-style-url must be an https URL'),
+    ),
+  ),
   location: v.optional(choice('--location', places)),
   jurisdiction: v.optional(choice('--jurisdiction', jurisdictions)),
 });
@@ -56,6 +62,11 @@ export const settingOptions: Option[] = [
     '--hot-days <days>',
     'how long safety events, trips and accidents stay in D1 before they are archived; 0 archives nothing',
     'DEPLOY_HOT_DAYS',
+  ),
+  option(
+    '--map-style-url <url>',
+    'map style of a tile provider, which pages with a map will call; without one, maps show outlines',
+    'DEPLOY_MAP_STYLE_URL',
   ),
   option(
     '--location <place>',

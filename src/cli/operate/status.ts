@@ -9,6 +9,11 @@ type Failing = {
   failed: number;
   failures: number;
   openUntil: string | null;
+  /** A service from before attempts were counted leaves these out. */
+  failedAttempts?: number;
+  retrying?: number;
+  lastFailure?: { kind: string; status: number | null } | null;
+  nextAttemptAt?: string | null;
 };
 type Paused = { account: string; webhookId: string; pausedSince: string };
 type Status = {
@@ -74,20 +79,35 @@ function fullness({
   return `${gigabytes} of 10 GB (${Math.round(share * 100)} %), ${left}`;
 }
 
-/** Failures by webhook, with bars in proportion to the worst. */
+/** Failures by webhook, with bars in proportion to the worst: attempts that are repeated count as well. */
 function failures(failing: Failing[]): string {
   if (failing.length === 0) return 'No webhook is failing.';
-  const worst = Math.max(...failing.map(({ failed }) => failed), 1);
-  const rows = failing.map(({ account, webhookId, failed, failures, openUntil }) => [
-    account,
-    webhookId,
-    counted(failed, maxFailed),
-    bar(failed / worst),
-    failures,
-    openUntil,
+  const worst = Math.max(...failing.map(attemptsOf), 1);
+  const rows = failing.map((webhook) => [
+    webhook.account,
+    webhook.webhookId,
+    attemptsOf(webhook),
+    bar(attemptsOf(webhook) / worst),
+    counted(webhook.failed, maxFailed),
+    counted(webhook.retrying ?? 0, maxFailed),
+    webhook.failures,
+    webhook.lastFailure?.status ?? webhook.lastFailure?.kind ?? null,
+    webhook.nextAttemptAt ?? webhook.openUntil,
   ]);
-  return tableOf(rows, ['account', 'webhook', 'failed in 24 h', '', 'in a row', 'paused until']);
+  return tableOf(rows, [
+    'account',
+    'webhook',
+    'failed attempts in 24 h',
+    '',
+    'given up',
+    'retrying',
+    'in a row',
+    'last error',
+    'next attempt',
+  ]);
 }
+
+const attemptsOf = ({ failedAttempts, failed }: Failing): number => failedAttempts ?? failed;
 
 /** Webhooks whose people are told of it by email; nothing when there are none. */
 function pauses(paused: Paused[]): string[] {

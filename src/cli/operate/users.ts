@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { roles } from '../../roles.ts';
 import { ApiError } from './client.ts';
 import { operatorFor } from './context.ts';
 import { printable } from './printable.ts';
@@ -6,7 +7,7 @@ import { show } from './table.ts';
 
 type User = { id: string; email: string };
 
-const columns = ['id', 'email', 'pending', 'createdAt', 'lastSignInAt'];
+const columns = ['id', 'email', 'role', 'pending', 'createdAt', 'lastSignInAt'];
 const usersOf = (account: string) => `/accounts/${encodeURIComponent(account)}/users`;
 
 /** fleet user … */
@@ -18,8 +19,13 @@ export function userCommands(): Command {
     .description('let a person sign in to the portal; they are pending until they have')
     .argument('<email>', 'email address of the person')
     .requiredOption('--account <id>', 'account of the person')
-    .action(async (email, { account }, command) =>
-      show(command, await operatorFor(command).post(usersOf(account), { email }), columns),
+    .addOption(
+      new Option('--role <role>', 'what they may do; the first person of an account becomes an admin')
+        .choices(roles)
+        .default('admin'),
+    )
+    .action(async (email, { account, role }, command) =>
+      show(command, await operatorFor(command).post(usersOf(account), { email, role }), columns),
     );
 
   user

@@ -1,0 +1,44 @@
+/**
+ * How long a receiver took to answer, as counts by bucket: so a row of counters holds as many answers as there are, and
+ * rows can be added up. Bucket i holds what took more than bucket i - 1 and at most `upTo(i)`.
+ */
+export type Answers = { [bucket: string]: number };
+
+const firstUpToMs = 5;
+const growth = 1.25;
+const lastBucket = 36; // up to 15.4 s, and an attempt ends after 15 s
+
+/** The most milliseconds of a bucket: each is a quarter wider than the one before. */
+const upTo = (bucket: number): number => firstUpToMs * growth ** bucket;
+
+/** The bucket of an answer that took so many milliseconds. */
+export function bucketOf(ms: number): number {
+  const bucket = Math.ceil(Math.log(Math.max(ms, firstUpToMs) / firstUpToMs) / Math.log(growth));
+  return Math.min(lastBucket, Math.max(0, bucket));
+}
+
+/** The answers of several counters together. */
+export function addAnswers(all: Answers[]): Answers {
+  const sum: Answers = {};
+  for (const answers of all)
+    for (const [bucket, count] of Object.entries(answers)) sum[bucket] = (sum[bucket] ?? 0) + count;
+  return sum;
+}
+
+/**
+ * The time, in milliseconds, within which a `share` (from 0 to 1) of the answers came; null if there are none. It is off
+ * by less than the width of a bucket, and has two digits, so that it promises no more.
+ */
+export function percentile(answers: Answers, share: number): number | null {
+  const total = Object.values(answers).reduce((sum, count) => sum + count, 0);
+  let below = 0;
+  for (let bucket = 0; bucket <= lastBucket; bucket++) {
+    const count = answers[bucket] ?? 0;
+    if (count > 0 && below + count >= share * total) {
+      const from = bucket === 0 ? 0 : upTo(bucket - 1);
+      return Number((from + ((upTo(bucket) - from) * (share * total - below)) / count).toPrecision(2));
+    }
+    below += count;
+  }
+  return null;
+}

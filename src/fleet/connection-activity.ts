@@ -1,0 +1,136 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { statement } from '../db/database.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { following, type SliceQuery } from '../db/slices.ts';
+import { connections } from '../db/tables.ts';
+
+/** What has come in from a connection; times in milliseconds since 1970. Counts stop at a limit, and mean that or more. */
+export type ConnectionActivity = {
+  vehicles: number;
+  /** When the latest record that is new came in, as far as its kind's list tells; null if there is none. */
+  arrivedAt: number | null;
+  /** Safety events of this hour and the 23 before. */
+  events: number;
+  /** The same by hour, the oldest first; undefined when there are more than are counted. */
+  byHour: number[] | undefined;
+};
+
+/** How many vehicles, and events of a day, are counted of each connection of the list. */
+export const maxCountedInList = 1000;
+
+/** How many records of a kind are counted on a connection's page. */
+export const maxCounted = 10_000;
+
+const hourMs = 3_600_000;
+const hours = 24;
+
+/** When the first of the hours began whose events are counted: they are full hours, and the last is not over. */
+export const firstHour = (): number => (Math.floor(Date.now() / hourMs) - (hours - 1)) * hourMs;
+
+/**
+ * What has come in from the connections of a slice, by their ids. Reads ranges of indexes: up to 1,000 vehicles and 1,000
+ * events of each connection.
+ */
+export async function connectionActivity(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+): Promise<Map<string, ConnectionActivity>> {
+  const own = sql`connections.id`;
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      statement<{ id: string; vehicles: number; arrivedAt: number | null; hours: string }>(
+        db,
+        sql`
+        select id, ${counted(sql`vehicles where connection_id = ${own}`, maxCountedInList)} as vehicles,
+          nullif(max(${sql.join(
+            kinds.map((kind) => sql`coalesce(${latest(kind, own, sql`created_at`)}, 0)`),
+            sql`, `,
+          )}), 0) as arrivedAt,
+          ${eventsByHour(own, maxCountedInList)} as hours
+        from connections
+        where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
+        order by created_at, id limit ${slice.limit}`,
+      ),
+    ],
+    { repeatable: true },
+  );
+  return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours, maxCountedInList) }]));
+}
+
+/** How many records of a kind a connection has, up to 10,000, and of the latest when it happened and came in. */
+export type RecordCount = {
+  kind: KindName;
+  count: number;
+  happenedAt: number | null;
+  arrivedAt: number | null;
+};
+
+/**
+ * The records of one connection of the account by kind, and its events of the last 24 hours. Reads ranges of indexes: up
+ * to 10,000 entries for each kind, and as many for the events.
+ */
+export async function connectionRecords(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<{ records: RecordCount[]; events: number; byHour: number[] | undefined }> {
+  const own = sql`(select id from connections where id = ${id} and account_id = ${caller.accountId})`;
+  const [events, ...counts] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      statement<{ hours: string }>(db, sql`select ${eventsByHour(own, maxCounted)} as hours`),
+      ...kinds.map((kind) =>
+        statement<Omit<RecordCount, 'kind'>>(
+          db,
+          sql`
+          select ${counted(sql`${sql.raw(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
+            ${latest(kind, own, sql.raw(kind.order))} as happenedAt,
+            ${latest(kind, own, sql`created_at`)} as arrivedAt`,
+        ),
+      ),
+    ],
+    { repeatable: true },
+  );
+  const records = kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));
+  return { records, ...summedUp(events[0]?.hours ?? '{}', maxCounted) };
+}
+
+/** What connectors send, by its table and the order in which an index has it. */
+const kinds = [
+  { kind: 'vehicles', table: 'vehicles', order: 'created_at' },
+  { kind: 'drivers', table: 'drivers', order: 'created_at' },
+  { kind: 'trips', table: 'trips', order: 'started_at' },
+  { kind: 'safety events', table: 'safety_events', order: 'started_at' },
+  { kind: 'accidents', table: 'accidents', order: 'event_time' },
+] as const;
+export type KindName = (typeof kinds)[number]['kind'];
+
+/** A column of a connection's latest record of a kind. Reads one entry of an index, and its row. */
+const latest = ({ table, order }: (typeof kinds)[number], connection: SQL, column: SQL) => sql`(
+  select ${column} from ${sql.raw(table)} where connection_id = ${connection}
+  order by ${sql.raw(order)} desc, id desc limit 1)`;
+
+/** How many rows there are; one more than `most` if there are more. */
+const counted = (rows: SQL, most: number) =>
+  sql`(select count(*) from (select 1 from ${rows} limit ${most + 1}))`;
+
+/** A connection's events of the last 24 hours as JSON, by the hour of these in which they began. */
+const eventsByHour = (connection: SQL, most: number) => sql`(
+  select json_group_object(hour, n) from (
+    select hour, count(*) as n from (
+      select cast((started_at - ${firstHour()}) / ${hourMs} as integer) as hour from safety_events
+      where connection_id = ${connection} and started_at >= ${firstHour()}
+        and started_at < ${firstHour() + hours * hourMs}
+      order by started_at desc limit ${most + 1})
+    group by hour))`;
+
+function summedUp(json: string, most: number): Pick<ConnectionActivity, 'events' | 'byHour'> {
+  const counts = JSON.parse(json) as { [hour: string]: number }; // as the statement makes it
+  const byHour = Array.from({ length: hours }, (_, i) => counts[i] ?? 0);
+  const events = byHour.reduce((sum, n) => sum + n, 0);
+  return { events, byHour: events > most ? undefined : byHour };
+}

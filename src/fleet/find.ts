@@ -1,0 +1,80 @@
+import { bucketOf } from '../archive/bucket.ts';
+import { findArchived } from '../archive/lately.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { leavingConnections } from '../db/leaving.ts';
+import { selectByIds } from './by-ids.ts';
+import { connections } from './connections.ts';
+import { drivers } from './drivers.ts';
+import type { List } from './list.ts';
+import { readList } from './service.ts';
+import { trips } from './trips.ts';
+import { vehicles } from './vehicles.ts';
+
+/**
+ * Finds an item of a list by its id: a row of D1. In the archive (design 13) no index leads to it, unless it has changed
+ * in the last 31 days: there it is found by its time in the list's order, in milliseconds since 1970.
+ *
+ * @throws Refusal: unauthenticated, forbidden
+ */
+export async function findItem<T>(
+  env: Env,
+  caller: Caller,
+  list: List<T>,
+  id: string,
+  at?: number,
+): Promise<T | undefined> {
+  const [leaving, [row]] = await asCaller(
+    env,
+    caller,
+    (db) => [leavingConnections(db, caller), selectByIds(db, caller, list, [id])] as const,
+    { repeatable: true },
+  );
+  const left = ({ connectionId }: { [key: string]: unknown }) =>
+    leaving.some((connection) => connection.id === connectionId);
+  if (row) return left(row) ? undefined : list.present(row);
+  if (!list.archive || !bucketOf(env)) return undefined;
+  const [archived] = await findArchived(env, caller, list.archive, [id]);
+  if (archived) return left(archived) ? undefined : list.present(archived);
+  return at === undefined ? undefined : findAt(env, caller, list, id, at);
+}
+
+/** Finds an item by its time: one of the first 500 of that very millisecond. */
+async function findAt<T>(env: Env, caller: Caller, list: List<T>, id: string, at: number) {
+  const [from, to] = [at, at + 1].map((time) => new Date(time).toISOString());
+  const { items } = await readList(env, caller, list, {
+    connectionId: undefined,
+    query: { from: [from ?? ''], to: [to ?? ''], limit: ['500'] },
+  });
+  return items.find((item) => (item as { [key: string]: unknown })[list.id] === id); // an item of the list
+}
+
+/** The ids of what a record refers to, as far as it does. */
+export type References = {
+  connectionId: string;
+  vehicleId?: string | null;
+  driverId?: string | null;
+  tripId?: string | null;
+};
+
+/** What a record refers to, as its own list shows it, in one round trip; undefined for what D1 does not have. */
+export async function findReferences(env: Env, caller: Caller, ids: References) {
+  const one = (id: string | null | undefined) => (id ? [id] : []);
+  const [[connection], [vehicle], [driver], [trip]] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        selectByIds(db, caller, connections.list, [ids.connectionId]),
+        selectByIds(db, caller, vehicles.list, one(ids.vehicleId)),
+        selectByIds(db, caller, drivers.list, one(ids.driverId)),
+        selectByIds(db, caller, trips.list, one(ids.tripId)),
+      ] as const,
+    { repeatable: true },
+  );
+  return {
+    connection: connection && connections.list.present(connection),
+    vehicle: vehicle && vehicles.list.present(vehicle),
+    driver: driver && drivers.list.present(driver),
+    trip: trip && trips.list.present(trip),
+  };
+}

@@ -1,0 +1,30 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { openDatabase, statement } from '../db/database.ts';
+import { countedHours } from '../deliveries/counts.ts';
+
+/** What a page shows: an account, whose records change; or a webhook, whose deliveries end. */
+export type Watched = { of: string; id: string };
+
+const hourMs = 3_600_000;
+
+/** SQL for a text that changes whenever what is watched changes; null before it first does. Reads one row. */
+export const versionOf = ({ of, id }: { of: string; id: string | SQLWrapper }, now: number): SQL =>
+  of === 'webhook'
+    ? sql`(select json_array(hour, delivered, failed, retried) from webhook_hours
+        where webhook_id = ${id} and slot = ${Math.floor(now / hourMs) % countedHours})`
+    : sql`(select max(seq) from changes where account_id = ${id})`;
+
+/** The version of what is watched, if the session has not ended. Reads two rows. */
+export async function readVersion(
+  env: Env,
+  watched: Watched,
+  sessionHash: string,
+): Promise<string | undefined> {
+  const now = Date.now();
+  const [found] = await statement<{ version: string | number | null }>(
+    openDatabase(env),
+    sql`
+    select ${versionOf(watched, now)} as version from sessions where hash = ${sessionHash} and expires_at > ${now}`,
+  );
+  return found && String(found.version ?? '');
+}

@@ -1,87 +1,132 @@
 import { Hono } from 'hono';
-import { accidents } from '../fleet/accidents.ts';
-import { readList } from '../fleet/service.ts';
+import { accidentsWithVehicles, readNamed } from '../fleet/named.ts';
 import type { App, Context } from '../http/context.ts';
-import { Table, Time } from './components.tsx';
+import { type Accident, AccidentState } from './accident-state.tsx';
 import { page } from './layout.tsx';
+import { accidentPath } from './record-paths.ts';
+import { LinkButton } from './ui/forms.tsx';
+import { Live } from './ui/live.tsx';
+import { placeName } from './ui/map.tsx';
+import { Empty, Pager, Segment, Table } from './ui/parts.tsx';
+import { Level } from './ui/states.tsx';
+import { Time } from './ui/time.tsx';
 
-/** The accidents of the account, newest first. */
+/** The accidents of the account by their state, newest first. */
 export const accidentPages = new Hono<App>().get('/accidents', list);
 
+const path = '/portal/accidents';
+
+/** The states, each with the accidents that are in it. */
+const states: { [state: string]: { name: string; means: string; query: Record<string, string[]> } } = {
+  all: { name: 'All', means: 'All accidents, newest first.', query: {} },
+  open: {
+    name: 'Open',
+    means: 'Open: detected or verified, without a report yet, and not a false alarm.',
+    query: { maxLevel: ['2'], dismissed: ['false'] },
+  },
+  report: {
+    name: 'Report ready',
+    means: 'Report ready: level 3 has been reached.',
+    query: { minLevel: ['3'], dismissed: ['false'] },
+  },
+  false: {
+    name: 'False alarm',
+    means: 'False alarm: the provider has dismissed the accident.',
+    query: { dismissed: ['true'] },
+  },
+};
+
 async function list(c: Context) {
-  const { level: wanted = '', cursor } = c.req.query();
-  const level = Object.hasOwn(levels, wanted) ? wanted : '';
-  const { items, next } = await readList(c.env, c.get('caller'), accidents.list, {
+  const { state: wanted = '', cursor } = c.req.query();
+  const current = Object.hasOwn(states, wanted) ? wanted : 'all';
+  const { items, next } = await readNamed(c.env, c.get('caller'), accidentsWithVehicles, {
     connectionId: undefined,
-    query: { limit: ['50'], ...(level && { minLevel: [level] }), ...(cursor && { cursor: [cursor] }) },
+    query: { limit: ['50'], ...states[current]?.query, ...(cursor && { cursor: [cursor] }) },
     descending: true,
   });
+  const older = next && `${addressOf(current)}${current === 'all' ? '?' : '&'}cursor=${next}`;
   return page(
     c,
-    'Accidents',
-    <>
-      <Filters level={level} />
-      {items.length === 0 ? (
-        <p>{next ? 'No matching accidents so far.' : 'No accidents.'}</p>
-      ) : (
-        <Accidents accidents={items} />
-      )}
-      {next && (
-        <a href={`/portal/accidents?${new URLSearchParams({ level, cursor: next })}`}>Older accidents</a>
-      )}
-    </>,
+    { title: 'Accidents', lead: states[current]?.means },
+    <section class="panel" aria-label="Accidents">
+      <div class="panel-body pt-4">
+        <Segment
+          label="State"
+          choices={Object.entries(states).map(([state, { name }]) => ({
+            href: addressOf(state),
+            name,
+            current: state === current,
+          }))}
+        />
+      </div>
+      <Live id="accidents-now" class="">
+        {items.length > 0 && <Accidents accidents={items} />}
+        {items.length === 0 && <Nothing state={current} older={older} />}
+        {(items.length > 0 || cursor) && (
+          <Pager
+            count={`${items.length} ${items.length === 1 ? 'accident' : 'accidents'}${next ? ', more follow' : ''}`}
+            newest={cursor && addressOf(current)}
+            older={older}
+          />
+        )}
+      </Live>
+    </section>,
   );
 }
 
-const levels: { [level: string]: string } = { '': 'all', 2: 'verified', 3: 'report-ready' };
-const levelNames = ['', 'first detection', 'verified', 'report-ready'];
-
-const Filters = ({ level }: { level: string }) => (
-  <form method="get">
-    <label>
-      Level
-      <select name="level">
-        {Object.entries(levels).map(([value, name]) => (
-          <option value={value} selected={value === level}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-    <button type="submit">Show</button>
-  </form>
-);
-
-type Accident = ReturnType<typeof accidents.list.present>;
+const addressOf = (state: string): string => (state === 'all' ? path : `${path}?state=${state}`);
 
 const Accidents = ({ accidents }: { accidents: Accident[] }) => (
-  <Table caption="Accidents" head={['Time', 'Level', 'VIN', 'Provider', 'Report']}>
-    {accidents.map(({ eventTime, notificationLevel, dismissed, vin, tSP, reportUrl }) => (
+  <Table
+    caption="Accidents"
+    head={['Vehicle', 'State', 'Level', 'VIN', 'Place', 'Provider', 'Report', 'Time']}
+    flow
+  >
+    {accidents.map((accident) => (
       <tr>
-        <th scope="row">
-          <Time at={eventTime} />
-        </th>
+        <td class="card-title">
+          <a class="cover" href={accidentPath(accident)}>
+            {accident.vehicleName ?? 'Unknown vehicle'}
+          </a>
+        </td>
+        <td class="card-side">
+          <AccidentState accident={accident} />
+        </td>
+        <td class="nowrap">
+          <Level level={accident.notificationLevel} />
+        </td>
         <td>
-          {notificationLevel} {levelNames[notificationLevel]}
-          {dismissed && (
-            <>
-              {' '}
-              <span class="tag">false alarm</span>
-            </>
+          <code>{accident.vin}</code>
+        </td>
+        <td class="nowrap">{placeName(accident.location)}</td>
+        <td>{accident.tSP}</td>
+        <td class="nowrap">
+          {accident.reportUrl && (
+            <a class="over" href={accident.reportUrl} rel="noreferrer">
+              Open report
+            </a>
           )}
         </td>
-        <td>{vin}</td>
-        <td>{tSP}</td>
-        <td>
-          {reportUrl ? (
-            <a href={reportUrl} rel="noreferrer">
-              open report
-            </a>
-          ) : (
-            '–'
-          )}
+        <td class="nowrap">
+          <Time at={accident.eventTime} />
         </td>
       </tr>
     ))}
   </Table>
 );
+
+/** A state that few accidents have may show nothing for as far as one page looks. */
+const Nothing = ({ state, older }: { state: string; older: string | undefined }) =>
+  older ? (
+    <Empty icon="search" title="None so far" action={<LinkButton href={older} name="Look further back" />}>
+      The newest accidents are in another state. There are older ones.
+    </Empty>
+  ) : state === 'all' ? (
+    <Empty icon="shield-check" title="No accidents">
+      A detected accident appears here within seconds, first as level 1.
+    </Empty>
+  ) : (
+    <Empty icon="shield-check" title={state === 'open' ? 'No open accidents' : 'No such accidents'}>
+      {states[state]?.means}
+    </Empty>
+  );

@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory';
-import type { App } from '../http/context.ts';
+import type { App, Context } from '../http/context.ts';
 import { limit } from '../http/limits.ts';
 
 /**
@@ -9,8 +9,13 @@ import { limit } from '../http/limits.ts';
  * @throws Refusal: rate limited
  */
 export const limitActions = createMiddleware<App>(async (c, next) => {
+  await limitAction(c);
+  await next();
+});
+
+/** The same where only one of a form's buttons is such an action. @throws Refusal: rate limited */
+export async function limitAction(c: Context): Promise<void> {
   const { hash, user } = c.get('session');
   await limit(c.env, 'ACTION_LIMIT', hash);
   await limit(c.env, 'ACCOUNT_ACTION_LIMIT', user.accountId);
-  await next();
-});
+}

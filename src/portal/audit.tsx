@@ -3,51 +3,68 @@ import { type Entry, listAudit } from '../audit/list.ts';
 import { auditDays } from '../audit/prune.ts';
 import type { App, Context } from '../http/context.ts';
 import { cursorFor, requestedSlice } from '../http/slices.ts';
-import { Table, Time } from './components.tsx';
 import { page } from './layout.tsx';
+import { Empty, Pager, Panel, Table } from './ui/parts.tsx';
+import { Time } from './ui/time.tsx';
 
 /** Settings, Audit log: who changed what in the account. */
 export const auditPages = new Hono<App>().get('/settings/audit', list);
 
+const path = '/portal/settings/audit';
 const pageSize = 100;
 
 async function list(c: Context) {
-  const { items: entries, next } = await listAudit(c.env, c.get('caller'), requestedSlice(c, pageSize));
+  const slice = requestedSlice(c, pageSize);
+  const { items: entries, next } = await listAudit(c.env, c.get('caller'), slice);
   return page(
     c,
-    'Audit log',
-    <>
-      <p>
-        Who created, changed or deleted tokens, webhooks, people and connections of this account, newest
-        first. Entries are kept for {auditDays} days. “Operator” is the team that runs this service.
-      </p>
+    { title: 'Audit log', tab: true },
+    <Panel id="entries" title="Who changed what" side={<p>Newest first, kept for {auditDays} days</p>}>
       {entries.length === 0 ? (
-        <p>Nothing has changed yet.</p>
+        <Empty icon="file-text" title="Nothing has changed yet">
+          Changes to tokens, webhooks, people and connections appear here.
+        </Empty>
       ) : (
-        <Table caption="Audit log" head={['Time', 'Who', 'Action', 'What']}>
+        <Table caption="Audit log" head={['What', 'Who', 'When']}>
           {entries.map((entry) => (
             <tr>
-              <th scope="row">
+              <td class="card-title">
+                <What entry={entry} />
+              </td>
+              <td data-label="Who">
+                <span class="break-words">{whoIn(entry)}</span>
+              </td>
+              <td class="nowrap" data-label="When">
                 <Time at={entry.at} />
-              </th>
-              <td>{whoIn(entry)}</td>
-              <td>{entry.action}</td>
-              <td>
-                {entry.subject} {entry.subjectName ?? <code>{entry.subjectId}</code>}
-                {entry.fields.length > 0 && ` (${entry.fields.join(', ')})`}
               </td>
             </tr>
           ))}
         </Table>
       )}
-      {next && <a href={`${c.req.path}?cursor=${cursorFor(c, next)}`}>Older entries</a>}
-    </>,
+      {(slice.after || next) && (
+        <Pager
+          count={`${entries.length} entries on this page`}
+          newest={slice.after && path}
+          older={next && `${path}?cursor=${cursorFor(c, next)}`}
+        />
+      )}
+      <p class="panel-foot">The operator is the team that runs this service.</p>
+    </Panel>,
   );
 }
 
+/** Such as "Revoked API token “Claims”". */
+const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { entry: Entry }) => (
+  <span class="break-words">
+    {action.charAt(0).toUpperCase() + action.slice(1)} {subject}{' '}
+    {subjectName === null ? <code>{subjectId}</code> : <strong class="font-medium">{subjectName}</strong>}
+    {fields.length > 0 && <span class="sub block">{fields.join(', ')}</span>}
+  </span>
+);
+
 function whoIn({ actor, actorName, actorId }: Entry): string {
   if (actor === 'operator') return 'Operator';
-  if (actor === 'service') return 'the service';
+  if (actor === 'service') return 'The service';
   const name = actorName ?? actorId ?? '';
   return actor === 'token' ? `API token ${name}` : name;
 }

@@ -18,15 +18,16 @@ const cutShort = 'There are more events. Choose a shorter period to get the rest
 /**
  * The events that a page's filters select, newest first, as a CSV file that is sent while it is read, page by page: no
  * faster than the browser takes it. The session is checked with each page; if it ends, so does the file, as a failure.
+ * Without a request, when nothing can match, it has its head alone.
  */
-export function eventsCsv(c: Context, request: ListRequest): Response {
+export function eventsCsv(c: Context, request: ListRequest | undefined): Response {
   const body = new ReadableStream<Uint8Array>(linesOf(c.env, c.get('caller'), request));
   c.header('Content-Type', 'text/csv; charset=utf-8; header=present');
   c.header('Content-Disposition', 'attachment; filename="safety-events.csv"');
   return c.body(body);
 }
 
-function linesOf(env: Env, caller: Caller, { query, ...request }: ListRequest): UnderlyingSource<Uint8Array> {
+function linesOf(env: Env, caller: Caller, request: ListRequest | undefined): UnderlyingSource<Uint8Array> {
   const columns = flatColumns(safetyEvents.itemCells);
   const encoder = new TextEncoder();
   let [left, pages] = [maxCsvEvents, maxPages];
@@ -34,9 +35,14 @@ function linesOf(env: Env, caller: Caller, { query, ...request }: ListRequest): 
   return {
     start: (file) => file.enqueue(encoder.encode(csvHead(columns))),
     async pull(file) {
+      if (!request) return file.close();
       const { items, next } = await readList(env, caller, safetyEvents.list, {
         ...request,
-        query: { ...query, limit: [String(Math.min(perPage, left))], ...(cursor && { cursor: [cursor] }) },
+        query: {
+          ...request.query,
+          limit: [String(Math.min(perPage, left))],
+          ...(cursor && { cursor: [cursor] }),
+        },
       });
       left -= items.length;
       pages--;

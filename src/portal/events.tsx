@@ -1,135 +1,137 @@
 import { Hono } from 'hono';
 import { type Connection, listConnections } from '../accounts/connections.ts';
-import { safetyEvents } from '../fleet/safety-events.ts';
-import { readList } from '../fleet/service.ts';
+import { matchFleet } from '../fleet/match.ts';
+import { eventsWithDrivers, readNamed } from '../fleet/named.ts';
 import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
 import { limitActions } from './action-limit.ts';
-import { Risk, Table, Time } from './components.tsx';
-import { nameOf } from './connections.tsx';
-import { eventsCsv, maxCsvEvents } from './events-csv.ts';
-import { page } from './layout.tsx';
+import { daysInWords } from './days.ts';
+import { type Asked, askedIn, problemsOf, queryOfDays, requestFor } from './event-filters.ts';
+import { Chips, FilterForm } from './event-form.tsx';
+import { EventTable } from './event-table.tsx';
+import { eventsCsv } from './events-csv.ts';
+import { page, timeZoneOf } from './layout.tsx';
+import { LinkButton } from './ui/forms.tsx';
+import { Empty, Pager } from './ui/parts.tsx';
 
-/** The safety events of a connection, newest first. */
+/** The safety events of all connections, newest first, and the same as a file. */
 export const eventPages = new Hono<App>().get('/events', list).get('/events.csv', limitActions, file);
 
-const periods = ['1', '7', '30', '365'];
-const dayMs = 86_400_000;
+const path = '/portal/events';
+const perPage = '50';
+
+/** What the address asks for: the account's connections to choose from, and what matches the names that were typed. */
+async function requested(c: Context) {
+  const zone = timeZoneOf(c);
+  const asked = askedIn(c.req.query(), zone);
+  const [connections, matched] = await Promise.all([
+    listConnections(c.env, c.get('caller')),
+    matchFleet(c.env, c.get('caller'), asked.filters),
+  ]);
+  const ids = connections.map(({ id }) => id);
+  const problems = problemsOf(asked.filters, ids);
+  const request = problems.length === 0 ? requestFor(asked.filters, ids, matched, zone) : undefined;
+  return { zone, asked, connections, matched, problems, request };
+}
 
 async function list(c: Context) {
-  const connections = await listConnections(c.env, c.get('caller'));
-  const { connection: id, cursor } = c.req.query();
-  const connection = connections.find((known) => known.id === id) ?? connections[0];
-  if (!connection)
-    return page(c, 'Safety events', <p>There are no connections yet, so there are no safety events.</p>);
-  const { risk, days, query } = requested(c);
-  const { items, next } = await readList(c.env, c.get('caller'), safetyEvents.list, {
-    connectionId: connection.id,
-    query: { ...query, limit: ['50'], ...(cursor && { cursor: [cursor] }) },
-    descending: true,
-  });
-  const filters = new URLSearchParams({ connection: connection.id, risk, days });
+  const { zone, asked, connections, matched, problems, request } = await requested(c);
+  if (connections.length === 0) return page(c, 'Safety events', <NoConnections />);
+  const { cursor } = c.req.query();
+  const { items, next } = request
+    ? await readNamed(c.env, c.get('caller'), eventsWithDrivers, {
+        ...request,
+        query: { ...request.query, limit: [perPage], ...(cursor && { cursor: [cursor] }) },
+      })
+    : { items: [] };
+  const query = queryOfDays(asked);
+  const file = problems.length === 0 && (
+    <LinkButton href={`${path}.csv?${query}`} name="Export CSV" icon="download" />
+  );
+  const older = next && `${path}?${query}&cursor=${next}`;
   return page(
     c,
-    'Safety events',
-    <>
-      <Filters connections={connections} connection={connection} risk={risk} days={days} />
-      {items.length === 0 ? (
-        <p>{next ? 'No matching events so far.' : 'No events.'}</p>
-      ) : (
-        <>
-          <Events events={items} />
-          <p>
-            <a href={`/portal/events.csv?${filters}`}>Download as CSV</a>{' '}
-            <small>These events, at most the {maxCsvEvents.toLocaleString('en')} newest.</small>
-          </p>
-        </>
-      )}
-      {next && <a href={`/portal/events?${filters}&cursor=${next}`}>Older events</a>}
-    </>,
+    {
+      title: 'Safety events',
+      lead: (
+        <span data-fresh="lead" role="status">
+          {problems.length === 0 ? summary(asked, zone) : 'Check the filters.'}
+        </span>
+      ),
+      actions: (
+        <div class="actions" data-fresh="actions">
+          {file}
+        </div>
+      ),
+    },
+    <section class="panel" aria-label="Events">
+      <FilterForm {...{ asked, connections, matched, problems }} />
+      <div id="events-now" data-fresh="events" data-live>
+        <Chips asked={asked} connections={connections} matched={matched} zone={zone} path={path} />
+        {items.length > 0 && <EventTable events={items} connections={namesOf(connections)} zone={zone} />}
+        {items.length === 0 && problems.length === 0 && <Nothing older={older} set={asked.set.length > 0} />}
+        {(items.length > 0 || cursor) && (
+          <Pager
+            count={<Count events={items.length} more={next !== undefined} />}
+            newest={cursor && `${path}?${query}`}
+            older={older}
+          />
+        )}
+      </div>
+      <script src="/portal/filters.js" defer></script>
+    </section>,
+    problems.length > 0 ? 'invalid' : undefined,
   );
 }
 
-/** What the filters of the page select, whose connection is another matter. */
-function requested(c: Context) {
-  const { risk = '', days: wanted = '' } = c.req.query();
-  const days = periods.includes(wanted) ? wanted : '7';
-  const today = Math.floor(Date.now() / dayMs) * dayMs;
-  const query = {
-    from: [new Date(today - Number(days) * dayMs).toISOString()],
-    to: [new Date(today + dayMs).toISOString()],
-    ...(/^[1-5]$/.test(risk) && { minEventRisk: [risk] }),
-  };
-  return { risk, days, query };
-}
-
-/** The same events as a file; the page, for a connection that the account does not have. */
+/** The same events as a file; the page, which says what is wrong, if something is. */
 async function file(c: Context) {
-  const { connection: id } = c.req.query();
-  const connections = await listConnections(c.env, c.get('caller'));
-  const connection = connections.find((known) => known.id === id);
-  if (!connection) return seeOther(c, '/portal/events');
-  return eventsCsv(c, { connectionId: connection.id, query: requested(c).query, descending: true });
+  const { asked, problems, request } = await requested(c);
+  return problems.length === 0 ? eventsCsv(c, request) : seeOther(c, `${path}?${queryOfDays(asked)}`);
 }
 
-const Filters = (props: {
-  connections: Connection[];
-  connection: Connection;
-  risk: string;
-  days: string;
-}) => (
-  <form method="get">
-    <div class="grid">
-      <label>
-        Connection
-        <select name="connection">
-          {props.connections.map((connection) => (
-            <option value={connection.id} selected={connection.id === props.connection.id}>
-              {nameOf(connection)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Risk
-        <select name="risk">
-          {['', '2', '3', '4', '5'].map((risk) => (
-            <option value={risk} selected={risk === props.risk}>
-              {risk ? `${risk} and above` : 'all'}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Period
-        <select name="days">
-          {periods.map((days) => (
-            <option value={days} selected={days === props.days}>
-              {days === '1' ? 'last day' : `last ${days} days`}
-            </option>
-          ))}
-        </select>
-      </label>
-    </div>
-    <button type="submit">Show</button>
-  </form>
+const risks = ['', '', 'Risk 2 to 5', 'Risk 3 to 5', 'Risk 4 and 5', 'Risk 5'];
+
+/** "Risk 4 and 5, November 16 to 22", "Speeding, November 20". */
+const summary = ({ filters }: Asked, zone: string): string =>
+  [risks[Number(filters.risk)], filters.type, daysInWords(zone, filters.from, filters.to)]
+    .filter(Boolean)
+    .join(', ');
+
+const namesOf = (connections: Connection[]): Map<string, string> =>
+  new Map(connections.map(({ id, name, tsp }) => [id, name ?? tsp]));
+
+const Count = ({ events, more }: { events: number; more: boolean }) => (
+  <>
+    {events} {events === 1 ? 'event' : 'events'}
+    {more && ', more follow'}
+  </>
 );
 
-type SafetyEvent = ReturnType<typeof safetyEvents.list.present>;
-
-const Events = ({ events }: { events: SafetyEvent[] }) => (
-  <Table caption="Safety events" head={['Time', 'Risk', 'Incident types', 'Vehicle']}>
-    {events.map((event) => (
-      <tr>
-        <th scope="row">
-          <Time at={event.startedAt} />
-        </th>
-        <td>
-          <Risk risk={event.eventRisk} />
-        </td>
-        <td>{event.translatedIncidentTypes.join(', ')}</td>
-        <td>{event.vehicleName}</td>
-      </tr>
-    ))}
-  </Table>
+const NoConnections = () => (
+  <section class="panel">
+    <Empty icon="plug" title="No connections yet">
+      Safety events appear here once a connection brings them in. The team that runs this service adds it.
+    </Empty>
+  </section>
 );
+
+/** Filters that let little pass may show nothing for as far as one page looks. */
+const Nothing = ({ older, set }: { older: string | undefined; set: boolean }) =>
+  older ? (
+    <Empty
+      icon="search"
+      title="Nothing found so far"
+      action={<LinkButton href={older} name="Look further back" />}
+    >
+      The newest events do not match. There are older ones.
+    </Empty>
+  ) : (
+    <Empty
+      icon="shield-check"
+      title={set ? 'Nothing matches these filters' : 'No safety events in the last 7 days'}
+      action={set ? <LinkButton href={path} name="Clear all" /> : undefined}
+    >
+      {set ? 'Choose other days, or remove a filter.' : 'New events appear here as they come in.'}
+    </Empty>
+  );

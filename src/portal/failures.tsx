@@ -2,6 +2,9 @@ import type { Context } from '../http/context.ts';
 import { failureOf, headersOf, type ReportedFailure } from '../http/failures.ts';
 import { seeOther } from '../http/redirect.ts';
 import { page } from './layout.tsx';
+import { roleFor } from './rights.ts';
+import { askWho } from './ui/allowed.tsx';
+import { LinkButton } from './ui/forms.tsx';
 
 /** Renders anything thrown as a page. People whose session has ended are redirected to the sign-in page. */
 export function renderFailurePage(error: Error, c: Context) {
@@ -10,13 +13,31 @@ export function renderFailurePage(error: Error, c: Context) {
     return seeOther(c, '/portal/sign-in');
   for (const [name, value] of Object.entries(headersOf(failure))) c.header(name, value);
   const [title, text] = explain(failure, c);
-  return page(c, title, <p role="alert">{text}</p>, failure.kind);
+  return page(
+    c,
+    { title },
+    <section class="stack">
+      <p role="alert">{text}</p>
+      <div class="actions">
+        {failure.kind === 'not allowed' && (
+          <LinkButton href="/portal/settings/people" name="See who that is" icon="users" />
+        )}
+        <LinkButton href="/portal" name="Go to the overview" />
+      </div>
+      <p class="sub">
+        Request ID: <code>{c.get('requestId')}</code>
+      </p>
+    </section>,
+    failure.kind,
+  );
 }
 
 function explain(failure: ReportedFailure, c: Context): [title: string, text: string] {
   switch (failure.kind) {
     case 'invalid':
       return ['That did not work', failure.message];
+    case 'not allowed':
+      return [askWho(roleFor(c) ?? 'admin'), 'Your role does not include this. Nothing has been changed.'];
     case 'cross-site':
       return ['Form refused', 'This form was not sent from the portal. Open the page again and retry.'];
     case 'not found':
@@ -32,7 +53,7 @@ function explain(failure: ReportedFailure, c: Context): [title: string, text: st
     default:
       return [
         'Something went wrong',
-        `This is our fault. If it happens again, give us this request id: ${c.get('requestId')}.`,
+        'This is our fault. If it happens again, give us the request ID below.',
       ];
   }
 }

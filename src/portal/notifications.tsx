@@ -3,52 +3,59 @@ import { setAlerts } from '../accounts/people.ts';
 import { pausedAfterMs } from '../alerts/policy.ts';
 import { config } from '../config.ts';
 import type { App, Context } from '../http/context.ts';
-import { seeOther } from '../http/redirect.ts';
+import { done } from './flash.ts';
 import { readForm } from './form.ts';
 import { page } from './layout.tsx';
+import { Choice, Submit } from './ui/forms.tsx';
+import { Note, Panel } from './ui/parts.tsx';
 
 /** Settings, Notifications: which emails the person who is signed in gets. */
 export const notificationPages = new Hono<App>()
   .get('/settings/notifications', show)
   .post('/settings/notifications', save);
 
+const path = '/portal/settings/notifications';
+
 function show(c: Context) {
   const { email, getsAlerts } = c.get('session').user;
   return page(
     c,
-    'Notifications',
+    { title: 'Notifications', tab: true },
     <>
-      <p>
-        {getsAlerts
-          ? `We email ${email} when something is wrong with a webhook.`
-          : `We do not email ${email} about webhooks.`}
-        {!config(c.env).emailFrom && ' This deployment sends no email at all.'}
-      </p>
-      <form method="post">
-        <label>
-          <input
+      {!config(c.env).emailFrom && (
+        <Note mood="warn">
+          <p>This deployment sends no email at all.</p>
+        </Note>
+      )}
+      <Panel id="emails" title="Emails about webhooks">
+        <form class="panel-body grid gap-4 justify-items-start" method="post" action={path}>
+          <p>
+            {getsAlerts
+              ? `We email ${email} when something is wrong with a webhook.`
+              : `We do not email ${email} about webhooks.`}
+          </p>
+          <Choice
             type="checkbox"
             name="alerts"
             value="yes"
             checked={getsAlerts}
-            aria-describedby="alerts-note"
+            label="Email me when a webhook is paused, when deliveries have failed, and when it works again"
+            note={`Once a webhook has been paused for ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook and reason. This setting is for you alone.`}
           />
-          Email me when a webhook is paused, when deliveries have failed, and when it works again
-        </label>
-        <p>
-          <small id="alerts-note">
-            We email you once a webhook has been paused for {pausedAfterMs / 60_000} minutes, and at most once
-            an hour for each webhook and reason. This setting is for you alone.
-          </small>
-        </p>
-        <button type="submit">Save</button>
-      </form>
+          <Submit name="Save" />
+        </form>
+      </Panel>
     </>,
   );
 }
 
 async function save(c: Context) {
-  const form = await readForm(c);
-  await setAlerts(c.env, c.get('caller'), c.get('session').user.id, form.value('alerts') === 'yes');
-  return seeOther(c, '/portal/settings/notifications');
+  const on = (await readForm(c)).value('alerts') === 'yes';
+  const { id, email } = c.get('session').user;
+  await setAlerts(c.env, c.get('caller'), id, on);
+  return done(
+    c,
+    path,
+    on ? `We email ${email} about webhooks.` : `No more emails about webhooks to ${email}.`,
+  );
 }

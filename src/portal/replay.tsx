@@ -8,12 +8,16 @@ import type { App, Context } from '../http/context.ts';
 import { seeOther } from '../http/redirect.ts';
 import type { StoredWebhook } from '../webhooks/service.ts';
 import { limitActions } from './action-limit.ts';
-import { Field, Problem } from './components.tsx';
+import { done } from './flash.ts';
 import { type FormProblem, readForm, submit } from './form.ts';
 import { page } from './layout.tsx';
+import { deliveries } from './outcome-words.ts';
 import { type ReplayFields, replayFields, selectionOf, sentBefore, stepOf } from './replay-form.ts';
 import { Question, Sent } from './replay-question.tsx';
-import { pathOf, requireWebhook } from './webhook.tsx';
+import { Field, Problem, Select, Submit } from './ui/forms.tsx';
+import { Panel } from './ui/parts.tsx';
+import { requireWebhook } from './webhook.tsx';
+import { pathOf, titleOf } from './webhook-words.ts';
 
 /** Replaying a webhook's deliveries, with a count before it starts, which costs as much as an action. */
 export const replayPages = new Hono<App>()
@@ -23,7 +27,6 @@ export const replayPages = new Hono<App>()
 /** Counts what the form's fields select, and asks. After a part has been replayed, it tells of that and the rest. */
 async function countFirst(c: Context) {
   const fields = replayFields((name) => c.req.query(name));
-  const isDone = fields.sent !== '' && fields.after === '';
   // So that what is replayed is what was counted, however long somebody thinks about it.
   const asked = { ...fields, until: fields.until || timestamp(Date.now()) };
   const id = c.req.param('id') ?? '';
@@ -31,21 +34,19 @@ async function countFirst(c: Context) {
     async () => {
       const [webhook, count] = await Promise.all([
         requireWebhook(c),
-        isDone ? undefined : countReplayable(c.env, c.get('caller'), id, selectionOf(asked)),
+        countReplayable(c.env, c.get('caller'), id, selectionOf(asked)),
       ]);
       return replayPage(c, webhook, fields, {
         content: (
           <>
             {fields.sent !== '' && <Sent sent={sentBefore(fields)} />}
-            {count && (
-              <Question
-                to={c.req.path}
-                back={pathOf(webhook)}
-                fields={asked}
-                count={count}
-                days={daysOf(c.env)}
-              />
-            )}
+            <Question
+              to={c.req.path}
+              back={pathOf(webhook)}
+              fields={asked}
+              count={count}
+              days={daysOf(c.env)}
+            />
           </>
         ),
       });
@@ -54,14 +55,17 @@ async function countFirst(c: Context) {
   );
 }
 
-/** Replays as much as one call does; the page that follows tells what is left. */
+/** Replays as much as one call does. The page that follows tells what is left, or that all is on its way. */
 async function replayPart(c: Context) {
   const webhook = await requireWebhook(c);
   const form = await readForm(c);
   const fields = replayFields(form.value);
   const { replayed, next = '' } = await replay(c.env, c.get('caller'), webhook.id, selectionOf(fields));
-  const sent = String(sentBefore(fields) + replayed);
-  return seeOther(c, stepOf(c.req.path, { ...fields, after: next, sent }));
+  const sent = sentBefore(fields) + replayed;
+  if (next !== '') return seeOther(c, stepOf(c.req.path, { ...fields, after: next, sent: String(sent) }));
+  return sent === 0
+    ? done(c, pathOf(webhook), 'Nothing to replay.', 'quiet')
+    : done(c, pathOf(webhook), `${deliveries(sent)} queued again.`);
 }
 
 function replayPage(
@@ -72,12 +76,17 @@ function replayPage(
 ) {
   return page(
     c,
-    'Replay deliveries',
+    {
+      title: 'Replay deliveries',
+      above: [
+        { href: '/portal/webhooks', name: 'Webhooks' },
+        { href: pathOf(webhook), name: titleOf(webhook) },
+      ],
+      lead: <code>{webhook.url}</code>,
+      narrow: true,
+    },
     <>
-      <p>
-        <code>{webhook.url}</code> <a href={pathOf(webhook)}>Back to the webhook</a>
-      </p>
-      <Problem message={problem?.message} />
+      <Problem message={problem?.errors.length === 0 ? problem.message : undefined} />
       {content}
       {fields.sent === '' && <Choice fields={fields} problem={problem} />}
     </>,
@@ -89,25 +98,26 @@ const daysOf = (env: Env): number => Math.floor(replayableMs(env) / 86_400_000);
 
 /** Which deliveries to count. */
 const Choice = ({ fields, problem }: { fields: ReplayFields; problem: FormProblem | undefined }) => (
-  <form method="get">
-    <h2>Choose others</h2>
-    <label>
-      Deliveries
-      <select name="which">
-        <option value="missed">what was missed: failed or cancelled</option>
-        <option value="all" selected={fields.which === 'all'}>
-          everything, also what was delivered
-        </option>
-      </select>
-    </label>
-    <div class="grid">
-      <TimeField name="since" label="Since (UTC)" value={fields.since} problem={problem} />
-      <TimeField name="until" label="Until (UTC)" value={fields.until} problem={problem} />
-    </div>
-    <button type="submit" class="outline secondary">
-      Count
-    </button>
-  </form>
+  <Panel id="choice" title="Choose others">
+    <form class="panel-body stack" method="get">
+      <Select
+        name="which"
+        label="Deliveries"
+        value={fields.which || 'missed'}
+        options={[
+          ['missed', 'What was missed: failed or cancelled'],
+          ['all', 'Everything, also what was delivered'],
+        ]}
+      />
+      <div class="grid gap-4 sm:grid-cols-2">
+        <TimeField name="since" label="Since (UTC)" value={fields.since} problem={problem} />
+        <TimeField name="until" label="Until (UTC)" value={fields.until} problem={problem} />
+      </div>
+      <div class="actions">
+        <Submit name="Count" weight="plain" />
+      </div>
+    </form>
+  </Panel>
 );
 
 const TimeField = (props: {

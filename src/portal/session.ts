@@ -6,6 +6,7 @@ import type { App, Context } from '../http/context.ts';
 import { limit } from '../http/limits.ts';
 import { seeOther } from '../http/redirect.ts';
 import { hashToken } from '../tokens/format.ts';
+import { roleFor } from './rights.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -21,18 +22,40 @@ declare module 'hono' {
  * @throws Refusal: rate limited
  */
 export const signedIn = createMiddleware<App>(async (c, next) => {
-  const secret = getCookie(c, cookieName, onlyHere(c).prefix);
+  const secret = secretIn(c);
   const session = secret ? await sessionOf(c, secret) : undefined;
   if (!session) return seeOther(c, '/portal/sign-in');
   c.set('session', session);
-  c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId });
+  c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId, needs: roleFor(c) });
   return await next();
 });
 
 async function sessionOf(c: Context, secret: string): Promise<Session | undefined> {
+  if ((await hashWithinLimit(c, secret)) === undefined) return undefined;
+  return findSession(c.env, secret, watchedWebhook(c));
+}
+
+/**
+ * The hash of the session that a request names, without asking whether it has ended; undefined if it names none.
+ *
+ * @throws Refusal: rate limited
+ */
+export async function sessionHashOf(c: Context): Promise<string | undefined> {
+  const secret = secretIn(c);
+  return secret ? hashWithinLimit(c, secret) : undefined;
+}
+
+/** The webhook that a page is about. That of another account is refused by the page, and then nobody watches it. */
+export const watchedWebhook = (c: Context): string | undefined =>
+  /^\/portal\/webhooks\/([0-9a-f-]{36})(?:\/|$)/.exec(c.req.path)?.[1];
+
+const secretIn = (c: Context): string | undefined => getCookie(c, cookieName, onlyHere(c).prefix);
+
+async function hashWithinLimit(c: Context, secret: string): Promise<string | undefined> {
   if (!(await isSecret(c.env, 'session', secret))) return undefined;
-  await limit(c.env, 'TOKEN_LIMIT', await hashToken(secret));
-  return findSession(c.env, secret);
+  const hash = await hashToken(secret);
+  await limit(c.env, 'TOKEN_LIMIT', hash);
+  return hash;
 }
 
 /** Gives the browser a session by its secret. */

@@ -1,8 +1,11 @@
-import { html } from 'hono/html';
 import { sendMail } from '../accounts/mail.ts';
-import { createSignInLinks, type SignInLink, signInUrl } from '../accounts/sessions.ts';
+import { createSignInLinks, linkMs, type SignInLink, signInUrl } from '../accounts/sessions.ts';
 import { config } from '../config.ts';
+import { renderMail } from '../design/mail.ts';
 import { fault } from '../log.ts';
+
+/** How many minutes a sign-in link works. */
+export const linkMinutes = linkMs / 60_000;
 
 /**
  * Emails new sign-in links to a person, with `accountId` only one to that account; does nothing if nobody has this
@@ -24,17 +27,17 @@ async function send(env: Env, to: string, links: SignInLink[]): Promise<void> {
     links.length > 1
       ? 'Several accounts of the Fleet Data Service have invited you. Open the link of the one to join:'
       : 'Open this link to sign in to the Fleet Data Service:';
-  const note = 'It works once and expires after 15 minutes. If you did not expect this email, ignore it.';
-  const shown = links.map((link) => ({
-    url: signInUrl(env, link),
-    from: link.pending ? `${link.account} invites you: ` : '',
+  const parts = links.map((link) => ({
+    text: link.pending ? `${link.account} invites you:` : '',
+    link: {
+      url: signInUrl(env, link),
+      label: link.pending ? `Join ${link.account}` : 'Sign in',
+      button: true,
+    },
   }));
+  const note = 'It works once and expires after 15 minutes. If you did not expect this email, ignore it.';
   await sendMail(env, {
     to,
-    subject: 'Your sign-in link',
-    text: [request, ...shown.map(({ from, url }) => from + url), note].join('\n\n'),
-    html: String(
-      await html`<p>${request}</p>${shown.map(({ from, url }) => html`<p>${from}<a href="${url}">${url}</a></p>`)}<p>${note}</p>`,
-    ),
+    ...(await renderMail('Your sign-in link', [{ text: request }, ...parts], { text: note })),
   });
 }

@@ -7,55 +7,75 @@ import type { App, Context } from '../http/context.ts';
 import { limit, limitByAddress, withinLimit } from '../http/limits.ts';
 import { seeOther } from '../http/redirect.ts';
 import { hashToken } from '../tokens/format.ts';
-import { Field, Problem } from './components.tsx';
+import { done } from './flash.ts';
 import { readForm } from './form.ts';
 import { page } from './layout.tsx';
-import { forgetSession, signedIn, startSession } from './session.ts';
-import { emailSignInLinks } from './sign-in-email.ts';
+import { forgetSession, startSession } from './session.ts';
+import { emailSignInLinks, linkMinutes } from './sign-in-email.ts';
+import { Field, Problem } from './ui/forms.tsx';
 
-/** Signing in with a link, and signing out. */
+/** Signing in with a link. */
 export const signInPages = new Hono<App>()
   .get('/sign-in', (c) => requestPage(c))
   .post('/sign-in', requestLink)
-  .get('/sign-in/:link', (c) => page(c, 'Sign in', <SignInButton />))
-  .post('/sign-in/:link', signInByLink)
-  .post('/sign-out', signedIn, (c) => endSession(c, false))
-  .post('/sign-out-everywhere', signedIn, (c) => endSession(c, true));
+  .get('/sign-in/:link', (c) => page(c, { title: 'Sign in', lead: 'One more step.' }, <SignInButton />))
+  .post('/sign-in/:link', signInByLink);
 
-const requestPage = (c: Context, problem?: string) =>
-  page(
+/** Signing out, for people who are signed in. */
+export const signOutActions = new Hono<App>()
+  .post('/sign-out', (c) => endSession(c, false))
+  .post('/sign-out-everywhere', (c) => endSession(c, true));
+
+type Problems = { email?: string; wrong?: string; link?: string };
+
+function requestPage(c: Context, { email, wrong, link }: Problems = {}) {
+  return page(
     c,
-    'Sign in',
+    { title: 'Sign in to Fleet Data Service', lead: 'We email you a link. There is no password.' },
     <>
-      <Problem message={problem} />
-      <form method="post" action="/portal/sign-in">
+      <Problem message={link} />
+      <form class="grid gap-4" method="post" action="/portal/sign-in">
         <Field
           name="email"
           label="Email address"
           type="email"
           required
           autocomplete="email"
-          hint="We email you a link that signs you in. You need no password."
+          value={email ?? ''}
+          errors={wrong ? [{ field: 'email', message: wrong }] : []}
         />
-        <button type="submit">Send link</button>
+        <button class="btn btn-primary w-full" type="submit">
+          Email me a link
+        </button>
       </form>
+      <p class="sub">
+        The link works once, for {linkMinutes} minutes. No account yet? Ask an admin of your company to invite
+        you.
+      </p>
     </>,
-    problem ? 'invalid' : undefined,
+    wrong || link ? 'invalid' : undefined,
   );
+}
 
 /** The reply is the same, and takes as long, whether or not somebody has the address. */
 async function requestLink(c: Context) {
   await limitByAddress(c, 'LINK_REQUEST_LIMIT');
-  const form = await readForm(c);
-  const email = v.safeParse(Email, form.value('email'));
-  if (!email.success) return requestPage(c, 'Enter a valid email address');
+  const typed = (await readForm(c)).value('email');
+  const email = v.safeParse(Email, typed);
+  if (!email.success) return requestPage(c, { email: typed, wrong: 'Enter a valid email address' });
   c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output));
   return page(
     c,
-    'Check your email',
-    <p>
-      If this address can sign in here, a link is on its way. It works once and expires after 15 minutes.
-    </p>,
+    { title: 'Check your email' },
+    <>
+      <p>
+        If this address can sign in here, a link is on its way. It works once and expires after {linkMinutes}{' '}
+        minutes.
+      </p>
+      <p class="sub">
+        Nothing there? Look in the spam folder, or <a href="/portal/sign-in">try again</a>.
+      </p>
+    </>,
   );
 }
 
@@ -66,8 +86,9 @@ async function emailWithinLimit(env: Env, email: string): Promise<void> {
 /** Email scanners open links, so that only this button may use one up. */
 const SignInButton = () => (
   <form method="post">
-    <p>One more step:</p>
-    <button type="submit">Sign in</button>
+    <button class="btn btn-primary w-full" type="submit">
+      Sign in
+    </button>
   </form>
 );
 
@@ -76,7 +97,8 @@ async function signInByLink(c: Context) {
   const link = c.req.param('link') ?? '';
   if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
   const secret = await signIn(c.env, link);
-  if (!secret) return requestPage(c, 'This link has expired or was already used. Request a new one.');
+  if (!secret)
+    return requestPage(c, { link: 'This link has expired or was already used. Request a new one.' });
   startSession(c, secret);
   return seeOther(c, '/portal');
 }
@@ -84,5 +106,5 @@ async function signInByLink(c: Context) {
 async function endSession(c: Context, everywhere: boolean) {
   await signOut(c.env, c.get('session'), everywhere);
   forgetSession(c);
-  return seeOther(c, '/portal/sign-in');
+  return done(c, '/portal/sign-in', everywhere ? 'All of your sessions have ended.' : 'You are signed out.');
 }

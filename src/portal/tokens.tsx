@@ -3,92 +3,120 @@ import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { Name, parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
-import { seeOther } from '../http/redirect.ts';
 import { cursorFor, requestedSlice } from '../http/slices.ts';
-import { findTokenById, issueToken, listTokens, revokeToken, type Token } from '../tokens/service.ts';
+import { findTokenById, issueToken, listApiTokens, revokeToken } from '../tokens/service.ts';
 import { limitActions } from './action-limit.ts';
-import { Confirm, Field, Problem, Table, Time } from './components.tsx';
+import { done } from './flash.ts';
 import { type FormProblem, readForm, submit } from './form.ts';
 import { page } from './layout.tsx';
+import { expiresSoon, NewTokenNote, TokenTable } from './token-parts.tsx';
+import { Allowed, AskInstead } from './ui/allowed.tsx';
+import { Confirm, errorsOfForm, Field, Select, Submit } from './ui/forms.tsx';
+import { Empty, Pager, Panel } from './ui/parts.tsx';
 
 /** Settings, API Tokens (spec 5.3 and 5.4). */
 export const tokenPages = new Hono<App>()
-  .get('/settings/tokens', (c) => list(c, { name: '', expires: '' }))
+  .get('/settings/tokens', (c) => list(c, { draft: fresh }))
   .post('/settings/tokens', limitActions, generate)
   .get('/settings/tokens/:id/revoke', confirmRevoke)
   .post('/settings/tokens/:id/revoke', revoke);
 
+const path = '/portal/settings/tokens';
 const pageSize = 100;
 
 type Draft = { name: string; expires: string };
+const fresh: Draft = { name: '', expires: '90' };
 
-async function list(c: Context, draft: Draft, problem?: FormProblem) {
-  const { items: tokens, next } = await listTokens(
-    c.env,
-    c.get('caller'),
-    requestedSlice(c, pageSize),
-    'api',
-  );
-  const errors = problem?.errors ?? [];
+/** In how many days a new token can expire; the empty choice is never. */
+const expiries: [days: string, name: string][] = [
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In one year'],
+  ['', 'Never'],
+];
+
+type Shown = { draft: Draft; problem?: FormProblem; issued?: { name: string; value: string } };
+
+async function list(c: Context, { draft, problem, issued }: Shown) {
+  const slice = requestedSlice(c, pageSize);
+  const { items: tokens, next } = await listApiTokens(c.env, c.get('caller'), slice);
   return page(
     c,
-    'API Tokens',
+    { title: 'API Tokens', tab: true },
     <>
-      <p>A token gives full access to the API of this account. Its value is shown only once.</p>
-      <Problem message={problem?.message} />
-      <form method="post">
-        <div class="grid">
-          <Field name="name" label="Token name" required value={draft.name} errors={errors} />
-          <Field
-            name="expires"
-            label="Expires (optional)"
-            type="date"
-            value={draft.expires}
-            errors={errors}
+      {issued && <NewTokenNote {...issued} origin={new URL(c.req.url).origin} />}
+      <Allowed to={path}>
+        <Generate draft={draft} problem={problem} />
+      </Allowed>
+      <Panel
+        id="in-use"
+        title="Tokens in use"
+        side={
+          <>
+            <AskInstead to={path} what="generate or revoke tokens" />
+            {!next && !slice.after && tokens.length > 0 && <p>{countOf(tokens)}</p>}
+          </>
+        }
+      >
+        {tokens.length === 0 ? (
+          <Empty icon="key-round" title="No tokens yet">
+            A program needs a token to read your data and to manage webhooks.
+          </Empty>
+        ) : (
+          <TokenTable tokens={tokens} />
+        )}
+        {(slice.after || next) && (
+          <Pager
+            count={`${tokens.length} tokens on this page`}
+            newest={slice.after && path}
+            older={next && `${path}?cursor=${cursorFor(c, next)}`}
           />
-        </div>
-        <button type="submit">Generate Token</button>
-      </form>
-      <h2>Active tokens</h2>
-      {tokens.length === 0 ? <p>There are no tokens yet.</p> : <Tokens tokens={tokens} />}
-      {next && <a href={`${c.req.path}?cursor=${cursorFor(c, next)}`}>Older tokens</a>}
+        )}
+      </Panel>
     </>,
     problem && 'invalid',
   );
 }
 
-const Tokens = ({ tokens }: { tokens: Token[] }) => (
-  <Table
-    caption="Active tokens"
-    head={['Name', 'Last four characters', 'Created', 'Last used', 'Expires', '']}
-  >
-    {tokens.map((token) => (
-      <tr>
-        <th scope="row">{token.name}</th>
-        <td>
-          <code>…{token.lastFour}</code>
-        </td>
-        <td>
-          <Time at={token.createdAt} />
-        </td>
-        <td>{token.lastUsedAt ? <Time at={token.lastUsedAt} /> : 'never'}</td>
-        <td>{token.expiresAt ? <Time at={token.expiresAt} /> : 'never'}</td>
-        <td>
-          <a href={`/portal/settings/tokens/${token.id}/revoke`} aria-label={`Revoke ${token.name}`}>
-            Revoke
-          </a>
-        </td>
-      </tr>
-    ))}
-  </Table>
-);
+function countOf(tokens: { expiresAt: number | null }[]): string {
+  const soon = tokens.filter(expiresSoon).length;
+  return soon === 0 ? `${tokens.length}` : `${tokens.length}, ${soon} expiring soon`;
+}
+
+const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | undefined }) => {
+  const errors = errorsOfForm(problem, 'name');
+  return (
+    <Panel id="generate" title="Generate a token">
+      <form class="panel-body" method="post" action={path}>
+        <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_11rem_auto]">
+          <Field
+            name="name"
+            label="Token name"
+            required
+            value={draft.name}
+            placeholder="What will use it"
+            errors={errors}
+          />
+          <Select name="expires" label="Expires" value={draft.expires} options={expiries} errors={errors} />
+          <Submit name="Generate Token" />
+        </div>
+        <p class="hint mt-3">
+          A token can read and change everything in this account. Give each system its own, so that you can
+          revoke one without stopping the others.
+        </p>
+      </form>
+    </Panel>
+  );
+};
+
+const dayMs = 86_400_000;
 
 const NewToken = v.object({
   name: Name,
   expires: v.pipe(
     v.string(),
-    v.transform((date) => (date === '' ? undefined : Date.parse(`${date}T00:00:00Z`))),
-    v.check((at) => at === undefined || at > Date.now(), 'must be a day in the future'),
+    v.check((days) => expiries.some(([choice]) => choice === days), 'must be one of the choices'),
+    v.transform((days) => (days === '' ? undefined : Date.now() + Number(days) * dayMs)),
   ),
 });
 
@@ -98,51 +126,28 @@ async function generate(c: Context) {
   return submit(
     async () => {
       const { name, expires } = parse(NewToken, draft);
-      const { value } = await issueToken(c.env, c.get('caller'), { name, expiresAt: expires });
-      const { origin } = new URL(c.req.url);
-      return page(c, 'Your new token', <NewTokenValue value={value} origin={origin} />);
+      const issued = await issueToken(c.env, c.get('caller'), { name, expiresAt: expires });
+      return list(c, { draft: fresh, issued });
     },
-    (problem) => list(c, draft, problem),
+    (problem) => list(c, { draft, problem }),
   );
 }
-
-const NewTokenValue = ({ value, origin }: { value: string; origin: string }) => (
-  <>
-    <p class="notice">Copy it now. It cannot be shown again.</p>
-    <pre>
-      <code id="token">{value}</code>
-    </pre>
-    <div class="actions">
-      <button type="button" data-copy="token" hidden>
-        Copy
-      </button>
-      <a href="/portal/settings/tokens">Done</a>
-    </div>
-    <h2>Try it</h2>
-    <pre>
-      <code id="curl">{`curl -H 'x-api-key: ${value}' ${origin}/connections`}</code>
-    </pre>
-    <button type="button" class="outline" data-copy="curl" hidden>
-      Copy
-    </button>
-  </>
-);
 
 async function confirmRevoke(c: Context) {
   const { name } = await requireToken(c);
   return page(
     c,
-    `Revoke ${name}?`,
-    <Confirm to={c.req.path} confirm="Revoke" back="/portal/settings/tokens" cancel="Keep it">
-      The API will refuse this token immediately. You cannot undo this.
+    { title: `Revoke “${name}”?` },
+    <Confirm to={c.req.path} confirm={`Revoke “${name}”`} back={path} cancel="Cancel">
+      The API will refuse this token from now on. Whatever still uses it stops working. You cannot undo this.
     </Confirm>,
   );
 }
 
 async function revoke(c: Context) {
-  const { id } = await requireToken(c);
+  const { id, name } = await requireToken(c);
   await revokeToken(c.env, c.get('caller'), id);
-  return seeOther(c, '/portal/settings/tokens');
+  return done(c, path, `Revoked “${name}”: the API refuses it from now on.`);
 }
 
 /** The token that the path names. @throws Refusal: not found, also for another account's */

@@ -1,41 +1,115 @@
 import { Hono } from 'hono';
+import { validate as isUuid } from 'uuid';
+import { starter } from '../deliveries/consumer.ts';
+import { nextAttempt } from '../deliveries/outcome.ts';
+import { findDelivery } from '../deliveries/queries.ts';
+import { replaySome } from '../deliveries/replay.ts';
 import type { App, Context } from '../http/context.ts';
-import { seeOther } from '../http/redirect.ts';
 import { deleteWebhook } from '../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../webhooks/simulate.ts';
 import { limitActions } from './action-limit.ts';
-import { Confirm } from './components.tsx';
+import { moodOf, subjectOf } from './delivery.tsx';
+import { done } from './flash.ts';
+import { readForm } from './form.ts';
 import { page } from './layout.tsx';
-import { pathOf, requireWebhook } from './webhook.tsx';
-import { typesOf } from './webhooks.tsx';
+import { deliveries, told } from './outcome-words.ts';
+import { Confirm } from './ui/forms.tsx';
+import { requireWebhook } from './webhook.tsx';
+import { pathOf, titleOf, typesOf } from './webhook-words.ts';
 
-/** What can be done with a webhook besides editing it. */
+/** What can be done with a webhook besides editing it. Each says what has come of it. */
 export const webhookActions = new Hono<App>()
   .get('/webhooks/:id/delete', confirmDelete)
   .post('/webhooks/:id/delete', remove)
-  .post('/webhooks/:id/test-event', limitActions, (c) => test(c, testEvent))
-  .post('/webhooks/:id/test-accident', limitActions, (c) => test(c, testAccident));
+  .post('/webhooks/:id/test-event', limitActions, sendEvent)
+  .post('/webhooks/:id/test-accident', limitActions, sendAccident)
+  .post('/webhooks/:id/replay-selected', limitActions, replaySelected);
 
 async function confirmDelete(c: Context) {
   const webhook = await requireWebhook(c);
   return page(
     c,
-    'Delete this webhook?',
-    <Confirm to={c.req.path} confirm="Delete" back={pathOf(webhook)} cancel="Keep it">
-      <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. Pending deliveries will be
-      cancelled.
+    {
+      title: 'Delete this webhook?',
+      above: [
+        { href: '/portal/webhooks', name: 'Webhooks' },
+        { href: pathOf(webhook), name: titleOf(webhook) },
+      ],
+      narrow: true,
+    },
+    <Confirm to={c.req.path} confirm="Delete webhook" back={pathOf(webhook)} cancel="Keep it">
+      <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. What waits to be delivered is
+      cancelled. Its charts and settings are deleted, too.
     </Confirm>,
   );
 }
 
 async function remove(c: Context) {
-  const { id } = await requireWebhook(c);
-  await deleteWebhook(c.env, c.get('caller'), id);
-  return seeOther(c, '/portal/webhooks');
+  const webhook = await requireWebhook(c);
+  await deleteWebhook(c.env, c.get('caller'), webhook.id);
+  return done(c, '/portal/webhooks', `Webhook "${titleOf(webhook)}" was deleted. It is called no more.`);
 }
 
-async function test(c: Context, make: typeof testAccident) {
+async function sendEvent(c: Context) {
   const webhook = await requireWebhook(c);
-  await sendTest(c.env, c.get('caller'), c.get('requestId'), webhook, make(webhook));
-  return seeOther(c, pathOf(webhook));
+  const outcome = await outcomeOf(c, webhook, testEvent());
+  return done(c, pathOf(webhook), `Test event sent: ${outcome.text}`, outcome.mood);
+}
+
+async function sendAccident(c: Context) {
+  const webhook = await requireWebhook(c);
+  const { text, mood } = await outcomeOf(c, webhook, testAccident(webhook));
+  const rest = 'Levels 2 and 3 follow within six seconds.';
+  return done(c, pathOf(webhook), `Level 1 of a made-up accident sent: ${text} ${rest}`, mood);
+}
+
+/** Sends made-up notifications, and waits a moment for what the receiver makes of the first. */
+async function outcomeOf(
+  c: Context,
+  webhook: Awaited<ReturnType<typeof requireWebhook>>,
+  notifications: Parameters<typeof sendTest>[4],
+): Promise<{ text: string; mood: 'ok' | 'warn' }> {
+  const caller = c.get('caller');
+  const since = Date.now();
+  const start = starter(c.env, c.executionCtx);
+  const key = await sendTest(c.env, caller, c.get('requestId'), webhook, notifications, start);
+  const attempt = await nextAttempt(c.env, caller, key, since);
+  if (attempt) return { text: lowered(told(attempt)), mood: moodOf(attempt) };
+  const openUntil = (await findDelivery(c.env, caller, key))?.webhook?.openUntil;
+  return openUntil
+    ? { text: 'it waits, because the webhook is paused.', mood: 'warn' }
+    : { text: 'it is on its way.', mood: 'ok' };
+}
+
+const lowered = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);
+
+/** A page of deliveries has 20, a search 60. */
+const maxSelected = 100;
+
+/** Replays the deliveries whose boxes are checked, or the one whose button was pressed. */
+async function replaySelected(c: Context) {
+  const webhook = await requireWebhook(c);
+  const form = await readForm(c);
+  const only = form.value('only');
+  const ids = (only ? [only] : form.values('delivery')).filter((id) => isUuid(id)).slice(0, maxSelected);
+  const caller = c.get('caller');
+  const since = Date.now();
+  const replayed = ids.length > 0 ? await replaySome(c.env, caller, webhook.id, ids) : 0;
+  const path = pathOf(webhook);
+  if (ids.length === 0) return done(c, path, 'Nothing to replay: select deliveries first.', 'quiet');
+  if (replayed === 0)
+    return done(
+      c,
+      path,
+      'Nothing to replay: a delivery must have ended within the last 20 days, and the webhook must still subscribe to it.',
+      'quiet',
+    );
+  if (!only) return done(c, path, `${deliveries(replayed)} queued again.`);
+  const key = { webhookId: webhook.id, id: only };
+  const attempt = await nextAttempt(c.env, caller, key, since);
+  const delivery = await findDelivery(c.env, caller, key);
+  const name = delivery ? subjectOf(delivery) : 'one delivery';
+  return attempt
+    ? done(c, path, `Replayed: ${name}. ${told(attempt)}`, moodOf(attempt))
+    : done(c, path, `Replayed: ${name}. It is on its way.`);
 }

@@ -1,27 +1,35 @@
 import { Hono } from 'hono';
 import { type Connection, listConnections } from '../accounts/connections.ts';
 import { config } from '../config.ts';
+import { parse } from '../fields.ts';
 import type { App, Context } from '../http/context.ts';
-import { seeOther } from '../http/redirect.ts';
 import { ACCIDENT, EVENT } from '../notifications/types.ts';
-import { parseWebhook } from '../webhooks/schema.ts';
+import { parseWebhook, WebhookLabels } from '../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../webhooks/service.ts';
-import { Problem } from './components.tsx';
-import { type FormProblem, readForm, type SentForm, submit } from './form.ts';
+import { tryReceiver } from '../webhooks/trial.ts';
+import { limitAction } from './action-limit.ts';
+import { done } from './flash.ts';
+import { readForm, submit } from './form.ts';
 import { page } from './layout.tsx';
-import { pathOf, requireWebhook } from './webhook.tsx';
-import { Fields } from './webhook-fields.tsx';
+import { requireWebhook } from './webhook.tsx';
+import { Form } from './webhook-fields.tsx';
 import { mergeWebhook, parseShown, type WebhookFields } from './webhook-merge.ts';
+import { inFormWords } from './webhook-problems.ts';
+import { Duties } from './webhook-receiver-duties.tsx';
+import { changedBy, type FormState, isSaving, sentFields, wantedOf } from './webhook-sent.ts';
+import { pathOf, titleOf } from './webhook-words.ts';
 
-/** Adding and editing a webhook, with the checks and messages of the API. */
+/** Adding and editing a webhook, with the checks of the API. */
 export const webhookForms = new Hono<App>()
   .get('/webhooks/new', add)
-  .post('/webhooks/new', async (c) => save(c, undefined))
+  .post('/webhooks/new', async (c) => take(c, undefined))
   .get('/webhooks/:id/edit', edit)
-  .post('/webhooks/:id/edit', async (c) => save(c, await requireWebhook(c)));
+  .post('/webhooks/:id/edit', async (c) => take(c, await requireWebhook(c)));
 
 /** What the form of a webhook that is yet to be created has shown of it. */
 const nothing: WebhookFields = {
+  name: '',
+  description: '',
   url: '',
   httpVerb: 'POST',
   notificationTypes: [],
@@ -45,63 +53,79 @@ async function edit(c: Context) {
   return formPage(c, webhook, connections, { shown, fields: shown });
 }
 
-async function save(c: Context, webhook: StoredWebhook | undefined) {
+/** Takes the form in, and does what its button says: save it, try it, or show it again with what the button changes. */
+async function take(c: Context, webhook: StoredWebhook | undefined) {
   const form = await readForm(c);
   const shown = webhook ? parseShown(form.value('shown')) : nothing;
   const fields = sentFields(form);
+  const wanted = wantedOf(form);
+  const again = async (state: Partial<FormState>) =>
+    formPage(c, webhook, await listConnections(c.env, c.get('caller')), {
+      shown,
+      fields,
+      find: form.value('find'),
+      ...state,
+    });
+  if (wanted !== 'test' && !isSaving(wanted)) return again(changedBy(wanted, fields, shown));
+  if (wanted === 'test') await limitAction(c);
   return submit(
     async () => {
-      const input = parseWebhook(mergeWebhook(webhook, shown, fields), {
+      const merged = mergeWebhook(webhook, shown, fields);
+      const input = parseWebhook(merged, {
         ownHost: new URL(c.req.url).hostname,
         allowLoopback: config(c.env).allowLoopbackReceivers,
       });
+      if (wanted === 'test') return again({ tried: await tryReceiver(input) });
+      const labels = parse(WebhookLabels, merged);
       const saved = webhook
-        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, webhook.revision)
-        : await createWebhook(c.env, c.get('caller'), input);
-      return seeOther(c, pathOf(saved));
+        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, {
+            revision: webhook.revision,
+            labels,
+          })
+        : await createWebhook(c.env, c.get('caller'), input, labels);
+      const name = titleOf({ ...labels, url: saved.url });
+      return done(
+        c,
+        pathOf(saved),
+        webhook ? `Webhook "${name}" was saved.` : `Webhook "${name}" was added.`,
+      );
     },
-    async (problem) => {
-      const connections = await listConnections(c.env, c.get('caller'));
-      return formPage(c, webhook, connections, { shown, fields, problem });
-    },
+    (problem) => again({ problem: inFormWords(problem) }),
   );
 }
 
-/** The form, holding `fields`. It carries what it has `shown`, so that saving can tell what was changed. */
 function formPage(
   c: Context,
   webhook: StoredWebhook | undefined,
   connections: Connection[],
-  { shown, fields, problem }: { shown: WebhookFields; fields: WebhookFields; problem?: FormProblem },
+  state: FormState,
 ) {
   const revealed = isRevealed(c);
-  const hasHidden = shown.headers.some(({ value }) => value === undefined);
   return page(
     c,
-    webhook ? 'Edit webhook' : 'Add a webhook',
-    <>
-      <Problem message={problem?.message} />
-      <form method="post" action={revealed ? `${c.req.path}?reveal=yes` : c.req.path}>
-        <input type="hidden" name="shown" value={JSON.stringify(shown)} />
-        <Fields
-          fields={fields}
-          shown={shown}
-          connections={connections}
-          revealed={revealed}
-          errors={problem?.errors ?? []}
-        />
-        {hasHidden && (
-          <p>
-            <a href={`${c.req.path}?reveal=yes`}>Show header values</a>
-          </p>
-        )}
-        <div class="actions">
-          <button type="submit">Save</button>
-          <a href={webhook ? pathOf(webhook) : '/portal/webhooks'}>Cancel</a>
-        </div>
-      </form>
-    </>,
-    problem && 'invalid',
+    {
+      title: webhook ? 'Edit webhook' : 'Add a webhook',
+      above: [
+        { href: '/portal/webhooks', name: 'Webhooks' },
+        ...(webhook ? [{ href: pathOf(webhook), name: titleOf(webhook) }] : []),
+      ],
+      lead: webhook
+        ? 'Changes also apply to deliveries that wait.'
+        : 'Accidents and safety events are sent to your endpoint as they happen.',
+      narrow: true,
+    },
+    <div class="cols cols-aside">
+      <Form
+        path={c.req.path}
+        cancel={webhook ? pathOf(webhook) : '/portal/webhooks'}
+        save={webhook ? 'Save changes' : 'Add webhook'}
+        connections={connections}
+        revealed={revealed}
+        state={state}
+      />
+      <Duties />
+    </div>,
+    state.problem && 'invalid',
   );
 }
 
@@ -109,26 +133,15 @@ const isRevealed = (c: Context): boolean => c.req.query('reveal') === 'yes';
 
 /** The webhook as its form shows it: with the connections that are listed, and with header values if revealed. */
 function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: boolean): WebhookFields {
-  const { url, httpVerb, notificationTypes, connectionIds, headers } = webhook;
+  const { name, description, url, httpVerb, notificationTypes, connectionIds, headers } = webhook;
   const listed = new Set(connections.map(({ id }) => id));
   return {
+    name: name ?? '',
+    description: description ?? '',
     url,
     httpVerb,
     notificationTypes,
     connectionIds: connectionIds.filter((id) => listed.has(id)),
     headers: Object.entries(headers).map(([name, value]) => (revealed ? { name, value } : { name })),
-  };
-}
-
-function sentFields(form: SentForm): WebhookFields {
-  const values = form.values('headerValue');
-  return {
-    url: form.value('url').trim(),
-    httpVerb: form.value('httpVerb'),
-    notificationTypes: form.values('notificationTypes').map(Number),
-    connectionIds: form.values('connectionIds'),
-    headers: form
-      .values('headerName')
-      .map((name, place) => ({ name: name.trim(), value: values[place] ?? '' })),
   };
 }

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { invalid } from '../errors.ts';
-import type { Webhook } from '../webhooks/service.ts';
+import type { StoredWebhook } from '../webhooks/service.ts';
 
 const WebhookFields = v.object({
+  name: v.optional(v.string(), ''),
+  description: v.optional(v.string(), ''),
   url: v.string(),
   httpVerb: v.string(),
   notificationTypes: v.array(v.number()),
@@ -27,11 +29,13 @@ export function parseShown(text: string): WebhookFields {
  * is now. `now` is undefined for a webhook that is yet to be created. The result still has to be validated.
  */
 export function mergeWebhook(
-  now: Pick<Webhook, keyof WebhookFields> | undefined,
+  now: Omit<StoredWebhook, 'id' | 'createdAt' | 'revision'> | undefined,
   shown: WebhookFields,
   sent: WebhookFields,
 ) {
   return {
+    name: now && sent.name === shown.name ? (now.name ?? '') : sent.name,
+    description: now && sent.description === shown.description ? (now.description ?? '') : sent.description,
     url: now && sent.url === shown.url ? now.url : sent.url,
     httpVerb: now && sent.httpVerb === shown.httpVerb ? now.httpVerb : sent.httpVerb,
     notificationTypes: mergeChoices(

@@ -1,0 +1,104 @@
+import { Hono } from 'hono';
+import { validate as isUuid } from 'uuid';
+import { deliveriesOf } from '../deliveries/of-event.ts';
+import { Refusal } from '../errors.ts';
+import { findItem, findReferences } from '../fleet/find.ts';
+import { accidentsWithVehicles } from '../fleet/named.ts';
+import type { App, Context } from '../http/context.ts';
+import { AccidentFacts } from './accident-facts.tsx';
+import { Levels } from './accident-levels.tsx';
+import { Report } from './accident-report.tsx';
+import { AccidentState } from './accident-state.tsx';
+import { Around, eventsAround, pointsOf } from './around.tsx';
+import { page } from './layout.tsx';
+import { timeIn } from './record-paths.ts';
+import { WhoWasTold } from './told.tsx';
+import { tripAt } from './trip-at.ts';
+import { Icon } from './ui/icons.tsx';
+import { Live } from './ui/live.tsx';
+import { PlaceMap } from './ui/map.tsx';
+import { Panel } from './ui/parts.tsx';
+import { Ago, FullTime } from './ui/time.tsx';
+
+/** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
+export const accidentPage = new Hono<App>().get('/accidents/:eventId', detail);
+
+async function detail(c: Context) {
+  const id = c.req.param('eventId')?.toLowerCase() ?? '';
+  if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
+  const caller = c.get('caller');
+  const [accident, told] = await Promise.all([
+    findItem(c.env, caller, accidentsWithVehicles, id, timeIn(c.req.query('at'))),
+    deliveriesOf(c.env, caller, id),
+  ]);
+  if (!accident) throw new Refusal({ kind: 'not found' });
+  const at = Date.parse(accident.eventTime);
+  const [{ vehicle, connection }, events, trip] = await Promise.all([
+    findReferences(c.env, caller, accident),
+    eventsAround(c, accident.vehicleId, at),
+    tripAt(c, accident.vehicleId, at),
+  ]);
+  const name = vehicle?.name ?? accident.vin;
+  return page(
+    c,
+    {
+      title: `Accident of ${name}`,
+      state: (
+        <span id="state-now" data-live>
+          <AccidentState accident={accident} />
+        </span>
+      ),
+      lead: (
+        <>
+          <FullTime at={at} />, <Ago at={at} />
+        </>
+      ),
+      above: [{ href: '/portal/accidents', name: 'Accidents' }],
+      actions: accident.reportUrl && (
+        <a class="btn btn-primary" href={accident.reportUrl} rel="noreferrer">
+          <Icon name="file-text" />
+          Open the report
+        </a>
+      ),
+    },
+    <>
+      <Live id="levels-now">
+        <Panel id="levels" title="Levels" hidden>
+          <div class="panel-body pt-4">
+            <Levels accident={accident} />
+          </div>
+        </Panel>
+      </Live>
+      <div class="cols cols-3-2">
+        <div class="stack">
+          <Live id="told-now">
+            <WhoWasTold {...told} />
+          </Live>
+          <Around
+            title={`${name} around the accident`}
+            events={events}
+            moment={{ at, text: 'This accident' }}
+            vehicleId={accident.vehicleId}
+          />
+        </div>
+        <div class="stack">
+          <Live id="report-now">
+            <Report accident={accident} />
+          </Live>
+          <Panel id="where" title="Place and facts" hidden>
+            <PlaceMap
+              label="Map of the accident and of the vehicle's events around it"
+              points={[
+                ...pointsOf(events),
+                { at: accident.location, name: 'The accident', look: 'accident' },
+              ]}
+            />
+            <div class="panel-body pt-4">
+              <AccidentFacts {...{ accident, vehicle, connection, events, trip }} />
+            </div>
+          </Panel>
+        </div>
+      </div>
+    </>,
+  );
+}

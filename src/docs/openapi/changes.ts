@@ -1,4 +1,4 @@
-import { expiredCursor, QueryKinds } from '../../changes/schema.ts';
+import { expiredCursor, feedCursor, QueryKinds } from '../../changes/schema.ts';
 import { QueryText } from '../../query.ts';
 import { ref } from './components.ts';
 import { examples } from './examples.ts';
@@ -38,7 +38,7 @@ export const changeFeed: Operation = {
   },
   refusals: [
     { message: 'Invalid connection id', field: 'Connection-Id', must: 'must be a UUID' },
-    ...pageRefusals(),
+    ...pageRefusals(feedCursor),
     { message: expiredCursor.message, field: 'cursor', must: expiredCursor.must },
     refused('kinds', QueryKinds, ['?']),
   ].filter((refusal) => refusal !== undefined),

@@ -26,6 +26,10 @@ const failing = {
   failed: 3,
   failures: 7,
   openUntil: '2026-11-20T20:15:00.000Z',
+  failedAttempts: 42,
+  retrying: 12,
+  lastFailure: { kind: 'status', status: 503 },
+  nextAttemptAt: '2026-11-20T20:15:00.000Z',
 };
 
 const paused = {
@@ -184,12 +188,13 @@ export const examples: Record<string, unknown> = {
   NewToken: { name: 'claims system' },
   Token: token,
   IssuedToken: { ...token, value: 'fds_RI4FmOOGZFxxFrKwixWqSSAB2ruz_bE4OYZUEDKBLGY7ap3ZA' },
-  NewUser: { email: 'ann@example.com' },
+  NewUser: { email: 'ann@example.com', role: 'member' },
   SignInLinkInput: { email: 'ann@example.com' },
   PortalUser: {
     id: '01a1fc69-aea1-7f11-8f0d-77b3f0c2d4e6',
     accountId: account,
     email: 'ann@example.com',
+    role: 'member',
     createdAt: written.createdAt,
     lastSignInAt: null,
     pending: true,

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { listCursor } from '../../db/cursor.ts';
 import { fieldError, sentence } from '../../fields.ts';
 import { exampleConnectionId } from '../../fleet/resource.ts';
 import { Limit, QueryText, QueryTime } from '../../query.ts';
@@ -66,9 +67,9 @@ export function refused(field: string, schema: v.GenericSchema, value: unknown):
 }
 
 /** How the parameters that all lists have are refused. */
-export const pageRefusals = (): (Refused | undefined)[] => [
+export const pageRefusals = (cursor = listCursor): (Refused | undefined)[] => [
   refused('limit', Limit, ['?']),
-  { message: 'Invalid cursor', field: 'cursor', must: 'must be the next of this very list' },
+  { message: 'Invalid cursor', field: 'cursor', must: cursor },
 ];
 
 /** How a range is refused, and its bounds, which the list may require. */

@@ -59,6 +59,7 @@ export const noName = invalidField('name', 'is required');
 export const unknownAccount: Refused = { message: 'Unknown account' };
 export const unknownConnection: Refused = { message: 'Unknown connection' };
 export const unknownWebhook: Refused = { message: 'Unknown webhook' };
+export const noRole = invalidField('role', 'must be admin, member or viewer');
 export const noEmail = invalidField('email', 'must be an email address');
 export const noTime = invalidField('since', 'must be an RFC 3339 time, such as 2026-11-20T20:00:00Z');
 

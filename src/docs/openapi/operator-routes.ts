@@ -8,6 +8,7 @@ import {
   listReplyOf,
   noEmail,
   noName,
+  noRole,
   notJson,
   replyOf,
   slice,
@@ -169,10 +170,13 @@ export const people = forOperators('People', [
     path: '/operator/accounts/{id}/users',
     id: 'addUser',
     summary: 'Add a person, who can then sign in',
+    description:
+      'The first person of an account becomes an admin, whatever `role` says. Somebody who is pending already gets the ' +
+      'new role.',
     parameters: [accountId],
     body: 'NewUser',
     reply: replyOf('PortalUser', 'User added'),
-    refusals: [unknownAccount, { message: 'This address cannot be added' }, noEmail, notJson],
+    refusals: [unknownAccount, { message: 'This address cannot be added' }, noEmail, noRole, notJson],
   },
   {
     method: 'delete',

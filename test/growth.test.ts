@@ -52,6 +52,10 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   erased_drivers: { kept: 'one small row for each driver that operators erase' },
   deliveries: { pruned: [] }, // seeks from webhook to webhook: test/deliveries/trust.test.ts
   changes: { pruned: [] }, // seeks from account to account: test/changes/prune.test.ts
+  event_counts: { kept: 'a row for each hour and day of the last half year of an account' },
+  event_counts_due: { kept: 'at most a row for each day of the last half year of an account' },
+  event_counting: { kept: 'one row an account' },
+  names: { kept: 'one or two rows for each vehicle and driver, removed with them' },
   // The customer's own records: as many as their connectors send, each once. They are what the service is for.
   drivers: { kept: 'records' },
   vehicles: { kept: 'records' },

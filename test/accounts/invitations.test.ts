@@ -48,7 +48,7 @@ describe('an invitation', () => {
     const email = newAddress();
     expect((await invite(ours, email)).status).toBe(303);
     expect(await usersOf(us, email)).toMatchObject([{ pending: true }]);
-    expect(await (await ask('GET', '/portal/settings/people', { cookie: ours })).text()).toContain('invited');
+    expect(await (await ask('GET', '/portal/settings/people', { cookie: ours })).text()).toContain('Invited');
     const [mail] = await mailTo(email);
     expect(mail?.text).toContain('Acme Insurance invites you');
     expect(await use(linksIn(mail)[0])).toBe(303);
@@ -62,14 +62,15 @@ describe('an invitation', () => {
     for (const email of [unknown, invited, customer]) {
       const reply = await invite(ours, email);
       const page = await (await ask('GET', '/portal/settings/people', { cookie: ours })).text();
-      const row = new RegExp(`<tr><th scope="row">${email}.*?</tr>`).exec(page)?.[0] ?? '';
+      const row =
+        new RegExp(`<tr><td class="card-title"><strong[^>]*>${email}.*?</tr>`).exec(page)?.[0] ?? '';
       const alike = row
         .replaceAll(email, 'EMAIL')
         .replace(/<time.*?<\/time>/g, 'TIME')
-        .replace(/people\/.*?\/remove/, 'ID');
+        .replaceAll(/people\/[^/]*\//g, 'ID/');
       seen.push([reply.status, reply.headers.get('location'), await reply.text(), alike]);
     }
-    expect(seen[0]?.at(-1)).toContain('invited');
+    expect(seen[0]?.at(-1)).toContain('Invited');
     expect(seen[1]).toEqual(seen[0]);
     expect(seen[2]).toEqual(seen[0]);
   });

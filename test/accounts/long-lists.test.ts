@@ -82,8 +82,8 @@ describe("an operators' list goes beyond 1,000", () => {
 
 describe('in the portal', () => {
   it.each([
-    ['/portal/settings/tokens', 'tokens', 'Older tokens', (): string => us.tokenId],
-    ['/portal/settings/people', 'portal_users', 'More people', (): string => 'extra-last'],
+    ['/portal/settings/tokens', 'tokens', 'Older', (): string => us.tokenId],
+    ['/portal/settings/people', 'portal_users', 'More', (): string => 'extra-last'],
   ] as const)('%s leads to everything, however much there is', async (path, table, name, wanted) => {
     const { cookie } = await signIn(us);
     await add(table, 250);

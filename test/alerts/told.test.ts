@@ -159,7 +159,7 @@ describe('failed deliveries', () => {
     const hook = await tale.register();
     await failForGood(hook, 3, 'a', 3);
     await run();
-    await rows('update webhook_hours set hour = hour - 24');
+    await rows('update webhook_hours set hour = hour - 720');
     await failForGood(hook, 1, 'b', 4);
     await pass(61);
     expect(mails()[1]?.text).toContain('1 delivery failed');

@@ -82,8 +82,8 @@ describe('the audit log', () => {
     );
     for (let twice = 0; twice < 2; twice++) await operator.delete(`/operator/tokens/${token?.id}`);
     expect(await told(us)).toEqual([
-      `operator invited person ${email}`,
-      `person ${email} invited person new@example.com`,
+      `operator invited person ${email} role: admin`,
+      `person ${email} invited person new@example.com role: member`,
       `person ${email} deleted person new@example.com`,
       `person ${email} created API token claims`,
       'operator revoked API token claims',

@@ -228,7 +228,11 @@ describe('a cursor', () => {
       await get(`cursor=${resume}`),
       await get(`${records}&cursor=${resume.slice(1)}`),
     ])
-      expect(reply).toMatchObject({ status: 400, message: 'Invalid cursor' });
+      expect(reply).toMatchObject({
+        status: 400,
+        message: 'Invalid cursor',
+        errors: [{ field: 'cursor', message: expect.stringContaining('the resume of a page of this feed') }],
+      });
     expect(
       (await get(`kinds=safetyEvent,trip&kinds=accident,vehicle,driver&limit=7&cursor=${resume}`)).status,
     ).toBe(200);

@@ -161,7 +161,8 @@ describe('npm run deploy -- --dry-run', () => {
     const network = await startNetwork(nobody, [], nobody);
     const before = snapshot();
     // What a workflow passes for variables that are not set.
-    const names = ['NAME', 'DOMAIN', 'EMAIL_FROM', 'RETENTION_DAYS', 'LOCATION', 'JURISDICTION'];
+    const names = ['NAME', 'DOMAIN', 'EMAIL_FROM', 'RETENTION_DAYS', 'MAP_STYLE_URL', 'LOCATION'];
+    names.push('JURISDICTION');
     const unset = Object.fromEntries(names.map((name) => [`DEPLOY_${name}`, '']));
     try {
       const { code, out } = await deploy(

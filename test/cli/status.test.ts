@@ -50,3 +50,36 @@ it('fleet status says no more while none is, also to a service that knows of no 
   for (report of [{ ...quiet, paused: [] }, quiet])
     expect((await status()).trimEnd()).toMatch(/No webhook is failing\.$/);
 });
+
+it('fleet status shows attempts that fail though nothing has been given up, why, and when the next one is', async () => {
+  const failing = {
+    webhookId,
+    accountId: 'a',
+    account: 'Acme Insurance',
+    failed: 0,
+    failures: 6,
+    openUntil: null,
+  };
+  const attempts = {
+    failedAttempts: 14,
+    retrying: 9,
+    lastFailure: { kind: 'status', status: 503 },
+    nextAttemptAt: pausedSince,
+  };
+  report = { ...quiet, failing: [{ ...failing, ...attempts }] };
+  const printed = await status();
+  const heads = [
+    'failed attempts in 24 h',
+    '',
+    'given up',
+    'retrying',
+    'in a row',
+    'last error',
+    'next attempt',
+  ];
+  expect(printed).toMatch(new RegExp(heads.join(' *│ *')));
+  const cells = [webhookId, '14', '█+', '0', '9', '6', '503', pausedSince];
+  expect(printed).toMatch(new RegExp(cells.join(' *│ *')));
+  report = { ...quiet, failing: [failing] }; // from a service that does not count them
+  expect(await status()).toContain('Acme Insurance');
+});

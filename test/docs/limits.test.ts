@@ -4,6 +4,7 @@ import { alertHits } from './limits/alerts.ts';
 import { apiHits } from './limits/api.ts';
 import { deliveryHits } from './limits/deliveries.ts';
 import { operatorHits } from './limits/operators.ts';
+import { overviewHits } from './limits/overview.ts';
 import { portalHits } from './limits/portal.ts';
 import { recordHits } from './limits/records.ts';
 import { create, type Hits, type Numbers } from './limits/setting.ts';
@@ -18,6 +19,7 @@ const hits: Hits = {
   ...webhookHits,
   ...deliveryHits,
   ...alertHits,
+  ...overviewHits,
   ...portalHits,
   ...operatorHits,
 };

@@ -135,6 +135,7 @@ describe('every message that the documents give for a 400', () => {
     'This address cannot be added': () => ({ body: { email: 'taken@example.com' } }),
     'Unknown address': () => ({ body: { email: 'nobody@example.com' } }),
     'email must be an email address': () => ({ body: { email: 'nobody' } }),
+    'role must be admin, member or viewer': () => ({ body: { email: 'bob@example.com', role: 'boss' } }),
     'webhookId is required': () => ({ query: 'webhookId' }),
     'since must be an RFC 3339 time, such as 2026-11-20T20:00:00Z': () => ({
       query: 'since=yesterday',

@@ -117,6 +117,10 @@ async function comeToRest(webhookId: string): Promise<void> {
   await env.DB.prepare('insert into alerts (webhook_id, account_id) values (?1, ?2)')
     .bind(webhookId, them.accountId)
     .run();
+  // The minute's job, which counts events, does not run here.
+  await env.DB.prepare("insert into event_counts values (?1, 24, 0, 1, 0, 0, 0, 0, '{}', '{}', '{}')")
+    .bind(them.accountId)
+    .run();
 }
 
 /** A request to `route` with the ids of the other account wherever an id goes. */

@@ -68,6 +68,39 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     expect(await knock({ ...plain, RECEIVER_URL: `http://localhost:${PORT}/fleet` })).toBe('204\n204\n');
   });
 
+  it('is not misled by levels of an accident that come out of order and again, also after a restart', async () => {
+    const { TLS_CERT, TLS_KEY, ...plain } = settings;
+    const PORT = String(await freePort());
+    const RECEIVER_URL = `http://localhost:${PORT}/fleet`;
+    const inbox = reader.folderFor(`accident-${language}`);
+    const first = await listen({ ...plain, PORT }, inbox);
+    const { out } = await reader.run('knock-accident.sh', { ...plain, RECEIVER_URL }, cwd);
+    const calls = ['level 2, attempt 1', 'level 1, attempt 1', 'level 3, attempt 1', 'level 3, attempt 2'];
+    expect(out.trim().split('\n')).toEqual([...calls, 'level 1, attempt 2'].map((call) => `${call}: 204`));
+    const told = ({ out }: Running) => out.split('\n').filter((line) => line.includes('accident '));
+    await until('all are printed', () => told(first).length === 3);
+    const id = '0d8bd8c6-8f5b-5a43-a0a5-9d1a6c1c8f52';
+    expect(told(first)).toEqual([
+      `accident ${id} level 2 vin 1FUJGLDR5CLBP8834 of Motive`,
+      `late: accident ${id} level 1, level 2 is known`,
+      `accident ${id} level 3 vin 1FUJGLDR5CLBP8834 of Motive`,
+    ]);
+    expect(kept(inbox, 'deliveries.ndjson')).toHaveLength(3);
+
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const second = await listen({ ...plain, PORT }, inbox);
+    const again = { eventId: id, vin: '1FUJGLDR5CLBP8834', tSP: 'Motive', notificationLevel: 2 };
+    const { status } = await fetch(RECEIVER_URL, {
+      method: 'POST',
+      headers: { 'X-Fleet-Secret': settings.WEBHOOK_SECRET ?? '', 'Delivery-Id': 'another webhook' },
+      body: JSON.stringify({ timestamp: new Date().toISOString(), type: 1, data: again }),
+    });
+    expect(status).toBe(204);
+    await until('it is printed', () => told(second).length > 0);
+    expect(told(second)).toEqual([`late: accident ${id} level 2, level 3 is known`]);
+  });
+
   it('gets an event and an accident by its levels from the service, once register has run', async () => {
     const { code, out } = await reader.run(`register.${language}`, settings);
     expect(out).toMatch(/^Webhook created [0-9a-f-]{36}\n$/);

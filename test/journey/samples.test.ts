@@ -240,7 +240,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     expect(kept(cwd, 'safety-events.ndjson').at(-1)).toEqual({ id: gone?.id, deleted: true });
   });
 
-  it('begins anew when its cursor has expired', async () => {
+  it('starts over when its cursor has expired', async () => {
     const refused = await sync((_, response) => {
       response.writeHead(400).end(
         JSON.stringify({

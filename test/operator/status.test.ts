@@ -83,10 +83,22 @@ describe('the status of the service', () => {
     await put(worse.id, 3, { status: 'failed', finishedAt: Date.now() - hour });
     await put(worse.id, 2, { status: 'failed', finishedAt: Date.now() - 25 * hour });
     const { accountId } = tale.us;
-    expect((await show()).failing).toEqual([
-      { webhookId: worse.id, accountId, account: 'Acme Insurance', failed: 3, failures: 1, openUntil: null },
-      { webhookId: bad.id, accountId, account: 'Acme Insurance', failed: 0, failures: 1, openUntil: null },
-    ]);
+    const both = {
+      accountId,
+      account: 'Acme Insurance',
+      failures: 1,
+      openUntil: null,
+      failedAttempts: 1,
+      retrying: 1,
+      lastFailure: { kind: 'status', status: 500 },
+      nextAttemptAt: expect.stringMatching(/Z$/),
+    };
+    await vi.waitFor(async () =>
+      expect((await show()).failing).toEqual([
+        { ...both, webhookId: worse.id, failed: 3 },
+        { ...both, webhookId: bad.id, failed: 0 },
+      ]),
+    );
   });
 
   it('says until when deliveries to a receiver are paused', async () => {

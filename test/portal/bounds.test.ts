@@ -30,13 +30,13 @@ describe('D1', () => {
   it('is not asked by a thousand requests with junk for a session', async () => {
     const asked = vi.spyOn(env.DB, 'prepare');
     for (let i = 0; i < 1000; i++) {
-      const reply = await ask('GET', '/portal', { cookie: `__Host-session=${await junk(i)}` });
+      const reply = await ask('GET', '/portal/connections', { cookie: `__Host-session=${await junk(i)}` });
       expect(reply.headers.get('location')).toBe('/portal/sign-in');
     }
     expect(asked).not.toHaveBeenCalled();
     const { cookie } = await signIn(us);
     asked.mockClear();
-    expect((await ask('GET', '/portal', { cookie })).status).toBe(200);
+    expect((await ask('GET', '/portal/connections', { cookie })).status).toBe(200);
     expect(asked).toHaveBeenCalled();
     asked.mockRestore();
   }, 30_000);
@@ -65,7 +65,7 @@ it('a session outlives the rotation of the key that made its checksum, as long a
   const { cookie } = await signIn(us);
   const fresh = `new:${btoa('n'.repeat(32))}`;
   const status = async (HEADER_KEYS: string) =>
-    (await ask('GET', '/portal', { cookie, bindings: { ...env, HEADER_KEYS } })).status;
+    (await ask('GET', '/portal/connections', { cookie, bindings: { ...env, HEADER_KEYS } })).status;
   expect(await status(`${fresh},${env.HEADER_KEYS}`)).toBe(200);
   expect(await status(fresh)).toBe(303);
 });

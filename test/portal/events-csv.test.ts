@@ -27,15 +27,23 @@ const file = (query = '', connection = us.connection.id) =>
 const linesOf = async (reply: Response) => (await reply.text()).trimEnd().split('\n');
 
 it('is a file of what the filters show, newest first', async () => {
-  const reply = await file('&risk=4&days=7');
+  const reply = await file('&risk=4');
   expect(reply.headers.get('content-disposition')).toBe('attachment; filename="safety-events.csv"');
   expect(reply.headers.get('content-type')).toContain('text/csv');
   const [head = '', ...lines] = await linesOf(reply);
   expect(head).toContain('location.latitude,location.longitude');
   const at = head.split(',').indexOf('sourceId');
   expect(lines.map((line) => line.split(',')[at])).toEqual(['e4', 'e5']);
-  const page = await (await ask('GET', `/portal/events?risk=4`, { cookie })).text();
-  expect(page).toContain(`/portal/events.csv?connection=${us.connection.id}&amp;risk=4&amp;days=7`);
+});
+
+it('follows the link of the page, with all of its filters', async () => {
+  const filters = `risk=2&type=Harsh+Braking&vehicle=%3Dhyper&vin=1FUJGLDR5CLBP8834`;
+  const page = await (await ask('GET', `/portal/events?${filters}`, { cookie })).text();
+  const link = /href="(\/portal\/events\.csv\?[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect(link).toContain(filters);
+  expect(await linesOf(await ask('GET', link, { cookie }))).toHaveLength(1 + 4);
+  const none = await ask('GET', link.replace('hyper', 'van'), { cookie });
+  expect(await linesOf(none)).toHaveLength(1);
 });
 
 it('has no formulas in it, but negative numbers', async () => {
@@ -46,6 +54,8 @@ it('has no formulas in it, but negative numbers', async () => {
 });
 
 it('is of the account alone', async () => {
-  expect((await file('', them.connection.id)).headers.get('location')).toBe('/portal/events');
+  const refused = await file('', them.connection.id);
+  expect(refused.headers.get('location')).toContain(`/portal/events?`);
+  expect(refused.headers.get('location')).toContain(`connection=${them.connection.id}`);
   expect((await ask('GET', `/portal/events.csv?connection=${us.connection.id}`)).status).toBe(303);
 });

@@ -89,7 +89,13 @@ describe('a browser gets a page for', () => {
   it.each(['all', 'transactions'] as const)(
     '503, which says when to try again, when D1 is overloaded (%s)',
     async (which) => {
-      for (const path of ['/portal', webhook, delivery, `${webhook}/edit`, '/portal/settings/people']) {
+      for (const path of [
+        '/portal/connections',
+        webhook,
+        delivery,
+        `${webhook}/edit`,
+        '/portal/settings/people',
+      ]) {
         const page = await pageOf('GET', path, { bindings: overloaded(which) });
         expect(page).toMatchObject({ status: 503, heading: 'Temporarily unavailable' });
         expect(page.header('retry-after')).toBe('2');

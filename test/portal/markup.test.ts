@@ -2,17 +2,21 @@ import { beforeAll, expect, it, vi } from 'vitest';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
+import { rows } from '../support/rows.ts';
 import {
   accident,
   as,
+  driver,
   operator,
   safetyEvent,
+  trip,
   vehicle,
   type WebhookOut,
   webhookBody,
   world,
 } from '../support/world.ts';
 
+const now = new Date().toISOString();
 const markup = `"><script>alert('1')</script>`;
 let cookie: string;
 const paths: string[] = [];
@@ -28,16 +32,46 @@ beforeAll(async () => {
     webhookBody(us, { url: `https://receiver.example.com/${markup}`, headers: { 'X-Secret': markup } }),
   );
   await as(us.connection.ingestKey).send(
-    vehicle({ name: markup }),
-    safetyEvent({ startedAt: new Date().toISOString() }),
-    accident({ vin: markup, reportUrl: `https://reports.example.com/${markup}` }),
+    vehicle({ name: markup, vin: markup, groups: [markup], licensePlate: markup }),
+    driver({ name: markup }),
+    safetyEvent({ startedAt: now, driver: 'driver-1', incidentTypes: [markup] }),
+    trip({ startedAt: now, driver: 'driver-1', startLocation: { latitude: 1, longitude: 2 } }),
+    accident({ vin: markup, eventTime: now, reportUrl: `https://reports.example.com/${markup}` }),
   );
   await settled(webhook.id);
   const [delivery] = await deliveriesOf(webhook.id);
-  paths.push('/portal', '/portal/events', '/portal/accidents', '/portal/webhooks');
-  paths.push('/portal/settings/tokens');
+  await rows('update webhooks set name = ?1, description = ?1 where id = ?2', markup, webhook.id);
+  paths.push(
+    '/portal',
+    '/portal/connections',
+    `/portal/connections/${us.connection.id}`,
+    '/portal/events',
+    '/portal/accidents',
+    '/portal/webhooks',
+  );
+  for (const [kind, table] of [
+    ['events', 'safety_events'],
+    ['accidents', 'accidents'],
+    ['vehicles', 'vehicles'],
+    ['drivers', 'drivers'],
+    ['trips', 'trips'],
+  ])
+    for (const { id } of await rows(`select id from ${table} where account_id = ?`, us.accountId))
+      paths.push(`/portal/${kind}/${id}`);
+  for (const filter of ['vehicle', 'driver', 'vin', 'from', 'connection'])
+    paths.push(`/portal/events?${filter}=${encodeURIComponent(markup)}`);
+  for (const list of ['vehicles', 'drivers', 'search'])
+    paths.push(`/portal/${list}?q=${encodeURIComponent(`${markup}?`)}`);
+  paths.push(
+    '/portal/vehicles',
+    '/portal/drivers',
+    '/portal/trips',
+    '/portal/settings/tokens',
+    '/portal/settings/audit',
+  );
   paths.push(`/portal/settings/tokens/${token.data.id}/revoke`);
-  for (const page of ['', '/edit', '/edit?reveal=yes', '/delete', `/deliveries/${delivery?.id}`])
+  paths.push('/portal/webhooks/new', `/portal/webhooks/${webhook.id}?q=${encodeURIComponent(markup)}`);
+  for (const page of ['', '/edit', '/edit?reveal=yes', '/delete', '/replay', `/deliveries/${delivery?.id}`])
     paths.push(`/portal/webhooks/${webhook.id}${page}`);
   return () => vi.restoreAllMocks();
 });

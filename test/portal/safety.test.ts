@@ -128,7 +128,7 @@ describe('a session', () => {
   it('ends with its 14 days, with its person, and with the suspension of its account', async () => {
     const other = await world();
     const { cookie, email } = await signIn(other);
-    const status = async () => (await ask('GET', '/portal', { cookie })).status;
+    const status = async () => (await ask('GET', '/portal/connections', { cookie })).status;
     expect(await status()).toBe(200);
     await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'suspended' });
     expect(await status()).toBe(303);
@@ -143,7 +143,7 @@ describe('a session', () => {
     expect(await status()).toBe(303);
     const late = await signIn(other);
     await env.DB.prepare('update sessions set expires_at = 1').run();
-    expect((await ask('GET', '/portal', { cookie: late.cookie })).status).toBe(303);
+    expect((await ask('GET', '/portal/connections', { cookie: late.cookie })).status).toBe(303);
     ours = await signIn(us);
   });
 });

@@ -1,7 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { ask, formOn, signIn } from '../support/portal.ts';
-import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ask, formOn, signIn, textOf } from '../support/portal.ts';
+import { receiver } from '../support/receiver.ts';
+import { rows } from '../support/rows.ts';
+import { as, operator, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
 let us: World;
 let cookie: string;
@@ -11,6 +13,7 @@ beforeEach(async () => {
   us = await world({ providers: ['motive', 'samsara', 'geotab'] });
   cookie = (await signIn(us)).cookie;
   webhook = await register({ headers: { 'X-Secret': 's3cret' } });
+  return () => vi.restoreAllMocks();
 });
 
 const register = async (changes: object) =>
@@ -187,7 +190,136 @@ it('adding a webhook saves all that the form holds', async () => {
   });
 });
 
+describe('a button of the form', () => {
+  const press = async (
+    button: string,
+    change: (form: Awaited<ReturnType<typeof open>>) => void = () => {},
+  ) => {
+    const form = await open();
+    change(form);
+    const path = `/portal/webhooks/${webhook.id}/edit`;
+    return ask('POST', path, { cookie, fields: [...form.fields(), ['do', button]] });
+  };
+
+  it('adds a secret in a header of its own, which is saved with the form', async () => {
+    const reply = await press('secret', (form) => form.type('httpVerb', 'PUT'));
+    expect(reply.status).toBe(200);
+    const form = await formOn(reply);
+    expect(form.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '']);
+    const secret = form.values('headerValue')[1] ?? '';
+    expect(secret).toMatch(/^[\w-]{32}$/);
+    await save(form);
+    expect(await saved()).toMatchObject({
+      httpVerb: 'PUT',
+      headers: { 'X-Secret': 's3cret', 'X-Webhook-Secret': secret },
+    });
+  });
+
+  it('makes another secret where there is one', async () => {
+    const once = await formOn(await press('secret'));
+    const path = `/portal/webhooks/${webhook.id}/edit`;
+    const again = await formOn(
+      await ask('POST', path, { cookie, fields: [...once.fields(), ['do', 'secret']] }),
+    );
+    expect(again.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '']);
+    expect(again.values('headerValue')[1]).not.toBe(once.values('headerValue')[1]);
+  });
+
+  it('removes a header, and saving does', async () => {
+    const form = await formOn(await press('remove 0'));
+    expect(form.values('headerName')).toEqual(['', '']);
+    await save(form);
+    expect((await saved()).headers).toEqual({});
+  });
+
+  it('finds connections, and keeps those that are chosen', async () => {
+    for (let i = 0; i < 7; i++)
+      await operator.post(`/operator/accounts/${us.accountId}/connections`, {
+        provider: 'terminal',
+        name: `Yard ${i}`,
+      });
+    const first = await open();
+    const yards = await formOn(await press('find', (form) => form.type('find', ' yard')));
+    expect(yards.values('find')).toEqual([' yard']);
+    const listed = yards.values('connectionIds').filter((id) => !first.checked('connectionIds').includes(id));
+    expect(listed).toHaveLength(7);
+    yards.check('connectionIds', listed[0] ?? '', true);
+    expect((await save(yards)).status).toBe(303);
+    expect((await saved()).connectionIds).toEqual([...ids(), listed[0]].toSorted());
+    const typed = await open();
+    typed.type('find', 'no such');
+    const none = await save(typed); // the Enter key
+    expect(none.status).toBe(200);
+    expect((await save(await formOn(none))).status).toBe(303);
+    expect((await saved()).connectionIds).toEqual([...ids(), listed[0]].toSorted());
+  });
+
+  it('sends a test of what is typed, with the headers that are kept, and saves nothing', async () => {
+    const heard = receiver(() => new Response('who are you?', { status: 401 }));
+    const before = await saved();
+    const reply = await press('test', (form) => form.type('url', 'https://receiver.example.com/tried'));
+    const text = await textOf(reply);
+    expect(text).toMatch(
+      /Your receiver returned 401 Unauthorized in \d+ ms\. Only a 2xx status counts as delivered\. who are you\?/,
+    );
+    expect(heard.got).toMatchObject([
+      {
+        url: 'https://receiver.example.com/tried',
+        headers: { 'x-secret': 's3cret', 'delivery-id': expect.any(String) },
+        body: { type: 2, data: { vehicleName: 'TEST vehicle (made up)' } },
+      },
+    ]);
+    expect(await saved()).toEqual(before);
+    expect(await rows('select 1 from deliveries where webhook_id = ?1', webhook.id)).toEqual([]);
+  });
+
+  it('sends no test to an address that deliveries may not go to, nor as often as somebody likes', async () => {
+    const heard = receiver();
+    for (const url of ['http://receiver.example.com/', 'https://10.0.0.1/', 'https://router.local/']) {
+      const reply = await press('test', (form) => form.type('url', url));
+      expect(reply.status).toBe(400);
+    }
+    expect(heard.got).toEqual([]);
+    const form = await open();
+    const path = `/portal/webhooks/${webhook.id}/edit`;
+    const test = () => ask('POST', path, { cookie, fields: [...form.fields(), ['do', 'test']] });
+    const replies = await Promise.all(Array.from({ length: 45 }, test));
+    expect(replies.some(({ status }) => status === 429)).toBe(true);
+  });
+});
+
+describe('a name and a description', () => {
+  it('are shown in the portal, kept by the API, and not shown there', async () => {
+    const form = await open();
+    form.type('name', 'Claims intake');
+    form.type('description', 'Run by the claims team');
+    await save(form);
+    await meanwhile({ httpVerb: 'PUT' });
+    expect(Object.keys(await saved())).not.toContain('name');
+    const page = await textOf(await ask('GET', `/portal/webhooks/${webhook.id}`, { cookie }));
+    expect(page).toContain('Claims intake');
+    expect(page).toContain('Run by the claims team');
+    expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).toContain('Claims intake');
+    const again = await open();
+    again.type('name', '');
+    await save(again);
+    expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).not.toContain('Claims intake');
+  });
+});
+
 describe('a form that was not filled in well', () => {
+  it('says once what is wrong, under the field', async () => {
+    const form = await open();
+    form.type('url', 'http://receiver.example.com/');
+    const html = await (await save(form)).text();
+    expect(html.split('Must start with https://')).toHaveLength(2);
+    expect(html).not.toContain('Invalid URL');
+    expect(html).toContain('<title>Error: Edit webhook');
+    const other = await register({ url: 'https://receiver.example.com/other' });
+    form.type('url', other.url);
+    expect(await textOf(await save(form))).toContain('Another webhook of your account has this URL.');
+  });
+
   it('comes back as it was sent, and saves what the person wanted once it is right', async () => {
     const [first = '', second = '', third = ''] = ids();
     const form = await open();

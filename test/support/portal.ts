@@ -1,6 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
 import { app } from '../../src/app.ts';
+import type { Role } from '../../src/roles.ts';
 import { operator, type World } from './world.ts';
 
 /** Where the portal is, for tests. */
@@ -39,12 +40,26 @@ export async function ask(method: string, path: string, sent: Sent = {}): Promis
   return reply;
 }
 
+/** The page that a reply redirects to, with what it is to say there, as somebody reads it. */
+export async function follow(reply: Response, cookie: string): Promise<string> {
+  const flash = reply.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const page = await ask('GET', reply.headers.get('location') ?? '', { cookie: `${cookie}; ${flash}` });
+  return textOf(page);
+}
+
+/** What somebody reads on a page. */
+export const textOf = async (page: Response): Promise<string> =>
+  (await page.text())
+    .replace(/<svg[\s\S]*?<\/svg>|<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replaceAll('&quot;', '"');
+
 let people = 0;
 
-/** Signs a person of the account in, by a link as the operators make one. */
-export async function signIn({ accountId }: World) {
+/** Signs a person of the account in, by a link as the operators make one. The first person becomes an admin. */
+export async function signIn({ accountId }: World, role?: Role) {
   const email = `person-${people++}@example.com`;
-  await operator.post(`/operator/accounts/${accountId}/users`, { email });
+  await operator.post(`/operator/accounts/${accountId}/users`, { email, ...(role && { role }) });
   const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
   const link = new URL(data.url).pathname;
   const setCookie = (await ask('POST', link)).headers.get('set-cookie') ?? '';

@@ -89,7 +89,7 @@ describe("the webhook's page", () => {
     expect(await shown(id, cookie)).toContain('Up to 50 calls at a time. Now: up to 40.');
     await health(5, Date.now() + 60_000);
     const paused = await shown(id, cookie);
-    expect(paused).toContain('paused until');
+    expect(paused).toContain('Paused until');
     expect(paused).not.toContain('Now: up to');
     await health(5, 0); // a single call may find out whether it is back
     expect(await shown(id, cookie)).toContain('Now: up to 1.');

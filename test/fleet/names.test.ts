@@ -1,0 +1,48 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it } from 'vitest';
+import { as, vehicle, type World, world } from '../support/world.ts';
+
+let us: World;
+beforeEach(async () => {
+  us = await world();
+});
+
+const names = async () =>
+  (
+    await env.DB.prepare('select kind, name from names where account_id = ?1 order by kind, name')
+      .bind(us.accountId)
+      .all<{ kind: string; name: string }>()
+  ).results.map(({ kind, name }) => `${kind} ${name}`);
+const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
+
+it('names and plates are kept as vehicles and drivers come, change and go', async () => {
+  await send(vehicle({ name: 'Truck 7', licensePlate: 'ABC 1' }), {
+    kind: 'driver',
+    sourceId: 'd',
+    name: 'Robin',
+  });
+  expect(await names()).toEqual(['driver Robin', 'plate ABC 1', 'vehicle Truck 7']);
+  await send(vehicle({ name: 'Truck 8', licensePlate: null }), {
+    kind: 'driver',
+    sourceId: 'd',
+    name: 'robin',
+  });
+  expect(await names()).toEqual(['driver robin', 'vehicle Truck 8']);
+  await env.DB.prepare('delete from vehicles where account_id = ?1').bind(us.accountId).run();
+  await env.DB.prepare('delete from drivers where account_id = ?1').bind(us.accountId).run();
+  expect(await names()).toEqual([]);
+});
+
+it('a vehicle that moves writes no name again', async () => {
+  const write = async (odometerKm: number, name: string) => {
+    const { meta } = await env.DB.prepare(
+      `update vehicles set odometer_km = ?1, name = ?2 where account_id = ?3`,
+    )
+      .bind(odometerKm, name, us.accountId)
+      .run();
+    return meta.rows_written;
+  };
+  await send(vehicle({ name: 'Truck 7' }));
+  expect(await write(1, 'Truck 7')).toBe(1);
+  expect(await write(1, 'Truck 8')).toBe(1 + 2);
+});

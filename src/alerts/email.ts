@@ -18,7 +18,7 @@ export type AlertedWebhook = WebhookReport &
   Pick<AlertState, 'pausedFrom' | 'pausedTo' | 'failed' | 'failedFrom'>;
 
 /**
- * Renders an email. Webhooks are named by their host alone: paths and queries can hold secrets. `origin` is where
+ * Renders an email. Webhooks without a name are named by their host alone: paths and queries can hold secrets. `origin` is where
  * people reach the portal.
  */
 export function renderEmail(alert: Alert, origin: string) {
@@ -27,7 +27,7 @@ export function renderEmail(alert: Alert, origin: string) {
   const parts: MailPart[] = [
     { text: leads[kind](webhooksOfYours(webhooks.length + others)) },
     ...webhooks.map((webhook) => ({
-      name: hostOf(webhook),
+      name: titleOf(webhook),
       text: stories[kind](webhook),
       link: { url: `${portal}/webhooks/${webhook.webhookId}`, label: 'Open the webhook' },
     })),
@@ -58,12 +58,12 @@ function subjectOf({ kind, webhooks, others }: Alert): string {
   const [first] = webhooks;
   const count = webhooks.length + others;
   return subjects[kind](
-    count === 1 && first ? hostOf(first) : counted(count, 'webhook', 'webhooks'),
+    count === 1 && first ? titleOf(first) : counted(count, 'webhook', 'webhooks'),
     count > 1,
   );
 }
 
-const hostOf = ({ url }: AlertedWebhook): string => new URL(url).host;
+const titleOf = ({ name, url }: AlertedWebhook): string => name ?? new URL(url).host;
 
 const leads = {
   paused: (what) => `We have paused deliveries to ${what}, because calls keep failing.`,

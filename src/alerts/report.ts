@@ -17,6 +17,7 @@ export type Happened = Pick<Attempt, 'result' | 'status'>;
 /** How a webhook has been doing: what waits, its last failure, and how the last delivery that failed for good ended. */
 export type WebhookReport = {
   webhookId: string;
+  name: string | null;
   url: string;
   waiting: number;
   lastFailure: Happened | null;
@@ -44,7 +45,7 @@ export const selectReports = (db: Database, webhookIds: string[]) =>
   statement<Stored>(
     db,
     sql`
-    select w.id as webhookId, w.url, (
+    select w.id as webhookId, w.name, w.url, (
         select count(*) from (
           select 1 from deliveries indexed by deliveries_due
           where webhook_id = w.id and status = 'pending' limit ${maxWaitingCounted})) as waiting,
@@ -54,7 +55,7 @@ export const selectReports = (db: Database, webhookIds: string[]) =>
     from webhooks w left join webhook_health h on h.webhook_id = w.id where w.id in ${jsonList(webhookIds)}`,
   );
 
-type Stored = Pick<WebhookReport, 'webhookId' | 'url' | 'waiting'> & {
+type Stored = Pick<WebhookReport, 'webhookId' | 'name' | 'url' | 'waiting'> & {
   lastFailure: string | null;
   lastEnd: string | null;
 };

@@ -31,7 +31,7 @@ export type Subject = (typeof subjects)[number];
 /**
  * A change to be noted. `of` selects the `id` and the `name` of what is changed, or no row if nothing changes; it runs
  * where the statement stands in the transaction, so for what is deleted it comes first. `fields` are the names of what
- * was changed. No secret belongs in any of these: of a webhook the name is its host.
+ * was changed. No secret belongs in any of these: a webhook without a name is named by its host.
  */
 export type Change = { action: Action; subject: Subject | SQL; of: SQL; fields?: string[] };
 

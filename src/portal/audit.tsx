@@ -53,14 +53,23 @@ async function list(c: Context) {
   );
 }
 
-/** Such as "Revoked API token “Claims”". */
+/** Such as "Revoked API token Claims", or "Invited lene@example.com". */
 const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { entry: Entry }) => (
   <span class="break-words">
-    {action.charAt(0).toUpperCase() + action.slice(1)} {subject}{' '}
+    {action.charAt(0).toUpperCase() + action.slice(1)} {subject !== 'person' && `${subject} `}
     {subjectName === null ? <code>{subjectId}</code> : <strong class="font-medium">{subjectName}</strong>}
-    {fields.length > 0 && <span class="sub block">{fields.join(', ')}</span>}
+    {fields.length > 0 && <span class="sub block">{fields.map(wordsFor).join(', ')}</span>}
   </span>
 );
+
+/** Fields have the names of the API. */
+const wordsFor = (field: string): string => fieldNames[field] ?? field;
+const fieldNames: { [field: string]: string } = {
+  healthStatus: 'health',
+  tSP: 'name in deliveries',
+  maxInFlight: 'calls at a time',
+  maxPerSecond: 'calls a second',
+};
 
 function whoIn({ actor, actorName, actorId }: Entry): string {
   if (actor === 'operator') return 'Operator';

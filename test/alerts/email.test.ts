@@ -6,6 +6,7 @@ import { wordsFor } from '../../src/alerts/words.ts';
 const at = Date.parse('2026-11-20T20:00:31Z');
 const webhook = (changes: Partial<AlertedWebhook> = {}): AlertedWebhook => ({
   webhookId: '01a1fc72-831b-772e-98a0-8d9347089f0d',
+  name: null,
   url: 'https://claims.example.com:8443/secret-path?secret=query',
   pausedFrom: at,
   pausedTo: at + 20 * 60_000,
@@ -68,7 +69,14 @@ describe('an email', () => {
     );
   });
 
-  it('shows nothing of a webhook but its host', async () => {
+  it('calls a webhook by its name, if it has one', async () => {
+    const { subject, text } = await render({ webhooks: [webhook({ name: 'Claims intake' })] });
+    expect(subject).toBe('Deliveries to Claims intake are paused');
+    expect(text).toContain('Claims intake: paused since');
+    expect(text).not.toContain('claims.example.com');
+  });
+
+  it('shows nothing of a webhook without a name but its host', async () => {
     for (const kind of ['paused', 'failed', 'working'] as const)
       expect(JSON.stringify(await render({ kind }))).not.toContain('secret');
   });

@@ -68,6 +68,14 @@ describe('the audit log', () => {
     expect(JSON.stringify(await log(us))).not.toContain('secret');
   });
 
+  it('calls a webhook by its name, if it has one', async () => {
+    const us = await world();
+    const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+    await rows('update webhooks set name = ? where id = ?', 'Claims intake', data.id);
+    await as(us.apiToken).delete(`/webhook/${data.id}`);
+    expect((await told(us)).at(-1)).toBe('token main deleted webhook Claims intake');
+  });
+
   it('says which person invited and removed people, and generated and revoked tokens', async () => {
     const us = await world();
     const { cookie, email } = await signIn(us);

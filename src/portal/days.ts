@@ -7,12 +7,12 @@ export const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970-01-02' && isoDay(Date.parse(text)) === text;
 
 /** The day that is so many days after another. */
-export const addDays = (day: string, count: number): string => isoDay(Date.parse(day) + count * 86_400_000);
+export const addDays = (day: string, count: number): string => isoDay(Date.parse(day) + count * dayMs);
 
 /** When a day begins in a zone, in milliseconds since 1970: at midnight, or where clocks skip it, when they do. */
 export function startOfDay(zone: string, day: string): number {
   const midnight = Date.parse(day);
-  const begins = [-86_400_000, 86_400_000]
+  const begins = [-dayMs, dayMs]
     .map((aside) => midnight - offsetAt(zone, midnight + aside))
     .filter((at) => dayIn(zone, at) >= day); // later, if the zone has no such day
   return Math.min(...begins);
@@ -43,11 +43,13 @@ const monthAndDay = (day: string, year: boolean): string =>
 const format = (day: string, options: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(Date.parse(day));
 
+export const dayMs = 86_400_000;
+
 const isoDay = (ms: number): string =>
   Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);
 
 /** How far a zone's clocks are ahead of UTC at a time, in milliseconds. */
-function offsetAt(zone: string, at: number): number {
+export function offsetAt(zone: string, at: number): number {
   const parts = new Intl.DateTimeFormat('en-US', {
     ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
     ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },

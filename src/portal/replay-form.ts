@@ -1,20 +1,30 @@
 import * as v from 'valibot';
 import type { ReplaySelection } from '../deliveries/replayable.ts';
-import { parse, Timestamp } from '../fields.ts';
+import { parse, Timestamp, timestamp } from '../fields.ts';
+import { isLocalTime, momentOf } from './local-time.ts';
 
 /** What the page of a replay carries from step to step, in its address and its forms. */
 const names = ['since', 'until', 'which', 'after', 'sent'] as const;
 export type ReplayFields = Record<(typeof names)[number], string>;
 
-/** Collects the fields of a form or an address; one that is missing is empty. */
-export const replayFields = (value: (name: string) => string | undefined): ReplayFields =>
-  Object.fromEntries(names.map((name) => [name, value(name) ?? ''])) as ReplayFields; // just made from the names
+/**
+ * Collects the fields of a form or an address; one that is missing is empty. Times that people have typed are in their
+ * `zone`; from here on they are in UTC.
+ */
+export function replayFields(value: (name: string) => string | undefined, zone: string): ReplayFields {
+  const given = Object.fromEntries(names.map((name) => [name, value(name) ?? ''])) as ReplayFields; // of the names
+  return { ...given, since: inUtc(given.since, zone), until: inUtc(given.until, zone) };
+}
+
+/** A time that does not exist stays as it is, to be refused. */
+const inUtc = (text: string, zone: string): string =>
+  isLocalTime(text) && v.is(Timestamp, withZone(text)) ? timestamp(momentOf(zone, text)) : text;
 
 /** The address of a page's next step. */
 export const stepOf = (path: string, fields: ReplayFields): string =>
   `${path}?${new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))}`;
 
-/** As `<input type="datetime-local">` has it, which is UTC here, or with a zone. */
+/** In UTC, or a time that does not exist as somebody has typed it. */
 const FormTime = v.optional(v.pipe(v.string(), v.transform(withZone), Timestamp));
 
 const Selection = v.object({

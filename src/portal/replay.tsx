@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import { replay } from '../deliveries/replay.ts';
 import { countReplayable } from '../deliveries/replay-count.ts';
 import { replayableMs } from '../deliveries/replayable.ts';
@@ -10,12 +10,14 @@ import type { StoredWebhook } from '../webhooks/service.ts';
 import { limitActions } from './action-limit.ts';
 import { done } from './flash.ts';
 import { type FormProblem, readForm, submit } from './form.ts';
-import { page } from './layout.tsx';
+import { page, timeZoneOf } from './layout.tsx';
+import { localTime } from './local-time.ts';
 import { deliveries } from './outcome-words.ts';
 import { type ReplayFields, replayFields, selectionOf, sentBefore, stepOf } from './replay-form.ts';
 import { Question, Sent } from './replay-question.tsx';
 import { Field, Problem, Select, Submit } from './ui/forms.tsx';
 import { Panel } from './ui/parts.tsx';
+import { TimeZone, ZoneName } from './ui/time.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { pathOf, titleOf } from './webhook-words.ts';
 
@@ -26,7 +28,7 @@ export const replayPages = new Hono<App>()
 
 /** Counts what the form's fields select, and asks. After a part has been replayed, it tells of that and the rest. */
 async function countFirst(c: Context) {
-  const fields = replayFields((name) => c.req.query(name));
+  const fields = replayFields((name) => c.req.query(name), timeZoneOf(c));
   // So that what is replayed is what was counted, however long somebody thinks about it.
   const asked = { ...fields, until: fields.until || timestamp(Date.now()) };
   const id = c.req.param('id') ?? '';
@@ -59,7 +61,7 @@ async function countFirst(c: Context) {
 async function replayPart(c: Context) {
   const webhook = await requireWebhook(c);
   const form = await readForm(c);
-  const fields = replayFields(form.value);
+  const fields = replayFields(form.value, timeZoneOf(c));
   const { replayed, next = '' } = await replay(c.env, c.get('caller'), webhook.id, selectionOf(fields));
   const sent = sentBefore(fields) + replayed;
   if (next !== '') return seeOther(c, stepOf(c.req.path, { ...fields, after: next, sent: String(sent) }));
@@ -110,9 +112,12 @@ const Choice = ({ fields, problem }: { fields: ReplayFields; problem: FormProble
         ]}
       />
       <div class="grid gap-4 sm:grid-cols-2">
-        <TimeField name="since" label="Since (UTC)" value={fields.since} problem={problem} />
-        <TimeField name="until" label="Until (UTC)" value={fields.until} problem={problem} />
+        <TimeField name="since" label="Since" value={fields.since} problem={problem} />
+        <TimeField name="until" label="Until" value={fields.until} problem={problem} />
       </div>
+      <p class="hint">
+        Both in <ZoneName />. Without them, all that can still be replayed.
+      </p>
       <div class="actions">
         <Submit name="Count" weight="plain" />
       </div>
@@ -125,12 +130,17 @@ const TimeField = (props: {
   label: string;
   value: string;
   problem: FormProblem | undefined;
-}) => (
-  <Field
-    name={props.name}
-    label={props.label}
-    type="datetime-local"
-    value={props.value.replace(/Z$/, '')}
-    errors={props.problem?.errors ?? []}
-  />
-);
+}) => {
+  const at = Date.parse(props.value);
+  return (
+    <Field
+      name={props.name}
+      label={props.label}
+      type="datetime-local"
+      value={
+        Number.isNaN(at) || !props.value.endsWith('Z') ? props.value : localTime(useContext(TimeZone), at)
+      }
+      errors={props.problem?.errors ?? []}
+    />
+  );
+};

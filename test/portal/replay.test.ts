@@ -41,7 +41,7 @@ async function readable(reply: Response) {
   const hidden = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
     ([, name = '', value = '']): [string, string] => [name, value],
   );
-  return { status: reply.status, text: html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' '), hidden };
+  return { status: reply.status, html, text: html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' '), hidden };
 }
 
 it('what was missed is counted first, and sent when the button is pressed', async () => {
@@ -81,6 +81,20 @@ it('a time span is in UTC, and refused when it is empty or makes no sense', asyn
   expect(empty).toMatchObject({ status: 400, text: expect.stringContaining('must be before until') });
   for (const query of ['since=yesterday', 'until=2026-02-31T00:00', 'which=some', 'after=me'])
     expect(await open(query), query).toMatchObject({ status: 400, hidden: [] });
+});
+
+it('times are in the zone of the reader, which is named, and stay as they were typed', async () => {
+  const { hook } = await missed(1);
+  const { cookie } = await signIn(tale.us);
+  const { open } = pageOf(hook.id, `${cookie}; timezone=Asia%2FKolkata`);
+  const inIndia = (ms: number) => new Date(Date.now() + 5.5 * 3_600_000 + ms).toISOString().slice(0, 16);
+  const soon = inIndia(60_000);
+  const page = await open(`since=${inIndia(-600_000)}&until=${soon}`);
+  expect(page.text).toContain('1 delivery can be replayed.');
+  expect(page.text).toContain('Both in India Standard Time (Kolkata).');
+  expect(page.html).toContain(`value="${soon}"`);
+  const utc = await pageOf(hook.id, cookie).open(`since=${inIndia(-600_000)}`); // hours from now
+  expect(utc.text).toContain('must be before until');
 });
 
 it('what is too old is left out, and counted', async () => {

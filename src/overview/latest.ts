@@ -21,6 +21,7 @@ export type OpenAccident = {
   eventTime: number;
   notificationLevel: number;
   tsp: string;
+  address: string | null;
 };
 
 /** The newest accidents that are neither false alarms nor have their report. */
@@ -28,7 +29,8 @@ export const selectOpenAccidents = (db: Database, { accountId }: Caller) =>
   statement<OpenAccident>(
     db,
     sql`
-    select a.id, a.vin, v.name as vehicleName, a.event_time as eventTime, a.notification_level as notificationLevel, a.tsp
+    select a.id, a.vin, v.name as vehicleName, a.event_time as eventTime, a.notification_level as notificationLevel, a.tsp,
+      a.location->>'address' as address
     from accidents a indexed by accidents_open left join vehicles v on v.id = a.vehicle_id
     where a.account_id = ${accountId} and a.dismissed = 0 and a.notification_level < 3
     order by a.event_time desc, a.id desc limit ${latestShown.accidents}`,
@@ -42,10 +44,11 @@ export type LatestEvent = {
   vehicleName: string;
   tsp: string;
   startedAt: number;
+  address: string | null;
 };
 
 const columns = sql`e.id, e.event_risk as risk, e.translated_incident_types as types, e.vehicle_name as vehicleName,
-  e.tsp, e.started_at as startedAt`;
+  e.tsp, e.started_at as startedAt, e.location->>'address' as address`;
 
 /** The newest events: six are read of each connection. */
 export const selectLatestEvents = (db: Database, { accountId }: Caller) =>

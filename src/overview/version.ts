@@ -1,6 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { openDatabase, statement } from '../db/database.ts';
-import { countedHours } from '../deliveries/counts.ts';
+import { countedHours, type HourTally } from '../deliveries/counts.ts';
 
 /** What a page shows: an account, whose records change; or a webhook, whose deliveries end. */
 export type Watched = { of: string; id: string };
@@ -13,6 +13,10 @@ export const versionOf = ({ of, id }: { of: string; id: string | SQLWrapper }, n
     ? sql`(select json_array(hour, delivered, failed, retried) from webhook_hours
         where webhook_id = ${id} and slot = ${Math.floor(now / hourMs) % countedHours})`
     : sql`(select max(seq) from changes where account_id = ${id})`;
+
+/** The version of a webhook, from its counters of the hour that `now` is in. */
+export const webhookVersion = ({ hour, delivered, failed, retried }: HourTally): string =>
+  delivered + failed + retried === 0 ? '' : JSON.stringify([hour, delivered, failed, retried]);
 
 /** The version of what is watched, if the session has not ended. Reads two rows. */
 export async function readVersion(

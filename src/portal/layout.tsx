@@ -32,6 +32,8 @@ export type Head = {
   narrow?: boolean;
   /** It is one of the tabs of the settings, which have their title in common. */
   tab?: boolean;
+  /** Webhooks whose deliveries it shows besides, each with the version that it shows. */
+  watches?: { id: string; version: string }[];
 };
 
 /** The reader's time zone: the one that they have chosen, or that their browser has told us, or UTC. */
@@ -55,7 +57,8 @@ export async function page(
 ): Promise<Response> {
   const session = c.get('session');
   const tick = session && !failure ? await tickPath(c, watchedBy(c, session), session.hash) : undefined;
-  const head = typeof about === 'string' ? { title: about } : about;
+  const head: Head = typeof about === 'string' ? { title: about } : about;
+  const also = session && !failure ? await furtherTicks(c, head.watches ?? [], session.hash) : [];
   const flash = takeFlash(c);
   const inside = (
     <>
@@ -88,7 +91,11 @@ export async function page(
         <script src="/portal/portal.js" defer></script>
         <script src="/portal/live.js" defer></script>
       </head>
-      <body data-tick={tick} data-seen={session?.version}>
+      <body
+        data-tick={tick}
+        data-seen={session?.version}
+        data-also={also.length > 0 ? JSON.stringify(also) : undefined}
+      >
         <TimeZone.Provider value={timeZoneOf(c)}>
           <MapStyle.Provider value={failure ? undefined : config(c.env).mapStyleUrl}>
             <ReaderRole.Provider value={session?.user.role ?? 'viewer'}>
@@ -115,6 +122,12 @@ const watchedBy = (c: Context, { user }: Session) => {
   const webhook = watchedWebhook(c);
   return webhook ? { of: 'webhook', id: webhook } : { of: 'account', id: user.accountId };
 };
+
+/** Where to ask for the versions of these webhooks, each with the one that the page shows. */
+const furtherTicks = (c: Context, webhooks: { id: string; version: string }[], sessionHash: string) =>
+  Promise.all(
+    webhooks.map(async ({ id, version }) => [await tickPath(c, { of: 'webhook', id }, sessionHash), version]),
+  );
 
 const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head }) => (
   <header class="page-head">

@@ -10,7 +10,7 @@ import { dayIn, Time } from './ui/time.tsx';
 export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
   <Panel
     id="open"
-    title={accidents.length === latestShown.accidents ? 'Latest open accidents' : 'Open accidents'}
+    title={titleOf(accidents.length)}
     side={
       <a href={accidents.length > 0 ? '/portal/accidents?state=open' : '/portal/accidents'}>All accidents</a>
     }
@@ -21,12 +21,12 @@ export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
       </Empty>
     ) : (
       <ul class="rows mt-2">
-        {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp }) => (
+        {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp, address }) => (
           <li class="row-accident">
             <Level level={notificationLevel} />
             <div class="min-w-0">
               <a class="cover break-words" href={accidentPath({ eventId: id, eventTime: iso(eventTime) })}>
-                {vehicleName ?? `VIN ${vin}`}
+                {[vehicleName ?? `VIN ${vin}`, address].filter(Boolean).join(', ')}
               </a>
               <p class="sub break-words">
                 {notificationLevel === 1
@@ -45,6 +45,14 @@ export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
   </Panel>
 );
 
+/** There may be more than are shown. */
+const titleOf = (shown: number): string =>
+  shown === latestShown.accidents
+    ? 'Latest open accidents'
+    : shown === 0
+      ? 'Open accidents'
+      : `${shown} open accident${shown === 1 ? '' : 's'}`;
+
 /** How many events of risk 4 and 5 there are today, against a usual day by now, and the latest of them. */
 export const RiskToday = ({ today, zone }: { today: Overview['today']; zone: string }) => {
   const total = today.risk4 + today.risk5;
@@ -55,7 +63,9 @@ export const RiskToday = ({ today, zone }: { today: Overview['today']; zone: str
       id="today"
       title="Risk 4 and 5 today"
       side={
-        <a href={eventsPath({ from: day, to: day, risk: '4' })}>See all{total > 0 && ` ${number(total)}`}</a>
+        <a href={eventsPath({ from: day, to: day, risk: '4' })}>
+          See {total === 1 ? 'it' : total === 0 ? 'all' : `all ${number(total)}`}
+        </a>
       }
     >
       <div class="panel-body pb-2">
@@ -85,7 +95,7 @@ export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
 
 const Events = ({ events, withProvider = false }: { events: LatestEvent[]; withProvider?: boolean }) => (
   <ul class={`rows${withProvider ? ' mt-2' : ' border-t border-line'}`}>
-    {events.map(({ id, risk, types, vehicleName, tsp, startedAt }) => (
+    {events.map(({ id, risk, types, vehicleName, tsp, startedAt, address }) => (
       <li>
         <Risk risk={risk} />
         <div class="min-w-0">
@@ -93,8 +103,7 @@ const Events = ({ events, withProvider = false }: { events: LatestEvent[]; withP
             {namesIn(types).join(', ')}
           </a>{' '}
           <span class="sub break-words">
-            {vehicleName}
-            {withProvider && ` · ${tsp}`}
+            {[vehicleName, ...(withProvider ? [address, tsp] : [])].filter(Boolean).join(' · ')}
           </span>
         </div>
         <span class="when">

@@ -82,12 +82,14 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
             {affected.map(({ id, name, risk4, risk5 }) => (
               <tr>
                 <td class="w-full break-words">
-                  <a href={`/portal/${which}s/${id}`}>{name}</a>
+                  <a class="cover" href={`/portal/${which}s/${id}`}>
+                    {name}
+                  </a>
                 </td>
                 <td class="num">{risk5.toLocaleString('en')}</td>
                 <td class="num">{risk4.toLocaleString('en')}</td>
                 <td class="num">
-                  <a href={eventsIn(span, { [which]: id, risk: '4' })}>
+                  <a class="over" href={eventsIn(span, { [which]: id, risk: '4' })}>
                     {(risk4 + risk5).toLocaleString('en')}
                     <span class="sr-only"> events of {name}</span>
                   </a>

@@ -1,12 +1,17 @@
 import type { Child } from 'hono/jsx';
 import type { Setup } from '../overview/setup.ts';
+import { Allowed, AskInstead } from './ui/allowed.tsx';
 import { LinkButton } from './ui/forms.tsx';
 import { Icon } from './ui/icons.tsx';
 
 /** Whether nothing of the checklist is left to do. */
 export const isDone = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && webhook && token);
 
-type Step = { name: string; done: boolean; text: Child; action?: { href: string; name: string } };
+/** A step of the list, and the page where it is done: for people who may send the form that it `does` it with. */
+type Step = { name: string; done: boolean; text: Child; action?: Action };
+type Action = { href: string; name: string; does?: { at: string; what: string } };
+
+const [newWebhook, tokens] = ['/portal/webhooks/new', '/portal/settings/tokens'];
 
 const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] => [
   {
@@ -21,7 +26,7 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
     text: webhook
       ? 'A webhook is called as accidents and safety events happen.'
       : 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
-    action: { href: '/portal/webhooks/new', name: 'Add a webhook' },
+    action: { href: newWebhook, name: 'Add a webhook', does: { at: newWebhook, what: 'add one' } },
   },
   {
     name: 'Create an API token',
@@ -29,7 +34,7 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
     text: token
       ? 'Your programs can read the account’s data.'
       : 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
-    action: { href: '/portal/settings/tokens', name: 'Create a token' },
+    action: { href: tokens, name: 'Create a token', does: { at: tokens, what: 'create one' } },
   },
 ];
 
@@ -89,13 +94,27 @@ const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
         <strong>{name}</strong>
         <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
         <p class="sub break-words">{text}</p>
+        {!done && action?.does && <AskInstead to={action.does.at} what={action.does.what} />}
         {current && action && (
-          <div class="actions mt-3">
-            <LinkButton href={action.href} name={action.name} weight="primary" />
-          </div>
+          <ForAllowed action={action}>
+            <div class="actions mt-3">
+              <LinkButton href={action.href} name={action.name} weight="primary" />
+            </div>
+          </ForAllowed>
         )}
       </div>
-      {!done && !current && action ? <LinkButton href={action.href} name={action.name} small /> : <span />}
+      {!done && !current && action ? (
+        <ForAllowed action={action}>
+          <LinkButton href={action.href} name={action.name} small />
+        </ForAllowed>
+      ) : (
+        <span />
+      )}
     </li>
   );
 };
+
+/** What leads somewhere for people who may do there what is to be done. */
+const ForAllowed = ({ action: { does }, children }: { action: Action; children: Child }) => (
+  <Allowed to={does?.at ?? ''}>{children}</Allowed>
+);

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import { listActivity, maxCountedInList, type WebhookSummary } from '../deliveries/activity.ts';
-import { addTallies, type HourTally, type Tally } from '../deliveries/counts.ts';
+import { addTallies, type HourTally, noTally, type Tally } from '../deliveries/counts.ts';
 import { percentile } from '../deliveries/latency.ts';
 import type { App, Context } from '../http/context.ts';
 import { cursorFor, requestedSlice } from '../http/slices.ts';
+import { webhookVersion } from '../overview/version.ts';
 import { page } from './layout.tsx';
 import { duration, upTo } from './outcome-words.ts';
 import { Health, rankOf } from './receiver.tsx';
@@ -16,6 +17,9 @@ export const webhookListPages = new Hono<App>().get('/webhooks', list);
 
 const pageSize = 50;
 
+/** How many webhooks an open page watches, in turn: those in most trouble. */
+const maxWatched = 10;
+
 /** Those in trouble come first. */
 async function list(c: Context) {
   const { items, next } = await listActivity(c.env, c.get('caller'), requestedSlice(c, pageSize));
@@ -27,7 +31,11 @@ async function list(c: Context) {
     c,
     {
       title: 'Webhooks',
-      lead: 'Your endpoints, which are called when something happens. Figures are of the last 24 hours.',
+      watches: webhooks.slice(0, maxWatched).map(({ webhook: { id, hours } }) => ({
+        id,
+        version: webhookVersion(hours.at(-1) ?? { hour: 0, ...noTally }),
+      })),
+      lead: 'Your endpoints, called as accidents and safety events happen. Figures cover the last 24 hours.',
       actions: webhooks.length > 0 && (
         <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />
       ),
@@ -48,7 +56,7 @@ async function list(c: Context) {
       )}
       {(next || !isFirst) && (
         <Pager
-          count={`${webhooks.length} webhooks`}
+          count={`${webhooks.length} webhook${webhooks.length === 1 ? '' : 's'}`}
           newest={isFirst ? undefined : c.req.path}
           older={next && `${c.req.path}?cursor=${cursorFor(c, next)}`}
           names={['First', 'More']}

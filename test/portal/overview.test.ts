@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
+import type { Role } from '../../src/roles.ts';
 import { countEvents } from '../../src/trends/job.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { metered } from '../support/meter.ts';
@@ -28,6 +29,10 @@ beforeEach(async () => {
   return () => vi.restoreAllMocks();
 });
 
+const signInAs = async (role: Role) => {
+  cookie = (await signIn(us, role)).cookie;
+};
+
 const hourMs = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const overview = async (path = '/portal') => (await ask('GET', path, { cookie })).text();
@@ -54,6 +59,18 @@ it('a new account sees what to do next, and each step ticks itself off', async (
   const html = await overview();
   expect(html).not.toContain('of 3 done');
   expect(html).toContain('Safety events per day');
+});
+
+it('who may not do a step has no button for it, and is told whom to ask', async () => {
+  await signInAs('viewer');
+  const list = await textOf('setup-now');
+  expect(list).toContain('Ask an admin or a member to add one.');
+  expect(await overview()).not.toContain('/portal/webhooks/new');
+  await rows('update tokens set revoked_at = 1 where account_id = ?', us.accountId);
+  await signInAs('member');
+  expect(await overview()).toContain('/portal/webhooks/new');
+  expect(await textOf('setup-now')).toContain('Ask an admin to create one.');
+  expect(await textOf('setup-now')).not.toContain('Create a token');
 });
 
 it('whoever does not want the list hides it, once data has come in', async () => {
@@ -127,7 +144,9 @@ it('what has a problem comes first, with why and where to go, and is counted in 
   expect(problems).toContain('Connection “Cold chain” is unavailable No data comes in.');
   expect(problems).toContain('Webhook “receiver.example.com”');
   expect(problems).toContain('returns 410');
-  expect(await textOf('open-now')).toMatch(/Open accidents.*Level 2 Truck 1 Verified, report to follow\./);
+  expect(await textOf('open-now')).toMatch(
+    /1 open accident All.*Level 2 Truck 1 Verified, report to follow\./,
+  );
   expect(await textOf('nav', '/portal/events')).toContain('Accidents 1 open');
   expect(await textOf('nav', '/portal/events')).toMatch(
     /Connections 1 with a problem Webhooks 1 with a problem/,
@@ -181,6 +200,25 @@ it('the page of a webhook learns of its deliveries by reading two rows', async (
   const reply = await ask('GET', path, { cookie, bindings });
   expect(await reply.json()).not.toEqual({ version: seen });
   expect(cost.read).toBeLessThanOrEqual(2);
+});
+
+it('the list of webhooks watches each of them in turn, by two rows, from what it shows', async () => {
+  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const watched = async (): Promise<[path: string, version: string][]> => {
+    const html = await (await ask('GET', '/portal/webhooks', { cookie })).text();
+    return JSON.parse(
+      (/data-also="([^"]*)"/.exec(html)?.[1] ?? '[]').replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+    );
+  };
+  const [[path = '', shown] = []] = await watched();
+  expect(await versionAt(path)).toBe(shown);
+  await as(us.connection.ingestKey).send(vehicle(), safetyEvent());
+  await settled(webhook.id);
+  const { env: bindings, cost } = metered();
+  const { version } = await (await ask('GET', path, { cookie, bindings })).json<{ version: string }>();
+  expect(version).not.toBe(shown);
+  expect(cost.read).toBeLessThanOrEqual(2);
+  expect(await watched()).toEqual([[path, version]]);
 });
 
 it('nobody learns of another account, or after signing out, but is sent to sign in', async () => {

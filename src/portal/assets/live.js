@@ -1,22 +1,26 @@
 // Pages work without this: it asks every few seconds, while the page can be seen, whether anything that the page shows
-// has changed, and only then fetches the page and replaces its parts that are marked `data-live`.
-const { tick, seen: first } = document.body.dataset;
+// has changed, and only then fetches the page and replaces its parts that are marked `data-live`. A page that shows
+// several things asks for one of them at a time, in turn.
+const { tick, seen, also = '[]' } = document.body.dataset;
+const watched = [[tick, seen], ...JSON.parse(also)].map(([path, version]) => ({ path, version }));
 const everyMs = 4000;
 const afterChangeMs = 8000; // where something changes all the time
 const longestMs = 60_000;
 
-let seen = first;
+let turn = 0;
 let waitMs = everyMs;
 let timer;
 
 async function look() {
-  const reply = await fetch(tick);
+  const thing = watched[turn % watched.length];
+  const reply = await fetch(thing.path);
   if (reply.redirected) return undefined; // signed out: nothing more to ask for
   if (!reply.ok) throw new Error(reply.statusText);
   const { version } = await reply.json();
-  if (version === seen) return everyMs;
+  turn++;
+  if (version === thing.version) return everyMs;
   await refresh();
-  seen = version;
+  thing.version = version;
   return afterChangeMs;
 }
 

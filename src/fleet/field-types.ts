@@ -171,21 +171,41 @@ export const code = <const T extends number>(
 export const alternatives = (values: readonly string[]): string =>
   [values.slice(0, -1).join(', '), ...values.slice(-1)].filter(Boolean).join(' or ');
 
+/** How long a provider's name for a place can be, in characters. */
+export const maxAddressLength = 200;
+
+const PlaceInput = {
+  latitude: Bounded(-90, 90),
+  longitude: Bounded(-180, 180),
+  address: v.nullish(Characters(maxAddressLength)),
+};
+const PlaceOutput = { latitude: v.number(), longitude: v.number(), address: v.nullable(v.string()) };
+
+/** A place without an address is kept as such places always were, so that records that are the same change nothing. */
+const withoutNothing = <T extends { address?: string | null | undefined }>({ address, ...place }: T) =>
+  address ? { ...place, address } : place;
+
 /** The components `Location` and `VehicleLocation` of the API's documents, as records and as lists have them. */
-export const LocationInput = v.object({ latitude: Bounded(-90, 90), longitude: Bounded(-180, 180) });
-export const LocationOutput = v.object({ latitude: v.number(), longitude: v.number() });
-export const VehicleLocationInput = v.object({
-  ...LocationInput.entries,
-  altitudeMeters: v.nullish(Bounded(-1000, 20_000), null),
-  speedKph: v.nullish(Bounded(0, 1000), null),
-  timestamp: v.pipe(Timestamp, v.transform(timestamp)),
-});
+export const LocationInput = v.pipe(v.object(PlaceInput), v.transform(withoutNothing));
+export const LocationOutput = v.object(PlaceOutput);
+export const VehicleLocationInput = v.pipe(
+  v.object({
+    ...PlaceInput,
+    altitudeMeters: v.nullish(Bounded(-1000, 20_000), null),
+    speedKph: v.nullish(Bounded(0, 1000), null),
+    timestamp: v.pipe(Timestamp, v.transform(timestamp)),
+  }),
+  v.transform(withoutNothing),
+);
 export const VehicleLocationOutput = v.object({
-  ...LocationOutput.entries,
+  ...PlaceOutput,
   altitudeMeters: v.nullable(v.number()),
   speedKph: v.nullable(v.number()),
   timestamp: TimeOutput,
 });
+
+/** Reads a place as D1 keeps it. */
+const placeOf = (stored: string) => ({ address: null, ...JSON.parse(stored) });
 
 /** The component `AccidentLevel`. */
 export const AccidentLevel = v.object({
@@ -194,23 +214,23 @@ export const AccidentLevel = v.object({
 });
 const AccidentLevels = v.array(AccidentLevel);
 
-const denver = { latitude: 39.7392, longitude: -104.9903 };
-const degrees = { latitude: 'number', longitude: 'number' } as const;
+const denver = { latitude: 39.7392, longitude: -104.9903, address: 'Colfax Ave, Denver, CO' };
+const placeCells = { latitude: 'number', longitude: 'number', address: 'text' } as const;
 
-/** A place, in decimal degrees. */
+/** A place in decimal degrees, with what the provider calls it. */
 export const location = (description: string) =>
   field('text', LocationInput, LocationOutput, description, denver, {
-    read: JSON.parse,
+    read: placeOf,
     holds: 'json',
-    cell: degrees,
+    cell: placeCells,
   });
 
 /** A place, with when a vehicle was there and how fast it went. */
 export const vehicleLocation = (description: string) => {
   const time = '2026-11-20T20:00:00.000Z';
   const example = { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: time };
-  const cell = { ...degrees, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' } as const;
-  const more = { read: JSON.parse, holds: 'json', cell } as const;
+  const cell = { ...placeCells, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' } as const;
+  const more = { read: placeOf, holds: 'json', cell } as const;
   return field('text', VehicleLocationInput, VehicleLocationOutput, description, example, more);
 };
 

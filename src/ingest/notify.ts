@@ -77,7 +77,7 @@ function accidentNotification(
       vin,
       connection: connectionId,
       tSP,
-      location,
+      location: { latitude: location.latitude, longitude: location.longitude },
       notificationLevel: level,
       reportReady: reportReady && !dismissed,
       isAccurate: isAccurate && !dismissed,

@@ -2,10 +2,9 @@ import type { findReferences } from '../fleet/find.ts';
 import type { NamedEvent } from '../fleet/named.ts';
 import type { Accident } from './accident-state.tsx';
 import type { Trip } from './trip-at.ts';
-import { placeName } from './ui/map.tsx';
+import { TripLink } from './trip-table.tsx';
+import { FullPlace } from './ui/map.tsx';
 import { Facts } from './ui/parts.tsx';
-import { Time } from './ui/time.tsx';
-import { distance } from './units.ts';
 
 type References = Pick<Awaited<ReturnType<typeof findReferences>>, 'vehicle' | 'connection'>;
 type Props = References & { accident: Accident; events: NamedEvent[]; trip: Trip | undefined };
@@ -14,7 +13,7 @@ type Props = References & { accident: Accident; events: NamedEvent[]; trip: Trip
 export const AccidentFacts = ({ accident, vehicle, connection, events, trip }: Props) => (
   <Facts
     facts={[
-      ['Place', placeName(accident.location)],
+      ['Place', <FullPlace place={accident.location} />],
       [
         'Vehicle',
         vehicle && (
@@ -40,15 +39,6 @@ export const AccidentFacts = ({ accident, vehicle, connection, events, trip }: P
   />
 );
 
-const TripLink = ({ trip }: { trip: Trip }) => (
-  <>
-    <a href={`/portal/trips/${trip.id}`}>
-      Since <Time at={trip.startedAt} />
-    </a>
-    {trip.distanceKm !== null && `, ${distance(trip.distanceKm)}`}
-  </>
-);
-
 /** The driver of the trip; without one, that of the event that is closest to the accident. */
 const Driver = (props: { trip: Trip | undefined; events: NamedEvent[]; at: number }) => {
   const { trip, events, at } = props;
@@ -59,7 +49,7 @@ const Driver = (props: { trip: Trip | undefined; events: NamedEvent[]; at: numbe
   return (
     <>
       <a href={`/portal/drivers/${known.driverId}`}>{known.driverName ?? 'Unknown'}</a>{' '}
-      <span class="sub">{known === trip ? 'of the trip' : 'of the closest event'}</span>
+      <span class="sub">{known === trip ? 'from the trip' : 'from the closest event'}</span>
     </>
   );
 };

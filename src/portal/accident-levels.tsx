@@ -48,7 +48,11 @@ const When = ({ times, level }: { times: (number | undefined)[]; level: number }
     <>
       {dayIn(zone, at) === dayIn(zone, times[0] ?? at) ? <Clock at={at} seconds /> : <Time at={at} seconds />}{' '}
       <span class="sub">
-        {first ? `${spanInWords(at - before)} after the accident` : `+${spanInWords(at - before)}`}
+        {first
+          ? `${spanInWords(at - before)} after the accident`
+          : at - before < 1000
+            ? 'at the same time'
+            : `+${spanInWords(at - before)}`}
       </span>
     </>
   );

@@ -3,22 +3,23 @@ import { validate as isUuid } from 'uuid';
 import { deliveriesOf } from '../deliveries/of-event.ts';
 import { Refusal } from '../errors.ts';
 import { findItem, findReferences } from '../fleet/find.ts';
-import { accidentsWithVehicles } from '../fleet/named.ts';
+import { accidentsWithVehicles, type NamedEvent } from '../fleet/named.ts';
 import type { App, Context } from '../http/context.ts';
 import { AccidentFacts } from './accident-facts.tsx';
 import { Levels } from './accident-levels.tsx';
 import { Report } from './accident-report.tsx';
-import { AccidentState } from './accident-state.tsx';
+import { type Accident, AccidentState } from './accident-state.tsx';
 import { Around, eventsAround, pointsOf } from './around.tsx';
 import { page } from './layout.tsx';
 import { timeIn } from './record-paths.ts';
 import { WhoWasTold } from './told.tsx';
-import { tripAt } from './trip-at.ts';
+import { type Trip, tripAt } from './trip-at.ts';
 import { Icon } from './ui/icons.tsx';
 import { Live } from './ui/live.tsx';
-import { PlaceMap } from './ui/map.tsx';
+import { type Place, PlaceMap } from './ui/map.tsx';
 import { Panel } from './ui/parts.tsx';
 import { Ago, FullTime } from './ui/time.tsx';
+import { endsOf, wayOf } from './way.ts';
 
 /** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
 export const accidentPage = new Hono<App>().get('/accidents/:eventId', detail);
@@ -42,7 +43,7 @@ async function detail(c: Context) {
   return page(
     c,
     {
-      title: `Accident of ${name}`,
+      title: accident.location.address ? `${name}, ${accident.location.address}` : `Accident, ${name}`,
       state: (
         <span id="state-now" data-live>
           <AccidentState accident={accident} />
@@ -87,11 +88,13 @@ async function detail(c: Context) {
           </Live>
           <Panel id="where" title="Place and facts" hidden>
             <PlaceMap
-              label="Map of the accident and of the vehicle's events around it"
+              label="Map of the accident, its trip and the vehicle's events around it"
               points={[
+                ...(trip ? endsOf(trip) : []),
                 ...pointsOf(events),
-                { at: accident.location, name: 'The accident', look: 'accident' },
+                { at: accident.location, name: 'The accident', look: 'accident', here: true },
               ]}
+              line={trip && wayThrough(accident, trip, events)}
             />
             <div class="panel-body pt-4">
               <AccidentFacts {...{ accident, vehicle, connection, events, trip }} />
@@ -101,4 +104,17 @@ async function detail(c: Context) {
       </div>
     </>,
   );
+}
+
+/** The way of the accident's trip: from its start by its events and the accident, as they happened. */
+function wayThrough(accident: Accident, trip: Trip, events: NamedEvent[]): Place[] {
+  const onTrip = events.filter(
+    ({ startedAt, tripId }) =>
+      startedAt >= trip.startedAt &&
+      (trip.endedAt === null || startedAt <= trip.endedAt) &&
+      [null, trip.id].includes(tripId),
+  );
+  const before = onTrip.filter(({ startedAt }) => startedAt <= accident.eventTime);
+  const placesOf = (those: NamedEvent[]) => those.map(({ location }) => location);
+  return wayOf(trip, [...placesOf(before), accident.location, ...placesOf(onTrip.slice(before.length))]);
 }

@@ -6,7 +6,7 @@ import { page } from './layout.tsx';
 import { accidentPath } from './record-paths.ts';
 import { LinkButton } from './ui/forms.tsx';
 import { Live } from './ui/live.tsx';
-import { placeName } from './ui/map.tsx';
+import { shortPlaceName } from './ui/map.tsx';
 import { Empty, Pager, Segment, Table } from './ui/parts.tsx';
 import { Level } from './ui/states.tsx';
 import { Time } from './ui/time.tsx';
@@ -98,7 +98,7 @@ const Accidents = ({ accidents }: { accidents: Accident[] }) => (
         <td>
           <code>{accident.vin}</code>
         </td>
-        <td class="nowrap">{placeName(accident.location)}</td>
+        <td>{shortPlaceName(accident.location)}</td>
         <td>{accident.tSP}</td>
         <td class="nowrap">
           {accident.reportUrl && (

@@ -1,7 +1,7 @@
 import type { NamedEvent } from '../fleet/named.ts';
 import { dayName } from './days.ts';
 import { eventPath } from './record-paths.ts';
-import { placeName } from './ui/map.tsx';
+import { shortPlaceName } from './ui/map.tsx';
 import { Risk } from './ui/states.tsx';
 import { Clock, dayIn } from './ui/time.tsx';
 import { speedOf } from './units.ts';
@@ -54,7 +54,7 @@ const Row = ({ event, source }: { event: NamedEvent; source: string }) => (
     </td>
     <td>{event.vehicleName}</td>
     <td>{event.driverName ?? <span class="sub">{event.driverId ? 'Unknown' : 'Not assigned'}</span>}</td>
-    <td class="nowrap">{event.location && placeName(event.location)}</td>
+    <td>{event.location && shortPlaceName(event.location)}</td>
     <td class="nowrap">{speedOf(event)}</td>
     <td class="sub">{source}</td>
     <td class="nowrap">

@@ -9,12 +9,13 @@ import { Around, eventsAround, pointsOf } from './around.tsx';
 import { page } from './layout.tsx';
 import { timeIn } from './record-paths.ts';
 import { WhoWasTold } from './told.tsx';
+import { TripLink } from './trip-table.tsx';
 import { Live } from './ui/live.tsx';
-import { PlaceMap, placeName } from './ui/map.tsx';
+import { FullPlace, PlaceMap } from './ui/map.tsx';
 import { Facts, Panel } from './ui/parts.tsx';
 import { Risk } from './ui/states.tsx';
 import { Ago, FullTime, spanInWords, Time } from './ui/time.tsx';
-import { distance, inMph, speedOf } from './units.ts';
+import { inMph, speedOf } from './units.ts';
 
 /** One safety event: where, how fast, who drove, in whose words, and who was told. */
 export const eventPage = new Hono<App>().get('/events/:id', detail);
@@ -63,11 +64,13 @@ async function detail(c: Context) {
           {event.location && (
             <PlaceMap
               label="Map of the event and of the vehicle's events around it"
-              points={pointsOf([event, ...events.filter((other) => other.id !== id)])}
+              points={[
+                ...pointsOf(events.filter((other) => other.id !== id)),
+                ...pointsOf([event]).map((point) => ({ ...point, here: true })),
+              ]}
             />
           )}
           <div class="panel-body pt-4">
-            {' '}
             <EventFacts event={event} references={references} />
           </div>
         </Panel>
@@ -85,7 +88,7 @@ const EventFacts = (props: { event: SafetyEvent; references: FoundReferences }) 
   return (
     <Facts
       facts={[
-        ['Place', event.location ? placeName(event.location) : <span class="sub">Not given</span>],
+        ['Place', event.location ? <FullPlace place={event.location} /> : <span class="sub">Not given</span>],
         [
           'Speed',
           event.maxSpeedKph === null ? null : (
@@ -123,19 +126,10 @@ const EventFacts = (props: { event: SafetyEvent; references: FoundReferences }) 
         ],
         [
           'Trip',
-          event.tripId && (
-            <>
-              <a href={`/portal/trips/${event.tripId}`}>
-                {trip ? (
-                  <>
-                    Since <Time at={trip.startedAt} />
-                  </>
-                ) : (
-                  'Its trip'
-                )}
-              </a>
-              {trip && trip.distanceKm !== null && `, ${distance(trip.distanceKm)}`}
-            </>
+          trip ? (
+            <TripLink trip={trip} />
+          ) : (
+            event.tripId && <a href={`/portal/trips/${event.tripId}`}>Its trip</a>
           ),
         ],
         [

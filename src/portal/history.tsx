@@ -12,7 +12,7 @@ import { timeZoneOf } from './layout.tsx';
 import { eventPath } from './record-paths.ts';
 import { type TripRow, TripTable } from './trip-table.tsx';
 import { Columns, Legend, type Series } from './ui/chart.tsx';
-import { placeName } from './ui/map.tsx';
+import { shortPlaceName } from './ui/map.tsx';
 import { Empty, Panel, Table } from './ui/parts.tsx';
 import { Risk } from './ui/states.tsx';
 import { dayIn, Time } from './ui/time.tsx';
@@ -91,7 +91,7 @@ export const EventRows = ({ events, of }: { events: NamedEvent[]; of: 'vehicle' 
   <Table
     caption="Safety events"
     flow
-    head={['Incident', 'Risk', of === 'vehicle' ? 'Driver' : 'Vehicle', 'Place', 'Speed', 'Time']}
+    head={['Incident', 'Risk', of === 'vehicle' ? 'Driver' : 'Vehicle', 'Speed', 'Time']}
   >
     {events.map((event) => (
       <tr>
@@ -99,12 +99,12 @@ export const EventRows = ({ events, of }: { events: NamedEvent[]; of: 'vehicle' 
           <a class="cover" href={eventPath(event)}>
             {event.translatedIncidentTypes.join(', ')}
           </a>
+          {event.location && <div class="sub">{shortPlaceName(event.location)}</div>}
         </td>
         <td class="card-side nowrap">
           <Risk risk={event.eventRisk} />
         </td>
         <td>{of === 'vehicle' ? event.driverName : event.vehicleName}</td>
-        <td>{event.location && placeName(event.location)}</td>
         <td class="nowrap">{speedOf(event)}</td>
         <td class="nowrap">
           <Time at={event.startedAt} />

@@ -36,7 +36,8 @@ export const WhoWasTold = (props: { deliveries: Told[]; complete: boolean }) => 
                 <tr class="group-row">
                   <th scope="rowgroup" colspan={4}>
                     <span class="flex items-center gap-2">
-                      <Level level={level} /> · {levelNames[level]}
+                      <Level level={level} />
+                      <span>{levelNames[level]}</span>
                     </span>
                   </th>
                 </tr>

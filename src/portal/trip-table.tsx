@@ -1,6 +1,6 @@
 import type { trips } from '../fleet/trips.ts';
 import { tripPath } from './record-paths.ts';
-import { placeName } from './ui/map.tsx';
+import { shortPlaceName } from './ui/map.tsx';
 import { Table } from './ui/parts.tsx';
 import { spanInWords, Time } from './ui/time.tsx';
 import { distance } from './units.ts';
@@ -15,19 +15,20 @@ export type TripRow = ReturnType<typeof trips.list.present> & {
 export const TripTable = (props: { trips: TripRow[]; without?: 'vehicle' | 'driver' }) => {
   const { trips, without } = props;
   const head = [
-    'Started',
+    'Trip',
     ...(without === 'vehicle' ? [] : ['Vehicle']),
     ...(without === 'driver' ? [] : ['Driver']),
-    ...['From', 'To', 'Distance', 'Duration'],
+    ...['Distance', 'Duration'],
   ];
   return (
     <Table caption="Trips" flow head={head}>
       {trips.map((trip) => (
         <tr>
-          <td class="card-title nowrap">
-            <a class="cover" href={tripPath(trip)}>
+          <td class="card-title">
+            <a class="cover nowrap" href={tripPath(trip)}>
               <Time at={trip.startedAt} />
             </a>
+            <div class="sub">{routeOf(trip)}</div>
           </td>
           {without !== 'vehicle' && <td>{trip.vehicleName ?? <span class="sub">Unknown</span>}</td>}
           {without !== 'driver' && (
@@ -35,8 +36,6 @@ export const TripTable = (props: { trips: TripRow[]; without?: 'vehicle' | 'driv
               {trip.driverName ?? <span class="sub">{trip.driverId ? 'Unknown' : 'Not assigned'}</span>}
             </td>
           )}
-          <td>{trip.startLocation && placeName(trip.startLocation)}</td>
-          <td>{trip.endLocation && placeName(trip.endLocation)}</td>
           <td class="nowrap">{trip.distanceKm !== null && distance(trip.distanceKm)}</td>
           <td class="nowrap">{durationOf(trip)}</td>
         </tr>
@@ -44,6 +43,36 @@ export const TripTable = (props: { trips: TripRow[]; without?: 'vehicle' | 'driv
     </Table>
   );
 };
+
+/** The way to a trip's page: by where it led, if that has names, or by when it began; with its length. */
+export const TripLink = ({ trip }: { trip: TripRow }) => {
+  const isNamed = trip.startLocation?.address || trip.endLocation?.address;
+  return (
+    <>
+      <a href={tripPath(trip)}>
+        {isNamed ? (
+          routeOf(trip)
+        ) : (
+          <>
+            Since <Time at={trip.startedAt} />
+          </>
+        )}
+      </a>
+      {trip.distanceKm !== null && `, ${distance(trip.distanceKm)}`}
+    </>
+  );
+};
+
+/** "Chambersburg, PA to Carlisle, PA", as far as it is known; empty if nothing is. */
+export function routeOf({
+  startLocation,
+  endLocation,
+}: Pick<TripRow, 'startLocation' | 'endLocation'>): string {
+  if (startLocation && endLocation)
+    return `${shortPlaceName(startLocation)} to ${shortPlaceName(endLocation)}`;
+  if (startLocation) return `From ${shortPlaceName(startLocation)}`;
+  return endLocation ? `To ${shortPlaceName(endLocation)}` : '';
+}
 
 /** How long a trip took, in words; of one that goes on, that it does. */
 export function durationOf({ startedAt, endedAt, durationSeconds }: TripRow): string {

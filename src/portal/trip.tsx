@@ -10,11 +10,12 @@ import { EventRows } from './history.tsx';
 import { page } from './layout.tsx';
 import { timeIn } from './record-paths.ts';
 import { durationOf } from './trip-table.tsx';
-import { type MapPoint, type Place, PlaceMap, placeName } from './ui/map.tsx';
+import { type Place, PlaceMap, placeName } from './ui/map.tsx';
 import { Empty, Facts, Panel } from './ui/parts.tsx';
 import { FullTime, Time } from './ui/time.tsx';
 import { distance } from './units.ts';
 import { eventPoints } from './vehicle.tsx';
+import { endsOf, wayOf } from './way.ts';
 
 /** One trip: from where to where, and what happened on the way. */
 export const tripPage = new Hono<App>().get('/trips/:id', detail);
@@ -60,8 +61,11 @@ async function detail(c: Context) {
         <Panel id="facts" title="Places and facts" hidden>
           <PlaceMap
             label={`Trip of ${name}: where it began and ended, and its safety events`}
-            points={[...ends(trip), ...eventPoints({ events })]}
-            line={wayOf(trip, events)}
+            points={[...endsOf(trip), ...eventPoints({ events })]}
+            line={wayOf(
+              trip,
+              events.map(({ location }) => location),
+            )}
           />
           <div class="panel-body pt-4">
             <Facts
@@ -124,12 +128,3 @@ const Moment = ({ at, place }: { at: string; place: Place | null }) => (
     )}
   </>
 );
-
-const ends = ({ startLocation, endLocation }: Trip): MapPoint[] => [
-  ...(startLocation ? [{ at: startLocation, name: 'Start', look: 'start' as const }] : []),
-  ...(endLocation ? [{ at: endLocation, name: 'End', look: 'end' as const }] : []),
-];
-
-/** The places that are known of a trip, in the order in which it came to them. */
-const wayOf = ({ startLocation, endLocation }: Trip, events: NamedEvent[]): Place[] =>
-  [startLocation, ...events.map(({ location }) => location), endLocation].filter((place) => place !== null);

@@ -8,7 +8,7 @@ import { modelOf } from './fleet-tables.tsx';
 import { type History, HistoryPanels, readHistory } from './history.tsx';
 import { page } from './layout.tsx';
 import { eventPath } from './record-paths.ts';
-import { type MapPoint, PlaceMap, placeName } from './ui/map.tsx';
+import { FullPlace, type MapPoint, PlaceMap } from './ui/map.tsx';
 import { Facts, Panel } from './ui/parts.tsx';
 import { State } from './ui/states.tsx';
 import { Ago } from './ui/time.tsx';
@@ -48,7 +48,7 @@ async function detail(c: Context) {
             <Facts
               facts={[
                 ['Last seen', seen && <Ago at={seen.timestamp} />],
-                ['Place', seen && placeName(seen)],
+                ['Place', seen && <FullPlace place={seen} />],
                 ['VIN', vehicle.vin && <code>{vehicle.vin}</code>],
                 ['Plate', vehicle.licensePlate],
                 ['Fuel', vehicle.fuelType],
@@ -79,7 +79,7 @@ async function detail(c: Context) {
 type Vehicle = ReturnType<typeof vehicles.list.present>;
 
 const lastSeen = ({ name, lastLocation }: Vehicle): MapPoint[] =>
-  lastLocation ? [{ at: lastLocation, name: `${name}, last seen here`, look: 'vehicle' }] : [];
+  lastLocation ? [{ at: lastLocation, name: `${name}, last seen here`, look: 'vehicle', here: true }] : [];
 
 /** The latest events of a history on a map, each with the way to its page. */
 export const eventPoints = ({ events }: Pick<History, 'events'>): MapPoint[] =>

@@ -76,6 +76,12 @@ it.each<[string, Kind, object, number]>([
     { ...small.vehicle, make: 'm'.repeat(100), model: wide.slice(100), groups: ['a', 'b'] },
     1,
   ],
+  [
+    'event with a long address',
+    'safetyEvent',
+    safetyEvent({ vehicle: 'v', location: { latitude: 1, longitude: 2, address: wide } }),
+    2,
+  ],
   ['event of many types', 'safetyEvent', safetyEvent({ vehicle: 'v', incidentTypes: longTypes }), 2],
   ['event of a long word', 'safetyEvent', safetyEvent({ vehicle: 'v', incidentTypes: ['w'.repeat(100)] }), 2],
   [

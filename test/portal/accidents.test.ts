@@ -33,10 +33,19 @@ beforeAll(async () => {
   await as(ingestKey).send(
     vehicle({ name: 'Truck 114', vin: 'VIN114', licensePlate: 'ZQX 4471' }),
     driver({ name: 'Joss Arden' }),
-    trip({ startedAt: minutesAgo(100), driver: 'driver-1', distanceKm: 50 }),
-    safetyEvent({ sourceId: 'before', startedAt: minutesAgo(40), incidentTypes: ['Phone Usage'] }),
+    trip({
+      ...{ startedAt: minutesAgo(100), driver: 'driver-1', distanceKm: 50 },
+      startLocation: { latitude: 39, longitude: -105 },
+    }),
+    safetyEvent({
+      ...{ sourceId: 'before', startedAt: minutesAgo(40), incidentTypes: ['Phone Usage'] },
+      location: { latitude: 39.5, longitude: -105 },
+    }),
     safetyEvent({ sourceId: 'long before', startedAt: minutesAgo(400), incidentTypes: ['Smoking'] }),
-    safetyEvent({ sourceId: 'after', startedAt: minutesAgo(20), incidentTypes: ['Idling'] }),
+    safetyEvent({
+      ...{ sourceId: 'after', startedAt: minutesAgo(20), incidentTypes: ['Idling'] },
+      location: { latitude: 40, longitude: -105 },
+    }),
   );
   const one = (changes: object) => accident({ eventTime: minutesAgo(30), ...changes });
   await as(ingestKey).send(one({ sourceId: 'first', vin: 'VIN114', notificationLevel: 1 }));
@@ -78,12 +87,43 @@ describe('the list of accidents', () => {
 describe('the page of an accident', () => {
   it('has its levels with their times, where it was, and whose vehicle and driver', async () => {
     const html = await get(await linkTo('VIN114'));
-    expect(html).toContain('Accident of Truck 114');
+    expect(html).toContain('Accident, Truck 114');
     expect(html.match(/class="done"/g)).toHaveLength(2);
     expect(html).toMatch(/class="now" aria-current="step">[\s\S]*Report ready/);
     expect(html).toContain('after the accident');
-    for (const words of ['39.73920, −104.99030', 'ZQX 4471', 'VIN114', 'Joss Arden', 'of the trip', '50 km'])
+    for (const words of [
+      '39.73920, −104.99030',
+      'ZQX 4471',
+      'VIN114',
+      'Joss Arden',
+      'from the trip',
+      '50 km',
+    ])
       expect(html).toContain(words);
+  });
+
+  it('is called by the place where it was, if the provider has a name for it', async () => {
+    const location = { latitude: 40.215, longitude: -77.189, address: 'I-81 N near Carlisle, PA' };
+    await as(us.connection.ingestKey).send(
+      accident({ sourceId: 'named', vin: 'VINNAMED', eventTime: minutesAgo(30), location }),
+    );
+    const html = await get(await linkTo('VINNAMED'));
+    expect(html).toMatch(/<h1>VINNAMED, I-81 N near Carlisle, PA<\/h1>/);
+    expect(html).toContain('40.21500, −77.18900');
+    expect(await get('/portal')).toContain('VIN VINNAMED, I-81 N near Carlisle, PA');
+  });
+
+  it('has the way of its trip on the map: from the start by its events and the accident, as they happened', async () => {
+    const html = await get(await linkTo('VIN114'));
+    const way = /data-line="([^"]*)"/.exec(html)?.[1] ?? '[]';
+    expect(JSON.parse(way)).toEqual([
+      [-105, 39],
+      [-105, 39.5],
+      [-104.9903, 39.7392],
+      [-105, 40],
+    ]);
+    expect(html).toMatch(/data-look="accident"[^>]*data-here/);
+    expect(html).toContain('data-look="start"');
   });
 
   it('says by level who was notified and how the receiver answered', async () => {

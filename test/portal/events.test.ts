@@ -65,7 +65,7 @@ describe('the list of safety events', () => {
     const html = await page();
     expect(vehiclesOn(html)).toEqual(['Truck 114', 'Truck 2', 'Van 31', 'Truck 114']);
     expect(html).toContain('Joss Arden');
-    expect(html).toContain('40.21502, −77.18934');
+    expect(html).toContain('40.215, −77.189');
     expect(html).toContain('98 km/h, limit 88');
     expect(html).toMatch(/scope="rowgroup"[^>]*>(Today|Yesterday), /);
   });

@@ -92,6 +92,7 @@ export const words: Record<string, string> = {
   receivedAt: 'When the service first received it.',
   latitude: 'Degrees north of the equator.',
   longitude: 'Degrees east of Greenwich.',
+  address: 'What the provider calls the place, such as a road and a town.',
   altitudeMeters: 'Metres above sea level.',
   speedKph: 'Kilometres per hour.',
   timestamp: 'When it was there.',

@@ -9,6 +9,8 @@ export type MapPoint = {
   name: string;
   look: 'accident' | 'risk-1' | 'risk-2' | 'risk-3' | 'risk-4' | 'risk-5' | 'start' | 'end' | 'vehicle';
   href?: string | undefined;
+  /** It is what the page is about: it is never one of several, and stands above all others. */
+  here?: boolean;
 };
 
 /** The style of a tile provider that the operator has chosen, by its URL; without one, maps show outlines. */
@@ -38,8 +40,14 @@ export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: Plac
       <div class="map"></div>
       <ul class="map-places">
         {/* Of two that cover each other, the more important one is on top: it comes last. */}
-        {points.toSorted(byWeight).map(({ at, name, look, href }) => (
-          <li data-at={JSON.stringify(inOrder(at))} data-look={look} data-mark={marks[look]} data-href={href}>
+        {points.toSorted(byWeight).map(({ at, name, look, href, here }) => (
+          <li
+            data-at={JSON.stringify(inOrder(at))}
+            data-look={look}
+            data-mark={marks[look]}
+            data-href={href}
+            data-here={here}
+          >
             {name} <span class="sub">{placeName(at)}</span>
           </li>
         ))}
@@ -52,9 +60,21 @@ export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: Plac
 /** What a place is called: by the provider's address, or else by its coordinates. */
 export const placeName = (place: Place): string => place.address || coordinates(place);
 
-/** "40.21502, −77.18934": latitude and longitude, to about a metre. */
-export const coordinates = ({ latitude, longitude }: Place): string =>
-  [latitude, longitude].map((degrees) => degrees.toFixed(5).replace('-', '−')).join(', ');
+/** The same in a table, where about 100 metres are exact enough. */
+export const shortPlaceName = (place: Place): string => place.address || coordinates(place, 3);
+
+/** The provider's address, with the coordinates on a second line; without an address these alone. */
+export const FullPlace = ({ place }: { place: Place }) => (
+  <>
+    {place.address}
+    {place.address && <br />}
+    <span class={place.address ? 'sub' : undefined}>{coordinates(place)}</span>
+  </>
+);
+
+/** "40.21502, −77.18934": latitude and longitude, to about a metre, or to fewer digits. */
+export const coordinates = ({ latitude, longitude }: Place, digits = 5): string =>
+  [latitude, longitude].map((degrees) => degrees.toFixed(digits).replace('-', '−')).join(', ');
 
 /** Never by colour alone: what stands in a point says which it is. */
 const marks: { [look in MapPoint['look']]?: string } = {

@@ -48,6 +48,11 @@ export const recordHits: Hits = {
     rejectsLongerLists(limits, letters, (incidentTypes) => safetyEvent({ incidentTypes })),
   '`recipients` of an event': (...limits) =>
     rejectsLongerLists(limits, address, (recipients) => safetyEvent({ recipients })),
+  '`address` of a location': (limit) =>
+    rejectsMore(
+      (size) => safetyEvent({ location: { latitude: 1, longitude: 2, address: letters(size) } }),
+      limit,
+    ),
   '`name` of a driver': (limit) => rejectsMore((size) => driver({ name: letters(size) }), limit),
   '`reportUrl` of an accident': (limit) =>
     rejectsMore((size) => accident({ reportUrl: 'https://example.com/'.padEnd(size, 'a') }), limit),

@@ -30,6 +30,7 @@ async function draw(figure) {
     look: place.dataset.look,
     mark: place.dataset.mark,
     href: place.dataset.href,
+    here: place.dataset.here !== undefined,
     name: place.textContent.trim().replaceAll(/\s+/g, ' '),
   }));
   const { style, line } = figure.dataset;
@@ -41,7 +42,8 @@ async function draw(figure) {
     container: figure.querySelector('.map'),
     style: style ?? ownStyle(false),
     bounds: boxAround([...points.map(({ at }) => at), ...(way ?? [])]),
-    fitBoundsOptions: { padding: 48, maxZoom: firstZoom },
+    // Nothing is hidden by the buttons at the right.
+    fitBoundsOptions: { padding: { top: 40, bottom: 40, left: 40, right: 64 }, maxZoom: firstZoom },
     maxZoom: style ? lastZoom : lastOutlineZoom,
     attributionControl: style ? { compact: true } : false,
     cooperativeGestures: true,
@@ -102,7 +104,8 @@ function show(maplibre, map, points) {
     const before = markers;
     markers = new Map();
     const placed = points.map((point, i) => ({ ...map.project(point.at), point, i }));
-    for (const group of clusters(placed, distance)) {
+    const [here, others] = [true, false].map((is) => placed.filter(({ point }) => point.here === is));
+    for (const group of [...clusters(others, distance), ...here.map((one) => [one])]) {
       const key = group.map(({ i }) => i).join();
       const marker =
         before.get(key) ??
@@ -127,9 +130,9 @@ function markerFor(maplibre, map, points) {
   return new maplibre.Marker({ element }).setLngLat(at).addTo(map);
 }
 
-function pin({ look, mark, href, name }) {
+function pin({ look, mark, href, name, here }) {
   const element = document.createElement(href ? 'a' : 'span');
-  element.className = `pin ${look}`;
+  element.className = `pin ${look}${here ? ' here' : ''}`;
   element.textContent = mark ?? '';
   element.title = name;
   if (href) element.href = href;

@@ -1,0 +1,65 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import { settled } from '../support/deliveries.ts';
+import { receiver } from '../support/receiver.ts';
+import { rows } from '../support/rows.ts';
+import {
+  accident,
+  as,
+  safetyEvent,
+  trip,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../support/world.ts';
+
+let us: World;
+let heard: ReturnType<typeof receiver>;
+beforeEach(async () => {
+  heard = receiver();
+  us = await world();
+  return () => vi.restoreAllMocks();
+});
+
+const place = { latitude: 40.215, longitude: -77.189 };
+const carlisle = { ...place, address: 'I-81 N, Carlisle, PA' };
+const startedAt = '2026-11-20T01:00:00.000Z';
+const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
+const first = async (path: string) =>
+  (await as(us.apiToken, { 'connection-id': us.connection.id }).get<Record<string, unknown>[]>(path)).data[0];
+
+it('what a provider calls a place is kept with every kind of location, and listed', async () => {
+  await send(
+    vehicle({ lastLocation: { ...carlisle, timestamp: startedAt } }),
+    trip({ startedAt, startLocation: carlisle, endLocation: place }),
+    safetyEvent({ startedAt, location: carlisle }),
+    accident({ eventTime: startedAt, location: carlisle }),
+  );
+  const days = '?from=2026-11-20&to=2026-11-21';
+  expect(await first('/vehicles')).toMatchObject({ lastLocation: carlisle });
+  expect(await first('/trips')).toMatchObject({
+    startLocation: carlisle,
+    endLocation: { ...place, address: null },
+  });
+  expect(await first(`/safety-events${days}`)).toMatchObject({ location: carlisle });
+  expect(await first('/accidents')).toMatchObject({ location: carlisle });
+});
+
+it('a place without an address is stored as before, so that the same record changes nothing', async () => {
+  await send(vehicle(), safetyEvent({ startedAt, location: place }));
+  for (const address of [null, undefined])
+    expect((await send(safetyEvent({ startedAt, location: { ...place, address } }))).data).toMatchObject({
+      unchanged: 1,
+    });
+  const [event] = await rows('select location from safety_events where connection_id = ?', us.connection.id);
+  expect(event).toEqual({ location: JSON.stringify(place) });
+  expect((await send(safetyEvent({ startedAt, location: carlisle }))).data).toMatchObject({ unchanged: 0 });
+});
+
+it('deliveries of accidents have their location exactly as the specification says', async () => {
+  const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  await send(accident({ location: carlisle }));
+  await settled(hook.id);
+  expect(heard.got[0]?.body.data.location).toEqual(place);
+});

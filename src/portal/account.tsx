@@ -66,12 +66,12 @@ const ZoneForm = (props: { chosen: string | null; browser: string; problem: Form
           <div class="field">
             <label for="timeZone">Show times in</label>
             <select class="select" id="timeZone" name="timeZone" aria-describedby={error && 'timeZone-error'}>
-              <option value="">Your browser’s: {zoneName(browser)}</option>
+              <option value="">Your browser’s ({cityOf(browser)})</option>
               {zonesByRegion().map(([region, zones]) => (
                 <optgroup label={region}>
                   {zones.map((zone) => (
                     <option value={zone} selected={zone === chosen}>
-                      {zone.split('/').slice(1).join(', ').replaceAll('_', ' ') || zone}
+                      {cityOf(zone)}
                     </option>
                   ))}
                 </optgroup>
@@ -86,6 +86,9 @@ const ZoneForm = (props: { chosen: string | null; browser: string; problem: Form
     </Panel>
   );
 };
+
+/** "New York", "Kentucky, Louisville"; a zone without a place as it is. */
+const cityOf = (zone: string): string => zone.split('/').slice(1).join(', ').replaceAll('_', ' ') || zone;
 
 /** All time zones by continent, UTC first. */
 function zonesByRegion(): [region: string, zones: string[]][] {

@@ -43,19 +43,19 @@ export const modelOf = ({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 
 
 /** Drivers, one a row. */
 export const DriverTable = ({ drivers }: { drivers: Driver[] }) => (
-  <Table caption="Drivers" head={['Driver', 'Email', 'Phone', 'License', 'Connection', 'State']}>
+  <Table caption="Drivers" head={['Driver', 'Email', 'Phone', 'License', 'Connection']}>
     {drivers.map((driver) => (
       <tr>
         <td class="card-title">
           <a class="cover" href={driverPath(driver.id)}>
             {driver.name}
-          </a>
+          </a>{' '}
+          {driver.status === 0 && <State mood="quiet">Inactive</State>}
         </td>
         <Cell label="Email">{driver.email}</Cell>
         <Cell label="Phone">{driver.phone}</Cell>
         <Cell label="License">{licenseOf(driver)}</Cell>
         <Cell label="Connection">{driver.connectionName}</Cell>
-        <td class="card-side">{driver.status === 0 && <State mood="quiet">Inactive</State>}</td>
       </tr>
     ))}
   </Table>

@@ -59,8 +59,9 @@ export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiti
 
 /** The limits of a receiver in words, and how many calls it gets now. */
 export function callLimits({ maxInFlight, maxPerSecond, window }: Receiver): string {
-  const now = window > 0 ? ` Now: up to ${window}.` : '';
-  if (maxInFlight === null && maxPerSecond === null) return `Up to ${widestWindow} calls at a time.${now}`;
+  const most = maxInFlight ?? widestWindow;
+  const now = window > 0 && window < most ? `, ${window} for now` : '';
+  if (maxInFlight === null && maxPerSecond === null) return `Up to ${most} at a time${now}`;
   const perSecond = maxPerSecond === null ? '' : `, ${maxPerSecond} a second`;
-  return `At most ${maxInFlight ?? widestWindow} calls at a time${perSecond}. Set by the operator.${now}`;
+  return `Up to ${most} at a time${perSecond}${now}. Set by the operator.`;
 }

@@ -80,7 +80,9 @@ async function list(c: Context, { draft, problem, issued }: Shown) {
 
 function countOf(tokens: { expiresAt: number | null }[]): string {
   const soon = tokens.filter(expiresSoon).length;
-  return soon === 0 ? `${tokens.length}` : `${tokens.length}, ${soon} expiring soon`;
+  return soon === 0
+    ? `${tokens.length}`
+    : `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
 }
 
 const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | undefined }) => {

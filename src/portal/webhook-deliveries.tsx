@@ -67,7 +67,7 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
             name="q"
             type="search"
             value={search}
-            placeholder="Delivery-Id, event ID or VIN"
+            placeholder="Delivery-Id, event or VIN"
             maxlength={100}
           />
           <button class="btn" type="submit">
@@ -83,7 +83,11 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
       )}
       {(part.next || before) && (
         <Pager
-          count={part.deliveries.length === 0 ? 'None here' : countOf(part.deliveries.length)}
+          count={
+            part.deliveries.length === 0
+              ? 'None here'
+              : `${countOf(part.deliveries.length)}${part.next ? ', more follow' : ''}`
+          }
           newest={before && to({})}
           older={part.next && to({ before: part.next })}
           names={selection.view === 'waiting' ? ['First', 'Later'] : ['Newest', 'Older']}
@@ -218,7 +222,7 @@ const Row = (props: { path: string; delivery: ListedDelivery; pausedUntil: numbe
           </Allowed>
         )}
       </td>
-      <td class="card-title">
+      <td class="card-title w-1/3">
         <a class="cover" href={`${path}/deliveries/${id}`}>
           {name}
         </a>

@@ -88,7 +88,9 @@ export const Form = (props: {
       <Headers state={state} revealed={revealed} to={to} path={path} error={errorOf(errors, 'headers')} />
       <section class="form-section" id="test" aria-labelledby="test-title">
         <div>
-          <h2 id="test-title">Test</h2>
+          <h2 class="legend" id="test-title">
+            Test
+          </h2>
           <p class="hint">
             Sends one made-up notification to this URL with these headers, now. Nothing is saved.
           </p>

@@ -220,7 +220,7 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
 
 const Retries = () => (
   <Panel id="retries" title="Retries">
-    <div class="panel-body stack">
+    <div class="panel-body grid gap-2">
       <p>
         A delivery is attempted up to {schedule.length + 1} times over three days: at once, and after 5 s, 5
         min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.

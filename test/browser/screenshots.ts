@@ -1,14 +1,20 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { root } from '../../src/cli/project/paths.ts';
-import { api, fleetJson } from '../support/node/journey.ts';
+import { api, fleet, fleetJson } from '../support/node/journey.ts';
 import { startShowcase } from '../support/node/showcase.ts';
 
 /** `npm run screenshots [-- NAME …]`: pages of the portal, on a desk and on a phone, light and dark. */
 const output = join(root, 'screenshots');
 mkdirSync(output, { recursive: true });
-const { page, stack, us, webhookId, failingId, stop } = await startShowcase();
-const [failed] = await fleetJson<{ id: string }[]>(stack, 'deliveries', 'list', '--webhook', failingId);
+const { page, browser, stack, us, webhookId, failingId, stop } = await startShowcase();
+const deliveries = await fleetJson<{ id: string; status: string }[]>(
+  stack,
+  ...['deliveries', 'list', '--webhook', failingId],
+);
+const failed = deliveries.find(({ status }) => status === 'failed');
+const waiting = deliveries.find(({ status }) => status === 'pending');
 const [token] = await fleetJson<{ id: string }[]>(stack, 'token', 'list', '--account', us.accountId);
 /** The path of the newest one of a list. */
 const newest = async (path: string, query = '') => {
@@ -21,10 +27,10 @@ await page.goto(`${stack.baseUrl}/portal/events`);
 const event = await page.locator('tbody a.cover').first().getAttribute('href');
 const people = await fleetJson<{ id: string }[]>(stack, 'user', 'list', '--account', us.accountId);
 const person = people.at(-1)?.id;
-/** Where the first row of a list leads. */
-const firstOf = async (path: string) => {
+/** Where a row of a list leads. */
+const rowOf = async (path: string, row = 0) => {
   await page.goto(stack.baseUrl + path);
-  return (await page.locator('tbody a.cover').first().getAttribute('href')) ?? '';
+  return (await page.locator('tbody a.cover').nth(row).getAttribute('href')) ?? '';
 };
 const pages: { [name: string]: string } = {
   home: '/portal',
@@ -39,11 +45,11 @@ const pages: { [name: string]: string } = {
   vehicles: '/portal/vehicles',
   'vehicles-found': '/portal/vehicles?q=truck%201',
   'vehicles-nothing': '/portal/vehicles?q=zzz',
-  vehicle: await firstOf('/portal/vehicles'),
+  vehicle: await rowOf('/portal/vehicles'),
   drivers: '/portal/drivers',
-  driver: await firstOf('/portal/drivers'),
+  driver: await rowOf('/portal/drivers'),
   trips: '/portal/trips',
-  trip: await firstOf('/portal/trips'),
+  trip: await rowOf('/portal/trips', 1),
   search: '/portal/search?q=t',
   'search-nothing': '/portal/search?q=zzz',
   accident: `/portal/accidents/${reported?.eventId}`,
@@ -57,6 +63,7 @@ const pages: { [name: string]: string } = {
   'webhook-replay': `/portal/webhooks/${webhookId}/replay`,
   'webhook-delete': `/portal/webhooks/${webhookId}/delete`,
   delivery: `/portal/webhooks/${failingId}/deliveries/${failed?.id}`,
+  'delivery-waiting': `/portal/webhooks/${failingId}/deliveries/${waiting?.id}`,
   tokens: '/portal/settings/tokens',
   'token-revoke': `/portal/settings/tokens/${token?.id}/revoke`,
   people: '/portal/settings/people',
@@ -72,22 +79,80 @@ const pages: { [name: string]: string } = {
   'docs-topics': '/docs/topics',
   'docs-reference': '/docs/reference',
 };
+const other = await fleetJson<{ id: string }>(stack, 'account', 'create', 'New Freight');
+await fleetJson(stack, 'user', 'add', 'new@example.com', '--account', other.id);
+/** Somebody else's page, by their address. */
+const pageOf = async (email: string) => {
+  const own = await (await browser.newContext({ timezoneId: 'America/New_York' })).newPage();
+  await own.goto((await fleet(stack, 'sign-in-link', email)).out.trim());
+  await own.getByRole('button', { name: 'Sign in' }).click();
+  await own.waitForURL(`${stack.baseUrl}/portal`);
+  return own;
+};
+const [newcomer, viewer] = [await pageOf('new@example.com'), await pageOf('lene@quillmoor.example')];
+type Shot = { path: string; on?: Page; act?: (on: Page) => Promise<unknown> };
+const press = (name: string) => (on: Page) => on.getByRole('button', { name, exact: true }).first().click();
+/** Pages as they are after something was done, or as others see them. */
+const scenes: { [name: string]: Shot } = {
+  'home-new': { path: '/portal', on: newcomer },
+  'home-viewer': { path: '/portal', on: viewer },
+  'accidents-none': { path: '/portal/accidents', on: newcomer },
+  'webhooks-none': { path: '/portal/webhooks', on: newcomer },
+  'webhook-viewer': { path: `/portal/webhooks/${webhookId}`, on: viewer },
+  'not-allowed': { path: '/portal/webhooks/new', on: viewer },
+  'webhook-invalid': {
+    path: '/portal/webhooks/new',
+    act: async (on) => {
+      await on.getByLabel('URL', { exact: true }).fill('http://claims.example.com/');
+      await press('Add webhook')(on);
+      await on.getByRole('alert').waitFor();
+    },
+  },
+  'webhook-tested': {
+    path: `/portal/webhooks/${webhookId}`,
+    act: async (on) => {
+      await press('Send a test event')(on);
+      await on.getByRole('status').waitFor();
+    },
+  },
+  'webhook-more': { path: `/portal/webhooks/${webhookId}`, act: press('More actions') },
+  'webhook-replay-missed': { path: `/portal/webhooks/${failingId}/replay` },
+  'token-new': {
+    path: '/portal/settings/tokens',
+    act: async (on) => {
+      await on.getByLabel('Token name').fill('Claims sync');
+      await press('Generate Token')(on);
+      await on.locator('#token').waitFor();
+    },
+  },
+};
+const menu: Shot = { path: '/portal/events', act: press('Menu') };
+
+const all: { [name: string]: Shot } = {
+  ...Object.fromEntries(Object.entries(pages).map(([name, path]) => [name, { path }])),
+  ...scenes,
+};
 const wanted = process.argv.slice(2);
-const shown = Object.entries(pages).filter(([name]) => wanted.length === 0 || wanted.includes(name));
+const shown = Object.entries(all).filter(([name]) => wanted.length === 0 || wanted.includes(name));
 for (const width of [1280, 390])
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.setViewportSize({ width, height: 800 });
-    await page.emulateMedia({ colorScheme });
-    for (const [name, path] of shown) {
-      await page.goto(stack.baseUrl + path);
-      if ((await page.locator('[data-map]').count()) > 0) {
-        await page.locator('[data-map]').first().scrollIntoViewIfNeeded();
-        await page.locator('.maplibregl-ctrl-scale').waitFor();
-        await page.waitForTimeout(2000); // a map says of no frame that it is the last
-        await page.evaluate('scrollTo(0, 0)');
+    const shots = width < 1024 && wanted.length === 0 ? [...shown, ['menu', menu] as const] : shown;
+    for (const [name, { path, on = page, act }] of shots) {
+      await on.setViewportSize({ width, height: 800 });
+      await on.emulateMedia({ colorScheme });
+      await on.goto(stack.baseUrl + path);
+      await act?.(on);
+      if ((await on.locator('[data-map]').count()) > 0) {
+        await on.locator('[data-map]').first().scrollIntoViewIfNeeded();
+        await on.locator('.maplibregl-ctrl-scale').waitFor();
+        await on.waitForTimeout(2500); // a map says of no frame that it is the last
+        await on.evaluate('scrollTo(0, 0)');
       }
-      await page.screenshot({ path: join(output, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      await on.screenshot({
+        path: join(output, `${name}-${width}-${colorScheme}.png`),
+        fullPage: !act || width > 1024,
+      });
     }
   }
 await stop();
-console.log(`${4 * shown.length} screenshots in ${output}`);
+console.log(`${output} has them`);

@@ -101,7 +101,7 @@ describe('the API Tokens tab', () => {
     const later = await html('/portal/settings/tokens');
     expect(later).toContain('In 2 days');
     expect(later).toContain('100 days unused');
-    expect(later).toContain('1 expiring soon');
+    expect(later).toContain('one expires soon');
     await at(Date.now() - 1, 'Claims');
     expect(await html('/portal/settings/tokens')).toContain('Expired');
   });

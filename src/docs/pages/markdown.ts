@@ -26,6 +26,9 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
   rules.table_open = () =>
     '<div class="panel" role="group" aria-label="Table" tabindex="0"><table class="data data-cards">\n';
   rules.table_close = () => '</table></div>\n';
+  // One box for all that a cell says: on a phone it stands beside the cell's name.
+  rules.td_open = (tokens, at, options, _, self) => `${self.renderToken(tokens, at, options)}<span>`;
+  rules.td_close = () => '</span></td>\n';
   rules.heading_open = (tokens, at) => {
     const { tag } = tokens[at] ?? { tag: 'h2' };
     const id = idOf(textOf(tokens[at + 1]));

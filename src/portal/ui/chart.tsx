@@ -164,12 +164,11 @@ export const Legend = (props: {
   </ul>
 );
 
-/** The names that fit under a chart: the first, the last and some between them. */
+/** The names that fit under a chart: about five, evenly spaced, of which the last column has one. */
 export function labelled(columns: Column[]): number[] {
   const last = columns.length - 1;
-  const every = Math.max(1, Math.ceil(columns.length / 5));
-  const inner = columns.map((_, i) => i).filter((i) => i % every === 0 && i <= last - 0.9 * every);
-  return last > 0 ? [...inner.filter((i) => i !== last), last] : inner;
+  const every = Math.max(1, Math.floor(columns.length / 4));
+  return columns.map((_, i) => i).filter((i) => (last - i) % every === 0);
 }
 
 /** A step of 1, 2 or 5 times a power of ten, of which three or four make up `highest`. */

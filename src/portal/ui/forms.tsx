@@ -194,6 +194,12 @@ export const Select = (props: Labelled & { value: string; options: [value: strin
   );
 };
 
+/** Whole names: the stylesheet has those classes that its build finds in the sources. */
+const looks = {
+  checkbox: 'checkbox checkbox-primary checkbox-sm',
+  radio: 'radio radio-primary radio-sm',
+};
+
 /** A checkbox or radio button with a second line. */
 export const Choice = (props: {
   type: 'checkbox' | 'radio';
@@ -206,7 +212,7 @@ export const Choice = (props: {
   const { type, label, note, ...input } = props;
   return (
     <label class="choice">
-      <input class={`${type} ${type}-primary ${type}-sm`} type={type} {...input} />
+      <input class={looks[type]} type={type} {...input} />
       <strong>{label}</strong>
       {note && <span class="sub">{note}</span>}
     </label>

@@ -86,15 +86,18 @@ export async function api<T = unknown>(
 }
 
 /** An account of its own on `stack`, made with the operator's tool. */
-export async function journeyAccount(stack: { baseUrl: string; operatorKey: string }) {
-  const account = await fleetJson<{ id: string }>(stack, 'account', 'create', 'Journey');
+export async function journeyAccount(
+  stack: { baseUrl: string; operatorKey: string },
+  names = { account: 'Journey', connection: 'Vans' },
+) {
+  const account = await fleetJson<{ id: string }>(stack, 'account', 'create', names.account);
   const token = await fleetJson<{ id: string; value: string }>(
     stack,
     ...['token', 'issue', '--account', account.id, '--name', 'journey'],
   );
   const connection = await fleetJson<{ id: string }>(
     stack,
-    ...['connection', 'create', '--account', account.id, '--provider', 'samsara', '--name', 'Vans'],
+    ...['connection', 'create', '--account', account.id, '--provider', 'samsara', '--name', names.connection],
   );
   const key = await fleetJson<{ value: string }>(
     stack,

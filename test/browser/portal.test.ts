@@ -184,6 +184,14 @@ it('a simulated accident arrives by its three levels, and the page shows it with
   expect(await page.locator('#rate-chart-title').textContent()).toContain('3 delivered, 0 failed attempts');
   await follow(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }));
   expect(await page.locator('tbody').innerText()).toMatch(/Healthy[\s\S]*3 \(100%\)/);
+});
+
+it('the list of webhooks shows without a reload that more was delivered', async () => {
+  const other = await context.newPage();
+  await other.goto(stack.baseUrl + (await page.getByRole('link', { name: host() }).getAttribute('href')));
+  await press('Send a test event', other);
+  await other.close();
+  await page.locator('tbody').getByText('4 (100%)').waitFor();
   await follow(page.getByRole('link', { name: host() }));
 });
 
@@ -205,19 +213,27 @@ it('a failing receiver’s attempts are shown, and replayed once it works again'
   expect(await page.locator('.attempts li').count()).toBe(2);
 });
 
-it('what was missed is counted, and then sent again', async () => {
+it('an integrator sees in two clicks why a webhook fails', async () => {
   works = false;
   await follow(page.getByRole('link', { name: host() }));
   await press('Send a test event');
   works = true;
+  await open('/portal');
+  await follow(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }));
+  expect(await page.locator('tbody').innerText()).toContain('Last attempt failed');
+  await follow(page.getByRole('link', { name: host() }));
+  expect(await deliveries().first().innerText()).toMatch(/Failed\s+410 Gone/);
+});
+
+it('what was missed is counted, and then sent again', async () => {
   await follow(page.getByRole('link', { name: 'Replay 1 failed' }));
   expect(await heading()).toBe('Replay deliveries');
   expect(await page.locator('main').innerText()).toContain('1 delivery can be replayed.');
   await page.getByLabel('Deliveries').selectOption('all');
-  await page.getByLabel('Since (UTC)').fill('2026-01-01T00:00');
+  await page.getByLabel('Since').fill('2026-01-01T00:00');
   await press('Count');
-  expect(await page.getByLabel('Since (UTC)').inputValue()).toBe('2026-01-01T00:00');
-  expect(await page.locator('main').innerText()).toContain('5 deliveries can be replayed.');
+  expect(await page.getByLabel('Since').inputValue()).toBe('2026-01-01T00:00');
+  expect(await page.locator('main').innerText()).toContain('6 deliveries can be replayed.');
   await follow(page.getByRole('link', { name: host() }));
   await follow(page.getByRole('link', { name: 'Replay 1 failed' }));
   const before = got.length;
@@ -311,9 +327,20 @@ it('accidents are shown by state, each with a page of its own, with links to the
   expect(await page.locator('tbody tr').count()).toBe(1);
   expect(await page.getByRole('link', { name: 'Open report' }).getAttribute('href')).toBe(reportUrl);
   await follow(page.locator('tbody a.cover'));
-  expect(await heading()).toBe('Accident of VIN2');
+  expect(await heading()).toBe('Accident, VIN2');
   expect(await page.getByRole('link', { name: 'Open the report' }).getAttribute('href')).toBe(reportUrl);
   expect(await page.locator('.levels .done').count()).toBe(3);
+});
+
+it('a claims handler finds the state of an accident in two clicks', async () => {
+  await open('/portal');
+  await follow(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Accidents' }));
+  await follow(page.getByRole('row', { name: 'VIN1' }).locator('a.cover'));
+  expect(await page.locator('.title-row').innerText()).toMatch(/VIN1\s+False alarm/);
+  await open('/portal');
+  await follow(page.locator('#open-now').getByRole('link', { name: 'VIN NEW' }));
+  expect(await page.locator('.title-row').innerText()).toMatch(/NEW\s+Open/);
+  expect(await page.locator('.levels .now').innerText()).toContain('Verified');
 });
 
 it('a slash goes to the search, which finds a vehicle by its name, and shows a trip on a map', async () => {
@@ -472,10 +499,54 @@ it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or 
   expect(outside).toEqual([]);
 });
 
-it('without script everything still works', async () => {
+/** The same person in a browser that runs no script. */
+async function withoutScript(): Promise<Page> {
   const plain = await browser.newContext({ javaScriptEnabled: false });
   await plain.addCookies(await context.cookies());
-  const plainPage = await plain.newPage();
+  return plain.newPage();
+}
+
+it('without script the settings work', async () => {
+  const plainPage = await withoutScript();
+  const at = (tab: string) => plainPage.goto(`${stack.baseUrl}/portal/settings/${tab}`);
+  await at('tokens');
+  await plainPage.getByLabel('Token name').fill('Plain');
+  await press('Generate Token', plainPage);
+  expect(await plainPage.locator('#token').innerText()).toMatch(/^fds_/);
+  await follow(plainPage.getByRole('row', { name: 'Plain' }).getByRole('link'));
+  await press('Revoke “Plain”', plainPage);
+  expect(await plainPage.getByRole('status').innerText()).toContain('Revoked “Plain”');
+  await at('people');
+  await plainPage.getByLabel('Email address').fill('carl@example.com');
+  await press('Invite', plainPage);
+  await follow(plainPage.getByRole('link', { name: 'Change role of carl@example.com' }));
+  await plainPage.getByRole('radio', { name: 'Viewer' }).check();
+  await press('Save', plainPage);
+  expect(await plainPage.getByRole('row', { name: 'carl@example.com' }).innerText()).toContain('Viewer');
+  await follow(plainPage.getByRole('link', { name: 'Remove carl@example.com' }));
+  await press('Remove carl@example.com', plainPage);
+  await at('audit');
+  expect(await plainPage.locator('tbody').innerText()).toMatch(
+    /Deleted carl@example\.com[\s\S]*Invited carl@example\.com/,
+  );
+  await at('notifications');
+  const box = plainPage.getByRole('checkbox', { name: /^Email me when a webhook is paused/ });
+  for (const wanted of [false, true]) {
+    await box.setChecked(wanted);
+    await press('Save', plainPage);
+    expect(await box.isChecked()).toBe(wanted);
+  }
+  await at('account');
+  await plainPage.getByLabel('Show times in').selectOption('Berlin');
+  await press('Save', plainPage);
+  expect(await plainPage.locator('.foot').innerText()).toContain('(Berlin)');
+  await plainPage.getByLabel('Show times in').selectOption({ index: 0 });
+  await press('Save', plainPage);
+  await plainPage.context().close();
+});
+
+it('without script everything still works', async () => {
+  const plainPage = await withoutScript();
   await plainPage.goto(`${stack.baseUrl}/portal/search?q=hauler`);
   await follow(plainPage.locator('section[aria-labelledby=trips] tbody a').first());
   expect(await plainPage.locator('.map-places').innerText()).toContain('Start 40.20000, −78.00000');
@@ -500,7 +571,7 @@ it('without script everything still works', async () => {
   await press('Delete webhook', plainPage);
   expect(await plainPage.getByRole('status').innerText()).toContain('was deleted');
   expect(await plainPage.locator('main').innerText()).toContain('No webhooks yet');
-  await plain.close();
+  await plainPage.context().close();
 });
 
 it('the documentation is one click away', async () => {

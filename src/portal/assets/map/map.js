@@ -50,6 +50,7 @@ async function draw(figure) {
     dragRotate: false,
     pitchWithRotate: false,
     renderWorldCopies: false,
+    fadeDuration: 0, // each frame of a fade would be drawn in full
     locale: { 'Map.Title': 'Map' }, // the figure around it says of what
     // The page's own policy is to name nobody: a provider may ask who its key is used by.
     transformRequest: (url) => ({ url, referrerPolicy: style ? 'origin' : 'same-origin' }),

@@ -204,6 +204,43 @@ describe('roles', () => {
   });
 });
 
+/** The bindings of the service, with something that is done before each of its transactions. */
+const whenBatched = (act: (statements: D1PreparedStatement[]) => unknown): Env => ({
+  ...env,
+  DB: new Proxy(env.DB, {
+    get: (db, key) =>
+      key === 'batch'
+        ? async (statements: D1PreparedStatement[]) => {
+            await act(statements);
+            return db.batch(statements);
+          }
+        : Reflect.get(db, key).bind(db),
+  }),
+});
+
+it('whoever may not do something is refused before anything but their session is read', async () => {
+  const { cookie } = await signIn(us, 'viewer');
+  for (const path of ['/portal/settings/tokens', `/portal/webhooks/${webhook}/delete`]) {
+    const batches: D1PreparedStatement[][] = []; // the session is read outside of any
+    const bindings = whenBatched((statements) => void batches.push(statements));
+    expect((await ask('POST', path, { cookie, bindings })).status).toBe(403);
+    expect(batches).toEqual([]);
+  }
+});
+
+it('whoever loses a role while their request is on its way is refused by the transaction of the change', async () => {
+  const them = await world();
+  const { cookie, email } = await signIn(them);
+  await signIn(them, 'admin');
+  const bindings = whenBatched(
+    () => rows(`update portal_users set role = 'viewer' where email = ?`, email), // after the session was read
+  );
+  const fields = { email: 'late@example.com', role: 'admin' };
+  const reply = await ask('POST', '/portal/settings/people', { cookie, fields, bindings });
+  expect(reply.status).toBe(403);
+  expect((await peopleOf(them)).has('late@example.com')).toBe(false);
+});
+
 describe('the last admin', () => {
   it('can be neither demoted nor removed, and somebody who is pending does not count', async () => {
     const them = await world();

@@ -56,7 +56,7 @@ const accidentPayload = {
   vin: event.vehicleVin,
   connection,
   tSP: event.tSP,
-  location: event.location,
+  location: { latitude: 39.7392, longitude: -104.9903 },
   notificationLevel: 1,
   reportReady: false,
   isAccurate: false,

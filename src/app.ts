@@ -13,6 +13,7 @@ import { logRequest } from './http/request-log.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { operatorRoutes } from './operator/routes.ts';
 import { portalRoutes } from './portal/routes.ts';
+import { providerRoutes } from './providers/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** The map of the service. */
@@ -33,6 +34,7 @@ app.route('/', deliveryRoutes);
 app.route('/', fleetRoutes);
 app.route('/', changeRoutes);
 app.route('/', ingestRoutes);
+app.route('/', providerRoutes);
 app.route('/', healthRoutes);
 app.route('/operator', operatorRoutes);
 app.route('/portal', portalRoutes);

@@ -6,6 +6,7 @@ import { giveUp, prune as pruneDeliveries } from './deliveries/prune.ts';
 import { noteSize } from './health/size.ts';
 import { described, fault } from './log.ts';
 import { pruneNotifications } from './notifications/prune.ts';
+import { resealCredentials } from './providers/rotation.ts';
 import { pruneTokens } from './tokens/prune.ts';
 import { resealHeaders } from './webhooks/rotation.ts';
 
@@ -20,6 +21,7 @@ const jobs = {
   'delete dead tokens': pruneTokens,
   'delete old audit entries': pruneAudit,
   're-encrypt headers': resealHeaders,
+  're-encrypt credentials': resealCredentials,
   'forget where old changes are archived': forgetLately,
   'note the size of the database': noteSize,
 } satisfies Record<string, (env: Env) => Promise<unknown>>;

@@ -7,6 +7,8 @@ import type { QueueMessage } from './deliveries/queue.ts';
 import { sweep } from './deliveries/sweep.ts';
 import { archiveKinds } from './fleet/registry.ts';
 import { hourly } from './hourly.ts';
+import { pull, startPulls } from './providers/pull.ts';
+import { tellHealth } from './providers/tell.ts';
 import { countEvents } from './trends/job.ts';
 
 export { Ingest } from './entrypoint.ts';
@@ -16,16 +18,19 @@ export default {
 
   async queue(batch: MessageBatch<QueueMessage>, env: Env, ctx: ExecutionContext) {
     // In the background, so that the next message need not wait for slow receivers.
-    for (const { body } of batch.messages) ctx.waitUntil(handle(env, body));
+    for (const { body } of batch.messages)
+      ctx.waitUntil('pull' in body ? pull(env, body.pull) : handle(env, body));
   },
 
   async scheduled(controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
     try {
       await sweep(env);
     } finally {
+      await startPulls(env);
       if (new Date(controller.scheduledTime).getUTCMinutes() === 0) await hourly(env);
       await continueDeletions(env);
       await countEvents(env);
+      await tellHealth(env);
       await sendAlerts(env); // after what is urgent, so that slow mail holds nothing up
       await archive(env, archiveKinds);
     }

@@ -57,6 +57,8 @@ export type Fault =
   | ({ message: 'Queue refused wake-ups'; left: number } & Described)
   | ({ message: 'Deliveries were interrupted' } & Described)
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
+  | ({ message: 'Pulls were interrupted' } & Described)
+  | ({ message: 'A pull was interrupted'; connectionId: string } & Described)
   | ({ message: 'An hourly job failed'; job: string } & Described)
   | ({ message: 'A deletion was interrupted' } & Described)
   | ({ message: 'Counting events was interrupted' } & Described)

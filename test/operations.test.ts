@@ -7,18 +7,23 @@ import { app } from '../src/app.ts';
 import { openDatabase, statement } from '../src/db/database.ts';
 import { othersAreActive } from '../src/db/turns.ts';
 import { handle } from '../src/deliveries/consumer.ts';
-import type { QueueMessage } from '../src/deliveries/queue.ts';
+import type { DeliveryMessage } from '../src/deliveries/queue.ts';
 import { attentionOf } from '../src/overview/attention.ts';
 import { readOverview } from '../src/overview/read.ts';
+import { pull, startPulls } from '../src/providers/pull.ts';
+import { tellHealth } from '../src/providers/tell.ts';
+import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../src/stand-ins/samsara.ts';
 import { countEvents } from '../src/trends/job.ts';
 import { type Cost, metered } from './support/meter.ts';
+import { connect, pullAll } from './support/provider.ts';
 import { receiver } from './support/receiver.ts';
 import { rows } from './support/rows.ts';
 import { as, safetyEvent, vehicle, type World, webhookBody, world } from './support/world.ts';
 
 let us: World;
+let hooks: ReturnType<typeof receiver>;
 beforeEach(async () => {
-  receiver();
+  hooks = receiver();
   us = await world();
   return () => vi.restoreAllMocks();
 });
@@ -54,7 +59,7 @@ async function deliver({ woken, behind }: Awaited<ReturnType<typeof call>>): Pro
   Object.assign(meter.cost, behind);
   meter.woken.push(...woken);
   for (let message = meter.woken.shift(); message; message = meter.woken.shift())
-    await handle(meter.env, message as QueueMessage); // as the call sent it
+    await handle(meter.env, message as DeliveryMessage); // as the call sent it
   return meter.cost;
 }
 
@@ -393,4 +398,49 @@ it('a minute in which there is nothing to tell anybody', async () => {
   expect(await sendAlerts(bindings)).toBe(0);
   expect(cost).toMatchObject({ trips: 1, written: 0, queued: 0 });
   expect(cost.read).toBeLessThanOrEqual(20);
+});
+
+it('a connection that pulls: a minute without news, and a page of 100 events', async () => {
+  const trucks = times(100, (i) => samsaraVehicle(i));
+  const none: ReturnType<typeof samsaraEvent>[] = [];
+  const data = {
+    organisation: 'Acme',
+    token: 'samsara_api_costs',
+    vehicles: trucks,
+    drivers: [],
+    trips: [],
+    events: none,
+  };
+  const serve = vi.fn(samsaraStandIn(data, { perPage: 500 }));
+  hooks.serves('https://api.samsara.com', serve);
+  const id = await connect(us, 'samsara', data.token);
+  await as(us.apiToken).post('/webhook', webhookBody(us, { connectionIds: [id] }));
+  await pullAll(id);
+  const turn = async (): Promise<Cost & { calls: number }> => {
+    await rows('update pulls set due_at = 0, claimed_until = 0 where connection_id = ?1', id);
+    const meter = metered();
+    serve.mockClear();
+    await pull(meter.env, [id]);
+    return { ...meter.cost, calls: serve.mock.calls.length };
+  };
+  const quiet = await turn();
+  expect(quiet).toMatchObject({ calls: 1, trips: 2, kvReads: 0, queued: 0 });
+  expect(quiet.read).toBeLessThanOrEqual(12);
+  expect(quiet.written).toBeLessThanOrEqual(4);
+
+  data.events = times(100, (i) => samsaraEvent(trucks[i] ?? {}, 'Braking', Date.now() + i));
+  const busy = await turn();
+  expect(busy).toMatchObject({ calls: 1, kvReads: 0, queued: 1 });
+  expect(busy.trips).toBeLessThanOrEqual(4);
+  expect(busy.read).toBeLessThanOrEqual(28 * 100);
+  expect(busy.written).toBeLessThanOrEqual(12 * 100);
+});
+
+it('a minute in which no connection is due, or has anything to tell', async () => {
+  await rows('update pulls set due_at = null, health = told_health');
+  const { env: bindings, cost } = metered();
+  expect(await startPulls(bindings)).toBe(0);
+  expect(await tellHealth(bindings)).toBe(0);
+  expect(cost).toMatchObject({ trips: 2, written: 0, queued: 0 });
+  expect(cost.read).toBeLessThanOrEqual(2);
 });

@@ -28,6 +28,7 @@ export default defineConfig({
                 ORIGIN: 'https://portal.example.com',
                 EMAIL_FROM: 'portal@fleet-data.example',
                 ALLOW_LOOPBACK_RECEIVERS: 'true',
+                FULL_PROOF: process.env.FULL_PROOF ?? '',
                 MIGRATIONS: await readD1Migrations(`${root}migrations`),
               },
             },

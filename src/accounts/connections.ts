@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import { note } from '../audit/note.ts';
 import { noteRecords } from '../changes/note.ts';
 import { change, type Database, refuseUnless } from '../db/database.ts';
@@ -58,6 +59,7 @@ export async function findConnection(env: Env, caller: Caller, id: string): Prom
 
 /** A new feed. `tSP` is the provider's name as deliveries give it; known providers have one. */
 export type NewConnection = {
+  id?: string;
   provider: string;
   name?: string | undefined;
   tSP?: string | undefined;
@@ -65,15 +67,20 @@ export type NewConnection = {
 };
 
 /**
- * Adds a connection to the caller's account.
+ * Adds a connection to the caller's account, and in the same transaction what `alongside` adds for it.
  *
- * @throws Refusal: invalid, when there is no such account
+ * @throws Refusal: invalid, when there is no such account, or it has 1,000 connections
  */
-export async function createConnection(env: Env, caller: Caller, input: NewConnection): Promise<Connection> {
+export async function createConnection(
+  env: Env,
+  caller: Caller,
+  input: NewConnection,
+  alongside: (db: Database, connection: Connection) => BatchItem<'sqlite'>[] = () => [],
+): Promise<Connection> {
   const { accountId } = caller;
   const now = Date.now();
   const connection: Connection = {
-    id: newId(),
+    id: input.id ?? newId(),
     accountId,
     name: input.name ?? null,
     provider: input.provider,
@@ -82,9 +89,16 @@ export async function createConnection(env: Env, caller: Caller, input: NewConne
     incidentTypeMap: input.incidentTypeMap ?? null,
     createdAt: now,
     updatedAt: now,
+    lastPulledAt: null,
   };
   await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+    refuseUnless(
+      db,
+      sql`(select count(*) from (select 1 from connections where account_id = ${accountId} limit ${maxConnectionsListed}))
+        < ${maxConnectionsListed}`,
+      'too many connections',
+    ),
     db.insert(connections).values(connection),
     noteConnection(db, connection),
     note(db, caller, {
@@ -92,6 +106,7 @@ export async function createConnection(env: Env, caller: Caller, input: NewConne
       subject: 'connection',
       of: sql`select ${connection.id} as id, ${connection.name ?? connection.tsp} as name`,
     }),
+    ...alongside(db, connection),
   ]);
   return connection;
 }
@@ -130,6 +145,25 @@ export async function updateConnection(
   if (!connection) throw invalid('Unknown connection');
   await forgetIngestKeys(env, caller, id);
   return connection;
+}
+
+/** The statement that notes when a connection was last pulled (milliseconds since 1970). */
+export const notePulled = (db: Database, id: string, at: number) =>
+  change(db, sql`update connections set last_pulled_at = ${at} where id = ${id}`);
+
+/** The statements that note how a connection is doing, and have the change feed tell of it, if that is new. */
+export function noteHealthStatus(
+  db: Database,
+  { id, accountId, now }: { id: string; accountId: string; now: number },
+  status: number,
+) {
+  const differs = sql`id = ${id} and account_id = ${accountId} and health_status <> ${status}`;
+  const source = { accountId, connectionId: id, now };
+  const which = sql`select id from connections where ${differs}`;
+  return [
+    change(db, noteRecords(source, 'changed', 'connection', which)),
+    change(db, sql`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`),
+  ] as const;
 }
 
 /** Has the change feed tell of a connection, if it is the account's. */

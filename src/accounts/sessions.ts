@@ -4,7 +4,7 @@ import { breaksUnique, openDatabase, transaction } from '../db/database.ts';
 import { accounts, portalUsers, sessions, signInLinks } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
 import { type Attention, attentionOf } from '../overview/attention.ts';
-import { versionOf } from '../overview/version.ts';
+import { versionOf, type Watched } from '../overview/version.ts';
 import { hashToken } from '../tokens/format.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret } from './secrets.ts';
@@ -107,13 +107,9 @@ export async function signIn(env: Env, link: string): Promise<string | undefined
 
 /**
  * The session that `secret` opens; undefined if there is none, or its account is suspended. What the menu counts comes
- * with it, so that no page asks for it. `webhookId` is what its page watches; without it that is the account.
+ * with it, so that no page asks for it. `watched` is what its page watches; without it that is the account.
  */
-export async function findSession(
-  env: Env,
-  secret: string,
-  webhookId?: string,
-): Promise<Session | undefined> {
+export async function findSession(env: Env, secret: string, watched?: Watched): Promise<Session | undefined> {
   const hash = await hashToken(secret);
   const now = Date.now();
   const [found] = await openDatabase(env)
@@ -121,10 +117,7 @@ export async function findSession(
       user: portalUsers,
       account: accounts.name,
       attention: attentionOf(accounts.id, now),
-      version: sql<string | number | null>`${versionOf(
-        webhookId === undefined ? { of: 'account', id: accounts.id } : { of: 'webhook', id: webhookId },
-        now,
-      )}`,
+      version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
     })
     .from(sessions)
     .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))

@@ -1,9 +1,9 @@
-import { sendMail } from '../accounts/mail.ts';
 import { config } from '../config.ts';
 import { openDatabase, transaction } from '../db/database.ts';
 import { noticeChanges } from '../deliveries/changes.ts';
 import { described, fault } from '../log.ts';
 import { type Alert, renderEmail } from './email.ts';
+import { sendMails } from './mails.ts';
 import { type AlertKind, decide } from './policy.ts';
 import { asReport, type Recipients, selectRecipients, selectReports, type WebhookReport } from './report.ts';
 import { claimAlerts, type Decided, selectDue, takeChanges } from './state.ts';
@@ -13,9 +13,6 @@ export const maxAccounts = 50;
 
 /** How many webhooks an email names. */
 export const maxNamed = 10;
-
-/** Of the six connections that an invocation can have waiting, one is left to D1. */
-const mailsAtOnce = 5;
 
 /**
  * Tells accounts' people, by email, whose receivers have been paused, whose deliveries have failed and whose receivers
@@ -30,7 +27,10 @@ export async function sendAlerts(env: Env, now = Date.now()): Promise<number> {
     if (!emailFrom || alerts.length === 0) return 0;
     if (!origin)
       throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
-    return await sendAll(env, alerts, origin);
+    const mails = await Promise.all(
+      alerts.map(async (alert) => ({ ...alert, ...(await renderEmail(alert, origin)) })),
+    );
+    return await sendMails(env, mails);
   } catch (error) {
     fault('error', { message: 'Alerts were interrupted', ...described(error) });
     return 0;
@@ -105,34 +105,4 @@ function address(
   });
   const webhooks = named.slice(0, maxNamed);
   return webhooks.length > 0 ? [{ ...to, kind, webhooks, others: about.length - webhooks.length }] : [];
-}
-
-/** Sends each email by itself, so that one address that fails stops no other. Returns how many were sent. */
-async function sendAll(env: Env, alerts: Addressed[], origin: string): Promise<number> {
-  let sent = 0;
-  const waiting = alerts.flatMap((alert) => alert.emails.map((to) => ({ alert, to })));
-  const lane = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift())
-      if (await sendOne(env, next.alert, next.to, origin)) sent++;
-  };
-  await Promise.all(Array.from({ length: mailsAtOnce }, lane));
-  return sent;
-}
-
-async function sendOne(env: Env, alert: Addressed, to: string, origin: string): Promise<boolean> {
-  try {
-    await sendMail(env, { to, ...(await renderEmail(alert, origin)) });
-    return true;
-  } catch (error) {
-    // Not the error's message, which can contain the address.
-    const { accountId, kind } = alert;
-    fault('error', { message: 'An alert could not be sent', accountId, alert: kind, code: codeOf(error) });
-    return false;
-  }
-}
-
-/** The email service's own word for what went wrong, such as E_SENDER_NOT_VERIFIED; null if it has none. */
-function codeOf(error: unknown): string | null {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^[A-Z_]{1,60}$/.test(code) ? code : null;
 }

@@ -58,6 +58,12 @@ const refusals = {
     message: 'This webhook was changed at the same moment. Save again to apply your changes.',
   },
   'account being deleted': { kind: 'invalid', message: 'This account is being deleted' },
+  'too many connections': { kind: 'invalid', message: 'An account can have at most 1000 connections' },
+  'no pull': { kind: 'invalid', message: 'This connection does not pull from a provider, or is paused' },
+  'same credential': {
+    kind: 'invalid',
+    message: 'This account has a connection with this credential already',
+  },
   'unknown driver': { kind: 'invalid', message: 'Unknown driver' },
   'wrong name': { kind: 'invalid', message: 'The name does not match. Nothing has been deleted.' },
   'unknown account': { kind: 'invalid', message: 'Unknown account' },

@@ -9,6 +9,7 @@ export type Caller = { accountId: string } & (
   | { tokenId: string; lastUsedAt?: number } // known once the check has passed; 0: never used
   | { sessionHash: string; needs?: Role | undefined } // the least role that they must have; without it any will do
   | { operator: true }
+  | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
 
 /**
@@ -42,6 +43,18 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
     return statement<{ lastUsedAt: number }>(
       db,
       sql`select case when 0 then 0 ${wrongConnection} else 0 end as lastUsedAt`,
+    );
+  if ('pull' in caller)
+    return statement<{ lastUsedAt: number }>(
+      db,
+      sql`
+      select case
+        when p.connection_id is null then ${refuse('lost turn')}
+        when a.status <> 'active' then ${refuse('suspended account')}
+        else 0 end as lastUsedAt
+      from (select 1)
+      left join pulls p on p.connection_id = ${caller.pull.connectionId} and p.claim = ${caller.pull.claim}
+      left join accounts a on a.id = p.account_id`,
     );
   const credential =
     'tokenId' in caller

@@ -35,6 +35,7 @@ export const connections = sqliteTable(
     incidentTypeMap: text('incident_type_map', { mode: 'json' }).$type<Record<string, string[]>>(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
+    lastPulledAt: integer('last_pulled_at'),
   },
   (t) => [
     index('connections_by_account').on(t.accountId, t.createdAt, t.id),
@@ -316,6 +317,58 @@ export const eventCounting = sqliteTable(
   'event_counting',
   { accountId: text('account_id').primaryKey(), countedTo: integer('counted_to').notNull() },
   (t) => [index('event_counting_by_time').on(t.countedTo)],
+);
+
+/** Connections that pull from a provider. */
+export const pulls = sqliteTable(
+  'pulls',
+  {
+    connectionId: text('connection_id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    secrets: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>().notNull(),
+    webhookSecret: text('webhook_secret', { mode: 'json' }).$type<{
+      key: string;
+      iv: string;
+      data: string;
+    }>(),
+    credentialHash: text('credential_hash').notNull(),
+    session: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>(),
+    baseUrl: text('base_url').notNull(),
+    organisation: text().notNull(),
+    historyDays: integer('history_days').notNull(),
+    connectedAt: integer('connected_at').notNull(),
+    feeds: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
+    dueAt: integer('due_at'),
+    claim: text(),
+    claimedUntil: integer('claimed_until').notNull().default(0),
+    pausedAt: integer('paused_at'),
+    refusedAt: integer('refused_at'),
+    health: integer().notNull().default(1),
+    healthAt: integer('health_at').notNull().default(0),
+    toldHealth: integer('told_health').notNull().default(1),
+    toldAt: integer('told_at').notNull().default(0),
+  },
+  (t) => [
+    index('pulls_due').on(t.dueAt),
+    index('pulls_to_tell').on(t.healthAt),
+    uniqueIndex('pulls_by_credential').on(t.accountId, t.credentialHash),
+  ],
+);
+
+/** Why the last records that a connection pulled were refused. */
+export const pullRefusals = sqliteTable(
+  'pull_refusals',
+  {
+    connectionId: text('connection_id').notNull(),
+    kind: text().notNull(),
+    sourceId: text('source_id').notNull(),
+    reason: text().notNull(),
+    at: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.connectionId, t.kind, t.sourceId] }),
+    index('pull_refusals_by_time').on(t.connectionId, t.at),
+  ],
 );
 
 export const sweeps = sqliteTable('sweeps', {

@@ -6,7 +6,7 @@ import { crews, type Member } from './crew.ts';
 import { continueFanOut } from './fan-out.ts';
 import { type LaneEnd, runLane } from './lane.ts';
 import { circuitAfter } from './policy.ts';
-import { type QueueMessage, send, type Wake } from './queue.ts';
+import { type DeliveryMessage, send, type Wake } from './queue.ts';
 import { nextDueAt, wakeAt } from './timers.ts';
 
 /**
@@ -35,7 +35,7 @@ const retrySeconds = 10;
  * Handles one message: works for a webhook, or goes on with the fan-out of a large call (design 9). Never throws: what
  * fails is logged and tried again after ten seconds; what is lost is found by the sweep.
  */
-export async function handle(env: Env, message: QueueMessage): Promise<void> {
+export async function handle(env: Env, message: DeliveryMessage): Promise<void> {
   const until = Date.now() + turnMs;
   if ('fanOut' in message)
     return orLater(env, message, async () => {
@@ -71,7 +71,7 @@ export type StarterEnv = Env & { QUEUE_ONLY?: true };
  */
 export function starter(env: StarterEnv, context: Pick<ExecutionContext, 'waitUntil'>) {
   let isFree = !env.QUEUE_ONLY;
-  return (messages: QueueMessage[]): void => {
+  return (messages: DeliveryMessage[]): void => {
     const here = isFree ? messages.slice(0, 1) : [];
     if (here.length > 0) isFree = false;
     for (const message of here) context.waitUntil(handle(env, message));
@@ -84,7 +84,7 @@ type Turn = { until: number; transactionsLeft: number };
 
 const isOpen = ({ until, transactionsLeft }: Turn): boolean => transactionsLeft > 0 && Date.now() < until;
 
-async function orLater(env: Env, message: QueueMessage, task: () => Promise<void>): Promise<void> {
+async function orLater(env: Env, message: DeliveryMessage, task: () => Promise<void>): Promise<void> {
   try {
     await task();
   } catch (error) {

@@ -20,8 +20,14 @@ export type Wake = {
 /** Says that a large call's deliveries are not all there yet. */
 export type FanOut = { fanOut: string };
 
+/** What the queue carries of deliveries. */
+export type DeliveryMessage = Wake | FanOut;
+
+/** Says that connections are due to pull from their providers. */
+export type Pull = { pull: string[] };
+
 /** What the queue carries. */
-export type QueueMessage = Wake | FanOut;
+export type QueueMessage = DeliveryMessage | Pull;
 
 const perSend = 100;
 

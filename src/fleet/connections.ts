@@ -1,6 +1,6 @@
 import { connections as table } from '../db/tables.ts';
 import { optional } from './field.ts';
-import { code, text, uuid } from './field-types.ts';
+import { code, text, time, uuid } from './field-types.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
 
 /** The account's data sources. Operators set them up; no connector sends them in. */
@@ -16,6 +16,12 @@ export const connections = listed(
       { healthy: 1, warning: 2, unavailable: 3, degraded: 4 },
       '1 healthy, 2 warning, 3 unavailable, 4 degraded.',
       1,
+    ),
+    lastPulledAt: optional(
+      time(
+        'When records were last pulled from the provider, to some five minutes; null if the connection does not pull.',
+        '2026-11-20T20:00:00.000Z',
+      ),
     ),
     ...stamps,
   },

@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 export async function readJson(c: Context, limitBytes: number): Promise<unknown> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal({ kind: 'not json' });
-  const bytes = await readAtMost(c.req.raw, limitBytes);
+  const bytes = await readBytes(c.req.raw, limitBytes);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
@@ -23,7 +23,8 @@ export async function readJson(c: Context, limitBytes: number): Promise<unknown>
   }
 }
 
-async function readAtMost(request: Request, limitBytes: number): Promise<Uint8Array> {
+/** Reads a body of at most `limitBytes`. @throws Refusal: too large */
+export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = new Refusal({ kind: 'too large', limitBytes });
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
   const chunks: Uint8Array[] = [];

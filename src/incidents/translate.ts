@@ -23,11 +23,20 @@ export function normaliseIncidents(
   };
 }
 
-function meaningOf({ provider, incidentTypeMap }: Feed, word: string): Meaning {
+/** Whether a word of this feed means anything, if only that it is no incident. */
+export const isMapped = (feed: Feed, word: string): boolean => known(feed, word) !== undefined;
+
+/** Whether a word of this feed means an incident. */
+export const isIncident = (feed: Feed, word: string): boolean => (known(feed, word)?.types.length ?? 0) > 0;
+
+const meaningOf = (feed: Feed, word: string): Meaning => known(feed, word) ?? means('Other');
+
+function known({ provider, incidentTypeMap }: Feed, word: string): Meaning | undefined {
   const mapped = incidentTypeMap && Object.hasOwn(incidentTypeMap, word) && incidentTypeMap[word];
   if (mapped) return means(mapped.map((name) => incidentTypeOf(name) ?? 'Other'));
   if (provider === 'samsara' && plain(word).startsWith('context')) return noIncident;
-  return vocabularies.get(provider)?.get(plain(word)) ?? means(incidentTypeOf(word) ?? 'Other');
+  const type = incidentTypeOf(word);
+  return vocabularies.get(provider)?.get(plain(word)) ?? (type && means(type));
 }
 
 const vocabularies = new Map(

@@ -1,7 +1,7 @@
 import { hotSince } from '../archive/day.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { inTurnOrRefuse, othersAreActive, restFor } from '../db/turns.ts';
-import type { QueueMessage } from '../deliveries/queue.ts';
+import type { DeliveryMessage } from '../deliveries/queue.ts';
 import type { Source } from '../fleet/record.ts';
 import { recordKinds } from '../fleet/registry.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
@@ -28,7 +28,7 @@ export async function ingest(
   caller: Caller,
   source: Source,
   { records, notify }: { records: unknown[]; notify: boolean },
-  start: (messages: QueueMessage[]) => void,
+  start: (messages: DeliveryMessage[]) => void,
 ): Promise<Outcome> {
   const { accepted, rejected } = acceptRecords(records);
   const tally: Tally = { changed: 0, rejected, messages: [] };

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { type Database, statement } from '../db/database.ts';
 import { fanOut, holdNewLevels } from '../deliveries/fan-out.ts';
-import { type QueueMessage, wakeOf } from '../deliveries/queue.ts';
+import { type DeliveryMessage, wakeOf } from '../deliveries/queue.ts';
 import type { Source } from '../fleet/record.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import type { Batch } from './batches.ts';
@@ -14,7 +14,7 @@ import type { Rejection } from './schema.ts';
 export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => void };
 
 /** What a call has come to: how many records changed something, which were refused, and what the queue has to be told. */
-export type Tally = { changed: number; rejected: Rejection[]; messages: QueueMessage[] };
+export type Tally = { changed: number; rejected: Rejection[]; messages: DeliveryMessage[] };
 
 /**
  * The statements that take in the records of a call. Customers are told of records before these are written: what is
@@ -44,6 +44,9 @@ const tell = (db: Database, source: Source, batch: Batch, tally: Tally): Step[] 
   ...(batch.notifier ? [step(batch.notifier.insert(db, source, batch.notifications), () => {})] : []),
 ];
 
+/** Why a record is refused that refers to something unknown. */
+export const unknownParent = (kind: string): string => `${kind} is neither known nor in the same call`;
+
 function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
   const rows = entries.map(({ row }) => row);
   // D1's own count has what triggers change as well.
@@ -57,7 +60,7 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
     step(knownIds(db, table, [...new Set(rows.map((row) => String(row[key])))]), (found) => {
       const known = new Set(found.map(({ id }) => id));
       const orphans = entries.filter(({ row }) => !known.has(String(row[key])));
-      const message = `${kind} is neither known nor in the same call`;
+      const message = unknownParent(kind);
       tally.rejected.push(
         ...orphans.map(({ index, record }) => ({ index, sourceId: record.sourceId, message })),
       );

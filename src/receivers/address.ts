@@ -40,6 +40,13 @@ export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverPr
   return parsed.port !== '' && Number(parsed.port) < lowestPort ? 'reserved port' : undefined;
 }
 
+/** The same for the address of a provider's API, which local runs may also call by plain http on this machine. */
+export function providerProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
+  const parsed = URL.parse(url);
+  const isLocal = parsed?.protocol === 'http:' && isLoopback(parsed.hostname.replace(/^\[|\]$/g, ''));
+  return receiverProblem(isLocal && policy.allowLoopback ? url.replace(/^http:/i, 'https:') : url, policy);
+}
+
 /**
  * A url as it counts for telling whether an account has two webhooks for one receiver: in the spelling of the URL
  * standard, without the fragment, which is never sent, and without the dot that may end a host's name.

@@ -2,7 +2,7 @@ import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { deliverTo } from '../deliveries/fan-out.ts';
 import { priorityOf } from '../deliveries/policy.ts';
-import type { DeliveryKey, QueueMessage } from '../deliveries/queue.ts';
+import type { DeliveryKey, DeliveryMessage } from '../deliveries/queue.ts';
 import { invalid } from '../errors.ts';
 import { timestamp } from '../fields.ts';
 import { insertNotifications, type NewNotification } from '../notifications/insert.ts';
@@ -65,7 +65,7 @@ export async function sendTest(
   requestId: string,
   webhook: Webhook,
   notifications: NewNotification[],
-  start: (messages: QueueMessage[]) => void,
+  start: (messages: DeliveryMessage[]) => void,
 ): Promise<DeliveryKey> {
   const connectionId = webhook.connectionIds[0];
   if (!connectionId) throw invalid('This webhook has no connections, so nothing is sent to it');

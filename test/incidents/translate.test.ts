@@ -23,13 +23,24 @@ motive hard_accel=Harsh Acceleration/2 hard_brake=Harsh Braking/3 hard_corner=Ha
   stop_sign_violation=Stop Sign Violation/3 distraction=Distraction/4 unsafe_lane_change=Unsafe Lane Change/3
   drowsiness=Drowsiness/4 road_facing_cam_obstruction=Camera Obstruction/1
   driver_facing_cam_obstruction=Camera Obstruction/1 forward_collision_warning=Forward Collision Warning/3
-  manual_event=Other/1
+  manual_event=Other/1 lane_swerving=Lane Departure/3 aggregated_lane_swerving=Lane Departure/3 near_miss=Near Crash/4
+  near_collision=Near Crash/4 possible_collision=Near Crash/4 collision=Crash/5 close_following=Tailgating/3
+  lane_cutoff=Unsafe Lane Change/3 ran_red_light=Red Light Violation/4 railroad_crossing=Railroad Crossing Violation/4
+  illegal_lane_usage=Unsafe Maneuver/3 passing_in_no_passing_zone=Unsafe Maneuver/3 speed_violation=Speeding/3
+  delayed_response=Distraction/3 cell_phone_usage=Phone Usage/4 camera_installation_issue=Camera Obstruction/1
 terminal harsh_brake=Harsh Braking/3 harsh_acceleration=Harsh Acceleration/2 harsh_turn=Hard Cornering/2
   speeding=Speeding/3 crash=Crash/5 near_crash=Near Crash/4 tailgating=Tailgating/3 cell_phone=Phone Usage/4
   distracted=Distraction/4 drowsiness=Drowsiness/4 smoking=Smoking/2 seat_belt_violation=Seat Belt Violation/3
   stop_sign_violation=Stop Sign Violation/3 red_light_violation=Red Light Violation/4
   unsafe_lane_change=Unsafe Lane Change/3 camera_obstruction=Camera Obstruction/1
   eating_and_drinking=Eating Or Drinking/2 rolling_stop=Rolling Stop/2 unsafe_parking=Unsafe Parking/2
+geotab RuleEnhancedMajorCollisionId=Crash/5 RuleEnhancedMinorCollisionId=Crash/4 RuleAccidentId=Crash/4
+  RuleHarshBrakingId=Harsh Braking/3 RuleHarshGpsBrakingId=Harsh Braking/3
+  RuleJackrabbitStartsId=Harsh Acceleration/2 RuleHarshGpsAccelerationId=Harsh Acceleration/2
+  RuleHarshCorneringId=Hard Cornering/2 RuleHarshGpsCorneringId=Hard Cornering/2 RulePostedSpeedingId=Speeding/3
+  RuleSpeedingId=Speeding/3 RuleGpsSpeedingWindowId=Speeding/3 RuleFollowingDistanceId=Tailgating/3
+  RuleSeatbeltId=Seat Belt Violation/3 RuleIdlingId=Idling/1 RuleIdlingNoPtoId=Idling/1 RuleFleetIdlingId=Idling/1
+  RuleReverseAtStartId=Reversing/1
 otapi ROLL_STABILITY=Stability Control/3 SUDDEN_START=Harsh Acceleration/2 SUDDEN_STOP=Harsh Braking/3
   COLLISION=Crash/5 ONBOARD_RECORDING=Other/1`
     .split(/\n(?! )/)
@@ -47,7 +58,7 @@ otapi ROLL_STABILITY=Stability Control/3 SUDDEN_START=Harsh Acceleration/2 SUDDE
 
 describe('the words of providers', () => {
   it('are all there', () => {
-    expect(table).toHaveLength(80);
+    expect(table).toHaveLength(114);
   });
 
   it.each(table)('%s: %s means %s, risk %i', (provider, word, types, risk) => {

@@ -1,5 +1,7 @@
 declare namespace Cloudflare {
   interface Env {
+    /** `1` for proofs at full size. */
+    FULL_PROOF: string;
     MIGRATIONS: import('cloudflare:test').D1Migration[];
   }
 }

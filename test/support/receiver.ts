@@ -16,9 +16,12 @@ type Answer = (got: Got) => Response | Promise<Response>;
  */
 export function receiver(first: Answer = () => new Response('ok')) {
   const got: Got[] = [];
+  const others = new Map<string, (request: Request) => Response | Promise<Response>>();
   let answer = first;
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
-    const request = new Request(url as string, init as RequestInit); // deliveries call fetch(string, init)
+    const request = new Request(url as string, init as RequestInit); // the service calls fetch(string, init)
+    const other = others.get(new URL(request.url).origin);
+    if (other) return other(request);
     const call = {
       url: request.url,
       method: request.method,
@@ -30,6 +33,10 @@ export function receiver(first: Answer = () => new Response('ok')) {
   });
   return {
     got,
+    /** Stands in for another server as well, such as a provider's. */
+    serves(origin: string, serve: (request: Request) => Response | Promise<Response>) {
+      others.set(origin, serve);
+    },
     /** From now on answers so. */
     answers(next: Answer) {
       answer = next;

@@ -1,0 +1,119 @@
+import { version } from '../../package.json';
+import { isPrintable } from '../fields.ts';
+import { Problem, type ProblemKind } from './problem.ts';
+
+/** An invocation's background ends after 30 s: a page has to come within this. */
+const timeoutMs = 18_000;
+const maxReplyBytes = 16 * 1024 * 1024;
+const maxWords = 200;
+
+/** One call of a provider's API. */
+export type Call = {
+  url: string;
+  headers?: Record<string, string>;
+  /** Parameters that are undefined are left out. */
+  query?: { [name: string]: string | number | boolean | undefined };
+  /** Sent as JSON, by POST. */
+  body?: unknown;
+  /** How long it may take at most, in milliseconds: for pages of several calls, which end in the time of one. */
+  withinMs?: number;
+};
+
+/** What a provider answered, if it did so with 2xx and JSON. */
+export type Reply = { json: unknown; headers: Headers };
+
+/**
+ * Calls a provider. Redirects are not followed: they would carry the credential elsewhere.
+ *
+ * @throws Problem: everything else than a 2xx with JSON of at most 16 MiB within 18 s
+ */
+export async function call({
+  url,
+  headers = {},
+  query = {},
+  body,
+  withinMs = timeoutMs,
+}: Call): Promise<Reply> {
+  const target = new URL(url);
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) target.searchParams.set(name, String(value));
+  let response: Response;
+  let text: string;
+  // Unlike AbortSignal.timeout(), it is gone once the reply is there: an invocation may have only so many timers.
+  const timer = new AbortController();
+  const timeout = setTimeout(
+    () => timer.abort(new DOMException('It took too long', 'TimeoutError')),
+    Math.max(1, Math.min(withinMs, timeoutMs)),
+  );
+  try {
+    response = await fetch(target.href, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        Accept: 'application/json',
+        'User-Agent': `FleetDataService/${version}`,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: 'manual',
+      signal: timer.signal,
+    });
+    text = await readText(response);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const late = error instanceof Error && error.name === 'TimeoutError';
+    throw new Problem('unavailable', late ? 'does not answer in time' : 'cannot be reached');
+  } finally {
+    clearTimeout(timeout);
+  }
+  const json = parsed(text);
+  if (!response.ok) throw problemOf(response, json);
+  if (json === undefined) throw new Problem('unexpected', 'answers with something else than JSON');
+  return { json, headers: response.headers };
+}
+
+async function readText({ body }: Response): Promise<string> {
+  if (!body) return '';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > maxReplyBytes) throw new Problem('unexpected', 'answers with more than 16 MiB');
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer());
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const kinds: { [status: number]: ProblemKind } = {
+  401: 'refused',
+  403: 'not permitted',
+  429: 'rate limited',
+};
+
+function problemOf({ status, headers }: Response, json: unknown): Problem {
+  const kind = kinds[status] ?? (status >= 500 || status === 408 ? 'unavailable' : 'unexpected');
+  return new Problem(kind, `answers ${status}${inItsWords(json)}`, retryAfterOf(headers));
+}
+
+/** What the provider says of it, if that is a short line. */
+function inItsWords(json: unknown): string {
+  const said = typeof json === 'object' && json ? (json as { [name: string]: unknown }) : {};
+  const words = said.message ?? said.error_message;
+  return typeof words === 'string' && isPrintable(words) ? `: ${words.slice(0, maxWords)}` : '';
+}
+
+/** How long `Retry-After` says to wait, in milliseconds: seconds, which may be a fraction, or a date. */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const value = headers.get('retry-after');
+  if (!value) return undefined;
+  const seconds = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : undefined;
+}

@@ -1,0 +1,200 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Connection, createConnection } from '../accounts/connections.ts';
+import { note } from '../audit/note.ts';
+import { config } from '../config.ts';
+import { change, type Database, refuseUnless } from '../db/database.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { newId } from '../db/ids.ts';
+import { send } from '../deliveries/queue.ts';
+import { invalid } from '../errors.ts';
+import { isPrintable, maxName } from '../fields.ts';
+import { providerProblem } from '../receivers/address.ts';
+import { seal } from '../sealing.ts';
+import { hashToken } from '../tokens/format.ts';
+import { adviceFor } from './advice.ts';
+import type { Connector } from './connector.ts';
+import { Problem } from './problem.ts';
+import { connectorOf, connectors } from './registry.ts';
+
+/** How much history a connection loads unless people choose otherwise. */
+export const usualHistoryDays = 90;
+
+/** What people give to connect a provider. `baseUrl` may be the name of one of its regions. */
+export type NewPull = {
+  provider: string;
+  credential: string;
+  name?: string | undefined;
+  baseUrl?: string | undefined;
+  historyDays?: number | undefined;
+  incidentTypeMap?: Record<string, string[]> | undefined;
+};
+
+/** A credential that the provider has accepted, and what it calls who it belongs to. */
+export type Tried = {
+  connector: Connector;
+  credential: string;
+  identity: string;
+  baseUrl: string;
+  organisation: string;
+};
+
+/**
+ * Tries a credential at the provider, saving nothing.
+ *
+ * @throws Refusal: invalid, naming the field, with what the provider says
+ */
+export async function tryCredential(
+  env: Env,
+  { provider, credential: text, baseUrl: given }: Pick<NewPull, 'provider' | 'credential' | 'baseUrl'>,
+): Promise<Tried> {
+  const connector = connectorOf(provider);
+  if (!connector) throw wrong('provider', `must be ${connectors.map((one) => one.provider).join(', ')}`);
+  const baseUrl = baseUrlOf(env, connector, given);
+  const { credential, identity } = reading(() => connector.readCredential(text));
+  const api = connector.open({
+    credential,
+    baseUrl,
+    session: null,
+    keepSession() {},
+    mayCall: (url) => mayCall(env, url),
+  });
+  try {
+    const organisation = nameFrom(await connector.check(api)) || connector.name;
+    return { connector, credential, identity, baseUrl, organisation };
+  } catch (error) {
+    if (error instanceof Problem) throw wrong('credential', adviceFor(connector, error));
+    throw error;
+  }
+}
+
+/**
+ * Connects a provider: tries the credential, and saves it sealed. From then on it is pulled, the first time at once.
+ *
+ * @throws Refusal: invalid, as for `tryCredential` and `createConnection`, or when the account has it already
+ */
+export async function connectProvider(env: Env, caller: Caller, input: NewPull): Promise<Connection> {
+  const tried = await tryCredential(env, input);
+  const { connector } = tried;
+  const days = input.historyDays ?? usualHistoryDays;
+  if (!Number.isInteger(days) || days < 0 || days > connector.maxHistoryDays)
+    throw wrong('historyDays', `must be a whole number from 0 to ${connector.maxHistoryDays}`);
+  const id = newId();
+  const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
+  const hash = await identityHash(tried);
+  const now = Date.now();
+  const connection = await createConnection(
+    env,
+    caller,
+    {
+      ...input,
+      provider: connector.provider,
+      tSP: connector.name,
+      name: input.name ?? tried.organisation,
+      id,
+    },
+    (db) => [
+      unlessConnected(db, caller, hash, id),
+      change(
+        db,
+        sql`
+        insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, history_days,
+          connected_at, due_at)
+        values (${id}, ${caller.accountId}, ${JSON.stringify(secrets)}, ${hash}, ${tried.baseUrl},
+          ${tried.organisation}, ${days}, ${now}, ${now})`,
+      ),
+    ],
+  );
+  await send(env.DELIVERIES, [{ pull: [id] }]);
+  return connection;
+}
+
+/**
+ * Gives a connection another credential, tried first, with its cursors as they are. It is pulled at once, also if the
+ * old one was refused.
+ *
+ * @throws Refusal: invalid, as for `tryCredential`, or when it is no connection that pulls
+ */
+export async function replaceCredential(
+  env: Env,
+  caller: Caller,
+  { id, provider, baseUrl }: { id: string; provider: string; baseUrl: string },
+  text: string,
+): Promise<Tried> {
+  const tried = await tryCredential(env, { provider, baseUrl, credential: text });
+  const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
+  const hash = await identityHash(tried);
+  const now = Date.now();
+  await asCaller(env, caller, (db) => [
+    unlessConnected(db, caller, hash, id),
+    noteOn(db, caller, id, ['credential']),
+    change(
+      db,
+      sql`
+      update pulls set secrets = ${JSON.stringify(secrets)}, credential_hash = ${hash}, session = null,
+        base_url = ${tried.baseUrl}, organisation = ${tried.organisation}, refused_at = null, claim = null, claimed_until = 0,
+        due_at = iif(paused_at is null, ${now}, null)
+      where ${ownPull(caller, id)}`,
+    ),
+  ]);
+  await send(env.DELIVERIES, [{ pull: [id] }]);
+  return tried;
+}
+
+/** The row of a connection of the caller's account that pulls. */
+export const ownPull = (caller: Caller, id: string): SQL =>
+  sql`connection_id = ${id} and account_id = ${caller.accountId}`;
+
+/** The statement that notes a change to a connection in the audit log. */
+export const noteOn = (db: Database, caller: Caller, id: string, fields: string[]) =>
+  note(db, caller, {
+    action: 'changed',
+    subject: 'connection',
+    of: sql`select id, coalesce(name, tsp) as name from connections
+      where id = ${id} and account_id = ${caller.accountId}`,
+    fields,
+  });
+
+const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: string) =>
+  refuseUnless(
+    db,
+    sql`not exists (select 1 from pulls
+      where account_id = ${accountId} and credential_hash = ${hash} and connection_id <> ${id})`,
+    'same credential',
+  );
+
+const identityHash = ({ connector, identity, baseUrl }: Tried): Promise<string> =>
+  hashToken(`${connector.provider} ${baseUrl} ${identity}`);
+
+/** A name that a provider gives, as one that people may have chosen: one line of at most 200 characters. */
+const nameFrom = (given: string): string =>
+  Array.from(given.slice(0, maxName), (character) => (isPrintable(character) ? character : ' '))
+    .join('')
+    .trim();
+
+const mayCall = (env: Env, url: string): boolean =>
+  providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;
+
+/** The address of the provider's API: the usual one, that of a region, or another that may be called. */
+function baseUrlOf(env: Env, connector: Connector, given: string | undefined): string {
+  if (!given) return connector.baseUrl;
+  const region = connector.regions[given];
+  if (region) return region;
+  const regions = Object.keys(connector.regions);
+  if (!URL.canParse(given)) throw wrong('baseUrl', `must be ${['an https URL', ...regions].join(' or ')}`);
+  if (!mayCall(env, given))
+    throw wrong('baseUrl', 'must be an https URL of a public host, without credentials');
+  const { origin, pathname } = new URL(given);
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Problem) throw wrong('credential', error.message);
+    throw error;
+  }
+}
+
+/** The refusal of one field. */
+export const wrong = (field: string, message: string) => invalid(`${field} ${message}`, [{ field, message }]);

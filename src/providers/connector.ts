@@ -1,0 +1,87 @@
+/** What can be kept as JSON. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** What a connection pulls, each with a cursor of its own. */
+export const feedNames = ['vehicles', 'drivers', 'trips', 'events'] as const;
+export type FeedName = (typeof feedNames)[number];
+
+/** A record as `/ingest` takes it. Its fields are whatever the provider gave: the schema of `/ingest` checks them. */
+export type ProviderRecord = { kind: 'vehicle' | 'driver' | 'trip' | 'safetyEvent' | 'accident' } & {
+  [field: string]: unknown;
+};
+
+/**
+ * A page of a feed. The cursor is what the next one goes on from, kept once the records have landed; `more` says that
+ * the next one is there already. `vehicles` are what the provider said in passing of the vehicles that the records name:
+ * they are used where a vehicle is not known yet.
+ */
+export type Page = {
+  records: ProviderRecord[];
+  vehicles?: ProviderRecord[];
+  cursor: Json;
+  more: boolean;
+};
+
+/** What happened from one time to another, in milliseconds since 1970. */
+export type Window = { from: number; to: number };
+
+/** What a connection pulls of one sort, through an `Api` of the provider's own. */
+export type Feed<Api> = {
+  everyMinutes: number;
+  /**
+   * The next page of what is new or has changed; the first time `cursor` is null. `since` is when the connection was
+   * made: feeds with a history begin there, others begin with everything.
+   */
+  changes(api: Api, cursor: Json, since: number): Promise<Page>;
+  /** What happened before the connection was made, in windows of so many days, the newest first. */
+  history?: { windowDays: number; page(api: Api, window: Window, cursor: Json): Promise<Page> };
+};
+
+/** What a connection calls its provider with. `session` is what `keepSession` kept last. */
+export type Access = {
+  credential: string;
+  baseUrl: string;
+  session: Json;
+  keepSession(session: Json): void;
+  /** Whether a URL that the provider names may be called. */
+  mayCall(url: string): boolean;
+  /** The connection's own map of incident words: where people name things themselves, it says which ones to pull. */
+  incidentTypeMap?: Record<string, string[]> | undefined;
+};
+
+/** A webhook of the provider, which only makes a pull due. */
+export type ProviderWebhook = {
+  /** What to enter at the provider, in words, one step each. */
+  steps: string[];
+  /** Whether the provider signed this call with the secret, within five minutes. */
+  isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean>;
+};
+
+/** A part of a credential. What is secret is hidden while people type it, and never shown again. */
+export type CredentialField = { name: string; label: string; isSecret: boolean; hint?: string };
+
+/** Everything about one provider. A new one is a folder with one of these, and a line in `registry.ts`. */
+export type Connector<Api = unknown> = {
+  provider: string;
+  name: string;
+  /** Where its API is, unless a connection says otherwise, and in which other regions. */
+  baseUrl: string;
+  regions: { [region: string]: string };
+  /**
+   * What people need to know to create the credential, and what it may need to read. With `fields`, people enter each by
+   * itself, and `readCredential` gets them as JSON, by their names.
+   */
+  credential: { label: string; where: string; scopes: string[]; example: string; fields?: CredentialField[] };
+  maxHistoryDays: number;
+  /**
+   * The credential in the form in which it is kept, and what tells it from others: an account connects each once.
+   *
+   * @throws Problem: what is wrong with it
+   */
+  readCredential(text: string): { credential: string; identity: string };
+  open(access: Access): Api;
+  /** Tries the credential. Returns what the provider calls its organisation. @throws Problem */
+  check(api: Api): Promise<string>;
+  feeds: { [name in FeedName]?: Feed<Api> };
+  webhook?: ProviderWebhook;
+};

@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+import { config } from '../config.ts';
+import { seal, unseal } from '../sealing.ts';
+
+/** A connection that somebody is about to make: what they entered, and what the provider said to it. */
+export type Draft = { provider: string; credential: string; baseUrl: string; organisation: string };
+
+/** For how long a page may hold a draft. */
+export const draftMs = 15 * 60_000;
+
+/**
+ * A draft as a page may hold it between test and save: sealed, so that only this service can read it, and only for the
+ * session that it is sealed for, within 15 minutes.
+ */
+export async function sealDraft(env: Env, sessionHash: string, draft: Draft): Promise<string> {
+  const until = String(Date.now() + draftMs);
+  return JSON.stringify(await seal(config(env).headerKeys, boundTo(sessionHash), { ...draft, until }));
+}
+
+/** The draft that a page held; undefined if it is too old, another session's, or none of ours. */
+export async function openDraft(
+  env: Env,
+  sessionHash: string,
+  text: string,
+  now = Date.now(),
+): Promise<Draft | undefined> {
+  const sealed = parsed(text);
+  if (!sealed) return undefined;
+  const opened = await unseal(config(env).headerKeys, boundTo(sessionHash), sealed).catch(() => undefined);
+  const draft = v.safeParse(Opened, opened);
+  if (!draft.success || Number(draft.output.until) <= now) return undefined;
+  const { until: _, ...kept } = draft.output;
+  return kept;
+}
+
+const boundTo = (sessionHash: string): string => `draft of a connection ${sessionHash}`;
+
+const Sealed = v.object({ key: v.string(), iv: v.string(), data: v.string() });
+const Opened = v.object({
+  provider: v.string(),
+  credential: v.string(),
+  baseUrl: v.string(),
+  organisation: v.string(),
+  until: v.string(),
+});
+
+function parsed(text: string): v.InferOutput<typeof Sealed> | undefined {
+  try {
+    const result = v.safeParse(Sealed, JSON.parse(text));
+    return result.success ? result.output : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import { type FeedName, feedNames } from './connector.ts';
+import type { Planned } from './plan.ts';
+
+/** As connections have it (design 7): 1 healthy, 2 warning, 3 unavailable, 4 degraded. */
+export type HealthStatus = 1 | 2 | 3 | 4;
+
+/** A feed that has failed for this long is late. */
+export const lateMs = 5 * 60_000;
+
+/** A connection that nothing could be pulled from for this long is unavailable. */
+export const silentMs = 24 * 60 * 60_000;
+
+/**
+ * How a connection is doing (design 14): unavailable when the provider refuses its credential, or when nothing could be
+ * pulled for a day; degraded when some of its feeds fail, and with a warning when all of them do.
+ */
+export function healthOf(
+  planned: Planned,
+  { refusedAt, succeededAt, now }: { refusedAt: number | null; succeededAt: number | null; now: number },
+): HealthStatus {
+  if (refusedAt !== null) return 3;
+  if (now - (succeededAt ?? planned.connectedAt) > silentMs) return 3;
+  const names = feedNames.filter((name) => planned.connector.feeds[name]);
+  const failing = names.filter((name) => isFailing(planned, name, now));
+  if (failing.length === 0) return 1;
+  return failing.length === names.length ? 2 : 4;
+}
+
+/** Whether something has been wrong with a feed for so long that people should know. */
+export function isFailing({ feeds }: Planned, name: FeedName, now: number): boolean {
+  const problem = feeds[name]?.problem;
+  return problem !== undefined && (problem.kind === 'not permitted' || now - problem.since > lateMs);
+}

@@ -1,0 +1,43 @@
+import { renderMail } from '../design/mail.ts';
+import type { HealthStatus } from './health.ts';
+
+/** What an email about a connection says. */
+export type HealthStory = {
+  connectionId: string;
+  name: string;
+  account: string;
+  health: HealthStatus;
+  advice: string;
+};
+
+/** Renders the email that tells how a connection is doing. `origin` is where people reach the portal. */
+export function healthMail({ connectionId, name, account, health, advice }: HealthStory, origin: string) {
+  const { subject, lead } = words[health];
+  return renderMail(
+    subject(name),
+    [
+      {
+        name,
+        text: [lead, health === 1 ? '' : advice].filter(Boolean).join(' '),
+        link: { url: `${origin}/portal/connections/${connectionId}`, label: 'Open the connection' },
+      },
+    ],
+    {
+      text: `You get this email because you can sign in to ${account}. To turn these emails off:`,
+      link: { url: `${origin}/portal/settings/notifications`, label: 'Notifications' },
+    },
+  );
+}
+
+const words: { [status in HealthStatus]: { subject: (name: string) => string; lead: string } } = {
+  1: {
+    subject: (name) => `${name} works again`,
+    lead: 'works again. What happened in the meantime is loaded and told.',
+  },
+  2: { subject: (name) => `${name} is late`, lead: 'nothing could be pulled for a while.' },
+  3: {
+    subject: (name) => `${name} is unavailable`,
+    lead: 'nothing is pulled any more, and you are not told of crashes.',
+  },
+  4: { subject: (name) => `${name} is incomplete`, lead: 'some of its data cannot be pulled.' },
+};

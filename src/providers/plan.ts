@@ -1,0 +1,158 @@
+import { type Connector, type FeedName, feedNames, type Json, type Window } from './connector.ts';
+import type { Problem, ProblemKind } from './problem.ts';
+
+/** How far a feed has come. Times are milliseconds since 1970. */
+export type FeedState = {
+  cursor: Json;
+  /** Whether it has ever caught up. */
+  isComplete?: true;
+  /** When it last caught up, of feeds that are pulled less often than each minute. */
+  pulledAt?: number;
+  /** What goes wrong, since when and how often; the feed waits until `until`. */
+  problem?: { kind: ProblemKind; message: string; since: number; times: number; until: number };
+  history?: HistoryState;
+};
+
+/** What happened before `to` is still to come; `cursor` is within the window that ends there. */
+export type HistoryState = { to: number; cursor: Json; records: number; beganAt: number };
+
+export type Feeds = { [name in FeedName]?: FeedState };
+
+/** What is done next: a page of what is new in a feed, or of a window of its history. */
+export type Task = { feed: FeedName; window?: Window };
+
+/** A connection as far as planning goes. */
+export type Planned = {
+  connector: Pick<Connector<never>, 'feeds'>;
+  feeds: Feeds;
+  connectedAt: number;
+  historyDays: number;
+};
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const longestWaitMs = 15 * minuteMs;
+const notPermittedMs = 60 * minuteMs;
+const limitedMs = minuteMs;
+
+/** What refers to something comes after it the first time; from then on, what is urgent comes first. */
+const order: FeedName[] = ['events', 'trips', 'vehicles', 'drivers'];
+
+/**
+ * The next page to pull, or undefined if nothing is due. `done` are the feeds that have caught up in this turn: what is
+ * pulled each minute is always due otherwise. History comes last, the newest first.
+ */
+export function nextTask(planned: Planned, now: number, done: ReadonlySet<FeedName>): Task | undefined {
+  const { connector, feeds } = planned;
+  const ready = (name: FeedName) => connector.feeds[name] && (feeds[name]?.problem?.until ?? 0) <= now;
+  const first = (['vehicles', 'drivers'] as const).filter((name) => !feeds[name]?.isComplete);
+  const due = [...first, ...order].find(
+    (name) => ready(name) && !done.has(name) && dueAtOf(planned, name, now) <= now,
+  );
+  if (due) return { feed: due };
+  const feed = order.find((name) => ready(name) && historyLeft(planned, name) > 0);
+  return feed && { feed, window: nextWindow(planned, feed) };
+}
+
+/** When the connection is due next; `now` if there is more to do at once. */
+export function nextDueAt(planned: Planned, now: number): number {
+  const times = namesOf(planned).map((name) => {
+    const until = planned.feeds[name]?.problem?.until ?? 0;
+    const at = historyLeft(planned, name) > 0 ? now : nextPullOf(planned, name, now);
+    return Math.max(at, until);
+  });
+  return Math.min(...times, now + notPermittedMs);
+}
+
+/** The next full minute, at which the cron job looks what is due. */
+export const nextMinute = (now: number): number => (Math.floor(now / minuteMs) + 1) * minuteMs;
+
+const namesOf = ({ connector }: Planned): FeedName[] => feedNames.filter((name) => connector.feeds[name]);
+
+const everyMs = ({ connector }: Planned, name: FeedName): number =>
+  (connector.feeds[name]?.everyMinutes ?? 1) * minuteMs;
+
+/** By minutes, so that a pull that took seconds does not lose a minute each time. */
+const dueAtOf = (planned: Planned, name: FeedName, now: number): number => {
+  const pulledAt = planned.feeds[name]?.pulledAt;
+  return pulledAt === undefined ? now : Math.floor(pulledAt / minuteMs) * minuteMs + everyMs(planned, name);
+};
+
+function nextPullOf(planned: Planned, name: FeedName, now: number): number {
+  const state = planned.feeds[name];
+  if (!state?.isComplete) return now;
+  return state.pulledAt === undefined ? nextMinute(now) : dueAtOf(planned, name, now);
+}
+
+/** How much of a feed's history is still to come, in milliseconds. */
+export function historyLeft({ connector, feeds, connectedAt, historyDays }: Planned, name: FeedName): number {
+  if (!connector.feeds[name]?.history) return 0;
+  const to = feeds[name]?.history?.to ?? connectedAt;
+  return Math.max(0, to - (connectedAt - historyDays * dayMs));
+}
+
+function nextWindow(planned: Planned, name: FeedName): Window {
+  const to = planned.feeds[name]?.history?.to ?? planned.connectedAt;
+  const days = planned.connector.feeds[name]?.history?.windowDays ?? 1;
+  return { from: to - Math.min(historyLeft(planned, name), days * dayMs), to };
+}
+
+/** A feed after a page of it has landed. */
+export function afterPage(
+  state: FeedState | undefined,
+  { window }: Task,
+  { cursor, more, records }: { cursor: Json; more: boolean; records: number },
+  { now, everyMinutes }: { now: number; everyMinutes: number },
+): FeedState {
+  const { problem: _, ...rest } = state ?? { cursor: null };
+  if (window) {
+    const before = rest.history ?? { to: window.to, cursor: null, records: 0, beganAt: now };
+    const place = more ? { to: before.to, cursor } : { to: window.from, cursor: null };
+    return { ...rest, history: { ...before, ...place, records: before.records + records } };
+  }
+  if (more) return { ...rest, cursor };
+  return { ...rest, cursor, isComplete: true, ...(everyMinutes > 1 && { pulledAt: now }) };
+}
+
+/** A feed after something went wrong with it: it waits, the longer the more often it has. */
+export function afterProblem(
+  state: FeedState | undefined,
+  { kind, message, retryAfterMs }: Pick<Problem, 'kind' | 'message' | 'retryAfterMs'>,
+  now: number,
+): FeedState {
+  const before = state?.problem;
+  const times = (before?.times ?? 0) + 1;
+  const since = before?.since ?? now;
+  const wait = Math.max(waits[kind](times), retryAfterMs ?? 0);
+  return { cursor: null, ...state, problem: { kind, message, since, times, until: now + wait } };
+}
+
+const growing = (times: number) => Math.min(longestWaitMs, minuteMs * 2 ** (times - 1));
+const waits: { [kind in ProblemKind]: (times: number) => number } = {
+  'rate limited': () => 0, // as the provider says, see below
+  'not permitted': () => notPermittedMs,
+  refused: () => notPermittedMs,
+  unavailable: growing,
+  unexpected: growing,
+  invalid: growing,
+};
+
+/** How long a connection stays away from a provider that says it is called too often. */
+export const limitedFor = ({ retryAfterMs }: Pick<Problem, 'retryAfterMs'>): number =>
+  Math.min(retryAfterMs ?? limitedMs, notPermittedMs);
+
+/** How much of a feed's history has come, how fast it comes, and when it should all be there; undefined without one. */
+export function historyProgress(planned: Planned, name: FeedName, now: number) {
+  if (!planned.connector.feeds[name]?.history) return undefined;
+  const all = planned.historyDays * dayMs;
+  const left = historyLeft(planned, name);
+  const { records = 0, beganAt = now } = planned.feeds[name]?.history ?? {};
+  const share = all === 0 ? 1 : 1 - left / all;
+  const tookMs = now - beganAt;
+  return {
+    share,
+    records,
+    recordsPerMinute: tookMs > 0 && left > 0 ? Math.round((records * minuteMs) / tookMs) : null,
+    endsAt: left > 0 && share > 0 ? now + Math.round((tookMs / share) * (1 - share)) : null,
+  };
+}

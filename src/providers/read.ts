@@ -1,0 +1,67 @@
+import { isPrintable } from '../fields.ts';
+import { Problem } from './problem.ts';
+
+/**
+ * What a provider's reply holds at a path, undefined if it is not there, whatever else may be. Providers leave fields
+ * out, or give `null` or `""` for them: these are all null to `/ingest`.
+ */
+export function at(value: unknown, ...path: (string | number)[]): unknown {
+  let found = value;
+  for (const key of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as { [key: string | number]: unknown })[key]; // an object that has it
+  }
+  return found;
+}
+
+/** The same for a field of a record: null instead of undefined and `""`. */
+export function field(value: unknown, ...path: (string | number)[]): unknown {
+  const found = at(value, ...path);
+  return found === undefined || found === '' ? null : found;
+}
+
+/** The same for a number, which some write as text. */
+export function numeric(value: unknown, ...path: (string | number)[]): unknown {
+  const found = field(value, ...path);
+  return typeof found === 'string' && found.trim() !== '' && Number.isFinite(Number(found))
+    ? Number(found)
+    : found;
+}
+
+/** The same for an id: numbers become text, and `"0"` is nobody's. */
+export function idAt(value: unknown, ...path: (string | number)[]): unknown {
+  const found = field(value, ...path);
+  const id = typeof found === 'number' ? String(found) : found;
+  return id === '0' ? null : id;
+}
+
+/** A list of the reply. @throws Problem when it is none: then it is not the reply that we know */
+export function listAt(value: unknown, ...path: string[]): unknown[] {
+  const found = at(value, ...path);
+  if (!Array.isArray(found)) throw new Problem('unexpected', `answers without a list of ${path.at(-1)}`);
+  return found;
+}
+
+/** What a provider calls a place may be long: the rest is left out. */
+const maxAddress = 200;
+
+/**
+ * A place from its latitude and longitude, with what the provider calls it; null if either is missing, or both are 0,
+ * which is nowhere.
+ */
+export function place(latitude: unknown, longitude: unknown, address?: unknown): unknown {
+  if (latitude === null || longitude === null || latitude === undefined || longitude === undefined)
+    return null;
+  if (latitude === 0 && longitude === 0) return null;
+  const name = typeof address === 'string' && isPrintable(address) ? address.trim().slice(0, maxAddress) : '';
+  return { latitude, longitude, ...(name !== '' && { address: name }) };
+}
+
+/** RFC 3339 for a time in milliseconds since 1970; null if there is none. */
+export const timeOf = (ms: unknown): string | null =>
+  typeof ms === 'number' && Number.isSafeInteger(ms) && Math.abs(ms) < 8.64e15
+    ? new Date(ms).toISOString()
+    : null;
+
+/** Milliseconds since 1970 of a time as text; NaN if it is none. */
+export const msOf = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : Number.NaN);

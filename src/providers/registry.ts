@@ -1,0 +1,9 @@
+import type { Connector } from './connector.ts';
+import { samsara } from './samsara/connector.ts';
+
+/** The providers that connections can pull from, in the order in which people choose among them. */
+export const connectors = [samsara] as Connector[]; // each made for its own API
+
+/** The connector of a provider; undefined if it is not built in. */
+export const connectorOf = (provider: string): Connector | undefined =>
+  connectors.find((one) => one.provider === provider);

@@ -1,0 +1,197 @@
+import { sql } from 'drizzle-orm';
+import { statement } from '../db/database.ts';
+import { asCaller, type Caller } from '../db/guard.ts';
+import { following, type SliceQuery } from '../db/slices.ts';
+import { connections } from '../db/tables.ts';
+import { isMapped } from '../incidents/translate.ts';
+import { adviceFor } from './advice.ts';
+import { type FeedName, feedNames } from './connector.ts';
+import { isFailing } from './health.ts';
+import { type Feeds, historyProgress, type Planned } from './plan.ts';
+import { connectorOf } from './registry.ts';
+import { refusalsKept } from './store.ts';
+
+/** Of how many of the last events the words are counted that nothing maps. */
+export const eventsLookedAt = 1_000;
+
+/** How a connection's pull is doing. Times are milliseconds since 1970. */
+export type PullStatus = {
+  provider: string;
+  organisation: string;
+  baseUrl: string;
+  /** Refused: the provider refuses the credential, and nothing is pulled until it is replaced. */
+  state: 'pulling' | 'paused' | 'refused';
+  hasWebhookSecret: boolean;
+  lastPulledAt: number | null;
+  /** Null while nothing is pulled. Later than a minute from now only where the provider wants us to wait. */
+  nextAt: number | null;
+  historyDays: number;
+  feeds: FeedStatus[];
+  /** The last records that were refused, and why. */
+  refusals: { kind: string; sourceId: string; reason: string; at: number }[];
+  /** Words of the last 1,000 events that nothing maps to an incident type, by how many of these have them. */
+  unmapped: { word: string; count: number }[];
+};
+
+export type FeedStatus = {
+  feed: FeedName;
+  everyMinutes: number;
+  problem: { advice: string; since: number; nextAt: number; isFailing: boolean } | null;
+  /** Null for feeds that have no history of their own. `share` is from 0 to 1. */
+  history: {
+    share: number;
+    records: number;
+    recordsPerMinute: number | null;
+    endsAt: number | null;
+  } | null;
+};
+
+/** The same without what takes reading more than a row. */
+export type PullSummary = Omit<PullStatus, 'refusals' | 'unmapped'>;
+
+type Row = {
+  id: string;
+  provider: string;
+  organisation: string;
+  baseUrl: string;
+  pausedAt: number | null;
+  refusedAt: number | null;
+  hasWebhookSecret: number;
+  lastPulledAt: number | null;
+  nextAt: number | null;
+  historyDays: number;
+  connectedAt: number;
+  incidentTypeMap: string | null;
+  feeds: string;
+};
+
+const row = sql`
+  select c.id, c.provider, p.organisation, p.base_url as baseUrl, p.paused_at as pausedAt, p.refused_at as refusedAt,
+    p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt,
+    p.due_at as nextAt, p.history_days as historyDays, p.connected_at as connectedAt, c.incident_type_map as incidentTypeMap, p.feeds
+  from pulls p join connections c on c.id = p.connection_id`;
+
+/**
+ * How a connection of the account that pulls is doing; undefined if it does not pull. Reads up to 1,000 events and 100
+ * refused records.
+ */
+export async function pullStatus(env: Env, caller: Caller, id: string): Promise<PullStatus | undefined> {
+  const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
+  const [[found], refusals, words] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      statement<Row>(db, sql`${row} where p.connection_id = ${own}`),
+      statement<PullStatus['refusals'][number]>(
+        db,
+        sql`
+        select kind, source_id as sourceId, reason, at from pull_refusals indexed by pull_refusals_by_time
+        where connection_id = ${own} order by at desc limit ${refusalsKept}`,
+      ),
+      statement<{ word: string; count: number }>(
+        db,
+        sql`
+        select word.value as word, count(*) as count from (
+          select incident_types from safety_events where connection_id = ${own}
+          order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word
+        group by word.value order by count(*) desc`,
+      ),
+    ],
+    { repeatable: true },
+  );
+  const summary = found && summaryOf(found);
+  if (!summary) return undefined;
+  const map = found.incidentTypeMap;
+  const feed = { provider: found.provider, incidentTypeMap: map === null ? undefined : JSON.parse(map) };
+  return { ...summary, refusals, unmapped: words.filter(({ word }) => !isMapped(feed, word)) };
+}
+
+/** The same without refused records and words, which takes reading two rows. */
+export async function pullSummary(env: Env, caller: Caller, id: string): Promise<PullSummary | undefined> {
+  const [[found]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      statement<Row>(db, sql`${row} where p.connection_id = ${id} and p.account_id = ${caller.accountId}`),
+    ],
+    { repeatable: true },
+  );
+  return found && summaryOf(found);
+}
+
+/** The same of those connections of a slice that pull, by their ids. Reads two rows of each. */
+export async function pullSummaries(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+): Promise<Map<string, PullSummary>> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      statement<Row>(
+        db,
+        sql`
+        ${row} where p.connection_id in (
+          select id from connections
+          where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
+          order by created_at, id limit ${slice.limit})`,
+      ),
+    ],
+    { repeatable: true },
+  );
+  return new Map(
+    rows.flatMap((found) => {
+      const summary = summaryOf(found);
+      return summary ? [[found.id, summary] as const] : [];
+    }),
+  );
+}
+
+function summaryOf(found: Row): PullSummary | undefined {
+  const connector = connectorOf(found.provider);
+  if (!connector) return undefined;
+  const {
+    id: _,
+    pausedAt,
+    refusedAt,
+    hasWebhookSecret,
+    connectedAt,
+    incidentTypeMap,
+    feeds,
+    ...shown
+  } = found;
+  const { historyDays } = found;
+  const planned = { connector, feeds: JSON.parse(feeds) as Feeds, connectedAt, historyDays }; // as pulls write it
+  return {
+    ...shown,
+    state: pausedAt !== null ? 'paused' : refusedAt !== null ? 'refused' : 'pulling',
+    hasWebhookSecret: hasWebhookSecret === 1,
+    feeds: feedNames.flatMap((name) => feedStatus(planned, name)),
+  };
+}
+
+function feedStatus(
+  planned: Planned & { connector: Parameters<typeof adviceFor>[0] },
+  name: FeedName,
+): FeedStatus[] {
+  const now = Date.now();
+  const feed = planned.connector.feeds[name];
+  if (!feed) return [];
+  const problem = planned.feeds[name]?.problem;
+  return [
+    {
+      feed: name,
+      everyMinutes: feed.everyMinutes,
+      problem: problem
+        ? {
+            advice: adviceFor(planned.connector, problem),
+            since: problem.since,
+            nextAt: problem.until,
+            isFailing: isFailing(planned, name, now),
+          }
+        : null,
+      history: historyProgress(planned, name, now) ?? null,
+    },
+  ];
+}

@@ -1,0 +1,181 @@
+import { sql } from 'drizzle-orm';
+import { noteHealthStatus, notePulled } from '../accounts/connections.ts';
+import { change, type Database, jsonList, openDatabase, statement, transaction } from '../db/database.ts';
+import { newId } from '../db/ids.ts';
+import type { Sealed } from '../sealing.ts';
+import type { HealthStatus } from './health.ts';
+import type { Feeds } from './plan.ts';
+
+/** A turn ends within 30 s of its claim: a second one never begins before. */
+const claimMs = 45_000;
+
+/** How many connections a minute wakes at most; those that have waited longest come first. */
+const maxDue = 5_000;
+
+/** A connection that this turn works for alone. Times are milliseconds since 1970. */
+export type Claimed = {
+  connectionId: string;
+  accountId: string;
+  claim: string;
+  provider: string;
+  tSP: string;
+  incidentTypeMap: Record<string, string[]> | undefined;
+  healthStatus: HealthStatus;
+  secrets: Sealed;
+  session: Sealed | null;
+  baseUrl: string;
+  historyDays: number;
+  connectedAt: number;
+  succeededAt: number | null;
+  dueAt: number;
+  feeds: Feeds;
+};
+
+type Row = {
+  [K in keyof Claimed]: Claimed[K] extends object | null | undefined ? string | null : Claimed[K];
+};
+
+/** The ids of connections that are due and that nobody works for. */
+export async function dueConnections(env: Env, now = Date.now()): Promise<string[]> {
+  const rows = await statement<{ id: string }>(
+    openDatabase(env),
+    sql`
+    select connection_id as id from pulls indexed by pulls_due
+    where due_at <= ${now} and claimed_until <= ${now} order by due_at limit ${maxDue}`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Claims those of these connections that are due, of active accounts, for 45 s, in one round trip. They stay due, so that
+ * a turn that is killed is followed by another.
+ */
+export async function claimDue(env: Env, ids: string[], now = Date.now()): Promise<Claimed[]> {
+  const db = openDatabase(env);
+  const claim = newId();
+  const [, rows] = await transaction(db, [
+    change(
+      db,
+      sql`
+      update pulls set claim = ${claim}, claimed_until = ${now + claimMs}
+      where connection_id in ${jsonList(ids)} and due_at <= ${now} and claimed_until <= ${now}
+        and exists (select 1 from accounts where id = account_id and status = 'active')`,
+    ),
+    statement<Row>(
+      db,
+      sql`
+      select p.connection_id as connectionId, p.account_id as accountId, p.claim, c.provider, c.tsp as tSP,
+        c.incident_type_map as incidentTypeMap, c.health_status as healthStatus, p.secrets, p.session,
+        p.base_url as baseUrl, p.history_days as historyDays, p.connected_at as connectedAt,
+        c.last_pulled_at as succeededAt, p.due_at as dueAt, p.feeds
+      from pulls p join connections c on c.id = p.connection_id
+      where p.connection_id in ${jsonList(ids)} and p.claim = ${claim}`,
+    ),
+  ]);
+  return rows.map((row) => ({
+    ...row,
+    incidentTypeMap: row.incidentTypeMap === null ? undefined : JSON.parse(row.incidentTypeMap),
+    secrets: JSON.parse(row.secrets ?? ''),
+    session: row.session === null ? null : JSON.parse(row.session),
+    feeds: JSON.parse(row.feeds ?? ''),
+  })) as Claimed[]; // as the columns have them
+}
+
+/** What a turn has changed; what it leaves out stays as it is. */
+export type Saved = {
+  feeds?: Feeds;
+  succeededAt?: number;
+  session?: Sealed | null;
+  refusedAt?: number;
+};
+
+/** Keeps what a turn has come to so far, unless the claim is another's by now. */
+export async function save(env: Env, claimed: Claimed, saved: Saved): Promise<void> {
+  const db = openDatabase(env);
+  const kept = change(db, sql`update pulls set ${columnsOf(saved)} where ${isOurs(claimed)}`);
+  await transaction(db, [kept, ...noteSuccess(db, claimed, saved)], { repeatable: true });
+}
+
+const columnsOf = ({ feeds, session, refusedAt }: Saved) => sql`
+  feeds = coalesce(${feeds ? JSON.stringify(feeds) : null}, feeds),
+  session = coalesce(${session ? JSON.stringify(session) : null}, session),
+  refused_at = coalesce(${refusedAt ?? null}, refused_at)`;
+
+const isOurs = ({ connectionId, claim }: Claimed) =>
+  sql`connection_id = ${connectionId} and claim = ${claim}`;
+
+const noteSuccess = (db: Database, { connectionId }: Claimed, { succeededAt }: Saved) =>
+  succeededAt === undefined ? [] : [notePulled(db, connectionId, succeededAt)];
+
+/**
+ * Ends a turn: the connection is due at `dueAt`, or at once if somebody has asked for that while it worked; never, once
+ * its credential is refused. Returns whether it is due already.
+ */
+export async function release(env: Env, claimed: Claimed, dueAt: number, saved: Saved): Promise<boolean> {
+  const db = openDatabase(env);
+  const due = saved.refusedAt === undefined ? dueAt : null;
+  const [[row]] = await transaction(db, [
+    statement<{ isDue: number }>(
+      db,
+      sql`
+      update pulls set ${columnsOf(saved)}, claimed_until = 0, claim = null,
+        due_at = iif(${due} is null or due_at is ${claimed.dueAt}, ${due}, due_at)
+      where ${isOurs(claimed)} returning coalesce(due_at <= ${Date.now()}, 0) as isDue`,
+    ),
+    ...noteSuccess(db, claimed, saved),
+  ]);
+  return row?.isDue === 1;
+}
+
+/** Notes how a connection is doing, for lists and for those who follow changes. */
+export async function noteHealth(
+  env: Env,
+  { connectionId: id, accountId }: Claimed,
+  status: HealthStatus,
+  now: number,
+): Promise<void> {
+  const db = openDatabase(env);
+  const kept = change(
+    db,
+    sql`update pulls set health = ${status}, health_at = ${now} where connection_id = ${id} and health <> ${status}`,
+  );
+  await transaction(db, [kept, ...noteHealthStatus(db, { id, accountId, now }, status)], {
+    repeatable: true,
+  });
+}
+
+/** A record that was refused, and why. */
+export type Refused = { kind: string; sourceId: string; reason: string };
+
+/** How many refused records of a connection are kept: the last ones. */
+export const refusalsKept = 100;
+
+/** Keeps why records were refused. */
+export async function noteRefusals(
+  env: Env,
+  { connectionId }: Claimed,
+  refused: Refused[],
+  now: number,
+): Promise<void> {
+  const db = openDatabase(env);
+  await transaction(
+    db,
+    [
+      change(
+        db,
+        sql`
+        insert or replace into pull_refusals (connection_id, kind, source_id, reason, at)
+        select ${connectionId}, value->>'kind', value->>'sourceId', value->>'reason', ${now}
+        from json_each(${JSON.stringify(refused.slice(-refusalsKept))})`,
+      ),
+      change(
+        db,
+        sql`
+        delete from pull_refusals where connection_id = ${connectionId} and (kind, source_id) in (
+          select kind, source_id from pull_refusals indexed by pull_refusals_by_time
+          where connection_id = ${connectionId} order by at desc limit -1 offset ${refusalsKept})`,
+      ),
+    ],
+    { repeatable: true },
+  );
+}

@@ -1,0 +1,47 @@
+import { sql } from 'drizzle-orm';
+import { config } from '../config.ts';
+import { change, openDatabase, statement } from '../db/database.ts';
+import { send } from '../deliveries/queue.ts';
+import { type Sealed, unseal } from '../sealing.ts';
+import { connectorOf } from './registry.ts';
+
+/** However often a provider rings, a connection is made due no more often than this. */
+const quietMs = 2_000;
+
+const isId = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
+/**
+ * A call of a provider's webhook: makes the connection's pull due at once, if the provider has signed it. Whatever it
+ * carries is left unread, so that there is one way in. Returns whether it was signed for this connection.
+ */
+export async function ring(
+  env: Env,
+  connectionId: string,
+  headers: Headers,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  if (!isId(connectionId)) return false;
+  const db = openDatabase(env);
+  const [found] = await statement<{ provider: string; secret: string | null; dueAt: number | null }>(
+    db,
+    sql`
+    select c.provider, p.webhook_secret as secret, p.due_at as dueAt
+    from pulls p join connections c on c.id = p.connection_id where p.connection_id = ${connectionId}`,
+  );
+  const webhook = found && connectorOf(found.provider)?.webhook;
+  if (!webhook || found.secret === null) return false;
+  const { secret = '' } = await unseal(
+    config(env).headerKeys,
+    connectionId,
+    JSON.parse(found.secret) as Sealed, // as it was written
+  );
+  if (!(await webhook.isSigned(headers, body, secret))) return false;
+  const now = Date.now();
+  if (found.dueAt === null || (found.dueAt > now - quietMs && found.dueAt <= now)) return true;
+  await change(
+    db,
+    sql`update pulls set due_at = ${now} where connection_id = ${connectionId} and due_at is not null`,
+  );
+  await send(env.DELIVERIES, [{ pull: [connectionId] }]);
+  return true;
+}

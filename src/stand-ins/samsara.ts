@@ -1,0 +1,165 @@
+/** What a made-up Samsara holds; tests and the demo change it while it is being read. */
+export type SamsaraData = {
+  organisation: string;
+  token: string;
+  vehicles: Item[];
+  drivers: Item[];
+  trips: Item[];
+  events: Item[];
+};
+
+type Item = { [field: string]: unknown };
+
+/** What goes wrong with a call: given its path and how many calls came before, a reply instead of the data. */
+export type Fault = (path: string, calls: number) => Response | undefined;
+
+/**
+ * A stand-in for Samsara's API, from what is published of it: it pages, wants its token, filters by time, and answers
+ * errors as Samsara does. A page has at most `perPage` items.
+ */
+export function samsaraStandIn(
+  data: SamsaraData,
+  { perPage = 100, fault = () => undefined }: { perPage?: number; fault?: Fault } = {},
+) {
+  let calls = 0;
+  const routes: { [path: string]: (query: URLSearchParams) => unknown } = {
+    '/me': () => ({ data: { id: '20936', name: data.organisation } }),
+    '/fleet/vehicles': (query) => listed(data.vehicles.filter(changedAfter(query)), query),
+    '/fleet/drivers': (query) => {
+      const status = query.get('driverActivationStatus') ?? 'active';
+      return listed(
+        data.drivers.filter((driver) => driver.driverActivationStatus === status).filter(changedAfter(query)),
+        query,
+      );
+    },
+    '/trips/stream': (query) => {
+      const ids = query.get('ids')?.split(',') ?? [];
+      const own = data.trips.filter(({ asset }) => ids.includes(String((asset as Item).id)));
+      return streamed(own, query, query.get('queryBy') ?? 'updatedAtTime');
+    },
+    '/safety-events/stream': (query) =>
+      streamed(data.events, query, query.get('queryByTimeField') ?? 'updatedAtTime'),
+  };
+
+  const listed = (items: Item[], query: URLSearchParams) =>
+    paged(items, query, Math.min(perPage, Number(query.get('limit') ?? perPage)), '');
+
+  /** By the order of their times. With no end, the cursor of the last page goes on working. */
+  function streamed(items: Item[], query: URLSearchParams, by: string) {
+    const from = query.get('startTime') ?? '';
+    const to = query.get('endTime');
+    const found = items
+      .filter((item) => String(item[by]) >= from && (to === null || String(item[by]) < to))
+      .toSorted((a, b) => (String(a[by]) < String(b[by]) ? -1 : 1));
+    if (to !== null) return paged(found, query, perPage, '');
+    const after = query.get('after');
+    const rest = after ? found.filter((item) => keyOf(item, by) > after) : found;
+    const page = rest.slice(0, perPage);
+    const last = page.at(-1);
+    const endCursor = last ? keyOf(last, by) : (after ?? '');
+    return { data: page, pagination: { endCursor, hasNextPage: rest.length > perPage } };
+  }
+
+  const keyOf = (item: Item, by: string) => `${item[by]} ${item.id ?? item.tripStartTime}`;
+
+  function paged(items: Item[], query: URLSearchParams, size: number, end: string) {
+    const at = Number(query.get('after') || 0);
+    const more = items.length > at + size;
+    return {
+      data: items.slice(at, at + size),
+      pagination: { endCursor: more ? String(at + size) : end, hasNextPage: more },
+    };
+  }
+
+  return async (request: Request): Promise<Response> => {
+    const { pathname, searchParams } = new URL(request.url);
+    const wrong = fault(pathname, calls++);
+    if (wrong) return wrong;
+    if (request.headers.get('authorization') !== `Bearer ${data.token}`)
+      return Response.json({ message: 'Invalid token.', requestId: 'b1fca1a2' }, { status: 401 });
+    const route = routes[pathname];
+    if (!route) return new Response('rpc error: not found', { status: 404 });
+    return Response.json(route(searchParams));
+  };
+}
+
+const changedAfter =
+  (query: URLSearchParams) =>
+  (item: Item | null): boolean =>
+    String(item?.updatedAtTime ?? '~') >= (query.get('updatedAfterTime') ?? '');
+
+/** A vehicle as Samsara gives it. */
+export const samsaraVehicle = (n: number, more: Item = {}): Item => ({
+  id: String(281474900000000 + n),
+  name: `Truck ${n}`,
+  vin: `1FUJGLDR5CL${String(100000 + n)}`,
+  make: 'Freightliner',
+  model: 'Cascadia',
+  year: '2022',
+  licensePlate: `PLT-${n}`,
+  notes: '',
+  tags: [{ id: '3914', name: 'North' }],
+  createdAtTime: '2024-03-01T10:00:00Z',
+  updatedAtTime: '2026-01-10T08:00:00Z',
+  ...more,
+});
+
+/** A driver as Samsara gives them. */
+export const samsaraDriver = (n: number, more: Item = {}): Item => ({
+  id: String(50000 + n),
+  name: `Robin Reyes ${n}`,
+  username: `robin${n}`,
+  driverActivationStatus: 'active',
+  phone: '+13035550100',
+  licenseNumber: `99-${n}`,
+  licenseState: 'CO',
+  timezone: 'America/Denver',
+  createdAtTime: '2024-03-01T10:00:00Z',
+  updatedAtTime: '2026-01-10T08:00:00Z',
+  ...more,
+});
+
+/** A trip of a vehicle that began at a time (milliseconds since 1970) and took half an hour, as Samsara gives it. */
+export const samsaraTrip = (vehicle: Item, at: number, more: Item = {}): Item => ({
+  asset: { id: vehicle.id, name: vehicle.name, vin: vehicle.vin, type: 'vehicle' },
+  completionStatus: 'completed',
+  tripStartTime: new Date(at).toISOString(),
+  tripEndTime: new Date(at + 1_800_000).toISOString(),
+  createdAtTime: new Date(at).toISOString(),
+  updatedAtTime: new Date(at + 1_800_000).toISOString(),
+  startLocation: { latitude: 39.7392, longitude: -104.9903, headingDegrees: 120 },
+  endLocation: { latitude: 39.75, longitude: -104.87, headingDegrees: 90 },
+  ...more,
+});
+
+/** A safety event of a vehicle at a time (milliseconds since 1970), as Samsara gives it. */
+export const samsaraEvent = (vehicle: Item, label: string, at: number, more: Item = {}): Item => ({
+  id: `${vehicle.id}-${at}`,
+  asset: { id: vehicle.id, name: vehicle.name, vin: vehicle.vin, type: 'vehicle' },
+  driver: { id: '50001', name: 'Robin Reyes 1' },
+  behaviorLabels: [{ label, source: 'automated' }],
+  contextLabels: [],
+  eventState: 'needsReview',
+  startMs: new Date(at).toISOString(),
+  endMs: new Date(at + 4_000).toISOString(),
+  createdAtTime: new Date(at + 20_000).toISOString(),
+  updatedAtTime: new Date(at + 20_000).toISOString(),
+  location: {
+    latitude: 39.7392,
+    longitude: -104.9903,
+    headingDegrees: 120,
+    accuracyMeters: 5,
+    address: {
+      streetNumber: '1437',
+      street: 'Bannock Street',
+      city: 'Denver',
+      state: 'Colorado',
+      postalCode: '80202',
+    },
+  },
+  maxAccelerationGForce: 0.61,
+  media: [],
+  inboxEventUrl: 'https://cloud.samsara.com/o/20936/fleet/reports/safety/events',
+  incidentReportUrl: `https://cloud.samsara.com/o/20936/fleet/reports/safety/vehicle/${vehicle.id}/incident/${at}`,
+  ...more,
+});

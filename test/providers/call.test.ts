@@ -1,0 +1,24 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import { call } from '../../src/providers/call.ts';
+
+beforeEach(() => () => vi.restoreAllMocks());
+
+it('gives a provider up that does not answer in time, as one that may answer later', async () => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(
+    (_, init) =>
+      new Promise((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      }),
+  );
+  await expect(call({ url: 'https://api.example.com', withinMs: 1 })).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'does not answer in time',
+  });
+});
+
+it('leaves no timers behind, of which an invocation may have only so many', async () => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({}));
+  const cleared = vi.spyOn(globalThis, 'clearTimeout');
+  await call({ url: 'https://api.example.com' });
+  expect(cleared).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FeedName } from '../../src/providers/connector.ts';
+import { healthOf, lateMs, silentMs } from '../../src/providers/health.ts';
+import {
+  afterPage,
+  afterProblem,
+  type Feeds,
+  historyProgress,
+  limitedFor,
+  nextDueAt,
+  nextTask,
+  type Planned,
+} from '../../src/providers/plan.ts';
+import { Problem, type ProblemKind } from '../../src/providers/problem.ts';
+
+const minute = 60_000;
+const day = 86_400_000;
+const connectedAt = Date.UTC(2026, 10, 20, 12, 0, 0);
+const never = () => Promise.reject(new Error('planning calls nobody'));
+const feed = (everyMinutes: number, windowDays?: number) => ({
+  everyMinutes,
+  changes: never,
+  ...(windowDays !== undefined && { history: { windowDays, page: never } }),
+});
+const connector = {
+  feeds: { vehicles: feed(15), drivers: feed(15), trips: feed(5, 30), events: feed(1, 7) },
+};
+const planned = (feeds: Feeds = {}, historyDays = 0): Planned => ({
+  connector,
+  feeds,
+  connectedAt,
+  historyDays,
+});
+
+const complete = (pulledAt?: number) => ({
+  cursor: null,
+  isComplete: true as const,
+  ...(pulledAt !== undefined && { pulledAt }),
+});
+const caughtUp = (at: number): Feeds => ({
+  vehicles: complete(at),
+  drivers: complete(at),
+  trips: complete(at),
+  events: complete(),
+});
+
+/** Works through all that is due at a time, one page each. Returns the feeds, a window's with its first day. */
+function work(state: Planned, now: number): string[] {
+  const done = new Set<FeedName>();
+  const pulled: string[] = [];
+  for (let task = nextTask(state, now, done); task; task = nextTask(state, now, done)) {
+    const page = { cursor: null, more: false, records: 10 };
+    const everyMinutes = connector.feeds[task.feed].everyMinutes;
+    state.feeds[task.feed] = afterPage(state.feeds[task.feed], task, page, { now, everyMinutes });
+    if (!task.window) done.add(task.feed);
+    pulled.push(
+      task.window ? `${task.feed} ${new Date(task.window.from).toISOString().slice(0, 10)}` : task.feed,
+    );
+    if (pulled.length > 100) throw new Error('never ends');
+  }
+  return pulled;
+}
+
+describe('what a connection pulls next', () => {
+  it('begins with what others refer to, and then with what is urgent', () => {
+    expect(work(planned(), connectedAt)).toEqual(['vehicles', 'drivers', 'events', 'trips']);
+    expect(work(planned(caughtUp(connectedAt)), connectedAt + 15 * minute)).toEqual([
+      'events',
+      'trips',
+      'vehicles',
+      'drivers',
+    ]);
+  });
+
+  it.each<[number, FeedName[]]>([
+    [1, ['events']],
+    [4, ['events']],
+    [5, ['events', 'trips']],
+    [15, ['events', 'trips', 'vehicles', 'drivers']],
+  ])('after %i minutes', (minutes, expected) => {
+    expect(work(planned(caughtUp(connectedAt + 20_000)), connectedAt + minutes * minute)).toEqual(expected);
+  });
+
+  it('loads the history last, the newest first, each window once', () => {
+    const state = planned(caughtUp(connectedAt), 20);
+    expect(work(state, connectedAt + minute)).toEqual([
+      'events',
+      'events 2026-11-13',
+      'events 2026-11-06',
+      'events 2026-10-31',
+      'trips 2026-10-31',
+    ]);
+    expect(historyProgress(state, 'events', connectedAt + minute)).toMatchObject({ share: 1, records: 30 });
+  });
+
+  it('goes on with a window where it stopped', () => {
+    const state = planned(caughtUp(connectedAt), 7);
+    const task = { feed: 'events' as const, window: { from: connectedAt - 7 * day, to: connectedAt } };
+    state.feeds.events = afterPage(
+      state.feeds.events,
+      task,
+      { cursor: 'page 2', more: true, records: 5 },
+      { now: connectedAt, everyMinutes: 1 },
+    );
+    expect(nextTask(state, connectedAt, new Set(['events', 'trips']))).toEqual(task);
+    expect(state.feeds.events.history).toMatchObject({ cursor: 'page 2', to: connectedAt });
+  });
+});
+
+describe('what goes wrong', () => {
+  const problem = (kind: ProblemKind, retryAfterMs?: number) =>
+    new Problem(kind, 'answers 503', retryAfterMs);
+
+  it('keeps a feed waiting, longer each time, and no other', () => {
+    const waits = [1, 2, 3, 4, 5, 6].reduce<{ ms: number[]; state: Feeds['events'] }>(
+      ({ ms, state }) => {
+        const next = afterProblem(state, problem('unavailable'), connectedAt);
+        return { ms: [...ms, (next.problem?.until ?? 0) - connectedAt], state: next };
+      },
+      { ms: [], state: complete() },
+    );
+    expect(waits.ms.map((ms) => ms / minute)).toEqual([1, 2, 4, 8, 15, 15]);
+    const state = planned({ ...caughtUp(connectedAt), ...(waits.state && { events: waits.state }) });
+    expect(work(state, connectedAt + 5 * minute)).toEqual(['trips']);
+    expect(work(state, connectedAt + 15 * minute)).toContain('events');
+  });
+
+  it('is forgotten after the next page', () => {
+    const failed = afterProblem(complete(), problem('unexpected'), connectedAt);
+    const page = { cursor: 7, more: false, records: 1 };
+    expect(
+      afterPage(failed, { feed: 'events' }, page, { now: connectedAt, everyMinutes: 1 }),
+    ).not.toHaveProperty('problem');
+  });
+
+  it('waits as long as the provider says, fractions of seconds too, an hour at most', () => {
+    expect(limitedFor(problem('rate limited', 402))).toBe(402);
+    expect(limitedFor(problem('rate limited'))).toBe(minute);
+    expect(limitedFor(problem('rate limited', day))).toBe(60 * minute);
+  });
+});
+
+it('is due each minute, at once while there is history, and never in the past for long', () => {
+  expect(nextDueAt(planned(caughtUp(connectedAt)), connectedAt + 30_000)).toBe(connectedAt + minute);
+  expect(nextDueAt(planned(caughtUp(connectedAt), 20), connectedAt)).toBe(connectedAt);
+  const failed = afterProblem(complete(), new Problem('unavailable', 'answers 503'), connectedAt);
+  const all = { vehicles: failed, drivers: failed, trips: failed, events: failed };
+  expect(nextDueAt(planned(all, 20), connectedAt)).toBe(connectedAt + minute);
+});
+
+it('always ends, whatever the state, and is then due later', () => {
+  const minutesAgo = fc.integer({ min: 0, max: 40 });
+  const state = fc.oneof(
+    fc.constant({ cursor: 'page 2' }),
+    minutesAgo.map((minutes) => complete(connectedAt - minutes * minute)),
+  );
+  const feeds = fc.record(
+    {
+      vehicles: state,
+      drivers: state,
+      trips: state,
+      events: fc.constantFrom({ cursor: 'page 2' }, complete()),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(feeds, fc.integer({ min: 0, max: 400 }), (some, days) => {
+      const all = planned(some as Feeds, days);
+      work(all, connectedAt);
+      expect(nextTask(all, connectedAt, new Set(['events']))).toBeUndefined();
+      expect(nextDueAt(all, connectedAt)).toBeGreaterThan(connectedAt);
+    }),
+  );
+});
+
+describe('how a connection is doing', () => {
+  const now = connectedAt + 3 * day;
+  const well = { refusedAt: null, succeededAt: now - minute, now };
+  const failing = (since: number, kind: ProblemKind = 'unavailable') => ({
+    ...complete(),
+    problem: { kind, message: 'answers 503', since, times: 3, until: now },
+  });
+  const all = (state: Feeds['events'] & object): Feeds => ({
+    vehicles: state,
+    drivers: state,
+    trips: state,
+    events: state,
+  });
+
+  type When = Parameters<typeof healthOf>[1];
+  it.each<[string, Feeds, Partial<When>, number]>([
+    ['healthy while all goes well', caughtUp(now), {}, 1],
+    ['healthy while something has failed for moments', all(failing(now - lateMs + 1)), {}, 1],
+    ['late once nothing has come for five minutes', all(failing(now - lateMs - 1)), {}, 2],
+    ['degraded while some feeds fail', { ...caughtUp(now), trips: failing(now - lateMs - 1) }, {}, 4],
+    [
+      'degraded as soon as the credential may not read something',
+      { ...caughtUp(now), trips: failing(now, 'not permitted') },
+      {},
+      4,
+    ],
+    [
+      'unavailable once silent for a day',
+      all(failing(now - silentMs)),
+      { succeededAt: now - silentMs - 1 },
+      3,
+    ],
+    ['unavailable once the credential is refused', caughtUp(now), { refusedAt: now }, 3],
+  ])('%s', (_, feeds, more, status) => {
+    expect(healthOf(planned(feeds), { ...well, ...more })).toBe(status);
+  });
+});

@@ -1,0 +1,28 @@
+import { type Fault, type SamsaraData, samsaraStandIn, samsaraVehicle } from '../../src/stand-ins/samsara.ts';
+import type { receiver } from './receiver.ts';
+
+/** Where Samsara is, and a token that the stand-in takes. */
+export const samsaraOrigin = 'https://api.samsara.com';
+export const samsaraToken = 'samsara_api_made_up_1';
+
+/**
+ * Stands in for Samsara with two vehicles. Tests change `data` while it is read, and let calls fail by `fault`; `calls`
+ * counts them.
+ */
+export function samsara(hooks: ReturnType<typeof receiver>) {
+  const data: SamsaraData = {
+    organisation: 'Acme Trucking',
+    token: samsaraToken,
+    vehicles: [samsaraVehicle(1), samsaraVehicle(2)],
+    drivers: [],
+    trips: [],
+    events: [],
+  };
+  const provider = { data, calls: 0, fault: (() => undefined) as Fault };
+  const serve = samsaraStandIn(data, { fault: (path, n) => provider.fault(path, n) });
+  hooks.serves(samsaraOrigin, (request) => {
+    provider.calls++;
+    return serve(request);
+  });
+  return provider;
+}

@@ -1,0 +1,100 @@
+import type { ProviderRecord } from '../connector.ts';
+import { crashRecords } from '../crash.ts';
+import { at, field, msOf } from '../read.ts';
+import { reference, timeAt } from './values.ts';
+
+/** Rules of collisions, and whether Geotab's own analysis stands behind them, which dismisses false alarms. */
+const collisions: { [rule: string]: { isAnalysed: boolean } } = {
+  RuleEnhancedMajorCollisionId: { isAnalysed: true },
+  RuleEnhancedMinorCollisionId: { isAnalysed: true },
+  RuleAccidentId: { isAnalysed: false },
+};
+
+/** A collision that is still valid after this is taken for confirmed. */
+const confirmedAfterMs = 3_600_000;
+
+export const ruleOf = (item: unknown): unknown => reference(item, 'rule');
+
+const collisionOf = (item: unknown) => {
+  const rule = ruleOf(item);
+  return typeof rule === 'string' && Object.hasOwn(collisions, rule) ? collisions[rule] : undefined;
+};
+
+/** Whether an exception is of one of the collision rules. */
+export const isCollision = (item: unknown): boolean => collisionOf(item) !== undefined;
+
+/**
+ * Whether an exception stands. One that was dismissed says so; nobody has shown how one reads that Geotab has found to
+ * be invalid, so whatever is not valid counts as neither. Old servers have no states: without one, it stands.
+ */
+export const isValid = (item: unknown): boolean => {
+  const state = reference(item, 'state');
+  return state === null || state === 'ExceptionEventStateValidId';
+};
+
+/** A safety event from an ExceptionEvent, which has no place: that comes from the vehicle's positions. */
+export const eventRecord = (item: unknown, word: string, location: unknown): ProviderRecord => ({
+  kind: 'safetyEvent',
+  sourceId: field(item, 'id'),
+  sourceUpdatedAt: timeAt(item, 'lastModifiedDateTime'),
+  vehicle: reference(item, 'device'),
+  driver: reference(item, 'driver'),
+  incidentTypes: [word],
+  startedAt: timeAt(item, 'activeFrom'),
+  endedAt: timeAt(item, 'activeTo'),
+  issuedOn: timeAt(item, 'createdDateTime'),
+  location,
+  maxSpeedKph: field(item, 'details', 'maxSpeed'),
+  speedLimitKph: field(item, 'details', 'speedLimit'),
+});
+
+/**
+ * The records of an accident that a collision has come to: level 1, level 2 as well once it is `confirmed`, or that it
+ * was none; nothing while its place or the vehicle's VIN is unknown.
+ */
+export function accidentRecords(
+  item: unknown,
+  { vin, location, confirmed = false }: { vin: unknown; location: unknown; confirmed?: boolean },
+): ProviderRecord[] {
+  const level = confirmed ? 2 : 1;
+  return crashRecords(eventRecord(item, '', location), {
+    vin,
+    level,
+    dismissed: !isValid(item),
+    reportUrl: null,
+  });
+}
+
+/**
+ * When a collision counts as confirmed unless it is dismissed before, in milliseconds since 1970: an hour after Geotab
+ * made it known; undefined for one that nobody analyses.
+ */
+export function confirmedAt(item: unknown): number | undefined {
+  if (!collisionOf(item)?.isAnalysed) return undefined;
+  const made = [timeAt(item, 'createdDateTime'), timeAt(item, 'activeFrom')].map(msOf).find(Number.isFinite);
+  return Math.min(made ?? Number.POSITIVE_INFINITY, Date.now()) + confirmedAfterMs;
+}
+
+const kept = [
+  'id',
+  'rule',
+  'device',
+  'driver',
+  'state',
+  'activeFrom',
+  'activeTo',
+  'createdDateTime',
+  'lastModifiedDateTime',
+];
+
+/** What of an exception has to be kept until it can be told whole. */
+export const briefly = (item: unknown): { [name: string]: unknown } => ({
+  ...Object.fromEntries(kept.map((name) => [name, reference(item, name)])),
+  details: {
+    maxSpeed: field(item, 'details', 'maxSpeed'),
+    speedLimit: field(item, 'details', 'speedLimit'),
+  },
+});
+
+/** When an exception began, in milliseconds since 1970; NaN if it does not say. */
+export const beganAt = (item: unknown): number => msOf(at(item, 'activeFrom'));

@@ -1,0 +1,90 @@
+import type { Feed, Json, ProviderRecord } from '../connector.ts';
+import { at, field } from '../read.ts';
+import { feed, get, versionNow, walk } from './lists.ts';
+import { driverRecord, isVehicle, tripRecord, vehicleRecord } from './records.ts';
+import type { Api } from './rpc.ts';
+
+/** Devices have many fields: so many make a reply of about a megabyte. */
+const perPage = 250;
+const tripsPerPage = 500;
+const dayMs = 86_400_000;
+
+/**
+ * Where vehicles or drivers stand: the version up to which all is known; and if all of them are being walked through,
+ * the id that comes next. `walkedAt` is when that was last begun.
+ */
+type Walk = { version: string; walkedAt: number; after?: string | null };
+
+/**
+ * A feed of something that there are few of: first and once a day it walks through all of it, since Geotab tells of
+ * changes and not always of what is taken away, or has run out; otherwise it asks for what has changed.
+ */
+const walks = (
+  typeName: string,
+  search: object | undefined,
+  records: (api: Api, items: unknown[]) => Promise<ProviderRecord[]>,
+): Feed<Api> => ({
+  everyMinutes: 15,
+  async changes(api, cursor) {
+    const at = await placeOf(api, typeName, cursor as Walk | null);
+    const { version, walkedAt, after } = at;
+    if (after !== undefined) {
+      const found = await walk(api, typeName, { after, limit: perPage, ...(search && { search }) });
+      const next = found.next === null ? { version, walkedAt } : { ...at, after: found.next };
+      return { records: await records(api, found.items), cursor: next, more: true };
+    }
+    const found = await feed(api, typeName, { version }, perPage);
+    const next = { version: found.version, walkedAt };
+    return { records: await records(api, found.items), cursor: next, more: found.more };
+  },
+});
+
+/** The version comes before the walk, so that what changes meanwhile comes once more. */
+async function placeOf(api: Api, typeName: string, cursor: Walk | null): Promise<Walk> {
+  const now = Date.now();
+  if (!cursor) return { version: await versionNow(api, typeName), walkedAt: now, after: null };
+  const isDue = cursor.after === undefined && now - cursor.walkedAt > dayMs;
+  return isDue ? { ...cursor, walkedAt: now, after: null } : cursor;
+}
+
+export const vehicles = walks('Device', undefined, async (api, items) => {
+  const own = items.filter(isVehicle);
+  const names = own.length > 0 ? await groupNames(api) : new Map<string, string>();
+  return own.map((item) => vehicleRecord(item, names));
+});
+
+/** The names of the groups that the customer made. Those that every database has begin with `Group`. */
+async function groupNames(api: Api): Promise<Map<string, string>> {
+  const groups = await get(api, 'Group');
+  return new Map(
+    groups.flatMap((group): [string, string][] => {
+      const [id, name] = [field(group, 'id'), field(group, 'name')];
+      const isOwn = typeof id === 'string' && !id.startsWith('Group');
+      return isOwn && typeof name === 'string' ? [[id, name.trim()]] : [];
+    }),
+  );
+}
+
+/** The feed has all users, also those who drive nothing. */
+export const drivers = walks('User', { isDriver: true }, async (_, items) =>
+  items.filter((item) => at(item, 'isDriver') === true).map(driverRecord),
+);
+
+export const trips: Feed<Api> = {
+  everyMinutes: 5,
+  async changes(api, cursor, since) {
+    const version = cursor as string | null;
+    const from = version === null ? { since } : { version };
+    const found = await feed(api, 'Trip', from, tripsPerPage);
+    return { records: found.items.map(tripRecord), cursor: found.version, more: found.more };
+  },
+  history: {
+    windowDays: 7,
+    // The window is of when they ended.
+    async page(api, { from, to }, after) {
+      const search = { fromDate: new Date(from).toISOString(), toDate: new Date(to).toISOString() };
+      const { items, next } = await walk(api, 'Trip', { after, search, limit: tripsPerPage });
+      return { records: items.map(tripRecord), cursor: next as Json, more: next !== null };
+    },
+  },
+};

@@ -1,0 +1,66 @@
+import type { Json, Page, Window } from '../connector.ts';
+import { beganAt } from './events.ts';
+import { listOf } from './lists.ts';
+import { lookUp } from './places.ts';
+import { type Api, rpcAll } from './rpc.ts';
+import { currentRules, type Rules, rulesTaken } from './rules.ts';
+import { confirm, seenIn, tell } from './telling.ts';
+
+/** Where a window of history stands: what began before `to` is still to come, so much of it at once. */
+type Place = { rules: Rules; to: number; span: number };
+
+const minuteMs = 60_000;
+const firstSpanMs = 6 * 60 * minuteMs;
+
+/** No more exceptions of a rule are asked for at once. */
+const perRule = 2_000;
+
+/** With more exceptions than this in a span, it is too long: each needs a look-up. With fewer than the second, too short. */
+const many = 100;
+const few = 25;
+
+/**
+ * A page of history: the exceptions that began in a span of time, the newest first. `Get` cannot be told where to go on,
+ * and cuts its lists without a word: when it may have, the span is halved. It finds what overlaps a span, so that what
+ * lasts long would be in many: each span has only what began in it.
+ */
+export async function historyPage(api: Api, window: Window, cursor: Json): Promise<Page> {
+  const place = (cursor as Place | null) ?? {
+    rules: await currentRules(api, undefined),
+    to: window.to,
+    span: firstSpanMs,
+  };
+  const { rules, to, span } = place;
+  const from = Math.max(window.from, to - span);
+  const lists = await exceptionsIn(api, rulesTaken(api, rules), from, to);
+  const seen = lists
+    .flat()
+    .filter((item) => !(beganAt(item) < from || beganAt(item) >= to))
+    .flatMap((item) => seenIn(api, rules, item, from) ?? []);
+  const isCut = lists.some((list) => list.length >= perRule);
+  if ((isCut || seen.length > many) && to - from > minuteMs)
+    return { records: [], cursor: { ...place, span: Math.ceil((to - from) / 2) }, more: true };
+  // What is from so long ago gets no better place by waiting.
+  const asks = seen.map(({ item }) => ({ item, wide: true }));
+  const { records, vehicles, open } = tell(seen, await lookUp(api, asks), []);
+  return {
+    records: [...records, ...confirm(open, Date.now()).confirmed],
+    vehicles,
+    cursor: { rules, to: from, span: seen.length < few ? span * 4 : span },
+    more: from > window.from,
+  };
+}
+
+/** What exceptions of each rule there are between two times. */
+async function exceptionsIn(api: Api, rules: string[], from: number, to: number): Promise<unknown[][]> {
+  const dates = { fromDate: new Date(from).toISOString(), toDate: new Date(to).toISOString() };
+  const calls = rules.map((id) => ({
+    method: 'Get',
+    params: {
+      typeName: 'ExceptionEvent',
+      search: { ...dates, ruleSearch: { id } },
+      resultsLimit: perRule,
+    },
+  }));
+  return (await rpcAll(api, calls)).map(listOf);
+}

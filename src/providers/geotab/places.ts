@@ -1,0 +1,99 @@
+import type { Json } from '../connector.ts';
+import { at, place } from '../read.ts';
+import { beganAt, isCollision } from './events.ts';
+import { type Api, GeotabError, rpcAll } from './rpc.ts';
+import { reference } from './values.ts';
+
+/** An exception whose place is looked for; `wide` if an imprecise one will do. */
+export type Ask = { item: unknown; wide: boolean };
+
+/** What was found: the place of each exception, null without one, and the devices by their ids. */
+export type Found = { places: Json[]; devices: Map<string, unknown> };
+
+/** Positions so far from the beginning of an exception are looked at first, and if there are none, so far. */
+const nearMs = 60_000;
+const farMs = 10 * 60_000;
+
+/** At one position a second there are no more in the near window; the far one is for vehicles that report seldom. */
+const maxPositions = 300;
+
+/** So many devices are asked for at once, those of collisions first: an accident needs its vehicle's VIN. */
+const maxDevices = 50;
+
+/**
+ * Looks up where vehicles were when exceptions began, and which vehicles these are. If Geotab does not let us, nothing
+ * is found.
+ *
+ * @throws Problem
+ */
+export async function lookUp(api: Api, asks: Ask[]): Promise<Found> {
+  const devices = devicesOf(asks);
+  const near = asks.map(({ item }) => positionsCall(item, nearMs));
+  const results = await ask(api, [...near, ...devices.map(deviceCall)]);
+  const places = asks.map(({ item }, i) => nearest(item, results[i], nearMs));
+  const left = asks.flatMap(({ wide }, i) => (wide && places[i] === null ? [i] : []));
+  const far = await ask(
+    api,
+    left.map((i) => positionsCall(asks[i]?.item, farMs)),
+  );
+  for (const [n, i] of left.entries()) places[i] = nearest(asks[i]?.item, far[n], farMs);
+  const found = devices.map((id, i): [string, unknown] => [id, at(results[asks.length + i], 0)]);
+  return { places, devices: new Map(found.filter(([, device]) => device !== undefined)) };
+}
+
+type Call = { method: string; params: object } | undefined;
+
+/** The results of these calls; those of calls that cannot be made are undefined, and all are if Geotab refuses them. */
+async function ask(api: Api, calls: Call[]): Promise<unknown[]> {
+  const made = calls.flatMap((call) => call ?? []);
+  let results: unknown[] = [];
+  try {
+    results = await rpcAll(api, made);
+  } catch (error) {
+    if (!(error instanceof GeotabError) || error.kind !== 'unexpected') throw error;
+  }
+  let n = 0;
+  return calls.map((call) => call && results[n++]);
+}
+
+function positionsCall(item: unknown, spanMs: number): Call {
+  const [device, ms] = [reference(item, 'device'), beganAt(item)];
+  if (typeof device !== 'string' || !Number.isFinite(ms)) return undefined;
+  const search = {
+    deviceSearch: { id: device },
+    fromDate: new Date(ms - spanMs).toISOString(),
+    toDate: new Date(ms + spanMs).toISOString(),
+  };
+  return { method: 'Get', params: { typeName: 'LogRecord', search, resultsLimit: maxPositions } };
+}
+
+const deviceCall = (id: string): Call => ({
+  method: 'Get',
+  params: { typeName: 'Device', search: { id }, resultsLimit: 1 },
+});
+
+function devicesOf(asks: Ask[]): string[] {
+  const items = asks.map(({ item }) => item);
+  const sorted = [...items.filter(isCollision), ...items];
+  const ids = sorted.map((item) => reference(item, 'device')).filter((id) => typeof id === 'string');
+  return [...new Set(ids)].slice(0, maxDevices);
+}
+
+/** The position that is nearest in time to when the exception began. */
+function nearest(item: unknown, positions: unknown, spanMs: number): Json {
+  if (!Array.isArray(positions)) return null;
+  let best: { place: Json; offMs: number } | undefined;
+  for (const position of positions) {
+    const offMs = Math.abs(Date.parse(String(at(position, 'dateTime'))) - beganAt(item));
+    const there = placeIn(position);
+    if (there === null || !(offMs <= spanMs)) continue;
+    if (!best || offMs < best.offMs) best = { place: there, offMs };
+  }
+  return best?.place ?? null;
+}
+
+function placeIn(position: unknown): Json {
+  const [latitude, longitude] = [at(position, 'latitude'), at(position, 'longitude')];
+  const isPlace = typeof latitude === 'number' && typeof longitude === 'number';
+  return isPlace ? (place(latitude, longitude) as Json) : null;
+}

@@ -1,0 +1,182 @@
+import { isPrintable } from '../../fields.ts';
+import { call, retryAfterOf } from '../call.ts';
+import type { Access } from '../connector.ts';
+import { Problem, type ProblemKind } from '../problem.ts';
+import { at } from '../read.ts';
+import { type Login, loginOf, originOf, usualServer } from './login.ts';
+
+/** A session, and the server that it is good for. It lasts some two weeks, and is kept from turn to turn. */
+type Session = { server: string; database: string; userName: string; sessionId: string };
+
+/** A page of several calls has the time of one. */
+export const pageMs = 18_000;
+
+/** What a connection calls Geotab with. */
+export type Api = {
+  access: Access;
+  login: Login;
+  /** Where to ask for a session: what people entered, the connection's base URL before the server of the credential. */
+  home: string;
+  session: Session | null;
+  /** The session that is being asked for: calls side by side wait for one. */
+  opening: Promise<Session> | null;
+  /** By when the page's calls have to be answered, in milliseconds since 1970. */
+  by: number;
+};
+
+/** An error that Geotab names, in reply to what we asked: its type says what it is, its message does not. */
+export class GeotabError extends Problem {
+  readonly type: string;
+
+  constructor(type: string, retryAfterMs: number | undefined) {
+    super(kinds[type] ?? 'unexpected', `answers ${type}`, retryAfterMs);
+    this.type = type;
+  }
+}
+
+const kinds: { [type: string]: ProblemKind } = {
+  OverLimitException: 'rate limited',
+  DbUnavailableException: 'unavailable', // being moved or started
+  InvalidUserException: 'unavailable', // the session is dead, unless it was asked for: see below
+};
+
+export function open(access: Access): Api {
+  const login = loginOf(access.credential);
+  const home = access.baseUrl === usualServer ? login.server : access.baseUrl;
+  const session = access.session as Session | null; // as `authenticate` kept it
+  return { access, login, home, session, opening: null, by: Date.now() + pageMs };
+}
+
+/**
+ * Calls a method with the session, and returns its result. A session that has ended is renewed once.
+ *
+ * @throws Problem: GeotabError for what Geotab names itself
+ */
+export async function rpc(api: Api, method: string, params: object): Promise<unknown> {
+  const session = api.session ?? (await renew(api, null));
+  try {
+    return await send(api, session.server, method, withSession(params, session));
+  } catch (error) {
+    if (isDead(error)) {
+      const next = await renew(api, session);
+      return send(api, next.server, method, withSession(params, next));
+    }
+    // The database may have moved to another server: whoever authenticates next is told where it is.
+    if (error instanceof Problem && error.kind === 'unavailable') forget(api, session);
+    throw error;
+  }
+}
+
+/** How many calls go into one. Geotab says nothing of a limit. */
+const callsAtOnce = 50;
+
+/** Calls methods in bulk, and returns their results in order. If one fails, all do. @throws Problem */
+export async function rpcAll(api: Api, calls: { method: string; params: object }[]): Promise<unknown[]> {
+  const parts = Array.from({ length: Math.ceil(calls.length / callsAtOnce) }, (_, i) =>
+    calls.slice(i * callsAtOnce, (i + 1) * callsAtOnce),
+  );
+  const results = await Promise.all(
+    parts.map(async (part) => {
+      const result = await rpc(api, 'ExecuteMultiCall', { calls: part });
+      if (!Array.isArray(result) || result.length !== part.length)
+        throw new Problem('unexpected', 'answers some of several calls only');
+      return result as unknown[];
+    }),
+  );
+  return results.flat();
+}
+
+const isDead = (error: unknown) => error instanceof GeotabError && error.type === 'InvalidUserException';
+
+const withSession = (params: object, { database, userName, sessionId }: Session) => ({
+  ...params,
+  credentials: { database, userName, sessionId },
+});
+
+function forget(api: Api, session: Session): void {
+  if (api.session !== session) return;
+  api.session = null;
+  api.access.keepSession(null);
+}
+
+/** A session other than the one that is dead. */
+function renew(api: Api, dead: Session | null): Promise<Session> {
+  if (api.session && api.session !== dead) return Promise.resolve(api.session);
+  api.opening ??= authenticate(api).finally(() => {
+    api.opening = null;
+  });
+  return api.opening;
+}
+
+async function authenticate(api: Api): Promise<Session> {
+  const { home, login, access } = api;
+  if (!access.mayCall(home)) throw new Problem('invalid', 'The server must be a public host with https.');
+  const { database, user: userName, password } = login;
+  let result: unknown;
+  try {
+    result = await send(api, home, 'Authenticate', { database, userName, password });
+  } catch (error) {
+    if (isDead(error)) throw new Problem('refused', 'refuses the user, the password or the database');
+    throw error;
+  }
+  const said = at(result, 'credentials');
+  const sessionId = at(said, 'sessionId');
+  if (typeof sessionId !== 'string') throw new Problem('unexpected', 'answers without a session');
+  const session = {
+    server: serverAt(api, at(result, 'path')),
+    database: textOr(at(said, 'database'), database),
+    userName: textOr(at(said, 'userName'), userName),
+    sessionId,
+  };
+  api.session = session;
+  access.keepSession(session);
+  return session;
+}
+
+const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
+
+/** The server that a session is good for: `path` is `ThisServer`, or a bare host. It must be one of Geotab's own. */
+function serverAt({ home, access }: Api, path: unknown): string {
+  if (path === undefined || path === null || path === '' || path === 'ThisServer') return home;
+  const server = typeof path === 'string' ? originOf(path) : undefined;
+  if (server) {
+    const { host, hostname } = new URL(server);
+    if (host === new URL(home).host) return home;
+    if (hostname.endsWith('.geotab.com') && access.mayCall(server)) return server;
+  }
+  throw new Problem('unexpected', 'sends us to a server that is not its own');
+}
+
+async function send(api: Api, server: string, method: string, params: object): Promise<unknown> {
+  const { json, headers } = await reach(server, { method, params }, api.by - Date.now());
+  const error = at(json, 'error');
+  if (error !== undefined && error !== null) throw new GeotabError(typeOf(error), waitOf(headers));
+  const result = at(json, 'result');
+  if (result === undefined) throw new Problem('unexpected', 'answers without a result');
+  return result;
+}
+
+/** What Geotab has against a call it says with HTTP 200: 401 and 403 are of something on the way, and pass. */
+async function reach(server: string, body: object, withinMs: number) {
+  if (withinMs <= 0) throw new Problem('unavailable', 'does not answer in time');
+  try {
+    return await call({ url: `${server}/apiv1`, body, withinMs });
+  } catch (error) {
+    if (error instanceof Problem && (error.kind === 'refused' || error.kind === 'not permitted'))
+      throw new Problem('unavailable', error.message);
+    throw error;
+  }
+}
+
+const maxType = 100;
+
+function typeOf(error: unknown): string {
+  const type = at(error, 'data', 'type') ?? at(error, 'errors', 0, 'name');
+  return typeof type === 'string' && isPrintable(type) ? type.slice(0, maxType) : 'an error without a type';
+}
+
+/** How long to wait: `Retry-After`, or until the limit is reset, which every reply says. */
+function waitOf(headers: Headers): number | undefined {
+  const resetsIn = Date.parse(headers.get('x-rate-limit-reset') ?? '') - Date.now();
+  return retryAfterOf(headers) ?? (Number.isFinite(resetsIn) ? Math.max(0, resetsIn) : undefined);
+}

@@ -1,0 +1,339 @@
+/** What a made-up MyGeotab database holds; tests and the demo change it while it is being read. */
+export type GeotabData = {
+  database: string;
+  user: string;
+  password: string;
+  /** The sessions that are alive: what is taken out has ended. */
+  sessions: Set<string>;
+  devices: Item[];
+  users: Item[];
+  trips: Item[];
+  exceptions: Item[];
+  rules: Item[];
+  groups: Item[];
+  positions: Item[];
+};
+
+type Item = { [field: string]: unknown };
+
+/** A call: its method, the type it is about, its parameters, and the host that got it. */
+export type GeotabCall = { method: string; typeName: string; params: Item; host: string };
+
+/** What goes wrong with a call: given how many calls came before, a reply instead of the data. */
+export type GeotabFault = (call: GeotabCall, calls: number) => Response | undefined;
+
+/** `Get` never gives more, and does not say so. */
+const mostItems = 5_000;
+
+/** How many calls of a method and a type are left in a minute, as every reply says. */
+const callsAMinute = 650;
+
+/**
+ * A stand-in for the API of MyGeotab, from what is known of it: JSON-RPC with errors in replies of 200, sessions that
+ * are good for one host, `Get` with walks by id, feeds by version, and calls in bulk. `moves` is the host that has the
+ * database; who authenticates elsewhere is sent there. Walks have pages of at most `perPage` items.
+ */
+export function geotabStandIn(
+  data: GeotabData,
+  {
+    perPage = mostItems,
+    moves,
+    fault = () => undefined,
+  }: { perPage?: number; moves?: string; fault?: GeotabFault } = {},
+) {
+  let calls = 0;
+  let sessions = 0;
+  const lists: { [typeName: string]: () => Item[] } = {
+    Device: () => data.devices,
+    User: () => data.users,
+    Trip: () => data.trips,
+    ExceptionEvent: () => data.exceptions,
+    Rule: () => data.rules,
+    Group: () => data.groups,
+    LogRecord: () => data.positions,
+  };
+  const listOf = (typeName: unknown): Item[] => {
+    const list = lists[String(typeName)];
+    if (!list) throw new RpcError('MissingMethodException', 'The method could not be found.');
+    return list();
+  };
+
+  const methods: { [method: string]: (params: Item) => unknown } = {
+    Get(params) {
+      const search = (params.search ?? {}) as Item;
+      const sort = params.sort as Item | undefined;
+      const found = listOf(params.typeName).filter((item) => matches(item, search, String(params.typeName)));
+      const limit = Math.min(Number(params.resultsLimit ?? mostItems), mostItems);
+      if (!sort) return found.slice(0, limit);
+      if (params.typeName === 'ExceptionEvent') throw new RpcError('ArgumentException', 'Cannot sort by id.');
+      return found
+        .filter((item) => typeof sort.offset !== 'string' || inOrder(sort.offset, item?.id) < 0)
+        .toSorted((a, b) => inOrder(a?.id, b?.id))
+        .slice(0, Math.min(limit, perPage));
+    },
+    GetFeed({ typeName, fromVersion, search, resultsLimit }) {
+      const list = listOf(typeName);
+      if (fromVersion === undefined && search === undefined) return { data: [], toVersion: versionOf(made) };
+      const since = Date.parse(String((search as Item | undefined)?.fromDate));
+      const found = list
+        .filter((item) =>
+          fromVersion === undefined
+            ? (cameIn.get(item) ?? 0) >= since
+            : String(item?.version) > String(fromVersion),
+        )
+        .toSorted((a, b) => (String(a.version) < String(b.version) ? -1 : 1))
+        .slice(0, Number(resultsLimit ?? 50_000));
+      return { data: found, toVersion: found.at(-1)?.version ?? fromVersion ?? versionOf(made) };
+    },
+    ExecuteMultiCall: ({ calls }) =>
+      (calls as { method: string; params: Item }[]).map(({ method, params }) => run(method, params)),
+  };
+
+  function run(method: string, params: Item): unknown {
+    const known = methods[method];
+    if (!known) throw new RpcError('MissingMethodException', `The method ${method} could not be found.`);
+    return known(params);
+  }
+
+  function authenticate({ database, userName, password }: Item, host: string): unknown {
+    if (database !== data.database || userName !== data.user || password !== data.password)
+      throw new RpcError('InvalidUserException', `Incorrect login credentials @ '${database}'`);
+    const sessionId = `${data.database}-${++sessions}`;
+    data.sessions.add(sessionId);
+    const path = moves === undefined || host === moves ? 'ThisServer' : moves;
+    return { credentials: { database, sessionId, userName }, path };
+  }
+
+  function reply({ method, params, host }: GeotabCall): unknown {
+    if (method === 'Authenticate') return authenticate(params, host);
+    const session = (params.credentials as Item | undefined)?.sessionId;
+    if (!data.sessions.has(String(session)) || (moves !== undefined && host !== moves))
+      throw new RpcError('InvalidUserException', `Incorrect login credentials @ '${data.database}'`);
+    return run(method, params);
+  }
+
+  return async (request: Request): Promise<Response> => {
+    const { method, params } = (await request.json()) as { method: string; params: Item }; // as clients send it
+    const call = { method, typeName: String(params.typeName ?? ''), params, host: new URL(request.url).host };
+    const wrong = fault(call, calls++);
+    if (wrong) return wrong;
+    try {
+      return Response.json({ result: reply(call), jsonrpc: '2.0' }, { headers: limits });
+    } catch (error) {
+      if (error instanceof RpcError) return geotabError(error.type, { message: error.message });
+      throw error;
+    }
+  };
+}
+
+const limits = {
+  'x-rate-limit-limit': '1m',
+  'x-rate-limit-remaining': String(callsAMinute),
+  'x-rate-limit-reset': '2026-11-20T20:01:00.000Z',
+};
+
+class RpcError extends Error {
+  readonly type: string;
+
+  constructor(type: string, message: string) {
+    super(message);
+    this.type = type;
+  }
+}
+
+/** An error as Geotab replies it: with 200. */
+export const geotabError = (
+  type: string,
+  { message = 'It did not work.', headers = {} }: { message?: string; headers?: Record<string, string> } = {},
+): Response =>
+  Response.json(
+    {
+      error: {
+        message,
+        code: -32_000,
+        data: { id: '01a1fc69', type, requestIndex: 0 },
+        name: 'JSONRPCError',
+        errors: [{ message, name: type }],
+      },
+      jsonrpc: '2.0',
+      requestIndex: 0,
+    },
+    { headers },
+  );
+
+/** Ids are in order of length, then of text. */
+const inOrder = (a: unknown, b: unknown): number => {
+  const [one, other] = [String(a ?? ''), String(b ?? '')];
+  return one.length - other.length || (one < other ? -1 : Number(one > other));
+};
+
+const idOf = (value: unknown): unknown => (typeof value === 'object' ? (value as Item | null)?.id : value);
+
+/** Trips match by when they ended, exceptions by what overlaps, positions by their time. */
+function matches(item: Item, search: Item, typeName: string): boolean {
+  const [from, to] = [String(search.fromDate ?? ''), String(search.toDate ?? '~')];
+  const [first, last] =
+    typeName === 'ExceptionEvent'
+      ? [item?.activeFrom, item?.activeTo]
+      : typeName === 'Trip'
+        ? [item?.stop, item?.stop]
+        : [item?.dateTime, item?.dateTime];
+  const is = (name: string, value: unknown) =>
+    search[name] === undefined || idOf(search[name]) === idOf(value);
+  return (
+    (search.id === undefined || search.id === item?.id) &&
+    (search.isDriver === undefined || search.isDriver === item?.isDriver) &&
+    is('deviceSearch', item?.device) &&
+    is('ruleSearch', item?.rule) &&
+    (first === undefined || (String(first) <= to && String(last ?? '~') >= from))
+  );
+}
+
+let made = 0;
+const versionOf = (n: number): string => n.toString(16).padStart(16, '0');
+const cameIn = new WeakMap<Item, number>();
+
+/** Gives an item new fields, and the version that comes with them. */
+export const geotabChange = <T extends Item>(item: T, more: Item): T =>
+  Object.assign(item, more, { version: versionOf(++made) });
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** An item that came in at a time. */
+function come(at: number, item: Item): Item {
+  const whole = geotabChange(item, {});
+  cameIn.set(whole, at);
+  return whole;
+}
+
+/** A vehicle as Geotab gives it. */
+export const geotabDevice = (n: number, more: Item = {}): Item =>
+  come(0, {
+    id: `b${n.toString(16).toUpperCase()}`,
+    name: `Van ${n}`,
+    serialNumber: `G9TEST0000${n}`,
+    deviceType: 'GO9',
+    productId: 120,
+    vehicleIdentificationNumber: `1FTBW3XM5${String(10_000_000 + n)}`,
+    engineVehicleIdentificationNumber: '?',
+    vinInfoMake: 'Ford',
+    vinInfoModel: 'Transit',
+    vinInfoYear: '2023',
+    licensePlate: `VAN-${n}`,
+    licenseState: 'CO',
+    comment: '',
+    timeZoneId: 'America/Denver',
+    groups: [{ id: 'b27A1' }, { id: 'GroupVehicleId' }],
+    activeFrom: '2024-03-01T10:00:00.000Z',
+    activeTo: '2050-01-01T00:00:00.000Z',
+    ...more,
+  });
+
+/** A driver as Geotab gives them. */
+export const geotabUser = (n: number, more: Item = {}): Item =>
+  come(0, {
+    id: `b${(1000 + n).toString(16).toUpperCase()}`,
+    name: `sam${n}@acme.example.com`,
+    firstName: 'Sam',
+    lastName: `Ortiz ${n}`,
+    isDriver: true,
+    licenseNumber: `77-${n}`,
+    licenseProvince: 'CO',
+    phoneNumber: '',
+    employeeNo: '',
+    activeFrom: '2024-03-01T10:00:00.000Z',
+    activeTo: '2050-01-01T00:00:00.000Z',
+    ...more,
+  });
+
+/** A trip of a vehicle that began at a time (milliseconds since 1970) and took half an hour, as Geotab gives it. */
+export const geotabTrip = (device: Item, at: number, more: Item = {}): Item =>
+  come(at + 1_800_000, {
+    id: `b${at.toString(16).toUpperCase()}`,
+    device: { id: device.id },
+    driver: { id: 'b3E9', isDriver: true },
+    start: iso(at),
+    stop: iso(at + 1_800_000),
+    nextTripStart: iso(at + 7_200_000),
+    distance: 24.6,
+    drivingDuration: '00:28:10',
+    stopDuration: '01:30:00',
+    idlingDuration: '00:01:50',
+    averageSpeed: 52.4,
+    maximumSpeed: 101,
+    odometer: 88_123_400,
+    engineHours: 4_123_000,
+    stopPoint: { x: -104.87, y: 39.75 },
+    isSeatBeltOff: false,
+    ...more,
+  });
+
+/** An exception of a rule by a vehicle at a time (milliseconds since 1970), as Geotab gives it: without a place. */
+export const geotabException = (device: Item, rule: string, at: number, more: Item = {}): Item =>
+  come(at, {
+    id: `a${device.id}_${at}`,
+    activeFrom: iso(at),
+    activeTo: iso(at + 4_000),
+    duration: '00:00:04',
+    distance: 0.05,
+    rule: { id: rule, state: 'RuleStateActiveId', reason: '' },
+    device: { id: device.id },
+    driver: { id: 'b3E9', isDriver: true },
+    diagnostic: 'NoDiagnosticId',
+    state: 'ExceptionEventStateValidId',
+    createdDateTime: iso(at + 20_000),
+    lastModifiedDateTime: iso(at + 20_000),
+    ...more,
+  });
+
+/** A position of a vehicle at a time (milliseconds since 1970), as Geotab gives it. */
+export const geotabPosition = (device: Item, at: number, more: Item = {}): Item =>
+  come(at, {
+    id: `b${at.toString(16).toUpperCase()}${device.id}`,
+    device: { id: device.id },
+    dateTime: iso(at),
+    latitude: 39.7392,
+    longitude: -104.9903,
+    speed: 64,
+    ...more,
+  });
+
+/** A rule as Geotab gives it. Those of customers have ids that say nothing. */
+export const geotabRule = (id: string, name: string): Item => ({
+  id,
+  name,
+  baseType: /^Rule/.test(id) ? 'Stock' : 'Custom',
+  state: 'RuleStateActiveId',
+  activeFrom: '1986-01-01T00:00:00.000Z',
+  activeTo: '2050-01-01T00:00:00.000Z',
+});
+
+/** A database with nothing in it but the groups and rules that there are always. */
+export const geotabDatabase = (database: string): GeotabData => ({
+  database,
+  user: `service@${database}.example.com`,
+  password: 'a password with "quotes"',
+  sessions: new Set(),
+  devices: [],
+  users: [],
+  trips: [],
+  exceptions: [],
+  rules: [
+    geotabRule('RuleHarshBrakingId', 'Harsh Braking'),
+    geotabRule('RulePostedSpeedingId', 'Speeding'),
+    geotabRule('RuleEnhancedMajorCollisionId', 'Major Collision'),
+    geotabRule('RuleEngineLightOnId', 'Engine Light On'),
+  ],
+  groups: [
+    { id: 'GroupCompanyId', name: 'Company Group' },
+    { id: 'GroupVehicleId', name: 'Vehicle' },
+    { id: 'b27A1', name: 'North' },
+  ],
+  positions: [],
+});
+
+/** What people enter to connect a database. */
+export const geotabCredential = (
+  { database, user, password }: GeotabData,
+  server = 'my.geotab.com',
+): string => JSON.stringify({ server, database, user, password });

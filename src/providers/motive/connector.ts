@@ -1,0 +1,51 @@
+import type { Connector } from '../connector.ts';
+import { Problem } from '../problem.ts';
+import { at } from '../read.ts';
+import { type Api, companies, page } from './api.ts';
+import { drivers, trips, vehicles } from './fleet.ts';
+import { events } from './safety.ts';
+import { isSigned } from './signature.ts';
+
+/** Motive (design 14). What is known of its API, and how sure that is, is said where it matters. */
+export const motive: Connector<Api> = {
+  provider: 'motive',
+  name: 'Motive',
+  baseUrl: 'https://api.gomotive.com',
+  regions: {},
+  credential: {
+    label: 'API key',
+    where: 'In Motive: Admin → Developers → API Keys → Create API Key',
+    scopes: [
+      'vehicles',
+      'users',
+      'companies',
+      'driving periods',
+      'driver performance events',
+      'speeding events',
+    ],
+    example: '01a2b3c4-…',
+  },
+  maxHistoryDays: 365,
+  readCredential(text) {
+    const key = text.trim();
+    if (!/^[\x21-\x7e]{8,500}$/.test(key))
+      throw new Problem('invalid', 'The key must be one word of 8 to 500 characters, as Motive shows it.');
+    return { credential: key, identity: key };
+  },
+  open: (access) => access,
+  async check(api) {
+    const { items } = await page(api, companies, {}, 1);
+    const name = at(items[0], 'name');
+    return typeof name === 'string' && name !== '' ? name : 'Motive';
+  },
+  feeds: { vehicles, drivers, trips, events },
+  webhook: {
+    steps: [
+      'In Motive, open Admin → Developers → Webhooks and add a webhook with this URL, in the format JSON.',
+      'Choose a secret of 20 characters, and enter the same one here.',
+      'Choose the actions driver_performance_event_created, driver_performance_event_updated and ' +
+        'speeding_event_created.',
+    ],
+    isSigned,
+  },
+};

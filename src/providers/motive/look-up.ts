@@ -1,0 +1,58 @@
+import { openDays, stillOpen } from '../open-crash.ts';
+import { idAt } from '../read.ts';
+import { type Api, page } from './api.ts';
+import { type Learned, learn, missing, type Watched } from './crashes.ts';
+import { dayMs, dayOf, days } from './days.ts';
+import { performance } from './lists.ts';
+import { vehicleOf } from './records.ts';
+
+/** Crashes of more pages than this are told of as they come, and none is judged by its absence. */
+const mostPages = 5;
+
+/** How often all open crashes are looked up; each minute those of today and yesterday are. */
+const allMs = 60 * 60_000;
+
+/** The crashes that are open, and when all of them were last looked up: 0 for never. */
+export type Crashes = { open: Watched[]; lookedAt: number };
+
+/**
+ * Looks up which crashes Motive still lists, those among them that its users do not see for being slight, and learns from
+ * that. One that is missing is judged only if the whole list was read, while it stayed as long as it was.
+ */
+export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number) {
+  const isAll = now - lookedAt > allMs;
+  const oldest = lookedAt === 0 ? [now - openDays * dayMs] : open.map((crash) => Date.parse(crash.startedAt));
+  const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
+  const query = { ...days(from, dayOf(now) + dayMs), event_types: 'crash', ignore_thresholds: true };
+  const found = await readAll(api, query);
+  const start: Learned = { records: [], open };
+  const seen = found.items.reduce(
+    (before: Learned, item) => after(before, learn(item, before.open, { now, isListed: true })),
+    start,
+  );
+  const ids = new Set(found.items.map((item) => idAt(item, 'id')));
+  const isWhole = found.isWhole && (found.total === undefined || found.total === ids.size);
+  const { records, open: left } = isWhole ? after(seen, missing(seen.open, { ids, from, now })) : seen;
+  return {
+    records,
+    vehicles: found.items.map(vehicleOf),
+    crashes: { open: stillOpen(left, now), lookedAt: isAll && isWhole ? now : lookedAt },
+  };
+}
+
+const after = ({ records }: Learned, next: Learned): Learned => ({
+  records: [...records, ...next.records],
+  open: next.open,
+});
+
+async function readAll(api: Api, query: { [name: string]: string | number | boolean | undefined }) {
+  const items: unknown[] = [];
+  const totals = new Set<number | undefined>();
+  for (let no = 1; no <= mostPages; no++) {
+    const found = await page(api, performance, query, no);
+    items.push(...found.items);
+    totals.add(found.total);
+    if (!found.more) return { items, isWhole: totals.size === 1, total: found.total };
+  }
+  return { items, isWhole: false, total: undefined };
+}

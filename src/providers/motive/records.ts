@@ -1,0 +1,87 @@
+import type { ProviderRecord } from '../connector.ts';
+import { at, field, idAt, numeric, place } from '../read.ts';
+
+/** A vehicle of `/v1/vehicles`, with the names of its groups by their ids. */
+export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, unknown>): ProviderRecord {
+  const ids = at(item, 'group_ids');
+  return {
+    kind: 'vehicle',
+    sourceId: idAt(item, 'id'),
+    sourceUpdatedAt: field(item, 'updated_at'),
+    name: field(item, 'number') ?? idAt(item, 'id'),
+    vin: field(item, 'vin'),
+    make: field(item, 'make'),
+    model: field(item, 'model'),
+    year: yearAt(item),
+    fuelType: field(item, 'fuel_type'),
+    licensePlate: field(item, 'license_plate_number'),
+    groups: Array.isArray(ids) ? ids.flatMap((id) => groupNames.get(id) ?? []) : [],
+    status: at(item, 'status') === 'active' ? 'active' : 'inactive',
+  };
+}
+
+/** What an event or a driving period says of its vehicle. */
+export const vehicleOf = (item: unknown): ProviderRecord => ({
+  kind: 'vehicle',
+  sourceId: idAt(item, 'vehicle', 'id'),
+  name: field(item, 'vehicle', 'number') ?? idAt(item, 'vehicle', 'id'),
+  vin: field(item, 'vehicle', 'vin'),
+  make: field(item, 'vehicle', 'make'),
+  model: field(item, 'vehicle', 'model'),
+  year: yearAt(at(item, 'vehicle')),
+});
+
+/** Motive writes `"0"` for a year that it does not know. */
+const yearAt = (item: unknown): unknown => {
+  const year = numeric(item, 'year');
+  return year === 0 ? null : year;
+};
+
+/** A driver of `/v1/users`. */
+export const driverRecord = (item: unknown): ProviderRecord => ({
+  kind: 'driver',
+  sourceId: idAt(item, 'id'),
+  sourceUpdatedAt: field(item, 'updated_at'),
+  name: nameOf(item) ?? field(item, 'username') ?? idAt(item, 'id'),
+  email: field(item, 'email'),
+  phone: phoneOf(item),
+  licenseState: field(item, 'drivers_license_state'),
+  licenseNumber: field(item, 'drivers_license_number'),
+  status: at(item, 'status') === 'deactivated' ? 0 : 1,
+});
+
+function nameOf(item: unknown): unknown {
+  const names = [field(item, 'first_name'), field(item, 'last_name')].filter((name) => name !== null);
+  return names.length > 0 && names.every((name) => typeof name === 'string')
+    ? names.join(' ')
+    : (names[0] ?? null);
+}
+
+/** The code is with a `+` or without; a number that begins with one has it already. */
+function phoneOf(item: unknown): unknown {
+  const [code, phone] = [field(item, 'phone_country_code'), field(item, 'phone')];
+  if (typeof phone !== 'string' || phone.startsWith('+') || code === null) return phone;
+  return `+${String(code).replace(/^\+/, '')} ${phone}`;
+}
+
+/** A driving period. What one that goes on has come to is left out: it would change each time. */
+export function tripRecord(item: unknown): ProviderRecord {
+  const isComplete = at(item, 'status') === 'complete';
+  const [from, to] = [numeric(item, 'start_kilometers'), numeric(item, 'end_kilometers')];
+  const duration = numeric(item, 'duration');
+  return {
+    kind: 'trip',
+    sourceId: idAt(item, 'id'),
+    vehicle: idAt(item, 'vehicle', 'id'),
+    driver: idAt(item, 'driver', 'id'),
+    startedAt: field(item, 'start_time'),
+    endedAt: isComplete ? field(item, 'end_time') : null,
+    startLocation: place(numeric(item, 'origin_lat'), numeric(item, 'origin_lon'), at(item, 'origin')),
+    endLocation: isComplete
+      ? place(numeric(item, 'destination_lat'), numeric(item, 'destination_lon'), at(item, 'destination'))
+      : null,
+    // `distance` is text, in whichever unit the vehicle has.
+    distanceKm: isComplete && typeof from === 'number' && typeof to === 'number' ? to - from : null,
+    durationSeconds: isComplete && typeof duration === 'number' ? Math.round(duration) : null,
+  };
+}

@@ -1,0 +1,177 @@
+import type { Feed, Json, Page, ProviderRecord } from '../connector.ts';
+import { stillOpen } from '../open-crash.ts';
+import { type Api, type List, page } from './api.ts';
+import {
+  beganIn,
+  dayMs,
+  dayOf,
+  days,
+  daysAround,
+  firstPlace,
+  nextPlace,
+  type Place,
+  startOf,
+  stretchOf,
+} from './days.ts';
+import { eventLists, learnAll, performance, speeding } from './lists.ts';
+import { type Crashes, lookUp } from './look-up.ts';
+import { vehicleOf } from './records.ts';
+
+const minuteMs = 60_000;
+
+/** A page of ours is a few of Motive's: the last begins within the first of these, and all end within the second. */
+const beginMs = 4_000;
+const endMs = 18_000;
+const mostRecords = 400;
+
+/** Changes are asked for from a little before the last pass began. */
+const overlapMs = 5 * minuteMs;
+/** The time up to which all is known moves in steps, so that minutes in which nothing happens cost no write. */
+const stepMs = 10 * minuteMs;
+
+/** Events are changed for days after. Motive filters them by their change, but also wants to know on which days to look. */
+const changedDays = 3;
+
+/** Speeding is not filtered by change: each minute what began lately is read, and the rest comes with the sweep. */
+const speedingMs = 30 * minuteMs;
+
+/** The last days are read again as a whole: some each hour, more each day; some pages of that a minute. */
+const sweeps = { hourMs: 60 * minuteMs, days: 3, deepDays: 30, pages: 3 };
+
+/** Where the feed stands: what changed before `from` is known. A pass goes through both lists; without one, it is over. */
+type Standing = {
+  from: number;
+  crashes: Crashes;
+  pass: { beganAt: number; list: number; place: Place } | null;
+  sweep: Sweep;
+};
+
+/** When the last days were last read again, when more of them were, and what of that is left. */
+type Sweep = {
+  at: number;
+  deepAt: number;
+  left: { day: number; last: number; list: number; page: number } | null;
+};
+
+type Found = { records: ProviderRecord[]; vehicles: ProviderRecord[] };
+
+const begin = (since: number): Standing => ({
+  from: since,
+  crashes: { open: [], lookedAt: 0 },
+  pass: null,
+  sweep: { at: since, deepAt: since, left: null },
+});
+
+/**
+ * Safety events, of two lists. Each minute the crashes are looked up, and then what is new or has changed is read. Motive
+ * has no time of change in its events, and none at all to filter speeding by: so what happened lately is read again.
+ */
+export const events: Feed<Api> = {
+  everyMinutes: 1,
+  async changes(access, cursor, since) {
+    const now = Date.now();
+    const api = { ...access, until: now + endMs };
+    const standing = (cursor as Standing | null) ?? begin(since);
+    const found: Found = { records: [], vehicles: [] };
+    const hasRoom = () => Date.now() - now < beginMs && found.records.length < mostRecords;
+    let { pass, crashes, from, sweep } = standing;
+    if (!pass) {
+      const learned = await lookUp(api, crashes, now);
+      add(found, learned);
+      crashes = learned.crashes;
+      pass = { beganAt: now, list: 0, place: firstPlace };
+    }
+    const learn = (list: List, items: unknown[]) => {
+      const { records, open } = learnAll(list, items, crashes.open, now);
+      add(found, { records, vehicles: items.map(vehicleOf) });
+      crashes = { ...crashes, open: stillOpen(open, now) };
+    };
+    while (pass && hasRoom()) {
+      const list = eventLists[pass.list];
+      if (list) {
+        const read = await readChanges(api, list, { from, ...pass });
+        learn(list, read.items);
+        pass = read.next
+          ? { ...pass, place: read.next }
+          : { ...pass, list: pass.list + 1, place: firstPlace };
+      } else {
+        if (pass.beganAt - from > stepMs) from = pass.beganAt - overlapMs;
+        pass = null;
+      }
+    }
+    for (let pages = 0; !pass && pages < sweeps.pages && hasRoom(); pages++) {
+      sweep = beginSweep(sweep, { now, since });
+      const { left } = sweep;
+      const list = left && eventLists[left.list];
+      if (!left || !list) break;
+      const read = await page(api, list, days(left.day, left.day), left.page);
+      learn(list, read.items.filter(beganIn({ from: since, to: Number.POSITIVE_INFINITY })));
+      sweep = { ...sweep, left: read.more ? { ...left, page: left.page + 1 } : afterDay(left) };
+    }
+    const next: Standing = { from, crashes, pass, sweep };
+    return { ...found, cursor: next as unknown as Json, more: pass !== null }; // plain values throughout
+  },
+  history: {
+    windowDays: 7,
+    async page(api, window, cursor) {
+      const { list: at, no } = (cursor as { list: number; no: number } | null) ?? { list: 0, no: 1 };
+      const list = eventLists[at] ?? performance;
+      const read = await page(api, list, daysAround(window), no);
+      const items = read.items.filter(beganIn(window));
+      const { records } = learnAll(list, items, [], Date.now());
+      const next = read.more ? { list: at, no: no + 1 } : { list: at + 1, no: 1 };
+      return {
+        records,
+        vehicles: items.map(vehicleOf),
+        cursor: next,
+        more: next.list < eventLists.length,
+      } satisfies Page;
+    },
+  },
+};
+
+function add(to: Found, { records, vehicles }: Found): void {
+  to.records.push(...records);
+  to.vehicles.push(...vehicles);
+}
+
+type Changes = { from: number; beganAt: number; place: Place };
+
+/** A page of what is new or has changed, and the place after it; undefined at the end. */
+async function readChanges(api: Api, list: List, { from, beganAt, place }: Changes) {
+  const last = dayOf(beganAt) + dayMs;
+  if (list === performance) {
+    const first = dayOf(Math.min(from, beganAt)) - changedDays * dayMs;
+    const { query, isLast } = stretchOf(place, { first, last });
+    const updatedAfter = new Date(from - overlapMs).toISOString();
+    const { items, more } = await page(api, list, { ...query, updated_after: updatedAfter }, place.page);
+    return { items, next: nextPlace(place, { more, isLast }) };
+  }
+  const since = from - speedingMs;
+  const { query, isLast } = stretchOf(place, { first: dayOf(since) - dayMs, last });
+  const { items, more } = await page(api, speeding, query, place.page);
+  const next = reaches(items, since) ? undefined : nextPlace(place, { more, isLast });
+  return { items: items.filter(beganIn({ from: since, to: Number.POSITIVE_INFINITY })), next };
+}
+
+/** Whether a page shows that nothing after it is as new as this: if it is in the order of time, the newest first. */
+function reaches(items: unknown[], since: number): boolean {
+  const starts = items.map(startOf);
+  const isInOrder = starts.every((ms, i) => ms <= (starts[i - 1] ?? Number.POSITIVE_INFINITY));
+  return isInOrder && (starts.at(-1) ?? Number.NaN) < since;
+}
+
+/** A sweep with something left to do, if one is due. It does not go back before the connection was made. */
+function beginSweep(sweep: Sweep, { now, since }: { now: number; since: number }): Sweep {
+  if (sweep.left || now - sweep.at < sweeps.hourMs) return sweep;
+  const isDeep = now - sweep.deepAt >= dayMs;
+  const day = dayOf(now) + dayMs;
+  const last = Math.max(dayOf(since), day - (isDeep ? sweeps.deepDays : sweeps.days) * dayMs);
+  return { at: now, deepAt: isDeep ? now : sweep.deepAt, left: { day, last, list: 0, page: 1 } };
+}
+
+/** What is left of a sweep after a day of a list: the other list's, then the day before. */
+function afterDay({ day, last, list }: NonNullable<Sweep['left']>): Sweep['left'] {
+  if (list + 1 < eventLists.length) return { day, last, list: list + 1, page: 1 };
+  return day > last ? { day: day - dayMs, last, list: 0, page: 1 } : null;
+}

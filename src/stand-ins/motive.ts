@@ -1,0 +1,246 @@
+/** What a made-up Motive holds; tests and the demo change it while it is being read. */
+export type MotiveData = {
+  company: string;
+  key: string;
+  /** By how many hours the company's own days begin after those of UTC. */
+  dayBeginsAt?: number;
+  vehicles: Item[];
+  users: Item[];
+  groups: Item[];
+  periods: Item[];
+  performance: Item[];
+  speeding: Item[];
+};
+
+type Item = { [field: string]: unknown };
+
+/** What goes wrong with a call: given its URL and how many calls came before, a reply instead of the data. */
+export type Fault = (url: URL, calls: number) => Response | undefined;
+
+/** Fields that Motive knows and does not give: when an item last changed, and that it is too slight to be shown. */
+const hidden = ['changedAt', 'isSlight'];
+
+/**
+ * A stand-in for Motive's API, from what is published and was seen of it: it pages by number, wraps each item, cuts
+ * times off to days, gives speeds in miles unless told otherwise, and answers errors as Motive does. A page has at most
+ * `perPage` items; `saysTotal: false` leaves out how many there are in all.
+ */
+export function motiveStandIn(
+  data: MotiveData,
+  {
+    perPage = 100,
+    saysTotal = true,
+    fault = () => undefined,
+  }: { perPage?: number; saysTotal?: boolean; fault?: Fault } = {},
+) {
+  let calls = 0;
+  const events = (items: Item[], query: URLSearchParams) => {
+    const types = query.get('event_types')?.split(',');
+    return items
+      .filter(onDays(query, data.dayBeginsAt ?? 0))
+      .filter((item: Item | null) => !types || types.includes(String(item?.type)))
+      .filter((item: Item | null) => !item?.isSlight || query.get('ignore_thresholds') === 'true');
+  };
+  const routes: { [path: string]: [string, string, (query: URLSearchParams) => Item[]] } = {
+    '/v1/companies': ['companies', 'company', () => [{ id: 5799, name: data.company, time_zone: 'UTC' }]],
+    '/v1/vehicles': ['vehicles', 'vehicle', (query) => data.vehicles.filter(changedAfter(query))],
+    '/v1/groups': ['groups', 'group', () => data.groups],
+    '/v1/users': [
+      'users',
+      'user',
+      (query) => data.users.filter(({ role }) => role === (query.get('role') ?? role)),
+    ],
+    '/v1/driving_periods': [
+      'driving_periods',
+      'driving_period',
+      (query) => data.periods.filter(onDays(query, 0)).filter(changedAfter(query)),
+    ],
+    '/v2/driver_performance_events': [
+      'driver_performance_events',
+      'driver_performance_event',
+      (query) => events(data.performance, query).filter(changedAfter(query)),
+    ],
+    '/v1/speeding_events': ['speeding_events', 'speeding_event', (query) => events(data.speeding, query)],
+  };
+
+  return async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    const wrong = fault(url, calls++);
+    if (wrong) return wrong;
+    if (request.headers.get('x-api-key') !== data.key)
+      return Response.json({ error_message: 'Invalid token' }, { status: 401 });
+    const route = routes[url.pathname];
+    if (!route) return new Response('Not found', { status: 404 });
+    const query = url.searchParams;
+    if (url.pathname === '/v1/driving_periods' && daysIn(query) > 30)
+      return Response.json({ error_message: 'Date range can not exceed 30 days' }, { status: 400 });
+    const [many, one, itemsFor] = route;
+    const isMetric = request.headers.get('x-metric-units') === 'true';
+    const items = itemsFor(query).toSorted((a, b) =>
+      String(a?.start_time) > String(b?.start_time) ? -1 : 1,
+    );
+    const size = Math.min(perPage, 100, Number(query.get('per_page') ?? 25));
+    const no = Number(query.get('page_no') ?? 1);
+    return Response.json({
+      [many]: items.slice((no - 1) * size, no * size).map((item) => ({ [one]: shown(item, isMetric) })),
+      ...(saysTotal && { pagination: { per_page: size, page_no: no, total: items.length } }),
+    });
+  };
+}
+
+function shown(item: Item | null, isMetric: boolean): Item | null {
+  if (!item) return null;
+  const fields = Object.entries(item).filter(([name]) => !hidden.includes(name));
+  return Object.fromEntries(
+    fields.map(([name, value]) => {
+      const isSpeed = /^(?:start|end|max)_speed$|_vehicle_speed$/.test(name) && typeof value === 'number';
+      return [name, isSpeed && !isMetric ? value / 1.609344 : value];
+    }),
+  );
+}
+
+const daysIn = (query: URLSearchParams): number =>
+  (Date.parse(query.get('end_date') ?? '') - Date.parse(query.get('start_date') ?? '')) / 86_400_000;
+
+/** The days of the query, both included, by the day on which an item begins. */
+const onDays = (query: URLSearchParams, dayBeginsAt: number) => {
+  const [from = '', to = '~'] = ['start_date', 'end_date'].map(
+    (name) => query.get(name)?.slice(0, 10) ?? undefined,
+  );
+  return (item: Item | null): boolean => {
+    const ms = Date.parse(String(item?.start_time));
+    if (Number.isNaN(ms)) return true;
+    const day = new Date(ms - dayBeginsAt * 3_600_000).toISOString().slice(0, 10);
+    return day >= from && day <= to;
+  };
+};
+
+const changedAfter =
+  (query: URLSearchParams) =>
+  (item: Item | null): boolean =>
+    String(item?.changedAt ?? item?.updated_at ?? '~') >= (query.get('updated_after') ?? '');
+
+const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');
+
+/** A vehicle as Motive gives it. */
+export const motiveVehicle = (n: number, more: Item = {}): Item => ({
+  id: 1300180 + n,
+  company_id: 5799,
+  number: `Truck ${n}`,
+  status: 'active',
+  vin: `1FUJGLDR7CL${String(200000 + n)}`,
+  make: 'Freightliner',
+  model: '',
+  year: '2022',
+  license_plate_number: `MTV-${n}`,
+  license_plate_state: 'TN',
+  fuel_type: 'diesel',
+  group_ids: [],
+  metric_units: false,
+  current_driver: null,
+  created_at: '2024-03-01T10:00:00Z',
+  updated_at: '2026-01-10T08:00:00Z',
+  ...more,
+});
+
+/** A driver as Motive gives them. */
+export const motiveDriver = (n: number, more: Item = {}): Item => ({
+  id: 4033170 + n,
+  first_name: 'Sam',
+  last_name: `Sample ${n}`,
+  email: null,
+  phone: '6155550100',
+  phone_country_code: '+1',
+  role: 'driver',
+  status: 'active',
+  drivers_license_number: `TN-${n}`,
+  drivers_license_state: 'TN',
+  username: `sam${n}`,
+  driver_company_id: null,
+  group_ids: [],
+  created_at: '2024-03-01T10:00:00Z',
+  updated_at: '2026-01-10T08:00:00Z',
+  ...more,
+});
+
+const inPassing = ({ id, number, vin, year, make, model }: Item): Item => ({
+  vehicle: { id, number, year, make, model, vin, metric_units: false },
+});
+
+/** A driving period of a vehicle that began at a time (milliseconds since 1970) and took half an hour. */
+export const motivePeriod = (vehicle: Item, at: number, more: Item = {}): Item => ({
+  id: idOf(vehicle, at),
+  start_time: iso(at),
+  end_time: iso(at + 1_800_000),
+  status: 'complete',
+  type: 'driving',
+  duration: 1800.4,
+  start_kilometers: 184_220.5,
+  end_kilometers: 184_262.75,
+  origin: '2 mi E of Sampleton, TN',
+  origin_lat: 36.1627,
+  origin_lon: -86.7816,
+  destination: 'Sampleton, TN',
+  destination_lat: 36.2,
+  destination_lon: -86.7,
+  distance: '26.3 mi',
+  driver: { id: 4033171, first_name: 'Sam', last_name: 'Sample 1' },
+  ...inPassing(vehicle),
+  changedAt: iso(at + 1_800_000),
+  ...more,
+});
+
+/** Another for each vehicle and time. */
+const idOf = ({ id }: Item, at: number): number => (at % 1_000_000_000) * 1000 + (Number(id) % 1000);
+
+/** An event of a vehicle at a time (milliseconds since 1970), as Motive gives it. */
+export const motiveEvent = (vehicle: Item, type: string, at: number, more: Item = {}): Item => ({
+  id: idOf(vehicle, at),
+  type,
+  start_time: iso(at),
+  end_time: iso(at + 4_000),
+  duration: 4,
+  lat: 36.1627,
+  lon: -86.7816,
+  location: '2 mi E of Sampleton, TN',
+  start_speed: 96.56,
+  end_speed: 40.2,
+  max_speed: null,
+  acceleration: -0.52,
+  intensity: null,
+  coaching_status: 'pending_review',
+  coached_at: null,
+  primary_behavior: [],
+  secondary_behaviors: [],
+  coachable_behaviors: [],
+  metadata: { severity: null },
+  driver: { id: 4033171, first_name: 'Sam', last_name: 'Sample 1' },
+  ...inPassing(vehicle),
+  camera_media: null,
+  changedAt: iso(at + 20_000),
+  ...more,
+});
+
+/** Speeding of a vehicle at a time (milliseconds since 1970), as Motive gives it. */
+export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item => ({
+  id: idOf(vehicle, at),
+  type: 'posted',
+  status: 'valid',
+  start_time: iso(at),
+  end_time: iso(at + 69_000),
+  duration: 69,
+  start_lat: 36.1627,
+  start_lon: -86.7816,
+  avg_vehicle_speed: 118,
+  max_vehicle_speed: 121.5,
+  avg_over_speed_in_kph: 14,
+  max_over_speed_in_kph: 16.7,
+  min_posted_speed_limit_in_kph: 88.5,
+  max_posted_speed_limit_in_kph: 104.6,
+  speeding_distance_in_km: 2.3,
+  coaching_status: 'coachable',
+  metadata: { severity: 'high' },
+  driver: null,
+  ...inPassing(vehicle),
+  ...more,
+});

@@ -2,9 +2,10 @@ import type { Connector } from './connector.ts';
 import { geotab } from './geotab/connector.ts';
 import { motive } from './motive/connector.ts';
 import { samsara } from './samsara/connector.ts';
+import { terminal } from './terminal/connector.ts';
 
 /** The providers that connections can pull from, in the order in which people choose among them. */
-export const connectors = [samsara, geotab, motive] as Connector[]; // each made for its own API
+export const connectors = [samsara, geotab, motive, terminal] as Connector[]; // each made for its own API
 
 /** The connector of a provider; undefined if it is not built in. */
 export const connectorOf = (provider: string): Connector | undefined =>

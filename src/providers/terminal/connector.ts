@@ -1,0 +1,72 @@
+import type { Connector } from '../connector.ts';
+import { Problem } from '../problem.ts';
+import { at } from '../read.ts';
+import type { Api, Keys } from './api.ts';
+import { organisationOf } from './connection.ts';
+import { drivers, trips, vehicles } from './fleet.ts';
+import { events } from './safety.ts';
+import { isSigned } from './signature.ts';
+
+/** Terminal (design 14), which reads telematics of many providers. */
+export const terminal: Connector<Api> = {
+  provider: 'terminal',
+  name: 'Terminal',
+  baseUrl: 'https://api.withterminal.com/tsp/v1',
+  regions: { sandbox: 'https://api.sandbox.withterminal.com/tsp/v1' },
+  credential: {
+    label: 'secret key or connection token',
+    where:
+      "In Terminal: the secret key is under API Keys, and the connection token comes with the customer's connection",
+    scopes: [],
+    example: '{"secretKey": "sk_…", "connectionToken": "con_tkn_…"}',
+    fields: [
+      { name: 'secretKey', label: 'Secret key', isSecret: true, hint: 'Begins with sk_' },
+      { name: 'connectionToken', label: 'Connection token', isSecret: true, hint: 'Begins with con_tkn_' },
+    ],
+  },
+  maxHistoryDays: 365,
+  readCredential(text) {
+    const given = parsed(text);
+    const [secretKey, connectionToken] = [wordAt(given, 'secretKey'), wordAt(given, 'connectionToken')];
+    return { credential: JSON.stringify({ secretKey, connectionToken }), identity: connectionToken };
+  },
+  open: ({ credential, baseUrl, incidentTypeMap }) => ({
+    ...(JSON.parse(credential) as Keys), // as it was read
+    baseUrl,
+    incidentTypeMap,
+  }),
+  async check(api) {
+    const { name, problem } = await organisationOf(api);
+    if (problem) throw new Problem('invalid', `Terminal ${problem}.`);
+    return name;
+  },
+  feeds: { vehicles, drivers, trips, events },
+  webhook: {
+    steps: [
+      'In Terminal, open Webhooks and add an endpoint with this URL.',
+      'Choose the events safety_event.added, safety_event.modified, vehicle.added and vehicle.modified.',
+      'Copy its signing secret, which begins with whsec_, from there to here.',
+    ],
+    isSigned,
+  },
+};
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wordAt(given: unknown, name: keyof Keys): string {
+  const value = at(given, name);
+  const word = typeof value === 'string' ? value.trim() : '';
+  if (!/^[\x21-\x7e]{8,500}$/.test(word))
+    throw new Problem(
+      'invalid',
+      `The credential must be JSON, {"secretKey": "sk_…", "connectionToken": "con_tkn_…"}: ${name} must be one word of ` +
+        '8 to 500 characters.',
+    );
+  return word;
+}

@@ -1,0 +1,101 @@
+import type { Access, ProviderRecord } from '../connector.ts';
+import { at, field, place } from '../read.ts';
+
+/** References are ids, or the things themselves where Terminal was asked to put them in. */
+export const idOf = (reference: unknown): unknown =>
+  typeof reference === 'object' ? field(reference, 'id') : field({ reference }, 'reference');
+
+/** A vehicle of `/vehicles`, with the names of its groups by their ids. */
+export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, unknown>): ProviderRecord {
+  const groups = at(item, 'groups');
+  const nameOf = (group: unknown) => field(group, 'name') ?? groupNames?.get(idOf(group)) ?? [];
+  return {
+    kind: 'vehicle',
+    sourceId: field(item, 'id'),
+    sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
+    name: field(item, 'name') ?? field(item, 'vin') ?? field(item, 'sourceId'),
+    vin: field(item, 'vin'),
+    make: field(item, 'make'),
+    model: field(item, 'model'),
+    year: field(item, 'year'),
+    fuelType: field(item, 'fuelType'),
+    licensePlate: field(item, 'licensePlate', 'number'),
+    groups: Array.isArray(groups) ? groups.flatMap(nameOf) : [],
+    status: at(item, 'status') === 'inactive' || isDeleted(item) ? 'inactive' : 'active',
+  };
+}
+
+/** A driver of `/drivers`. */
+export function driverRecord(item: unknown): ProviderRecord {
+  const names = ['firstName', 'middleName', 'lastName'].flatMap((name) => field(item, name) ?? []);
+  return {
+    kind: 'driver',
+    sourceId: field(item, 'id'),
+    sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
+    name: names.length > 0 ? joined(names) : (field(item, 'username') ?? field(item, 'sourceId')),
+    email: field(item, 'email'),
+    phone: field(item, 'phone'),
+    licenseState: field(item, 'license', 'state'),
+    licenseNumber: field(item, 'license', 'number'),
+    status: at(item, 'status') === 'inactive' || isDeleted(item) ? 0 : 1,
+  };
+}
+
+/** Whatever is no text is passed on, to be refused. */
+const joined = (names: unknown[]): unknown =>
+  names.every((name) => typeof name === 'string') ? names.join(' ') : names[0];
+
+const isDeleted = (item: unknown): boolean =>
+  field(item, 'metadata', 'deletedAt') !== null || at(item, 'metadata', 'visibility') === 'deleted';
+
+/** A trip of `/trips`, which has only those that are over. */
+export function tripRecord(item: unknown): ProviderRecord {
+  const duration = field(item, 'duration');
+  return {
+    kind: 'trip',
+    sourceId: field(item, 'id'),
+    sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
+    vehicle: idOf(at(item, 'vehicle')),
+    driver: idOf(at(item, 'driver')),
+    startedAt: field(item, 'startedAt'),
+    endedAt: field(item, 'endedAt'),
+    startLocation: placeIn(item, 'startLocation'),
+    endLocation: placeIn(item, 'endLocation'),
+    distanceKm: field(item, 'distance'),
+    durationSeconds: typeof duration === 'number' ? duration / 1000 : duration,
+  };
+}
+
+/**
+ * A safety event of `/safety/events`. The word of the provider behind it counts where the connection's own map has it:
+ * Terminal's own words say less.
+ */
+export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']): ProviderRecord => ({
+  kind: 'safetyEvent',
+  sourceId: field(item, 'id'),
+  sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
+  vehicle: idOf(at(item, 'vehicle')),
+  driver: idOf(at(item, 'driver')),
+  incidentTypes: wordsOf(item, ownWords),
+  startedAt: field(item, 'startedAt'),
+  endedAt: field(item, 'endedAt'),
+  issuedOn: field(item, 'metadata', 'addedAt'),
+  location: placeIn(item, 'startLocation') ?? placeIn(item, 'endLocation'),
+  maxSpeedKph: field(item, 'stats', 'maximumSpeed'),
+  speedLimitKph: field(item, 'stats', 'roadSpeedLimit') ?? field(item, 'extensions', 'here', 'speedLimit'),
+});
+
+function wordsOf(item: unknown, ownWords: Access['incidentTypeMap'] = {}): unknown[] {
+  const [type, sourceType] = [field(item, 'type'), field(item, 'sourceType')];
+  const isOwn = typeof sourceType === 'string' && Object.hasOwn(ownWords, sourceType);
+  return [...new Set(isOwn ? [type, sourceType] : [type])].filter((word) => word !== null);
+}
+
+/** What an event says of its vehicle, where that was put in. */
+export function vehicleOf(item: unknown): ProviderRecord[] {
+  const vehicle = at(item, 'vehicle');
+  return typeof vehicle === 'object' && vehicle ? [vehicleRecord(vehicle)] : [];
+}
+
+const placeIn = (item: unknown, name: string): unknown =>
+  place(at(item, name, 'latitude'), at(item, name, 'longitude'));

@@ -1,0 +1,202 @@
+/** What a made-up Terminal holds for one connection; tests and the demo change it while it is being read. */
+export type TerminalData = {
+  company: string;
+  secretKey: string;
+  connectionToken: string;
+  status?: string;
+  vehicles: Item[];
+  drivers: Item[];
+  groups: Item[];
+  trips: Item[];
+  events: Item[];
+};
+
+type Item = { [field: string]: unknown };
+
+/** What goes wrong with a call: given its URL and how many calls came before, a reply instead of the data. */
+export type Fault = (url: URL, calls: number) => Response | undefined;
+
+/**
+ * A stand-in for Terminal's API, from its published description: it pages by cursor, wants both parts of the credential,
+ * lists by when it took something in or by when that began, but never both, and answers errors as Terminal does. A page
+ * has at most `perPage` items.
+ */
+export function terminalStandIn(
+  data: TerminalData,
+  { perPage = 100, fault = () => undefined }: { perPage?: number; fault?: Fault } = {},
+) {
+  let calls = 0;
+  const visible = (items: Item[], query: URLSearchParams) =>
+    items.filter((item) => query.get('deleted') === 'true' || !at(item, 'metadata', 'deletedAt'));
+  const lists: { [path: string]: (query: URLSearchParams) => Item[] } = {
+    '/vehicles': (query) => visible(data.vehicles, query),
+    '/drivers': (query) => visible(data.drivers, query),
+    '/groups': () => data.groups,
+    '/trips': () => data.trips,
+    '/safety/events': () => data.events,
+  };
+
+  function paged(items: Item[], query: URLSearchParams): Response {
+    const key = (item: Item) =>
+      query.has('startedAfter') ? `${at(item, 'startedAt')}` : `${at(item, 'metadata', 'modifiedAt')}`;
+    const place = (item: Item) => `${key(item)} ${at(item, 'id')}`;
+    const [from, to] = query.has('startedAfter')
+      ? [query.get('startedAfter') ?? '', query.get('startedBefore') ?? '~']
+      : [query.get('modifiedAfter') ?? '', query.get('modifiedBefore') ?? '~'];
+    const after = query.has('cursor') ? atob(query.get('cursor') ?? '') : '';
+    const found = items
+      .filter((item) => key(item) >= from && key(item) < to && place(item) > after)
+      .toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
+    const results = found.slice(0, Math.min(perPage, Number(query.get('limit') ?? perPage)));
+    const last = results.at(-1);
+    return Response.json({
+      results: results.map((item) => shown(item, query)),
+      ...(last && found.length > results.length && { next: btoa(place(last)) }),
+    });
+  }
+
+  /** With what was asked for put in, and without the provider's own records otherwise. */
+  function shown(item: Item, query: URLSearchParams): Item {
+    const { raw, ...rest } = item ?? {};
+    const vehicle = query.get('expand')?.includes('vehicle')
+      ? data.vehicles.find((one) => at(one, 'id') === rest.vehicle)
+      : undefined;
+    return { ...rest, ...(vehicle && { vehicle }), ...(query.get('raw') === 'true' && { raw: raw ?? [] }) };
+  }
+
+  return async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    const wrong = fault(url, calls++);
+    if (wrong) return wrong;
+    if (request.headers.get('authorization') !== `Bearer ${data.secretKey}`)
+      return failed(401, 'unauthorized', 'Unauthorized Request');
+    if (request.headers.get('connection-token') !== data.connectionToken)
+      return failed(403, 'forbidden', 'Forbidden Request');
+    const path = url.pathname.replace(/^\/tsp\/v1/, '');
+    const query = url.searchParams;
+    if (path === '/connections/current')
+      return Response.json({
+        id: 'conn_01JD0000000000000000000001',
+        status: data.status ?? 'connected',
+        provider: { code: 'samsara', name: 'Samsara' },
+        company: { name: data.company, dotNumbers: [] },
+        account: {},
+        token: data.connectionToken,
+        syncMode: 'automatic',
+        linkUrl: 'https://link.withterminal.com/connection/conn_01JD0000000000000000000001',
+        agreements: [],
+        createdAt: iso(longAgo),
+        updatedAt: iso(longAgo),
+      });
+    const names = [...query.keys()];
+    if (names.some((name) => name.startsWith('modified')) && names.some((name) => name.startsWith('started')))
+      return failed(400, 'bad_request', 'Filter by one sort of time');
+    const list = lists[path];
+    if (list) return paged(list(query), query);
+    const event = data.events.find((one) => `/safety/events/${at(one, 'id')}` === path);
+    return event ? Response.json(shown(event, query)) : failed(404, 'not_found', 'Resource not found');
+  };
+}
+
+const failed = (status: number, code: string, message: string): Response =>
+  Response.json({ code, message }, { status });
+
+const at = (item: Item | null, ...path: string[]): unknown =>
+  path.reduce((found: unknown, key) => (found as Item | null | undefined)?.[key], item); // whatever it is
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** 26 characters, as identifiers have after their prefix. */
+const ulid = (n: number): string => `01JD${String(n).padStart(22, '0')}`;
+
+const taken = (ms: number): Item => ({ addedAt: iso(ms), modifiedAt: iso(ms) });
+const longAgo = Date.parse('2026-01-10T08:00:00Z');
+
+/** A group as Terminal gives it. */
+export const terminalGroup = (n: number, name: string): Item => ({
+  id: `group_${ulid(n)}`,
+  name,
+  status: 'active',
+  sourceId: `g${n}`,
+  provider: 'samsara',
+  metadata: taken(longAgo),
+});
+
+/** A vehicle as Terminal gives it. */
+export const terminalVehicle = (n: number, more: Item = {}): Item => ({
+  id: `vcl_${ulid(n)}`,
+  name: `Truck ${n}`,
+  status: 'active',
+  sourceId: `28147490${n}`,
+  provider: 'samsara',
+  vin: `1FUJGLDR9CL${String(300000 + n)}`,
+  make: 'Freightliner',
+  model: 'Cascadia',
+  year: 2022,
+  groups: [],
+  devices: [],
+  licensePlate: { state: 'TX', number: `TRM-${n}` },
+  fuelType: 'diesel',
+  metadata: { ...taken(longAgo), visibility: 'visible' },
+  ...more,
+});
+
+/** A driver as Terminal gives them. */
+export const terminalDriver = (n: number, more: Item = {}): Item => ({
+  id: `drv_${ulid(n)}`,
+  status: 'active',
+  sourceId: `5000${n}`,
+  provider: 'samsara',
+  firstName: 'Kim',
+  middleName: 'Lee',
+  lastName: `Example ${n}`,
+  email: `kim${n}@example.com`,
+  phone: '+15125550100',
+  license: { state: 'TX', number: `TX-${n}` },
+  metadata: taken(longAgo),
+  ...more,
+});
+
+/** A trip of a vehicle that began at a time (milliseconds since 1970) and took half an hour. */
+export const terminalTrip = (vehicle: Item, n: number, at: number, more: Item = {}): Item => ({
+  id: `trp_${ulid(n)}`,
+  sourceId: `t-${n}`,
+  provider: 'samsara',
+  vehicle: vehicle.id,
+  driver: `drv_${ulid(1)}`,
+  startedAt: iso(at),
+  endedAt: iso(at + 1_800_000),
+  startLocation: { latitude: 32.7767, longitude: -96.797 },
+  endLocation: { latitude: 32.9, longitude: -96.9 },
+  distance: 42.3,
+  duration: 1_800_000,
+  metadata: taken(at + 3_600_000),
+  ...more,
+});
+
+/** A safety event of a vehicle at a time (milliseconds since 1970), taken in a minute later. */
+export const terminalEvent = (vehicle: Item, type: string, n: number, at: number, more: Item = {}): Item => ({
+  id: `sft_evt_${ulid(n)}`,
+  type,
+  sourceId: `e-${n}`,
+  provider: 'samsara',
+  sourceType: type,
+  vehicle: vehicle.id,
+  driver: `drv_${ulid(1)}`,
+  startedAt: iso(at),
+  endedAt: iso(at + 4_000),
+  startLocation: { latitude: 32.8, longitude: -96.81 },
+  endLocation: { latitude: 32.8, longitude: -96.8101 },
+  stats: { maximumSpeed: 88.4, averageSpeed: 70.1, roadSpeedLimit: 80, heading: 90 },
+  cameraMedia: { frontFacing: { available: false }, rearFacing: { available: false } },
+  metadata: taken(at + 60_000),
+  ...more,
+});
+
+/** A provider's own record, as Terminal gives it along with an event. */
+export const terminalRaw = (provider: string, data: Item): Item => ({
+  provider,
+  schema: 'safety_event',
+  extractedAt: iso(longAgo),
+  data,
+});

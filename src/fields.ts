@@ -107,11 +107,13 @@ export const limitUpTo = (most: number) =>
     v.minValue(1, 'must be a whole number of at least 1'),
   );
 
+export const maxName = 200;
+
 /** A name that people choose and others read, in pages, tables and terminals. */
 export const Name = v.pipe(
   v.string(),
   v.trim(),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(200, 'can be at most 200 characters'),
+  v.maxLength(maxName, `can be at most ${maxName} characters`),
   v.check(isPrintable, mustBePrintable),
 );

@@ -5,6 +5,7 @@ import { benchCurve } from './bench/curve.ts';
 import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
 import { benchNeighbours } from './bench/neighbours.ts';
+import { benchPulls } from './bench/pulls.ts';
 import { benchReceivers } from './bench/receivers.ts';
 import { machine } from './bench/report.ts';
 
@@ -55,6 +56,19 @@ program
       small
         ? { events: 4000, days: 200, accounts: 2, pages: 5 }
         : { events: 3_000_000, days: 400, accounts: 20, pages: 200 },
+    );
+  });
+
+program
+  .command('pulls')
+  .description('how soon events at a provider are told when 1,000 connections are pulled, in ten minutes')
+  .action(async (_, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    await benchPulls(
+      json,
+      small
+        ? { connections: 10, minutes: 0.1, everyMs: 1000, latencyMs: 50 }
+        : { connections: 1000, minutes: 4, everyMs: 200, latencyMs: 200 },
     );
   });
 

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { ACCIDENT } from '../notifications/types.ts';
 import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
+import { startDemoProvider } from './demo/provider.ts';
 import { trickle } from './demo/trickle.ts';
 import { type Demo, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
 import { type Received, startReceiver } from './local/receiver.ts';
@@ -12,7 +13,12 @@ import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
   .description('Runs the whole service on this machine, with a demo account and a receiver for its webhook.')
-  .option('--port <port>', 'port of the API; the receiver gets the next one', asPort, 8787)
+  .option(
+    '--port <port>',
+    'port of the API; the receiver and a made-up provider get the next two',
+    asPort,
+    8787,
+  )
   .option('--quiet', 'send no made-up events: nothing happens until you send something')
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
@@ -20,8 +26,8 @@ const { port, quiet, fresh } = program.opts<{ port: number; quiet?: boolean; fre
 
 function asPort(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1024 || port > 65_534)
-    throw new InvalidArgumentError('A port is a whole number from 1024 to 65534.');
+  if (!Number.isInteger(port) || port < 1024 || port > 65_533)
+    throw new InvalidArgumentError('A port is a whole number from 1024 to 65533.');
   return port;
 }
 
@@ -49,10 +55,13 @@ async function run(): Promise<void> {
     const receiver = await startReceiver(stack.certificates, port + 1, ({ ...received }) =>
       console.log(line(received)),
     );
-    const account = await demoAccount(operatorOf(stack.baseUrl, stack.operatorKey), before);
+    const provider = await startDemoProvider(stack.certificates, port + 2, quiet === true);
+    const operator = operatorOf(stack.baseUrl, stack.operatorKey);
+    const account = await demoAccount(operator, before, provider);
+    await provider.ringFor(operator, stack.baseUrl, account.connections[1]?.id ?? '');
     const url = receiver.url + demoPath;
     await demoWebhook(stack.baseUrl, account, url);
-    const portalSignInUrl = await demoSignIn(operatorOf(stack.baseUrl, stack.operatorKey), account);
+    const portalSignInUrl = await demoSignIn(operator, account);
     const demo: Demo = {
       baseUrl: stack.baseUrl,
       accountId: account.accountId,
@@ -66,7 +75,7 @@ async function run(): Promise<void> {
     console.log(welcome(demo));
     // Cloudflare's clock, by hand and a little faster, so that what was due runs soon after a restart.
     setInterval(() => stack.minute().catch(() => {}), 10_000);
-    if (!quiet) await trickle(stack.baseUrl, account, stopped.signal);
+    if (!quiet) await trickle(stack.baseUrl, account, provider, stopped.signal);
   } catch (error) {
     if (stopped.signal.aborted) return;
     console.error(`npm start: ${error instanceof Error ? error.message : error}`);
@@ -81,7 +90,7 @@ function welcome(demo: Demo): string {
   Docs                  ${demo.baseUrl}/docs
   API token             ${demo.apiToken}
   Connections           ${first?.id}  ${first?.name} (motive)
-                        ${second?.id}  ${second?.name} (samsara)
+                        ${second?.id}  ${second?.name} (samsara, pulled from a made-up provider)
   Portal                ${demo.portalSignInUrl}
   Receiver              ${demo.receiver.url}
   Everything else       ${relative(process.cwd(), localDirectory)}/demo.json: ingest keys, operator key, certificate

@@ -102,6 +102,7 @@ export const ConnectionOutput = v.object({
   tSP: v.string(),
   healthStatus: v.pipe(v.number(), v.integer(), v.values([1, 2, 3, 4])),
   incidentTypeMap: v.nullable(v.record(v.string(), v.array(v.string()))),
+  lastPulledAt: v.nullable(time),
   createdAt: time,
   updatedAt: time,
 });
@@ -109,12 +110,14 @@ export type ConnectionOutput = v.InferOutput<typeof ConnectionOutput>;
 
 export const presentConnection = ({
   tsp,
+  lastPulledAt,
   createdAt,
   updatedAt,
   ...connection
 }: Connection): ConnectionOutput => ({
   ...connection,
   tSP: tsp,
+  lastPulledAt: timestampOrNull(lastPulledAt),
   createdAt: timestamp(createdAt),
   updatedAt: timestamp(updatedAt),
 });
@@ -219,6 +222,15 @@ export const PausedWebhook = v.object({
 
 const count = v.pipe(v.number(), v.integer(), v.maxValue(maxPendingCounted));
 
+export const AilingConnection = v.object({
+  connectionId: id,
+  accountId: id,
+  account: v.string(),
+  name: v.string(),
+  healthStatus: v.pipe(v.number(), v.integer(), v.values([2, 3, 4])),
+  lastPulledAt: v.nullable(time),
+});
+
 export const StatusOutput = v.object({
   problem: v.nullable(v.string()),
   warning: v.nullable(v.string()),
@@ -229,10 +241,17 @@ export const StatusOutput = v.object({
   oldestPendingAt: v.nullable(time),
   failing: v.array(FailingWebhook),
   paused: v.array(PausedWebhook),
+  connections: v.array(AilingConnection),
 });
 export type StatusOutput = v.InferOutput<typeof StatusOutput>;
 
-export const presentStatus = ({ oldestPendingAt, failing, paused, ...rest }: Status): StatusOutput => ({
+export const presentStatus = ({
+  oldestPendingAt,
+  failing,
+  paused,
+  connections,
+  ...rest
+}: Status): StatusOutput => ({
   ...rest,
   oldestPendingAt: timestampOrNull(oldestPendingAt),
   failing: failing.map(({ openUntil, nextAttemptAt, lastFailure, ...webhook }) => ({
@@ -240,6 +259,10 @@ export const presentStatus = ({ oldestPendingAt, failing, paused, ...rest }: Sta
     openUntil: timestampOrNull(openUntil),
     lastFailure: lastFailure && { kind: lastFailure.result, status: lastFailure.status ?? null },
     nextAttemptAt: timestampOrNull(nextAttemptAt),
+  })),
+  connections: connections.map(({ lastPulledAt, ...connection }) => ({
+    ...connection,
+    lastPulledAt: timestampOrNull(lastPulledAt),
   })),
   paused: paused.map(({ pausedSince, ...webhook }) => ({ ...webhook, pausedSince: timestamp(pausedSince) })),
 });

@@ -21,9 +21,11 @@ import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
 import { okSlice, requestedSlice } from '../http/slices.ts';
+import { connectProvider } from '../providers/connect.ts';
 import { issueToken, listTokens, type NewToken, revokeToken } from '../tokens/service.ts';
 import { setReceiverLimits } from '../webhooks/limits.ts';
 import { authenticateOperator } from './authenticate.ts';
+import { pullRoutes } from './pulls/routes.ts';
 import {
   presentAccount,
   presentAuditEntry,
@@ -90,6 +92,7 @@ export const operatorRoutes = new Hono<App>()
   .delete('/accounts/:id/users/:userId', removeUser)
   .post('/sign-in-links', signInLink)
   .patch('/connections/:id', changeConnection)
+  .route('/connections', pullRoutes)
   .post('/accounts/:id/deletion', removeAccount)
   .post('/connections/:id/deletion', removeConnection)
   .post('/drivers/:id/erasure', forgetDriver)
@@ -125,7 +128,12 @@ async function editAccount(c: Context) {
 
 async function newConnection(c: Context) {
   const input = parse(NewConnection, await body(c));
-  return ok(c, 'Connection created', presentConnection(await createConnection(c.env, inAccount(c), input)));
+  const { credential, baseUrl, historyDays, ...plain } = input;
+  const connection =
+    credential === undefined
+      ? await createConnection(c.env, inAccount(c), plain)
+      : await connectProvider(c.env, inAccount(c), { ...plain, credential, baseUrl, historyDays });
+  return ok(c, 'Connection created', presentConnection(connection));
 }
 
 async function changeConnection(c: Context) {

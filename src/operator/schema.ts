@@ -31,6 +31,11 @@ const IncidentTypeMap = v.pipe(
   v.metadata({ type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } }),
 );
 
+/** As people paste it: a token, or JSON. */
+const Credential = v.pipe(v.string(), v.maxLength(4000, 'can be at most 4000 characters'));
+
+const BaseUrl = v.pipe(v.string(), v.maxLength(500, 'can be at most 500 characters'));
+
 export const NewConnection = v.object({
   provider: v.pipe(
     v.string(),
@@ -40,7 +45,15 @@ export const NewConnection = v.object({
   name: v.optional(Name),
   tSP: v.optional(Name),
   incidentTypeMap: v.optional(IncidentTypeMap),
+  /** With a credential, the connection pulls from its provider, which must be built in. */
+  credential: v.optional(Credential),
+  baseUrl: v.optional(BaseUrl),
+  historyDays: v.optional(v.number()),
 });
+
+/** With another address, it is tried and from then on called there. */
+export const NewCredential = v.object({ credential: Credential, baseUrl: v.optional(BaseUrl) });
+export const WebhookSecret = v.object({ secret: v.string() });
 
 export const ConnectionChange = v.object({
   name: v.optional(Name),

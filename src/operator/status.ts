@@ -30,6 +30,16 @@ type Failing = {
 /** A webhook whose receiver has been paused for as long as people are told of. */
 type Paused = { webhookId: string; accountId: string; account: string; pausedSince: number };
 
+/** A connection that is not healthy. */
+type Ailing = {
+  connectionId: string;
+  accountId: string;
+  account: string;
+  name: string;
+  healthStatus: number;
+  lastPulledAt: number | null;
+};
+
 /** What operators look at first. A count of `maxPendingCounted` means that many or more. */
 export type Status = {
   problem: string | null;
@@ -43,25 +53,28 @@ export type Status = {
   failing: Failing[];
   /** Those that were paused last come first. */
   paused: Paused[];
+  /** Connections that are not healthy, some of them. */
+  connections: Ailing[];
 };
 
 export const maxPendingCounted = 10_000;
 export const maxFailedCounted = 100;
 const maxFailingListed = 20;
 export const maxPausedListed = 20;
+const maxAilingListed = 20;
 const dayMs = 86_400_000;
 
 /**
  * How the service is doing, and whose deliveries fail. However much has piled up, it reads a bounded number of
  * rows: 10,000 entries of the index of pending deliveries, the 100 newest failed deliveries of each of the 1,000
- * webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, and the 20 webhooks
- * that were paused last.
+ * webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, the 20 webhooks that
+ * were paused last, and 20 connections that are not healthy.
  *
  * @throws Refusal: unavailable
  */
 export async function status(env: Env, now = Date.now()): Promise<Status> {
   const db = openDatabase(env);
-  const [health, [[pending], failing, paused]] = await Promise.all([
+  const [health, [[pending], failing, paused, connections]] = await Promise.all([
     checkHealth(env),
     transaction(db, [
       statement<{ pending: number; due: number; oldest: string | null }>(
@@ -110,6 +123,14 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
         where h.paused_since <= ${now - pausedAfterMs}
         order by h.paused_since desc limit ${maxPausedListed}`,
       ),
+      statement<Ailing>(
+        db,
+        sql`
+        select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name,
+          c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
+        from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
+        where c.health_status <> 1 limit ${maxAilingListed}`,
+      ),
     ]),
   ]);
   const { oldest = null, ...counts } = pending ?? { pending: 0, due: 0 };
@@ -125,5 +146,6 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
       lastFailure: row.lastFailure === null ? null : JSON.parse(row.lastFailure),
     })),
     paused,
+    connections,
   };
 }

@@ -112,6 +112,10 @@ describe('every message that the documents give for a 400', () => {
     'records can be at most 500 records': () => ({ body: { records: Array(501).fill({}) } }),
     'notify must be true or false': () => ({ body: { records: [{}], notify: 1 } }),
     'name is required': () => ({ body: {} }),
+    'credential is required': () => ({ body: {} }),
+    'secret must be one word of 8 to 500 characters': () => ({ body: { secret: 'short' } }),
+    'This connection does not pull from a provider': () => ({}),
+    'This connection does not pull from a provider, or is paused': () => ({}),
     'status must be active or suspended': () => ({ body: { status: 'asleep' } }),
     'provider must be letters, digits and hyphens, at most 40': () => ({ body: { provider: '!' } }),
     'healthStatus must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)': () => ({
@@ -151,6 +155,8 @@ describe('every message that the documents give for a 400', () => {
     'POST /operator/accounts/{id}/connections': { provider: 'motive' },
     'PATCH /operator/connections/{id}': { name: 'New' },
     'POST /operator/accounts/{id}/users': { email: 'ann@example.com' },
+    'PUT /operator/connections/{id}/credential': { credential: 'samsara_api_1' },
+    'PUT /operator/connections/{id}/webhook-secret': { secret: 'long-enough' },
   };
 
   const operatorId = (pattern: string) => (pattern.includes('/webhooks/') ? webhook.id : us.connection.id);

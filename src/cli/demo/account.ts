@@ -4,21 +4,41 @@ import { type Operator, request } from '../operate/client.ts';
 /** The demo account with its two connections and their credentials. */
 export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 
-/** Creates the demo account, or returns the one that an earlier start created. */
-export async function demoAccount(operator: Operator, before: Demo | undefined): Promise<DemoAccount> {
+/** What the second connection pulls from. */
+type Provider = { url: string; credential: string };
+
+/**
+ * Creates the demo account, or returns the one that an earlier start created. Its first connection is fed by a connector,
+ * the second one pulls from `provider`.
+ */
+export async function demoAccount(
+  operator: Operator,
+  before: Demo | undefined,
+  provider: Provider,
+): Promise<DemoAccount> {
   const accounts = await operator.list<{ id: string }>('/accounts');
-  if (before && accounts.some(({ id }) => id === before.accountId)) return before;
+  if (before && accounts.some(({ id }) => id === before.accountId)) {
+    const { credential, url: baseUrl } = provider; // its port may be another
+    await operator.put(`/connections/${before.connections[1]?.id}/credential`, { credential, baseUrl });
+    return before;
+  }
   const { id: accountId } = await operator.post<{ id: string }>('/accounts', { name: 'Demo Fleet' });
   const token = await operator.post<{ value: string }>(`/accounts/${accountId}/tokens`, { name: 'demo' });
   const connections = [];
-  for (const [provider, name] of [
-    ['motive', 'Long haul'],
-    ['samsara', 'City vans'],
+  for (const connection of [
+    { provider: 'motive', name: 'Long haul' },
+    {
+      provider: 'samsara',
+      name: 'City vans',
+      credential: provider.credential,
+      baseUrl: provider.url,
+      historyDays: 30,
+    },
   ]) {
     const path = `/accounts/${accountId}/connections`;
-    const { id } = await operator.post<{ id: string }>(path, { provider, name });
+    const { id } = await operator.post<{ id: string }>(path, connection);
     const key = await operator.post<{ value: string }>(`/connections/${id}/ingest-keys`, { name: 'demo' });
-    connections.push({ id, name: name ?? '', ingestKey: key.value });
+    connections.push({ id, name: connection.name, ingestKey: key.value });
   }
   return { accountId, apiToken: token.value, connections };
 }

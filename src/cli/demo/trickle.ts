@@ -1,20 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from '../operate/client.ts';
 import type { DemoAccount } from './account.ts';
+import type { DemoProvider } from './provider.ts';
 
-/** Sends in a made-up fleet, then an event every few seconds and, early on, an accident with its three levels. */
-export async function trickle(baseUrl: string, demo: DemoAccount, stopped: AbortSignal): Promise<void> {
+/**
+ * Sends in a made-up fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
+ * event happens at the provider that the second connection pulls from.
+ */
+export async function trickle(
+  baseUrl: string,
+  demo: DemoAccount,
+  provider: DemoProvider,
+  stopped: AbortSignal,
+): Promise<void> {
   const began = new Date();
   const run = began.getTime().toString(36);
-  const send = (connection: number, ...records: object[]) =>
-    request(`${baseUrl}/ingest`, {
-      method: 'POST',
-      headers: {
-        'x-api-key': demo.connections[connection]?.ingestKey ?? '',
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ records }),
-    });
+  const headers = {
+    'x-api-key': demo.connections[0]?.ingestKey ?? '',
+    'content-type': 'application/json',
+  };
+  const send = (...records: object[]) =>
+    request(`${baseUrl}/ingest`, { method: 'POST', headers, body: JSON.stringify({ records }) });
   const vehicles = [1, 2, 3, 4, 5].map((number) => ({
     kind: 'vehicle',
     sourceId: `demo-${number}`,
@@ -22,16 +28,17 @@ export async function trickle(baseUrl: string, demo: DemoAccount, stopped: Abort
     vin: `1FUJGLDR5CLBP883${number}`,
     groups: [pick(['North', 'South'])],
   }));
-  await Promise.all([send(0, ...vehicles), send(1, ...vehicles)]);
+  await send(...vehicles);
   for (let turn = 0; !stopped.aborted; turn++) {
-    const connection = turn % 2;
-    if (turn >= 1 && turn <= 3) await send(0, accident(run, began, turn, vehicles[0]?.vin ?? ''));
+    const [word, label] = pick(incidents);
+    if (turn >= 1 && turn <= 3) await send(accident(run, began, turn, vehicles[0]?.vin ?? ''));
+    else if (turn % 2 === 1) await provider.happen(label);
     else
-      await send(connection, {
+      await send({
         kind: 'safetyEvent',
         sourceId: `demo-${run}-${turn}`,
         vehicle: pick(vehicles).sourceId,
-        incidentTypes: [pick(incidents)[connection]],
+        incidentTypes: [word],
         startedAt: new Date().toISOString(),
         location: { latitude: 39.7 + Math.random() / 10, longitude: -105 + Math.random() / 10 },
         recipients: ['safety@demo.example'],
@@ -50,7 +57,7 @@ const accident = (run: string, at: Date, level: number, vin: string) => ({
   ...(level === 3 && { reportUrl: `https://reports.demo.example/${run}` }),
 });
 
-/** What each connection's provider calls an incident. */
+/** What the connector and the provider call an incident. */
 const incidents = [
   ['hard_brake', 'Braking'],
   ['tailgating', 'FollowingDistanceSevere'],

@@ -20,6 +20,7 @@ export type Operator = {
   /** Reads a list to its end, however many parts it comes in. */
   list: <T>(path: string) => Promise<T[]>;
   post: <T>(path: string, body: unknown) => Promise<T>;
+  put: <T>(path: string, body: unknown) => Promise<T>;
   patch: <T>(path: string, body: unknown) => Promise<T>;
   delete: <T>(path: string) => Promise<T>;
 };
@@ -48,6 +49,7 @@ export function operatorOf(baseUrl: string, operatorKey: string): Operator {
     page: (path) => envelope(`${baseUrl}/operator${path}`, { headers }),
     list,
     post: (path, body) => call('POST', path, body),
+    put: (path, body) => call('PUT', path, body),
     patch: (path, body) => call('PATCH', path, body),
     delete: (path) => call('DELETE', path),
   };

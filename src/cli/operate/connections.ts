@@ -3,9 +3,10 @@ import { Command } from 'commander';
 import { ApiError } from './client.ts';
 import { operatorFor } from './context.ts';
 import { deleteConnectionCommand } from './delete.ts';
+import { pullCommands, secretFrom } from './pulls.ts';
 import { show } from './table.ts';
 
-const columns = ['id', 'name', 'provider', 'tSP', 'healthStatus', 'createdAt'];
+const columns = ['id', 'name', 'provider', 'tSP', 'healthStatus', 'lastPulledAt', 'createdAt'];
 
 /** fleet connection … */
 export function connectionCommands(): Command {
@@ -24,8 +25,19 @@ export function connectionCommands(): Command {
       '--incident-types <file>',
       "JSON file that maps the provider's terms to normalised incident types",
     )
-    .action(async ({ account, provider, name, tsp, incidentTypes }, command) => {
-      const body = { provider, name, tSP: tsp, incidentTypeMap: incidentTypes && readJson(incidentTypes) };
+    .option('--credential <text>', 'pull from the provider with this credential; - reads it from stdin')
+    .option('--base-url <url>', "address of the provider's API, or the name of a region: eu, ca")
+    .option('--history-days <days>', 'days of history to load first (90)', Number)
+    .action(async ({ account, provider, name, tsp, incidentTypes, ...pull }, command) => {
+      const body = {
+        provider,
+        name,
+        tSP: tsp,
+        incidentTypeMap: incidentTypes && readJson(incidentTypes),
+        credential: pull.credential && (await secretFrom(pull.credential)),
+        baseUrl: pull.baseUrl,
+        historyDays: pull.historyDays,
+      };
       const path = `/accounts/${encodeURIComponent(account)}/connections`;
       show(command, await operatorFor(command).post(path, body), columns);
     });
@@ -70,6 +82,7 @@ export function connectionCommands(): Command {
       show(command, await operatorFor(command).list(path), columns);
     });
 
+  for (const command of pullCommands()) connection.addCommand(command);
   return connection.addCommand(deleteConnectionCommand());
 }
 

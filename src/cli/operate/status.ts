@@ -16,6 +16,13 @@ type Failing = {
   nextAttemptAt?: string | null;
 };
 type Paused = { account: string; webhookId: string; pausedSince: string };
+type Ailing = {
+  account: string;
+  connectionId: string;
+  name: string;
+  healthStatus: number;
+  lastPulledAt: string | null;
+};
 type Status = {
   problem: string | null;
   /** A service from before there was an archive leaves these out. */
@@ -33,6 +40,8 @@ type Status = {
   failing: Failing[];
   /** A service from before there were alerts leaves it out. */
   paused?: Paused[];
+  /** A service from before connections could pull leaves it out. */
+  connections?: Ailing[];
 };
 
 /** The service stops counting here: such a count stands for itself or more. */
@@ -42,12 +51,19 @@ const maxFailed = 100;
 /** fleet status */
 export function statusCommand(): Command {
   return new Command('status')
-    .description('show the health of the service, and which webhooks fail')
+    .description('show the health of the service, which webhooks fail, and which connections')
     .action(async (_, command) => {
       const status = await operatorFor(command).get<Status>('/status');
       if (command.optsWithGlobals().json) console.log(printableJson(status));
       else
-        console.log([overview(status), failures(status.failing), ...pauses(status.paused ?? [])].join('\n'));
+        console.log(
+          [
+            overview(status),
+            failures(status.failing),
+            ...pauses(status.paused ?? []),
+            ...ailing(status.connections ?? []),
+          ].join('\n'),
+        );
     });
 }
 
@@ -115,6 +131,21 @@ function pauses(paused: Paused[]): string[] {
   const rows = paused.map(({ account, webhookId, pausedSince }) => [account, webhookId, pausedSince]);
   return [tableOf(rows, ['account', 'webhook', 'paused for over 15 minutes, since'])];
 }
+
+/** Connections that are not healthy; nothing when there are none. */
+function ailing(connections: Ailing[]): string[] {
+  if (connections.length === 0) return [];
+  const rows = connections.map(({ account, connectionId, name, healthStatus, lastPulledAt }) => [
+    account,
+    connectionId,
+    name,
+    healthWords[healthStatus] ?? healthStatus,
+    lastPulledAt,
+  ]);
+  return [tableOf(rows, ['account', 'connection', 'name', 'health', 'last pulled'])];
+}
+
+const healthWords: { [status: number]: string } = { 2: 'warning', 3: 'unavailable', 4: 'degraded' };
 
 const counted = (count: number, max: number): string => (count < max ? `${count}` : `${max}+`);
 

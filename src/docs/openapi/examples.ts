@@ -32,6 +32,14 @@ const failing = {
   nextAttemptAt: '2026-11-20T20:15:00.000Z',
 };
 
+const ailing = {
+  connectionId: connection,
+  accountId: account,
+  account: 'Acme Insurance',
+  name: 'Long haul',
+  healthStatus: 3,
+  lastPulledAt: '2026-11-20T20:00:00.000Z',
+};
 const paused = {
   webhookId: webhook,
   accountId: account,
@@ -195,6 +203,7 @@ export const examples: Record<string, unknown> = {
     accountId: account,
     email: 'ann@example.com',
     role: 'member',
+    lastPulledAt: null,
     createdAt: written.createdAt,
     lastSignInAt: null,
     pending: true,
@@ -234,9 +243,39 @@ export const examples: Record<string, unknown> = {
     oldestPendingAt: '2026-11-20T20:00:02.114Z',
     failing: [failing],
     paused: [paused],
+    connections: [ailing],
   },
   FailingWebhook: failing,
   PausedWebhook: paused,
+  AilingConnection: ailing,
+  NewCredential: { credential: 'samsara_api_RI4FmOOGZFxxFrKwix' },
+  WebhookSecret: { secret: 'c2VjcmV0IG9mIHRoZSBwcm92aWRlcidzIHdlYmhvb2s=' },
+  Pull: {
+    provider: 'samsara',
+    organisation: 'Acme Trucking',
+    baseUrl: 'https://api.samsara.com',
+    state: 'pulling',
+    hasWebhookSecret: true,
+    lastPulledAt: '2026-11-20T20:00:00.000Z',
+    historyDays: 90,
+    feeds: [
+      {
+        feed: 'events',
+        everyMinutes: 1,
+        problem: null,
+        history: { share: 0.4, records: 1204, recordsPerMinute: 310, endsAt: '2026-11-20T20:06:00.000Z' },
+      },
+    ],
+    refusals: [
+      {
+        kind: 'safetyEvent',
+        sourceId: 'e-17',
+        reason: 'location.latitude must be from -90 to 90',
+        at: '2026-11-20T20:00:00.000Z',
+      },
+    ],
+    unmapped: [{ word: 'SamsaraCustomEvent1', count: 3 }],
+  },
   ReplayRange: { since: '2026-11-20T00:00:00Z' },
   Replayed: { replayed: 12, more: false },
   ReplayCount: { count: 12, more: false, tooOld: 0 },

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { HealthOutput } from '../../health/schema.ts';
 import * as records from '../../ingest/schema.ts';
+import { PullOutput } from '../../operator/pulls/replies.ts';
 import * as replies from '../../operator/replies.ts';
 import * as operator from '../../operator/schema.ts';
 import { type Json, ref } from './components.ts';
@@ -9,6 +10,7 @@ import { examples } from './examples.ts';
 import type { Operation } from './operation.ts';
 import { audit, deletion, records as exported } from './operator-deletion.ts';
 import { deliveries, receivers } from './operator-deliveries.ts';
+import { pulls, ring } from './operator-pulls.ts';
 import { accounts, connections, people, service, tokens } from './operator-routes.ts';
 import { recordSchemas } from './resources.ts';
 
@@ -33,6 +35,8 @@ export const operatorDocument = (): Json =>
       ingest,
       ...accounts,
       ...connections,
+      ...pulls,
+      ring,
       ...tokens,
       ...deliveries,
       ...receivers,
@@ -61,6 +65,9 @@ export const operatorDocument = (): Json =>
       NewConnection: operator.NewConnection,
       ConnectionChange: operator.ConnectionChange,
       OperatorConnection: replies.ConnectionOutput,
+      NewCredential: operator.NewCredential,
+      WebhookSecret: operator.WebhookSecret,
+      Pull: PullOutput,
       NewToken: operator.NewToken,
       Token: replies.TokenOutput,
       IssuedToken: replies.IssuedToken,
@@ -79,6 +86,7 @@ export const operatorDocument = (): Json =>
       Health: HealthOutput,
       FailingWebhook: replies.FailingWebhook,
       PausedWebhook: replies.PausedWebhook,
+      AilingConnection: replies.AilingConnection,
     },
     securitySchemes: {
       IngestKey: {

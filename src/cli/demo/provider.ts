@@ -1,0 +1,95 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import {
+  type SamsaraData,
+  samsaraDriver,
+  samsaraEvent,
+  samsaraStandIn,
+  samsaraTrip,
+  samsaraVehicle,
+} from '../../stand-ins/samsara.ts';
+import type { Certificates } from '../local/certificates.ts';
+import { type Listening, listen } from '../local/receiver.ts';
+import type { Operator } from '../operate/client.ts';
+
+/** A made-up Samsara that runs on this machine. */
+export type DemoProvider = Listening & {
+  /** What `fleet connection create` needs to connect it. */
+  credential: string;
+  /** Something happens to one of its vehicles; it rings the webhook of the connection that pulls from it. */
+  happen(label: string): Promise<void>;
+  /** From now on it rings for this connection. */
+  ringFor(operator: Operator, baseUrl: string, connectionId: string): Promise<void>;
+};
+
+const dayMs = 86_400_000;
+const historyDays = 30;
+
+/** Starts a made-up provider with five vans, and with a month of trips and events unless `quiet`. */
+export async function startDemoProvider(
+  certificates: Certificates,
+  port: number,
+  quiet: boolean,
+): Promise<DemoProvider> {
+  const data = fleet(quiet);
+  const serve = samsaraStandIn(data);
+  const server = await listen(certificates, port, async (request, response) => {
+    const headers = new Headers({ authorization: request.headers.authorization ?? '' });
+    const reply = await serve(new Request(`https://localhost${request.url}`, { headers }));
+    response.writeHead(reply.status, Object.fromEntries(reply.headers)).end(await reply.text());
+  });
+  const secret = randomBytes(32);
+  let webhook: string | undefined;
+  return {
+    ...server,
+    credential: data.token,
+    async ringFor(operator, baseUrl, connectionId) {
+      await operator.put(`/connections/${connectionId}/webhook-secret`, {
+        secret: secret.toString('base64'),
+      });
+      webhook = `${baseUrl}/providers/${connectionId}/webhook`;
+    },
+    async happen(label) {
+      data.events.push(samsaraEvent(pick(data.vehicles), label, Date.now(), somewhere()));
+      if (webhook) await ring(webhook, secret);
+    },
+  };
+}
+
+/** Calls a webhook of ours as Samsara does: signed, and with nothing in it that matters. */
+async function ring(url: string, secret: Buffer): Promise<void> {
+  const body = JSON.stringify({ eventType: 'AlertIncident' });
+  const seconds = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', secret).update(`v1:${seconds}:${body}`).digest('hex');
+  const headers = { 'x-samsara-timestamp': seconds, 'x-samsara-signature': `v1=${signature}` };
+  await fetch(url, { method: 'POST', headers, body });
+}
+
+function fleet(quiet: boolean): SamsaraData {
+  const vehicles = [1, 2, 3, 4, 5].map((n) => samsaraVehicle(n, { name: `Van ${n}`, model: 'eCascadia' }));
+  const data = {
+    organisation: 'Demo City Vans',
+    token: 'samsara_api_demo',
+    vehicles,
+    drivers: [1, 2, 3].map((n) => samsaraDriver(n)),
+    trips: [],
+    events: [],
+  } as SamsaraData; // the lists are filled below
+  if (quiet) return data;
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  for (let day = 1; day <= historyDays; day++)
+    for (const vehicle of vehicles) {
+      const at = today - day * dayMs + Math.random() * 0.9 * dayMs;
+      data.trips.push(samsaraTrip(vehicle, Math.floor(at)));
+      if (Math.random() < 0.4)
+        data.events.push(samsaraEvent(vehicle, pick(labels), Math.floor(at) + 600_000, somewhere()));
+    }
+  return data;
+}
+
+const labels = ['Braking', 'FollowingDistanceSevere', 'MobileUsage', 'HarshTurn', 'RollingStop', 'Drowsy'];
+
+const somewhere = () => ({
+  location: { latitude: 39.7 + Math.random() / 10, longitude: -105 + Math.random() / 10 },
+});
+
+const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T; // never empty

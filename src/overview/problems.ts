@@ -7,12 +7,16 @@ import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
 /** How many problems of each kind the overview names. */
 const maxShown = 5;
 
-/** A connection that is not healthy. `lastEventAt` is when its newest safety event began. */
+/**
+ * A connection that is not healthy. `lastEventAt` is when its newest safety event began; `refused` says that its provider
+ * refuses the credential.
+ */
 export type ConnectionProblem = {
   id: string;
   name: string;
   tsp: string;
   healthStatus: number;
+  refused: number;
   lastEventAt: number | null;
 };
 
@@ -32,12 +36,13 @@ export type WebhookProblem = {
   failed: number;
 };
 
-/** The account's connections that are not healthy: one event is read of each. */
+/** The account's connections that are not healthy: one event and one pull are read of each. */
 export const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
   statement<ConnectionProblem>(
     db,
     sql`
     select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,
+      exists (select 1 from pulls where connection_id = connections.id and refused_at is not null) as refused,
       (select max(started_at) from safety_events where connection_id = connections.id) as lastEventAt
     from connections indexed by connections_with_problems
     where account_id = ${accountId} and health_status <> 1 order by created_at, id limit ${maxShown}`,

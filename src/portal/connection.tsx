@@ -4,46 +4,84 @@ import { config } from '../config.ts';
 import { Refusal } from '../errors.ts';
 import { connectionRecords, firstHour, maxCounted, type RecordCount } from '../fleet/connection-activity.ts';
 import type { App, Context } from '../http/context.ts';
-import { connectionsPath, Health, healthOf, nameOf, upTo } from './connections.tsx';
+import { type PullStatus, pullStatus } from '../providers/status.ts';
+import { Feeds } from './connection-feeds.tsx';
+import { credentialLabel, Health, healthOf } from './connection-health.tsx';
+import { Refusals, Unmapped } from './connection-refusals.tsx';
+import { ProviderWebhook } from './connection-webhook.tsx';
+import { connectionsPath, nameOf, upTo } from './connections.tsx';
+import type { FormProblem } from './form.ts';
 import { page, timeZoneOf } from './layout.tsx';
+import { Allowed } from './ui/allowed.tsx';
 import { Columns } from './ui/chart.tsx';
-import { LinkButton } from './ui/forms.tsx';
+import { LinkButton, PostButton } from './ui/forms.tsx';
+import { Icon } from './ui/icons.tsx';
+import { Live } from './ui/live.tsx';
 import { Facts, Note, Panel, Table } from './ui/parts.tsx';
 import { Ago, Time } from './ui/time.tsx';
 
 /** A connection: how it does, and what it has brought in. */
-export const connectionPage = new Hono<App>().get('/connections/:id', detail);
+export const connectionPage = new Hono<App>().get('/connections/:id', (c) => showConnection(c));
 
-async function detail(c: Context) {
+/**
+ * The page of the connection that the path names; `problem` is what is wrong with the secret of its provider's webhook.
+ *
+ * @throws Refusal: not found, also for another account's
+ */
+export async function showConnection(c: Context, problem?: FormProblem) {
   const id = c.req.param('id') ?? '';
-  const [connection, { records, events, byHour }] = await Promise.all([
-    findConnection(c.env, c.get('caller'), id),
-    connectionRecords(c.env, c.get('caller'), id),
+  const caller = c.get('caller');
+  const [connection, { records, events, byHour }, pull] = await Promise.all([
+    findConnection(c.env, caller, id),
+    connectionRecords(c.env, caller, id),
+    pullStatus(c.env, caller, id),
   ]);
   if (!connection) throw new Refusal({ kind: 'not found' });
-  const { mood, note } = healthOf(connection);
+  const health = healthOf(connection, pull);
+  const path = `${connectionsPath}/${connection.id}`;
   return page(
     c,
     {
       title: nameOf(connection),
       above: [{ href: connectionsPath, name: 'Connections' }],
-      state: <Health connection={connection} />,
-      lead: connection.tsp,
-      actions: (
-        <LinkButton
-          href={`/portal/events?connection=${connection.id}`}
-          name="Safety events"
-          icon="shield-alert"
-        />
+      state: (
+        <Live id="state-now" class="contents">
+          <Health health={health} />
+        </Live>
       ),
+      lead:
+        pull && pull.organisation !== nameOf(connection)
+          ? `${connection.tsp}, “${pull.organisation}”`
+          : connection.tsp,
+      actions: <Actions path={path} pull={pull} />,
     },
     <>
-      {note && (
-        <Note mood={mood}>
-          <p>{note} The team that runs this service looks after connections.</p>
-        </Note>
+      <Live id="health-now">
+        {health.note && (health.urgency > 0 || pull?.state === 'paused') && (
+          <Note
+            mood={health.mood}
+            side={
+              pull?.state === 'refused' && (
+                <LinkButton
+                  href={`${path}/credential`}
+                  name={`Replace the ${credentialLabel(pull)}`}
+                  weight="primary"
+                />
+              )
+            }
+          >
+            <p class="wrap-anywhere">
+              {health.note} {!pull && 'The team that runs this service looks after this connection.'}
+            </p>
+          </Note>
+        )}
+      </Live>
+      {pull && (
+        <Live id="feeds-now">
+          <Feeds pull={pull} />
+        </Live>
       )}
-      <div class="cols cols-3-2">
+      <Live id="events-now" class="cols cols-3-2">
         <Panel id="events" title="Safety events, last 24 hours" side={<p>{upTo(events, maxCounted)}</p>}>
           <div class="panel-body">
             {byHour ? (
@@ -60,17 +98,73 @@ async function detail(c: Context) {
         </Panel>
         <Panel id="facts" title="Details">
           <div class="panel-body">
-            <Details connection={connection} />
+            <Details connection={connection} pull={pull} />
           </div>
         </Panel>
-      </div>
-      <Panel id="records" title="Records">
-        <Records records={records} />
-        <p class="panel-foot">{scopeOf(config(c.env).hotDays)}</p>
-      </Panel>
+      </Live>
+      <Live id="records-now">
+        <Panel id="records" title="Records">
+          <Records records={records} />
+          <p class="panel-foot">{scopeOf(config(c.env).hotDays)}</p>
+        </Panel>
+      </Live>
+      {pull && (
+        <>
+          <Live id="refused-now" class="cols cols-3-2">
+            <Refusals refusals={pull.refusals} />
+            <Unmapped unmapped={pull.unmapped} />
+          </Live>
+          <ProviderWebhook
+            path={path}
+            url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
+            pull={pull}
+            problem={problem}
+          />
+        </>
+      )}
     </>,
+    problem && 'invalid',
   );
 }
+
+/** The usual actions as buttons, and the others in a menu. */
+const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined }) => {
+  const events = `/portal/events?connection=${path.split('/').at(-1)}`;
+  if (!pull) return <LinkButton href={events} name="Safety events" icon="shield-alert" />;
+  return (
+    <>
+      {pull.state === 'paused' ? (
+        <PostButton to={`${path}/resume`} name="Resume" icon="play" weight="primary" />
+      ) : (
+        <>
+          <PostButton to={`${path}/pull`} name="Pull now" icon="refresh-cw" />
+          <PostButton to={`${path}/pause`} name="Pause" icon="pause" />
+        </>
+      )}
+      <button class="btn" type="button" popovertarget="more" aria-label="More actions">
+        <Icon name="ellipsis" />
+      </button>
+      <div class="dialog menu-list" id="more" popover="auto">
+        <a class="btn btn-ghost" href={events}>
+          <Icon name="shield-alert" />
+          Safety events
+        </a>
+        <Allowed to={`${path}/credential`}>
+          <a class="btn btn-ghost" href={`${path}/credential`}>
+            <Icon name="key-round" />
+            Replace the {credentialLabel(pull)}
+          </a>
+        </Allowed>
+        <Allowed to={`${path}/remove`}>
+          <a class="btn btn-ghost btn-danger" href={`${path}/remove`}>
+            <Icon name="trash" />
+            Remove
+          </a>
+        </Allowed>
+      </div>
+    </>
+  );
+};
 
 const hourMs = 3_600_000;
 
@@ -86,15 +180,19 @@ const hourly = (byHour: number[], timeZone: string) =>
     values: [value],
   }));
 
-const Details = ({ connection }: { connection: Connection }) => (
+const Details = ({ connection, pull }: { connection: Connection; pull: PullStatus | undefined }) => (
   <Facts
     facts={[
       ['Provider', connection.provider],
+      ['Organization', pull?.organisation],
+      ['Last pulled', pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />)],
+      ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
+      ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
       ['Name in deliveries', connection.tsp],
       ['Connection ID', <code>{connection.id}</code>],
       ['Added', <Time at={connection.createdAt} />],
       ['Last changed', <Time at={connection.updatedAt} />],
-      ['Ingest keys', 'Held by the team that runs this service'],
+      ['Ingest keys', pull ? undefined : 'Held by the team that runs this service'],
     ]}
   />
 );

@@ -7,9 +7,12 @@ import {
 } from '../fleet/connection-activity.ts';
 import type { App, Context } from '../http/context.ts';
 import { cursorFor, requestedSlice } from '../http/slices.ts';
+import { type PullSummary, pullSummaries } from '../providers/status.ts';
+import { type ConnectionHealth, credentialLabel, Health, healthOf } from './connection-health.tsx';
 import { page } from './layout.tsx';
+import { LinkButton } from './ui/forms.tsx';
+import { Live } from './ui/live.tsx';
 import { Empty, Pager, Panel, Table } from './ui/parts.tsx';
-import { type Mood, State } from './ui/states.tsx';
 import { Ago } from './ui/time.tsx';
 
 /** The account's connections. */
@@ -20,27 +23,46 @@ export const connectionsPath = '/portal/connections';
 /** Each connection of a page costs a few thousand rows at most. */
 const pageSize = 25;
 
+/** A connection with what the list says of it. */
+type Listed = {
+  connection: Connection;
+  activity: ConnectionActivity | undefined;
+  pull: PullSummary | undefined;
+  health: ConnectionHealth;
+};
+
 async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const caller = c.get('caller');
-  const [{ items, next }, activity] = await Promise.all([
+  const [{ items, next }, activity, pulls] = await Promise.all([
     sliceConnections(c.env, caller, slice),
     connectionActivity(c.env, caller, slice),
+    pullSummaries(c.env, caller, slice),
   ]);
-  const connections = items.toSorted((a, b) => urgency(b) - urgency(a));
+  const connections = items
+    .map((connection): Listed => {
+      const pull = pulls.get(connection.id);
+      return { connection, activity: activity.get(connection.id), pull, health: healthOf(connection, pull) };
+    })
+    .toSorted((a, b) => b.health.urgency - a.health.urgency);
   const all = !slice.after && !next;
   return page(
     c,
-    { title: 'Connections', ...(all && items.length > 0 && { lead: summaryOf(items, activity) }) },
+    {
+      title: 'Connections',
+      ...(all && items.length > 0 && { lead: summaryOf(connections) }),
+      actions: items.length > 0 && <Add />,
+    },
     <Panel id="connections" title="Connections" hidden>
-      {connections.length === 0 ? (
-        <Empty icon="plug" title="No connections yet">
-          A connection brings in the data of one telematics provider. The team that runs this service adds
-          them.
-        </Empty>
-      ) : (
-        <Connections connections={connections} activity={activity} />
-      )}
+      <Live id="connections-now" class="block">
+        {connections.length === 0 ? (
+          <Empty icon="plug" title="No connections yet" action={<Add />}>
+            A connection brings in the data of one telematics provider.
+          </Empty>
+        ) : (
+          <Connections connections={connections} />
+        )}
+      </Live>
       {!all && (
         <Pager
           count={`${items.length} connections on this page`}
@@ -53,33 +75,42 @@ async function list(c: Context) {
   );
 }
 
-function summaryOf(connections: Connection[], activity: Map<string, ConnectionActivity>): string {
-  const counts = connections.map(({ id }) => activity.get(id)?.vehicles ?? 0);
+const Add = () => (
+  <LinkButton href={`${connectionsPath}/new`} name="Add a connection" icon="plus" weight="primary" />
+);
+
+function summaryOf(connections: Listed[]): string {
+  const counts = connections.map(({ activity }) => activity?.vehicles ?? 0);
   const vehicles = counts.reduce((sum, count) => sum + Math.min(count, maxCountedInList), 0);
   const more = counts.some((count) => count > maxCountedInList) ? 'at least ' : '';
-  const ill = connections.filter((connection) => urgency(connection) > 0).length;
-  const attention = ill === 0 ? 'All are healthy.' : `${ill === 1 ? 'One needs' : `${ill} need`} attention.`;
+  const ill = connections.filter(({ health }) => health.urgency > 0).length;
+  const paused = connections.filter(({ pull }) => pull?.state === 'paused').length;
+  const attention =
+    ill > 0
+      ? `${ill === 1 ? 'One needs' : `${ill} need`} attention.`
+      : paused > 0
+        ? `${paused === 1 ? 'One is' : `${paused} are`} paused.`
+        : 'All are healthy.';
   return `${plural(connections.length, 'data source')}, ${more}${plural(vehicles, 'vehicle')}. ${attention}`;
 }
 
 const plural = (count: number, word: string) =>
   `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 
-const Connections = (props: { connections: Connection[]; activity: Map<string, ConnectionActivity> }) => (
+const Connections = ({ connections }: { connections: Listed[] }) => (
   <Table
     caption="Connections"
-    head={['Connection', 'Health', 'Last new record', 'Vehicles', 'Events, 24 h']}
+    head={['Connection', 'Health', 'Last pulled', 'Last new record', 'Vehicles', 'Events, 24 h']}
     flow
   >
-    {props.connections.map((connection) => (
-      <Row connection={connection} activity={props.activity.get(connection.id)} />
+    {connections.map((listed) => (
+      <Row {...listed} />
     ))}
   </Table>
 );
 
-const Row = (props: { connection: Connection; activity: ConnectionActivity | undefined }) => {
-  const { connection, activity } = props;
-  const { note } = healthOf(connection);
+const Row = ({ connection, activity, pull, health }: Listed) => {
+  const path = `${connectionsPath}/${connection.id}`;
   return (
     <tr>
       <td class="card-title">
@@ -87,17 +118,30 @@ const Row = (props: { connection: Connection; activity: ConnectionActivity | und
           <span class="tile" aria-hidden="true">
             {connection.tsp.charAt(0).toUpperCase()}
           </span>
-          <span class="min-w-0">
-            <a class="cover break-words" href={`${connectionsPath}/${connection.id}`}>
+          <span class="min-w-0 md:min-w-28">
+            <a class="cover wrap-anywhere" href={path}>
               {nameOf(connection)}
             </a>
-            <span class="sub block break-words">{connection.tsp}</span>
+            <span class="sub block wrap-anywhere">{connection.tsp}</span>
           </span>
         </span>
       </td>
       <td class="card-wide">
-        <Health connection={connection} />
-        {note && <p class="sub mt-1">{note}</p>}
+        <Health health={health} />
+        {health.note && <p class="sub mt-1 max-w-sm wrap-anywhere">{health.note}</p>}
+        {pull?.state === 'refused' && (
+          <div class="mt-3">
+            <LinkButton
+              href={`${path}/credential`}
+              name={`Replace the ${credentialLabel(pull)}`}
+              about={`of ${nameOf(connection)}`}
+              small
+            />
+          </div>
+        )}
+      </td>
+      <td class="nowrap" data-label="Last pulled">
+        {pull && (connection.lastPulledAt === null ? 'Not yet' : <Ago at={connection.lastPulledAt} />)}
       </td>
       <td class="nowrap" data-label="Last new record">
         {activity?.arrivedAt ? <Ago at={activity.arrivedAt} /> : 'None yet'}
@@ -140,22 +184,3 @@ const Spark = ({ values }: { values: number[] }) => {
 
 /** What people call a connection: its name, otherwise its provider. */
 export const nameOf = ({ name, tsp }: Connection): string => name ?? tsp;
-
-const healths: { [status: number]: { mood: Mood; word: string; urgency: number; note?: string } } = {
-  1: { mood: 'ok', word: 'Healthy', urgency: 0 },
-  2: { mood: 'warn', word: 'Warning', urgency: 1, note: 'Data comes in, but something needs a look.' },
-  3: { mood: 'bad', word: 'Unavailable', urgency: 3, note: 'No data comes in from the provider.' },
-  4: { mood: 'warn', word: 'Degraded', urgency: 2, note: 'Some data is late or missing.' },
-};
-
-/** How a connection does, in words; what needs somebody has a note. */
-export const healthOf = ({ healthStatus }: Connection) =>
-  healths[healthStatus] ?? { mood: 'quiet' as const, word: 'Unknown', urgency: 0 };
-
-const urgency = (connection: Connection): number => healthOf(connection).urgency;
-
-/** The health of a connection as a state. */
-export const Health = ({ connection }: { connection: Connection }) => {
-  const { mood, word } = healthOf(connection);
-  return <State mood={mood}>{word}</State>;
-};

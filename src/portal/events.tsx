@@ -110,8 +110,14 @@ const Count = ({ events, more }: { events: number; more: boolean }) => (
 
 const NoConnections = () => (
   <section class="panel">
-    <Empty icon="plug" title="No connections yet">
-      Safety events appear here once a connection brings them in. The team that runs this service adds it.
+    <Empty
+      icon="plug"
+      title="No connections yet"
+      action={
+        <LinkButton href="/portal/connections/new" name="Add a connection" icon="plus" weight="primary" />
+      }
+    >
+      Safety events appear here once a connection brings them in.
     </Empty>
   </section>
 );

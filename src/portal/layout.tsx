@@ -9,7 +9,7 @@ import { maxCounted } from '../overview/attention.ts';
 import { Brand, Mark } from './brand.tsx';
 import { takeFlash } from './flash.ts';
 import { type MenuLink, menu, settings } from './menu.ts';
-import { watchedWebhook } from './session.ts';
+import { watchedBy } from './session.ts';
 import { tickPath } from './tick.ts';
 import { ReaderRole, roleNames } from './ui/allowed.tsx';
 import { Icon, WithShapes } from './ui/icons.tsx';
@@ -56,7 +56,7 @@ export async function page(
   failure?: ReportedFailure['kind'],
 ): Promise<Response> {
   const session = c.get('session');
-  const tick = session && !failure ? await tickPath(c, watchedBy(c, session), session.hash) : undefined;
+  const tick = session && !failure ? await tickPath(c, watchedOn(c, session), session.hash) : undefined;
   const head: Head = typeof about === 'string' ? { title: about } : about;
   const also = session && !failure ? await furtherTicks(c, head.watches ?? [], session.hash) : [];
   const flash = takeFlash(c);
@@ -93,7 +93,7 @@ export async function page(
       </head>
       <body
         data-tick={tick}
-        data-seen={session?.version}
+        data-seen={tick && session?.version}
         data-also={also.length > 0 ? JSON.stringify(also) : undefined}
       >
         <TimeZone.Provider value={timeZoneOf(c)}>
@@ -118,10 +118,7 @@ export async function page(
   return c.html(html`<!DOCTYPE html>${document}`, failure && statusOf(failure));
 }
 
-const watchedBy = (c: Context, { user }: Session) => {
-  const webhook = watchedWebhook(c);
-  return webhook ? { of: 'webhook', id: webhook } : { of: 'account', id: user.accountId };
-};
+const watchedOn = (c: Context, { user }: Session) => watchedBy(c) ?? { of: 'account', id: user.accountId };
 
 /** Where to ask for the versions of these webhooks, each with the one that the page shows. */
 const furtherTicks = (c: Context, webhooks: { id: string; version: string }[], sessionHash: string) =>

@@ -31,8 +31,8 @@ const Problem = (props: { mood: Mood; title: Child; action: Child; children: Chi
       <Icon name={props.mood === 'bad' ? 'octagon-x' : 'triangle-alert'} />
     </span>
     <div class="min-w-0">
-      <strong class="break-words">{props.title}</strong>
-      <p class="sub">{props.children}</p>
+      <strong class="wrap-anywhere">{props.title}</strong>
+      <p class="sub wrap-anywhere">{props.children}</p>
     </div>
     {props.action}
   </li>
@@ -44,18 +44,23 @@ const healths: { [status: number]: { mood: Mood; title: string; means: string } 
   3: { mood: 'bad', title: 'is unavailable', means: 'No data comes in.' },
   4: { mood: 'warn', title: 'is degraded', means: 'Some data is late or missing.' },
 };
+const refusal = (tsp: string) => ({
+  mood: 'bad' as const,
+  title: `is refused by ${tsp}`,
+  means: 'Nothing is pulled until its credential is replaced.',
+});
 const unknownHealth = { mood: 'warn' as const, title: 'has a problem', means: '' };
 
 const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
-  const { id, name, tsp, healthStatus, lastEventAt } = connection;
-  const { mood, title, means } = healths[healthStatus] ?? unknownHealth;
+  const { id, name, tsp, healthStatus, refused, lastEventAt } = connection;
+  const { mood, title, means } = refused ? refusal(tsp) : (healths[healthStatus] ?? unknownHealth);
   return (
     <Problem
       mood={mood}
       title={`Connection “${name}” ${title}`}
       action={<LinkButton href={`/portal/connections/${id}`} name="See the connection" about={name} small />}
     >
-      {means} {name !== tsp && `Its provider is ${tsp}.`}{' '}
+      {means} {name !== tsp && !refused && `Its provider is ${tsp}.`}{' '}
       {lastEventAt !== null && (
         <>
           Its latest safety event is from <Time at={lastEventAt} />.

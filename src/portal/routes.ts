@@ -11,6 +11,8 @@ import { accidentPages } from './accidents.tsx';
 import { accountPages } from './account.tsx';
 import { auditPages } from './audit.tsx';
 import { connectionPage } from './connection.tsx';
+import { connectionActions } from './connection-actions.tsx';
+import { connectionAddPages } from './connection-add.tsx';
 import { connectionPages } from './connections.tsx';
 import { deliveryPages } from './delivery.tsx';
 import { driverPage } from './driver.tsx';
@@ -84,7 +86,9 @@ export const portalRoutes = new Hono<App>()
   .route('/', signOutActions)
   .route('/', overviewPages)
   .route('/', connectionPages)
+  .route('/', connectionAddPages)
   .route('/', connectionPage)
+  .route('/', connectionActions)
   .route('/', eventPages)
   .route('/', eventPage)
   .route('/', accidentPages)

@@ -5,6 +5,7 @@ import { findSession, type Session, sessionMs } from '../accounts/sessions.ts';
 import type { App, Context } from '../http/context.ts';
 import { limit } from '../http/limits.ts';
 import { seeOther } from '../http/redirect.ts';
+import type { Watched } from '../overview/version.ts';
 import { hashToken } from '../tokens/format.ts';
 import { roleFor } from './rights.ts';
 
@@ -32,7 +33,7 @@ export const signedIn = createMiddleware<App>(async (c, next) => {
 
 async function sessionOf(c: Context, secret: string): Promise<Session | undefined> {
   if ((await hashWithinLimit(c, secret)) === undefined) return undefined;
-  return findSession(c.env, secret, watchedWebhook(c));
+  return findSession(c.env, secret, watchedBy(c));
 }
 
 /**
@@ -45,9 +46,15 @@ export async function sessionHashOf(c: Context): Promise<string | undefined> {
   return secret ? hashWithinLimit(c, secret) : undefined;
 }
 
-/** The webhook that a page is about. That of another account is refused by the page, and then nobody watches it. */
-export const watchedWebhook = (c: Context): string | undefined =>
-  /^\/portal\/webhooks\/([0-9a-f-]{36})(?:\/|$)/.exec(c.req.path)?.[1];
+/**
+ * The webhook or connection that a page is about; undefined for others, which are about the account. What is another
+ * account's is refused by the page, and then nobody watches it.
+ */
+export function watchedBy(c: Context): Watched | undefined {
+  const [, list = '', id] =
+    /^\/portal\/(webhook|connection)s\/([0-9a-f-]{36})(?:\/|$)/.exec(c.req.path) ?? [];
+  return id === undefined ? undefined : { of: list, id };
+}
 
 const secretIn = (c: Context): string | undefined => getCookie(c, cookieName, onlyHere(c).prefix);
 

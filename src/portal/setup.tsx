@@ -18,7 +18,10 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
     name: 'Connect a data source',
     done: Boolean(sent),
     text: connectionText(connection, Boolean(sent), vehicles),
-    ...(connection !== null && { action: { href: '/portal/connections', name: 'See the connection' } }),
+    action:
+      connection === null
+        ? { href: '/portal/connections/new', name: 'Add a connection' }
+        : { href: '/portal/connections', name: 'See the connection' },
   },
   {
     name: 'Choose where notifications go',
@@ -39,7 +42,8 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
 ];
 
 function connectionText(name: string | null, sent: boolean, vehicles: number): string {
-  if (name === null) return 'The team that runs this service adds a connection for each of your providers.';
+  if (name === null)
+    return 'Choose your telematics provider, and enter its API token. The data comes in by itself.';
   if (!sent)
     return `“${name}” is connected and has not sent anything yet. Its data appears here within seconds.`;
   const found =

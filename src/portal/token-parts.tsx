@@ -1,4 +1,5 @@
 import type { ApiToken } from '../tokens/service.ts';
+import { Copyable } from './ui/copyable.tsx';
 import { LinkButton } from './ui/forms.tsx';
 import { Icon } from './ui/icons.tsx';
 import { Table } from './ui/parts.tsx';
@@ -29,18 +30,6 @@ export const NewTokenNote = (props: { name: string; value: string; origin: strin
       </details>
     </div>
   </section>
-);
-
-const Copyable = ({ id, text }: { id: string; text: string }) => (
-  <div class="secret mt-3">
-    <code id={id} tabindex={0}>
-      {text}
-    </code>
-    <button class="btn" type="button" data-copy={id} hidden>
-      <Icon name="copy" />
-      <span>Copy</span>
-    </button>
-  </div>
 );
 
 /** Tokens with who created them, and which are no longer used. */

@@ -5,9 +5,11 @@ import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
+import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../src/stand-ins/samsara.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 import { expectGoodPages } from '../support/node/page-rules.ts';
+import { startProvider } from '../support/node/provider.ts';
 
 const folder = stackFolder();
 let stack: Stack;
@@ -19,6 +21,8 @@ let receiver: { url: string; stop: () => void };
 const got: Received[] = [];
 let works = true;
 const outside: string[] = [];
+/** Where the page of a connection is that pulls. */
+let pulled = '';
 
 beforeAll(async () => {
   [stack, browser] = await Promise.all([folder.start(), launchBrowser()]);
@@ -288,6 +292,56 @@ it('safety events are filtered as the filters change, and each has a page of its
   expect(await page.locator('.timeline').innerText()).toContain('Harsh Braking');
 });
 
+it('a provider is connected: its credential tested first, its history shown as it comes, paused and removed', async () => {
+  const data = {
+    organisation: 'Acme Trucking',
+    token: 'samsara_api_made_up',
+    vehicles: [samsaraVehicle(1), samsaraVehicle(2)],
+    drivers: [],
+    trips: [],
+    events: [samsaraEvent(samsaraVehicle(1), 'Braking', Date.now() - 86_400_000)],
+  };
+  const provider = await startProvider(samsaraStandIn(data));
+  await open('/portal/connections');
+  await follow(page.getByRole('link', { name: 'Add a connection' }));
+  await follow(page.getByRole('link', { name: 'Samsara' }));
+  const guide = await page.getByRole('link', { name: 'What is pulled' }).getAttribute('href');
+  expect((await fetch(stack.baseUrl + guide)).status).toBe(200);
+  await page.getByText('Another address of the API').click();
+  await page.getByLabel('Address').fill(provider.url);
+  await page.getByLabel('API token').fill('samsara_api_wrong');
+  await press('Test the connection');
+  expect(await page.getByRole('alert').allInnerTexts()).toEqual([
+    expect.stringContaining('Samsara refuses the API token'),
+  ]);
+  expect(await page.getByLabel('API token').inputValue()).toBe('');
+  expect(await page.getByLabel('Address').inputValue()).toBe(provider.url);
+  await page.getByLabel('API token').fill(data.token);
+  await press('Test the connection');
+  expect(await said()).toContain('It works. Samsara says that it belongs to “Acme Trucking”.');
+  expect(await page.content()).not.toContain(data.token);
+  await expectGoodPages(page, ['the page of a tested credential'], async () => undefined);
+  await page.getByRole('textbox', { name: 'Name' }).fill('Harbor');
+  await page.getByRole('radio', { name: '30 days' }).check();
+  await press('Add connection');
+  expect(await heading()).toBe('Harbor');
+  expect(await said()).toContain('Its last 30 days are being loaded');
+  await page.locator('#feeds-now').getByText('All 30 days, 1 record').waitFor();
+  await page.locator('#state-now').getByText('Healthy').waitFor();
+  pulled = page.url().slice(stack.baseUrl.length);
+  await press('Pause');
+  expect(await said()).toContain('“Harbor” is paused.');
+  await press('Resume');
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await follow(page.getByRole('link', { name: 'Remove' }));
+  await page.getByLabel('Its name, to confirm').fill('Harbour');
+  await press('Remove connection');
+  expect(await page.getByRole('alert').innerText()).toContain('The name does not match');
+  await follow(page.getByRole('link', { name: 'Keep it' }));
+  expect(outside).toEqual([]);
+  provider.stop();
+});
+
 it('the overview shows an accident without a reload, and where it leads', async () => {
   await open('/portal');
   expect(await heading()).toBe('Overview');
@@ -468,6 +522,10 @@ it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or 
   };
   const paths = [
     ...['/portal/connections', `/portal/connections/${us.connectionId}`],
+    ...['', '?provider=geotab', '?provider=terminal', '?provider=other'].map(
+      (query) => `/portal/connections/new${query}`,
+    ),
+    ...[pulled, `${pulled}/credential`, `${pulled}/remove`],
     ...['/portal/vehicles', '/portal/drivers', '/portal/trips', '/portal/search', '/portal/search?q=nothing'],
     ...[await first('/portal/vehicles'), await first('/portal/drivers'), await first('/portal/trips')],
     ...[

@@ -8,7 +8,9 @@ import { startShowcase } from '../support/node/showcase.ts';
 /** `npm run screenshots [-- NAME …]`: pages of the portal, on a desk and on a phone, light and dark. */
 const output = join(root, 'screenshots');
 mkdirSync(output, { recursive: true });
-const { page, browser, stack, us, webhookId, failingId, stop } = await startShowcase();
+const showcase = await startShowcase();
+const { page, browser, stack, us, webhookId, failingId, pulledId, refusedId, testCredential, stop } =
+  showcase;
 const deliveries = await fleetJson<{ id: string; status: string }[]>(
   stack,
   ...['deliveries', 'list', '--webhook', failingId],
@@ -36,6 +38,13 @@ const pages: { [name: string]: string } = {
   home: '/portal',
   connections: '/portal/connections',
   connection: `/portal/connections/${us.connectionId}`,
+  'connection-pulled': `/portal/connections/${pulledId}`,
+  'connection-refused': `/portal/connections/${refusedId}`,
+  'connection-credential': `/portal/connections/${refusedId}/credential`,
+  'connection-remove': `/portal/connections/${pulledId}/remove`,
+  'connection-new': '/portal/connections/new',
+  'connection-new-samsara': '/portal/connections/new?provider=samsara',
+  'connection-new-other': '/portal/connections/new?provider=other',
   events: '/portal/events',
   accidents: '/portal/accidents',
   event: event ?? '',
@@ -114,6 +123,14 @@ const scenes: { [name: string]: Shot } = {
       await press('Send a test event')(on);
       await on.getByRole('status').waitFor();
     },
+  },
+  'connection-new-tested': {
+    path: '/portal/connections/new',
+    act: () => testCredential('samsara_api_made_up_3'),
+  },
+  'connection-new-refused': {
+    path: '/portal/connections/new',
+    act: () => testCredential('samsara_api_wrong'),
   },
   'webhook-more': { path: `/portal/webhooks/${webhookId}`, act: press('More actions') },
   'webhook-replay-missed': { path: `/portal/webhooks/${failingId}/replay` },

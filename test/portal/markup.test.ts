@@ -1,6 +1,7 @@
 import { beforeAll, expect, it, vi } from 'vitest';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
+import { connect, turn } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows } from '../support/rows.ts';
 import {
@@ -21,7 +22,7 @@ const markup = `"><script>alert('1')</script>`;
 let cookie: string;
 const paths: string[] = [];
 beforeAll(async () => {
-  receiver(() => new Response(markup, { status: 410 }));
+  const hooks = receiver(() => new Response(markup, { status: 410 }));
   const us = await world();
   cookie = (await signIn(us)).cookie;
   await operator.patch(`/operator/connections/${us.connection.id}`, { name: markup, tSP: markup });
@@ -41,6 +42,21 @@ beforeAll(async () => {
   await settled(webhook.id);
   const [delivery] = await deliveriesOf(webhook.id);
   await rows('update webhooks set name = ?1, description = ?1 where id = ?2', markup, webhook.id);
+  // What a provider calls its organisation is one line of at most 200 characters, and may be anything else.
+  hooks.serves('https://api.samsara.com', (request) =>
+    new URL(request.url).pathname === '/me'
+      ? Response.json({ data: { name: markup } })
+      : Response.json({ message: markup }, { status: 500 }),
+  );
+  const pulled = await connect(us, 'samsara', markup.replaceAll(' ', ''));
+  await rows(
+    `insert into pull_refusals (connection_id, kind, source_id, reason, at) values (?1, ?2, ?2, ?2, ?3)`,
+    pulled,
+    markup,
+    Date.now(),
+  );
+  await turn(pulled);
+  for (const page of ['', '/credential', '/remove']) paths.push(`/portal/connections/${pulled}${page}`);
   paths.push(
     '/portal',
     '/portal/connections',
@@ -89,6 +105,7 @@ it('markup that is sent comes back as text', async () => {
     ['/portal/webhooks/new', { url: markup, headerName: markup, headerValue: markup }],
     ['/portal/settings/tokens', { name: markup, expires: markup }],
     ['/portal/settings/people', { email: markup }],
+    ['/portal/connections/new?provider=samsara', { credential: '', region: markup, address: markup }],
   ] as const) {
     const reply = await ask('POST', path, { cookie, fields });
     expect(reply.status, path).toBe(400);

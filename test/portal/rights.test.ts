@@ -8,6 +8,7 @@ import { may, type Role, roles } from '../../src/roles.ts';
 import { hashToken } from '../../src/tokens/format.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
+import { connect } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows } from '../support/rows.ts';
 import {
@@ -33,9 +34,12 @@ const routes = [
 let us: World;
 let webhook: string;
 let delivery: string;
+let pulled: string;
 beforeAll(async () => {
-  receiver(() => new Response(null, { status: 410 }));
+  const hooks = receiver(() => new Response(null, { status: 410 }));
   us = await world();
+  hooks.serves('https://api.samsara.com', () => Response.json({ data: { name: 'Acme' } }));
+  pulled = await connect(us, 'samsara', 'samsara_api_made_up');
   await signIn(us); // the first person is an admin
   webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id;
   await as(us.connection.ingestKey).send(vehicle(), safetyEvent({ startedAt: new Date().toISOString() }));
@@ -117,7 +121,11 @@ describe('people who may not do something', () => {
       hook,
       `${hook}/deliveries/${delivery}`,
     ];
-    const connections = ['/portal/connections', `/portal/connections/${us.connection.id}`];
+    const connections = [
+      '/portal/connections',
+      `/portal/connections/${us.connection.id}`,
+      `/portal/connections/${pulled}`,
+    ];
     for (const path of [...pages, ...connections, ...others]) {
       const reply = await ask('GET', path, { cookie });
       expect(reply.status).toBe(200);

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
+import { connect } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows } from '../support/rows.ts';
 import {
@@ -28,14 +29,17 @@ const ids = {
   driver: '',
   trip: '',
   connection: '',
+  pulled: '',
   person: '',
 };
 beforeAll(async () => {
-  receiver();
+  const hooks = receiver();
   const us = await world();
   cookie = (await signIn(us)).cookie;
   ids.token = us.tokenId;
   ids.connection = us.connection.id;
+  hooks.serves('https://api.samsara.com', () => Response.json({ data: { name: 'Acme' } }));
+  ids.pulled = await connect(us, 'samsara', 'samsara_api_made_up');
   const colleague = { email: 'bob@example.com' };
   ids.person = (
     await operator.post<{ id: string }>(`/operator/accounts/${us.accountId}/users`, colleague)
@@ -82,8 +86,13 @@ function counted() {
 
 it.each([
   ['/portal', 2, 2],
-  ['/portal/connections', 3, 2],
-  ['/portal/connections/:connection', 3, 2],
+  ['/portal/connections', 4, 2],
+  ['/portal/connections/new', 1, 1],
+  ['/portal/connections/new?provider=samsara', 1, 1],
+  ['/portal/connections/:connection', 4, 2],
+  ['/portal/connections/:pulled', 4, 2],
+  ['/portal/connections/:pulled/credential', 3, 2],
+  ['/portal/connections/:pulled/remove', 3, 2],
   ['/portal/events', 3, 3],
   ['/portal/events?vehicle=truck&driver=ann&vin=1FUJGLDR5CLBP8834&risk=2', 4, 3],
   ['/portal/events/:event', 5, 3],

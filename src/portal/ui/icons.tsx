@@ -20,6 +20,7 @@ import funnel from 'lucide-static/dist/esm/icons/funnel.mjs';
 import idCard from 'lucide-static/dist/esm/icons/id-card.mjs';
 import keyRound from 'lucide-static/dist/esm/icons/key-round.mjs';
 import layoutDashboard from 'lucide-static/dist/esm/icons/layout-dashboard.mjs';
+import loader from 'lucide-static/dist/esm/icons/loader.mjs';
 import logOut from 'lucide-static/dist/esm/icons/log-out.mjs';
 import mail from 'lucide-static/dist/esm/icons/mail.mjs';
 import mapPin from 'lucide-static/dist/esm/icons/map-pin.mjs';
@@ -27,8 +28,10 @@ import menu from 'lucide-static/dist/esm/icons/menu.mjs';
 import octagonX from 'lucide-static/dist/esm/icons/octagon-x.mjs';
 import pause from 'lucide-static/dist/esm/icons/pause.mjs';
 import pencil from 'lucide-static/dist/esm/icons/pencil.mjs';
+import play from 'lucide-static/dist/esm/icons/play.mjs';
 import plug from 'lucide-static/dist/esm/icons/plug.mjs';
 import plus from 'lucide-static/dist/esm/icons/plus.mjs';
+import refresh from 'lucide-static/dist/esm/icons/refresh-cw.mjs';
 import rotateCcw from 'lucide-static/dist/esm/icons/rotate-ccw.mjs';
 import route from 'lucide-static/dist/esm/icons/route.mjs';
 import search from 'lucide-static/dist/esm/icons/search.mjs';
@@ -68,6 +71,7 @@ const icons = {
   'id-card': idCard,
   'key-round': keyRound,
   'layout-dashboard': layoutDashboard,
+  loader,
   'log-out': logOut,
   mail,
   'map-pin': mapPin,
@@ -75,8 +79,10 @@ const icons = {
   'octagon-x': octagonX,
   pause,
   pencil,
+  play,
   plug,
   plus,
+  'refresh-cw': refresh,
   'rotate-ccw': rotateCcw,
   route,
   search,

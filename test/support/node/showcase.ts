@@ -3,6 +3,7 @@ import { startReceiver } from '../../../src/cli/local/receiver.ts';
 import { launchBrowser } from './browser.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from './journey.ts';
 import { countEarlierHours } from './showcase-hours.ts';
+import { connectProviders } from './showcase-providers.ts';
 import { accidentStory, showcaseRecords } from './showcase-records.ts';
 
 const dayMs = 86_400_000;
@@ -28,6 +29,11 @@ export type Showcase = {
   /** A webhook whose receiver works, and one whose receiver fails. */
   webhookId: string;
   failingId: string;
+  /** A connection whose history is being loaded, and one whose credential is refused. */
+  pulledId: string;
+  refusedId: string;
+  /** Tests a credential in the form of a new connection: `samsara_api_made_up_3` is a good one. */
+  testCredential: (credential: string) => Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -69,11 +75,6 @@ export async function startShowcase(): Promise<Showcase> {
   await send(story.before, true);
   for (const level of story.levels) await send([level], true);
   await until('the working receiver has got all', () => delivered >= 40);
-  const chain = await fleetJson<{ id: string }>(
-    stack,
-    ...['connection', 'create', '--account', us.accountId, '--provider', 'samsara', '--name', 'Cold chain'],
-  );
-  await fleet(stack, 'connection', 'update', chain.id, '--health', '3');
   await furnish(stack, us.accountId);
   for (let run = 0; run < 3; run++) await stack.minute(); // counts what has happened before
   const page = await (await browser.newContext({ timezoneId: 'America/New_York' })).newPage();
@@ -89,11 +90,13 @@ export async function startShowcase(): Promise<Showcase> {
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.waitForURL(`${stack.baseUrl}/portal/webhooks/${id}`);
   }
+  const { provider, ...connected } = await connectProviders(stack, page);
   countEarlierHours(folder.directory, working.id);
   return {
-    ...{ page, browser, stack, us, webhookId: working.id, failingId: failing.id },
+    ...{ page, browser, stack, us, webhookId: working.id, failingId: failing.id, ...connected },
     stop: async () => {
       await browser.close();
+      provider.stop();
       receiver.stop();
       await stack.stop();
       folder.remove();

@@ -32,7 +32,7 @@ create unique index pulls_by_credential on pulls (account_id, credential_hash);
 
 -- What the last refused records were refused for, by record: the same one again replaces itself.
 create table pull_refusals (
-  connection_id text not null,
+  connection_id text not null references pulls (connection_id) on delete cascade,
   kind          text not null,
   source_id     text not null,
   reason        text not null,
@@ -46,5 +46,4 @@ create trigger connection_taken after update of account_id on connections when o
 end;
 create trigger connection_deleted after delete on connections begin
   delete from pulls where connection_id = old.id;
-  delete from pull_refusals where connection_id = old.id;
 end;

@@ -29,7 +29,7 @@ const dayMs = 24 * hourMs;
 /** What keeps each table from growing for ever. A new table belongs here, with a limit or a pruning that is tested. */
 const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: string }> = {
   accounts: { kept: 'opened by operators, one by one' },
-  connections: { kept: 'opened by operators, one by one' },
+  connections: { kept: 'at most 1,000 an account (the guide Limits)' },
   portal_users: { kept: 'people of an account: invitations are limited' },
   invitations: { kept: 'at most 20 an account: the old ones go with the next' },
   webhooks: { kept: 'at most 1,000 an account (the guide Limits)' },
@@ -55,6 +55,8 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   event_counts: { kept: 'a row for each hour and day of the last half year of an account' },
   event_counts_due: { kept: 'at most a row for each day of the last half year of an account' },
   event_counting: { kept: 'one row an account' },
+  pulls: { kept: 'at most one row a connection' },
+  pull_refusals: { kept: 'at most 100 a connection (the guide Limits)' },
   names: { kept: 'one or two rows for each vehicle and driver, removed with them' },
   // The customer's own records: as many as their connectors send, each once. They are what the service is for.
   drivers: { kept: 'records' },

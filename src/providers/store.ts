@@ -166,7 +166,8 @@ export async function noteRefusals(
         sql`
         insert or replace into pull_refusals (connection_id, kind, source_id, reason, at)
         select ${connectionId}, value->>'kind', value->>'sourceId', value->>'reason', ${now}
-        from json_each(${JSON.stringify(refused.slice(-refusalsKept))})`,
+        from json_each(${JSON.stringify(refused.slice(-refusalsKept))})
+        where exists (select 1 from pulls where connection_id = ${connectionId})`,
       ),
       change(
         db,

@@ -46,7 +46,7 @@ describe('an accident in the list', () => {
         vin: '1FUJGLDR5CLBP8834',
         vehicleId: recordId(tale.us.connection.id, 'vehicle', 'truck-1'),
         eventTime: '2026-11-20T20:00:00.000Z',
-        location: { latitude: 39.7392, longitude: -104.9903 },
+        location: { latitude: 39.7392, longitude: -104.9903, address: null },
         notificationLevel: 1,
         reportReady: false,
         isAccurate: false,

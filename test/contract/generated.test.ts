@@ -89,6 +89,13 @@ it('GET /webhooks is 400 for a request that is not valid HTTP, as the document s
 
 /** Nothing that is made up leads there: what they are about has to be made first, or named to be deleted. */
 const deadEnds = [
+  'getPull',
+  'pullNow',
+  'pausePull',
+  'resumePull',
+  'replaceCredential',
+  'setWebhookSecret',
+  'ring',
   'getDelivery',
   'replayDelivery',
   'deleteAccount',

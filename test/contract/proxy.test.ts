@@ -3,11 +3,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ring } from '../../src/cli/demo/provider.ts';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
+import { operatorOf } from '../../src/cli/operate/client.ts';
 import { lists, recordKinds } from '../../src/fleet/registry.ts';
+import { samsaraStandIn } from '../../src/stand-ins/samsara.ts';
 import { closed, isOf, schemas, startProxy, wholeDocument } from '../support/node/contract.ts';
 import { fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import { startProvider } from '../support/node/provider.ts';
 
 const document = closed(wholeDocument());
 const folder = stackFolder();
@@ -164,6 +168,31 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect(exported.rows).toBe(4);
   await fleetJson(seen, 'connection', 'list', '--account', us.accountId);
   await fleetJson(seen, 'connection', 'update', us.connectionId, '--name', 'Vans of the city');
+
+  // They connect a provider, look after it, and it rings.
+  const samsara = {
+    organisation: 'Acme',
+    token: 'samsara_api_1',
+    vehicles: [],
+    drivers: [],
+    trips: [],
+    events: [],
+  };
+  const provider = await startProvider(samsaraStandIn(samsara));
+  const pulled = await fleetJson<{ id: string }>(
+    seen,
+    ...['connection', 'create', '--account', us.accountId, '--provider', 'samsara'],
+    ...['--credential', samsara.token, '--base-url', provider.url],
+  );
+  for (const action of ['status', 'pause', 'resume', 'pull'])
+    await fleetJson(seen, 'connection', action, pulled.id);
+  const secret = Buffer.alloc(32, 7);
+  const operator = operatorOf(proxy.url, stack.operatorKey);
+  await operator.put(`/connections/${pulled.id}/credential`, { credential: samsara.token });
+  await operator.put(`/connections/${pulled.id}/webhook-secret`, { secret: secret.toString('base64') });
+  expect((await ring(`${proxy.url}/providers/${pulled.id}/webhook`, secret)).status).toBe(200);
+  provider.stop();
+
   await fleetJson(seen, 'token', 'list', '--account', us.accountId);
   await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);
   await fleetJson(seen, 'user', 'list', '--account', us.accountId);

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import page from '../../src/docs/guides/limits.md?raw';
 import { alertHits } from './limits/alerts.ts';
 import { apiHits } from './limits/api.ts';
+import { connectionHits } from './limits/connections.ts';
 import { deliveryHits } from './limits/deliveries.ts';
 import { operatorHits } from './limits/operators.ts';
 import { overviewHits } from './limits/overview.ts';
 import { portalHits } from './limits/portal.ts';
+import { pullHits } from './limits/pulls.ts';
 import { recordHits } from './limits/records.ts';
 import { create, type Hits, type Numbers } from './limits/setting.ts';
 import { tokenHits } from './limits/tokens.ts';
@@ -16,11 +18,13 @@ const hits: Hits = {
   ...apiHits,
   ...tokenHits,
   ...recordHits,
+  ...pullHits,
   ...webhookHits,
   ...deliveryHits,
   ...alertHits,
   ...overviewHits,
   ...portalHits,
+  ...connectionHits,
   ...operatorHits,
 };
 

@@ -28,8 +28,11 @@ const routes = app.routes
   .filter((route, index, all) => all.indexOf(route) === index);
 const anonymous = ['GET /health'];
 const operators = routes.filter((route) => route.includes(' /operator'));
+const providers = routes.filter((route) => route.includes(' /providers')); // for signed calls: test/providers/connection.test.ts
 const portal = routes.filter((route) => route.includes(' /portal')); // walked by a test of its own
-const customers = routes.filter((route) => ![...anonymous, ...operators, ...portal].includes(route));
+const customers = routes.filter(
+  (route) => ![...anonymous, ...operators, ...providers, ...portal].includes(route),
+);
 
 let us: World;
 let them: World;
@@ -117,6 +120,15 @@ async function comeToRest(webhookId: string): Promise<void> {
   await env.DB.prepare('insert into alerts (webhook_id, account_id) values (?1, ?2)')
     .bind(webhookId, them.accountId)
     .run();
+  await env.DB.prepare(
+    `insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, history_days, connected_at)
+     values (?1, ?2, '{}', 'a hash of theirs', 'https://api.example.com', 'their secret fleet', 0, 0)`,
+  )
+    .bind(them.connection.id, them.accountId)
+    .run();
+  await env.DB.prepare("insert into pull_refusals values (?1, 'trip', 't', 'their secret reason', 0)")
+    .bind(them.connection.id)
+    .run();
   // The minute's job, which counts events, does not run here.
   await env.DB.prepare("insert into event_counts values (?1, 24, 0, 1, 0, 0, 0, 0, '{}', '{}', '{}')")
     .bind(them.accountId)
@@ -187,9 +199,14 @@ describe('two accounts', () => {
 
   it.each(operators)('%s refuses whoever is no operator', async (route) => {
     const [method = '', path = ''] = route.split(' ');
+    // Each from an address of its own: wrong keys are counted by address.
     for (const headers of [{}, { 'x-api-key': us.apiToken }, { authorization: `Bearer ${us.apiToken}` }])
-      expect((await call(method, path, { headers })).status).toBe(401);
+      expect(
+        (await call(method, path, { headers: { ...headers, 'cf-connecting-ip': addressOf(route) } })).status,
+      ).toBe(401);
   });
+
+  const addressOf = (route: string): string => `203.0.113.${operators.indexOf(route)}`;
 
   it('the operators see both', async () => {
     const { data } = await operator.get<{ id: string }[]>('/operator/accounts');

@@ -25,6 +25,8 @@ const bodies: { [route: string]: (us: World) => object } = {
   'POST /operator/accounts/:id/deletion': () => ({ name: 'Acme' }),
   'POST /operator/connections/:id/deletion': () => ({ name: 'Motive' }),
   'POST /operator/connections/:id/ingest-keys': () => ({ name: 'key' }),
+  'PUT /operator/connections/:id/credential': () => ({ credential: 'samsara_api_1' }),
+  'PUT /operator/connections/:id/webhook-secret': () => ({ secret: 'long-enough' }),
 };
 const query = `?from=2026-11-20&to=2026-11-21&webhookId=${id}&kind=trip`;
 

@@ -96,9 +96,16 @@ const asItem = (row: Item, like: Item): Item =>
       if (typeof value !== 'string') return [key, value];
       if (/^\d{4}-\d\d-\d\d \d\d:/.test(value))
         return [key, new Date(`${value.replace(' ', 'T')}Z`).toISOString()];
-      return [key, /^[[{]/.test(value) ? JSON.parse(value) : value];
+      return [key, jsonIn(value, key)];
     }),
   );
+
+/** A place has no `address` in the files if it has none; the API says null. */
+function jsonIn(value: string, key: string): unknown {
+  if (!/^[[{]/.test(value)) return value;
+  const parsed = JSON.parse(value);
+  return /location$/i.test(key) ? { address: null, ...parsed } : parsed;
+}
 
 /** Copies what the local bucket has into a folder, and returns its keys. */
 function copyBucket(): string[] {

@@ -54,6 +54,7 @@ describe('the status of the service', () => {
       later: 0,
       oldestPendingAt: null,
       failing: [],
+      connections: [],
       paused: [],
     });
   });
@@ -151,7 +152,7 @@ describe('the status of the service', () => {
     const batch = async (statements: D1PreparedStatement[]) => {
       const results = await env.DB.batch(statements);
       // The other batch is that of the service's health.
-      if (statements.length === 3) read.push(...results.map(({ meta }) => meta.rows_read));
+      if (statements.length === 4) read.push(...results.map(({ meta }) => meta.rows_read));
       return results;
     };
     const DB = { prepare: (text: string) => env.DB.prepare(text), batch } as unknown as D1Database; // all it uses

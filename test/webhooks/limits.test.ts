@@ -62,12 +62,12 @@ describe("the webhook's page", () => {
     (await (await ask('GET', `/portal/webhooks/${id}`, { cookie })).text()).replace(/<[^>]+>/g, ' ');
 
   it.each([
-    [{}, 'Up to 50 calls at a time. Now: up to 5.'],
-    [{ maxInFlight: 3 }, 'At most 3 calls at a time. Set by the operator. Now: up to 3.'],
-    [{ maxPerSecond: 20 }, 'At most 50 calls at a time, 20 a second. Set by the operator. Now: up to 5.'],
+    [{}, 'Up to 50 at a time, 5 for now'],
+    [{ maxInFlight: 3 }, 'Up to 3 at a time. Set by the operator.'],
+    [{ maxPerSecond: 20 }, 'Up to 50 at a time, 20 a second, 5 for now. Set by the operator.'],
     [
       { maxInFlight: 10, maxPerSecond: 20 },
-      'At most 10 calls at a time, 20 a second. Set by the operator. Now',
+      'Up to 10 at a time, 20 a second, 5 for now. Set by the operator.',
     ],
   ])('says in words what its receiver gets: %j', async (limits, words) => {
     const { id } = await tale.register();
@@ -86,12 +86,12 @@ describe("the webhook's page", () => {
         ...[id, failures, openUntil],
       );
     await health(0, 0);
-    expect(await shown(id, cookie)).toContain('Up to 50 calls at a time. Now: up to 40.');
+    expect(await shown(id, cookie)).toContain('Up to 50 at a time, 40 for now');
     await health(5, Date.now() + 60_000);
     const paused = await shown(id, cookie);
     expect(paused).toContain('Paused until');
-    expect(paused).not.toContain('Now: up to');
+    expect(paused).not.toContain('for now');
     await health(5, 0); // a single call may find out whether it is back
-    expect(await shown(id, cookie)).toContain('Now: up to 1.');
+    expect(await shown(id, cookie)).toContain('1 for now');
   });
 });

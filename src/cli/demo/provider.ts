@@ -56,12 +56,12 @@ export async function startDemoProvider(
 }
 
 /** Calls a webhook of ours as Samsara does: signed, and with nothing in it that matters. */
-async function ring(url: string, secret: Buffer): Promise<void> {
+export async function ring(url: string, secret: Buffer): Promise<Response> {
   const body = JSON.stringify({ eventType: 'AlertIncident' });
   const seconds = String(Math.floor(Date.now() / 1000));
   const signature = createHmac('sha256', secret).update(`v1:${seconds}:${body}`).digest('hex');
   const headers = { 'x-samsara-timestamp': seconds, 'x-samsara-signature': `v1=${signature}` };
-  await fetch(url, { method: 'POST', headers, body });
+  return fetch(url, { method: 'POST', headers, body });
 }
 
 function fleet(quiet: boolean): SamsaraData {

@@ -73,5 +73,9 @@ export const ring: Operation = {
   description:
     'Its body is not read: the call counts if the provider has signed it with the secret that was saved.',
   parameters: [inPath('connectionId', "The connection's id.")],
+  others: {
+    401: { $ref: '#/components/responses/Unauthorized' },
+    413: { $ref: '#/components/responses/TooLarge' },
+  },
   reply: { name: 'RingReply', message: 'Pull is due', data: { type: 'null' }, example: null },
 };

@@ -20,7 +20,7 @@ const packages = join(import.meta.dirname, '../../../node_modules');
  */
 export async function buildDocs(dist: string): Promise<void> {
   const folder = join(dist, 'docs');
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(folder, 'providers'), { recursive: true });
   cpSync(join(import.meta.dirname, '../assets'), folder, { recursive: true });
   writeFileSync(join(folder, 'standalone.js'), scalar());
   const minisearch = readFileSync(join(packages, 'minisearch/dist/es/index.js'), 'utf8');

@@ -10,6 +10,10 @@ export const guideGroups = [
   { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
   { heading: 'Receive', paths: ['webhooks', 'testing'] },
   { heading: 'Read', paths: ['pagination', 'moving-from-polling'] },
+  {
+    heading: 'Connect',
+    paths: ['providers', 'providers/samsara', 'providers/geotab', 'providers/motive', 'providers/terminal'],
+  },
   { heading: 'Send in', paths: ['connectors'] },
   { heading: 'Look up', paths: ['errors-and-limits', 'limits', 'versioning', 'changelog'] },
 ];

@@ -25,7 +25,10 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   receiver();
-  return () => vi.restoreAllMocks();
+  return async () => {
+    await rows('delete from pulls'); // nothing pulls from a provider that is gone
+    vi.restoreAllMocks();
+  };
 });
 
 export const api = () => as(us.apiToken);

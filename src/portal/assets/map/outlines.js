@@ -1,6 +1,13 @@
-// The style of the map: outlines in the colours of the design, and the way between the points of a page.
+// The style of the map: outlines in the colours of the design, and the way between the points of a page. MapLibre draws
+// it, and before MapLibre is loaded paint.js: what is used here must be known there.
 
 const nothing = { type: 'FeatureCollection', features: [] };
+/** From this zoom on counties are drawn, within the USA: [[west, south], [east, north]]. */
+const countyZoom = 6;
+const usa = [
+  [-180, 17],
+  [-65, 72],
+];
 /** The country whose states have names of their own. */
 const statesOf = 'United States of America';
 const file = (name) => new URL(`./${name}.json`, import.meta.url).href;
@@ -32,6 +39,19 @@ export const outlines = (token, line, detailed) => ({
     names('countries', token, {}, ['any', ['<', ['zoom'], 4], ['!=', ['get', 'name'], statesOf]]),
   ],
 });
+
+/** Whether a map, where it is now, is one to load counties for. */
+export function wantsCounties(map) {
+  const { lng, lat } = map.getCenter();
+  const within = lng > usa[0][0] && lng < usa[1][0] && lat > usa[0][1] && lat < usa[1][1];
+  return within && map.getZoom() >= countyZoom;
+}
+
+/** Calls back when design tokens change their values: another theme was chosen, or it got dark. */
+export function followTheme(callback) {
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', callback);
+  new MutationObserver(callback).observe(document.documentElement, { attributeFilter: ['data-theme'] });
+}
 
 /** Where the way is kept: straight lines between the places that are known, in degrees. */
 export const waySources = (line) => ({

@@ -4,8 +4,16 @@ import { Problem, type ProblemKind } from './problem.ts';
 
 /** An invocation's background ends after 30 s: a page has to come within this. */
 const timeoutMs = 18_000;
-const maxReplyBytes = 16 * 1024 * 1024;
+
+/**
+ * An invocation pulls from five providers at once, in memory that it shares with deliveries: what is parsed takes far more
+ * of it than its text, the more values it has.
+ */
+const maxReplyBytes = 2 * 1024 * 1024;
+const maxValues = 100_000;
+
 const maxWords = 200;
+const shortestSecret = 8;
 
 /** One call of a provider's API. */
 export type Call = {
@@ -25,7 +33,7 @@ export type Reply = { json: unknown; headers: Headers };
 /**
  * Calls a provider. Redirects are not followed: they would carry the credential elsewhere.
  *
- * @throws Problem: everything else than a 2xx with JSON of at most 16 MiB within 18 s
+ * @throws Problem: everything else than a 2xx with JSON of at most 2 MiB and 100,000 values within 18 s
  */
 export async function call({
   url,
@@ -66,8 +74,9 @@ export async function call({
   } finally {
     clearTimeout(timeout);
   }
+  if (valuesIn(text) > maxValues) throw new Problem('unexpected', 'answers with more than 100,000 values');
   const json = parsed(text);
-  if (!response.ok) throw problemOf(response, json);
+  if (!response.ok) throw problemOf(response, json, headers);
   if (json === undefined) throw new Problem('unexpected', 'answers with something else than JSON');
   return { json, headers: response.headers };
 }
@@ -78,10 +87,20 @@ async function readText({ body }: Response): Promise<string> {
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > maxReplyBytes) throw new Problem('unexpected', 'answers with more than 16 MiB');
+    if (size > maxReplyBytes) throw new Problem('unexpected', 'answers with more than 2 MiB');
     chunks.push(chunk);
   }
   return new TextDecoder().decode(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer());
+}
+
+/** At least as many as there are: commas in texts count as well. */
+function valuesIn(text: string): number {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x2c || code === 0x5b || code === 0x7b) count++; // , [ {
+  }
+  return count;
 }
 
 function parsed(text: string): unknown {
@@ -98,16 +117,19 @@ const kinds: { [status: number]: ProblemKind } = {
   429: 'rate limited',
 };
 
-function problemOf({ status, headers }: Response, json: unknown): Problem {
+function problemOf({ status, headers }: Response, json: unknown, sent: Record<string, string>): Problem {
   const kind = kinds[status] ?? (status >= 500 || status === 408 ? 'unavailable' : 'unexpected');
-  return new Problem(kind, `answers ${status}${inItsWords(json)}`, retryAfterOf(headers));
+  return new Problem(kind, `answers ${status}${inItsWords(json, sent)}`, retryAfterOf(headers));
 }
 
-/** What the provider says of it, if that is a short line. */
-function inItsWords(json: unknown): string {
+/** What the provider says of it, if that is a short line, and does not repeat the credential. */
+function inItsWords(json: unknown, sent: Record<string, string>): string {
   const said = typeof json === 'object' && json ? (json as { [name: string]: unknown }) : {};
   const words = said.message ?? said.error_message;
-  return typeof words === 'string' && isPrintable(words) ? `: ${words.slice(0, maxWords)}` : '';
+  if (typeof words !== 'string' || !isPrintable(words)) return '';
+  const secrets = Object.values(sent).flatMap((value) => value.split(' '));
+  const isSecret = secrets.some((secret) => secret.length >= shortestSecret && words.includes(secret));
+  return isSecret ? '' : `: ${words.slice(0, maxWords)}`;
 }
 
 /** How long `Retry-After` says to wait, in milliseconds: seconds, which may be a fraction, or a date. */

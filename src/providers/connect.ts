@@ -109,8 +109,8 @@ export async function connectProvider(env: Env, caller: Caller, input: NewPull):
 }
 
 /**
- * Gives a connection another credential, tried first, with its cursors as they are. It is pulled at once, also if the
- * old one was refused.
+ * Gives a connection another credential, tried first. It is pulled at once, also if the old one was refused: from where
+ * it was, or from the beginning if the credential is another organisation's, whose cursors are its own.
  *
  * @throws Refusal: invalid, as for `tryCredential`, or when it is no connection that pulls
  */
@@ -131,7 +131,8 @@ export async function replaceCredential(
       db,
       sql`
       update pulls set secrets = ${JSON.stringify(secrets)}, credential_hash = ${hash}, session = null,
-        base_url = ${tried.baseUrl}, organisation = ${tried.organisation}, refused_at = null, claim = null, claimed_until = 0,
+        feeds = iif(organisation = ${tried.organisation}, feeds, '{}'), base_url = ${tried.baseUrl},
+        organisation = ${tried.organisation}, refused_at = null, claim = null, claimed_until = 0,
         due_at = iif(paused_at is null, ${now}, null)
       where ${ownPull(caller, id)}`,
     ),

@@ -7,6 +7,9 @@ export type HealthStatus = 1 | 2 | 3 | 4;
 /** A feed that has failed for this long is late. */
 export const lateMs = 5 * 60_000;
 
+/** One that nothing could be pulled from for this long is late, whatever the reason; a success is noted each 5 minutes. */
+const quietMs = 3 * lateMs;
+
 /** A connection that nothing could be pulled from for this long is unavailable. */
 export const silentMs = 24 * 60 * 60_000;
 
@@ -19,10 +22,11 @@ export function healthOf(
   { refusedAt, succeededAt, now }: { refusedAt: number | null; succeededAt: number | null; now: number },
 ): HealthStatus {
   if (refusedAt !== null) return 3;
-  if (now - (succeededAt ?? planned.connectedAt) > silentMs) return 3;
+  const quietFor = now - (succeededAt ?? planned.connectedAt);
+  if (quietFor > silentMs) return 3;
   const names = feedNames.filter((name) => planned.connector.feeds[name]);
   const failing = names.filter((name) => isFailing(planned, name, now));
-  if (failing.length === 0) return 1;
+  if (failing.length === 0) return quietFor > quietMs ? 2 : 1;
   return failing.length === names.length ? 2 : 4;
 }
 

@@ -13,21 +13,35 @@ export type HealthStory = {
 /** Renders the email that tells how a connection is doing. `origin` is where people reach the portal. */
 export function healthMail({ connectionId, name, account, health, advice }: HealthStory, origin: string) {
   const { subject, lead } = words[health];
-  return renderMail(
-    subject(name),
-    [
-      {
-        name,
-        text: [lead, health === 1 ? '' : advice].filter(Boolean).join(' '),
-        link: { url: `${origin}/portal/connections/${connectionId}`, label: 'Open the connection' },
-      },
-    ],
+  const text = [lead, health === 1 ? '' : advice].filter(Boolean).join(' ');
+  return connectionMail(subject(name), { id: connectionId, name, account, text }, origin);
+}
+
+/** Renders the email that tells that a connection has fallen silent, or sends again. */
+export const silenceMail = (
+  { id, name, account, silent }: { id: string; name: string; account: string; silent: boolean },
+  origin: string,
+) =>
+  silent
+    ? connectionMail(`${name} is silent`, { id, name, account, text: silence }, origin)
+    : connectionMail(`${name} sends again`, { id, name, account, text: 'sends again.' }, origin);
+
+const silence =
+  'has sent nothing for a day, and you are not told of crashes. Ask whoever runs its connector to look at it.';
+
+const connectionMail = (
+  subject: string,
+  { id, name, account, text }: { id: string; name: string; account: string; text: string },
+  origin: string,
+) =>
+  renderMail(
+    subject,
+    [{ name, text, link: { url: `${origin}/portal/connections/${id}`, label: 'Open the connection' } }],
     {
       text: `You get this email because you can sign in to ${account}. To turn these emails off:`,
       link: { url: `${origin}/portal/settings/notifications`, label: 'Notifications' },
     },
   );
-}
 
 const words: { [status in HealthStatus]: { subject: (name: string) => string; lead: string } } = {
   1: {

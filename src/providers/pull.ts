@@ -1,13 +1,10 @@
 import { config } from '../config.ts';
-import { newId } from '../db/ids.ts';
-import { type DeliveryMessage, send } from '../deliveries/queue.ts';
+import { send } from '../deliveries/queue.ts';
 import { refusalIn } from '../errors.ts';
-import { ingest } from '../ingest/service.ts';
-import { unknownParent } from '../ingest/steps.ts';
 import { described, fault } from '../log.ts';
 import { providerProblem } from '../receivers/address.ts';
 import { seal, unseal } from '../sealing.ts';
-import type { Connector, FeedName, Json, Page, ProviderRecord } from './connector.ts';
+import type { Connector, FeedName, Json } from './connector.ts';
 import { healthOf } from './health.ts';
 import {
   afterPage,
@@ -20,27 +17,15 @@ import {
   type Task,
 } from './plan.ts';
 import { Problem } from './problem.ts';
-import { msOf } from './read.ts';
 import { connectorOf } from './registry.ts';
-import {
-  type Claimed,
-  claimDue,
-  dueConnections,
-  noteHealth,
-  noteRefusals,
-  release,
-  type Saved,
-  save,
-} from './store.ts';
+import { type Claimed, claimDue, dueConnections, noteHealth, release, type Saved, save } from './store.ts';
+import { takeIn } from './take-in.ts';
 
 /** In this time a turn begins pages. The last may take 18 s, and then it is written; background work ends after 30 s. */
 const turnMs = 8_000;
 
 /** An invocation has connections for so many providers at once. */
 export const connectionsPerMessage = 5;
-
-/** A call of `/ingest` has no more records. */
-const maxRecords = 500;
 
 /** The last success is written this often. */
 const successMs = 5 * 60_000;
@@ -151,7 +136,7 @@ async function work(env: Env, turn: Turn): Promise<void> {
     try {
       await pullPage(env, turn, task);
     } catch (error) {
-      const problem = problemIn(error);
+      const problem = problemIn(turn, error);
       if (problem.kind === 'refused') {
         turn.saved.refusedAt = Date.now();
         setFeed(turn, task.feed, afterProblem(planned.feeds[task.feed], problem, Date.now()));
@@ -167,13 +152,18 @@ async function work(env: Env, turn: Turn): Promise<void> {
   }
 }
 
-/** The provider's problem, or one of ours as if it were one: the feed waits, and nothing is lost. */
-function problemIn(error: unknown): Problem {
+/**
+ * The provider's problem, or one of ours as if it were one. Also what nobody has thought of: that feed waits and says so,
+ * and the others go on.
+ */
+function problemIn({ claimed }: Turn, error: unknown): Problem {
   if (error instanceof Problem) return error;
-  const refusal = refusalIn(error);
-  if (refusal?.failure.kind === 'unavailable' || refusal?.failure.kind === 'rate limited')
-    return new Problem('rate limited', 'We are busy', refusal.failure.retryAfter * 1000);
-  throw error;
+  const { failure } = refusalIn(error) ?? {};
+  if (failure?.kind === 'unavailable' || failure?.kind === 'rate limited')
+    return new Problem('rate limited', 'We are busy', failure.retryAfter * 1000);
+  const { connectionId } = claimed;
+  fault('error', { message: 'A pull was interrupted', connectionId, ...described(error) });
+  return new Problem('unexpected', 'gives us something that we cannot read yet');
 }
 
 async function pullPage(env: Env, turn: Turn, task: Task): Promise<void> {
@@ -185,7 +175,8 @@ async function pullPage(env: Env, turn: Turn, task: Task): Promise<void> {
     task.window && feed.history
       ? await feed.history.page(turn.api, task.window, state?.history?.cursor ?? null)
       : await feed.changes(turn.api, state?.cursor ?? null, claimed.connectedAt);
-  await takeIn(env, turn, page);
+  const { unknownVehicles } = await takeIn(env, claimed, page);
+  if (unknownVehicles) pullVehiclesSoon(turn);
   const now = Date.now();
   const progress = { cursor: page.cursor, more: page.more, records: page.records.length };
   const next = afterPage(state, task, progress, { now, everyMinutes: feed.everyMinutes });
@@ -200,70 +191,13 @@ async function pullPage(env: Env, turn: Turn, task: Task): Promise<void> {
   }
 }
 
+/** The vehicles' feed has more to say of those that only an event has named, and is due at once. */
+function pullVehiclesSoon(turn: Turn): void {
+  const { pulledAt: _, ...feed } = turn.planned.feeds.vehicles ?? { cursor: null };
+  setFeed(turn, 'vehicles', feed);
+}
+
 function setFeed({ planned, saved }: Turn, name: FeedName, state: Feeds[FeedName]): void {
   if (state) planned.feeds[name] = state;
   saved.feeds = planned.feeds;
 }
-
-/** Takes in a page's records. Of what happened before the connection was made, nobody is told. */
-async function takeIn(env: Env, turn: Turn, { records, vehicles = [] }: Page): Promise<void> {
-  const { connectedAt } = turn.claimed;
-  const isOld = (record: ProviderRecord) => msOf(record.startedAt ?? record.eventTime) < connectedAt;
-  for (const notify of [true, false]) {
-    const part = records.filter((record) => isOld(record) !== notify);
-    for (let at = 0; at < part.length; at += maxRecords)
-      await takeInSome(env, turn, part.slice(at, at + maxRecords), { notify, vehicles });
-  }
-}
-
-async function takeInSome(
-  env: Env,
-  turn: Turn,
-  records: ProviderRecord[],
-  { notify, vehicles }: { notify: boolean; vehicles: ProviderRecord[] },
-): Promise<void> {
-  const { claimed } = turn;
-  const { accountId, connectionId, claim, provider, tSP, incidentTypeMap } = claimed;
-  const wakes: Promise<unknown>[] = [];
-  const start = (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages));
-  /** Returns the records that were refused, and why. */
-  const write = async (some: ProviderRecord[]) => {
-    const source = { accountId, connectionId, provider, tSP, incidentTypeMap };
-    const { rejected } = await ingest(
-      env,
-      { accountId, pull: { connectionId, claim } },
-      { ...source, now: Date.now(), requestId: newId() },
-      { records: some, notify },
-      start,
-    );
-    return rejected.flatMap(({ index, sourceId, message }) => {
-      const record = some[index];
-      return record ? [{ record, sourceId: sourceId ?? '', reason: message }] : [];
-    });
-  };
-  let refused = await write(records);
-  const isOrphan = ({ reason }: { reason: string }) => reason === unknownParent('vehicle');
-  const orphans = refused.filter(isOrphan).map(({ record }) => record);
-  if (orphans.length > 0) {
-    const known = new Map(vehicles.map((vehicle) => [vehicle.sourceId, vehicle]));
-    const unknown = new Set(orphans.map(({ vehicle }) => vehicle));
-    const standIns = [...unknown].map((id) => standIn(id, known.get(id)));
-    refused = refused.filter((one) => !isOrphan(one));
-    for (const some of [standIns, orphans]) refused.push(...(await write(some)));
-    // Its feed has more to say of them, and is due at once.
-    const { pulledAt: _, ...feed } = turn.planned.feeds.vehicles ?? { cursor: null };
-    setFeed(turn, 'vehicles', feed);
-  }
-  await Promise.all(wakes);
-  const reasons = refused.map(({ record: { kind }, ...why }) => ({ kind, ...why }));
-  if (reasons.length > 0) await noteRefusals(env, claimed, reasons, Date.now());
-}
-
-/** What a vehicle is taken for until its feed has it: any version of the provider's own is newer. */
-const standIn = (sourceId: unknown, known: ProviderRecord | undefined): ProviderRecord => ({
-  name: sourceId,
-  ...known,
-  kind: 'vehicle',
-  sourceId,
-  sourceUpdatedAt: new Date(0).toISOString(),
-});

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import { Refusal } from '../errors.ts';
+import { askHomes } from '../homes/each.ts';
 import { readBytes } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
-import { limitByAddress } from '../http/limits.ts';
+import { limitByAddress, refuseIfOver } from '../http/limits.ts';
 import { ring } from './trigger.ts';
 
 /** Where providers' webhooks ring (design 14): the call carries no data, it only makes a pull due. */
@@ -12,8 +13,11 @@ export const providerRoutes = new Hono<App>().post('/providers/:connectionId/web
 const largestBody = 1024 * 1024;
 
 async function takeCall(c: Context) {
+  refuseIfOver(c, 'UNKNOWN_LIMIT');
   const body = await readBytes(c.req.raw, largestBody);
-  const rung = await ring(c.env, c.req.param('connectionId') ?? '', c.req.raw.headers, body);
+  const id = c.req.param('connectionId') ?? '';
+  const asked = await askHomes(c.env, (home) => ring(home, id, c.req.raw.headers, body));
+  const rung = asked.some(([, hasRung]) => hasRung);
   if (rung) return ok(c, 'Pull is due', null);
   await limitByAddress(c, 'UNKNOWN_LIMIT');
   throw new Refusal({ kind: 'unauthenticated' });

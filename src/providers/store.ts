@@ -35,16 +35,18 @@ type Row = {
   [K in keyof Claimed]: Claimed[K] extends object | null | undefined ? string | null : Claimed[K];
 };
 
-/** The ids of connections that are due and that nobody works for. */
+/** The ids of connections of active accounts that are due and that nobody works for. */
 export async function dueConnections(env: Env, now = Date.now()): Promise<string[]> {
   const rows = await statement<{ id: string }>(
     openDatabase(env),
     sql`
     select connection_id as id from pulls indexed by pulls_due
-    where due_at <= ${now} and claimed_until <= ${now} order by due_at limit ${maxDue}`,
+    where due_at <= ${now} and claimed_until <= ${now} and ${isActive} order by due_at limit ${maxDue}`,
   );
   return rows.map(({ id }) => id);
 }
+
+const isActive = sql`exists (select 1 from accounts where id = account_id and status = 'active')`;
 
 /**
  * Claims those of these connections that are due, of active accounts, for 45 s, in one round trip. They stay due, so that
@@ -59,7 +61,7 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
       sql`
       update pulls set claim = ${claim}, claimed_until = ${now + claimMs}
       where connection_id in ${jsonList(ids)} and due_at <= ${now} and claimed_until <= ${now}
-        and exists (select 1 from accounts where id = account_id and status = 'active')`,
+        and ${isActive}`,
     ),
     statement<Row>(
       db,

@@ -3,6 +3,7 @@ import { sendMails } from '../alerts/mails.ts';
 import { selectRecipients } from '../alerts/report.ts';
 import { config } from '../config.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../db/database.ts';
+import { andNotAway } from '../db/moving.ts';
 import { described, fault } from '../log.ts';
 import { adviceFor } from './advice.ts';
 import { feedNames } from './connector.ts';
@@ -39,7 +40,7 @@ export async function tellHealth(env: Env, now = Date.now()): Promise<number> {
   try {
     const db = openDatabase(env);
     const { emailFrom, origin } = config(env);
-    const untold = await selectUntold(db, now);
+    const untold = await selectUntold(env, db, now);
     if (untold.length === 0) return 0;
     const [recipients] = await transaction(
       db,
@@ -73,7 +74,7 @@ export async function tellHealth(env: Env, now = Date.now()): Promise<number> {
 }
 
 /** A refused credential is told at once, as is that all is well again; what may pass by itself a little later. */
-const selectUntold = (db: Database, now: number) =>
+const selectUntold = (env: Env, db: Database, now: number) =>
   statement<Untold>(
     db,
     sql`
@@ -82,6 +83,7 @@ const selectUntold = (db: Database, now: number) =>
     from pulls p indexed by pulls_to_tell join connections c on c.id = p.connection_id
     where p.health <> p.told_health and p.health_at <= iif(p.health in (2, 4), ${now - toldAfterMs}, ${now})
       and p.told_at <= ${now - quietMs}
+      ${andNotAway(env, sql`p.account_id`)}
     order by p.health_at limit ${maxTold}`,
   );
 

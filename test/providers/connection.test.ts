@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
+import type { Feed } from '../../src/providers/connector.ts';
 import { pull, startPulls } from '../../src/providers/pull.ts';
+import { samsara } from '../../src/providers/samsara/connector.ts';
 import { quietMs, tellHealth, toldAfterMs } from '../../src/providers/tell.ts';
 import {
   type Fault,
@@ -222,6 +224,59 @@ it("is pulled at once when Samsara's webhook rings with its signature, and by no
   await vi.waitFor(() => expect(hooks.got).toHaveLength(1), { timeout: 20_000 });
 });
 
+it('goes on with its other feeds when one brings what nobody has thought of, and says so', async () => {
+  const id = await connect(us, 'samsara', data.token);
+  await pullAll(id);
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const trips = vi.spyOn(samsara.feeds.trips as Feed<never>, 'changes');
+  trips.mockRejectedValue(new TypeError('x is not a function'));
+  data.events.push(samsaraEvent(data.vehicles[0] ?? {}, 'Braking', Date.now() + 1));
+  calls = [];
+  await turn(id);
+  expect(events()).toBe(1);
+  expect(await column(id, 'claimed_until')).toBe(0);
+  const { feeds } = await statusOf(id);
+  expect(feeds.find(({ feed }) => feed === 'trips')?.problem?.advice).toBe(
+    'Samsara gives us something that we cannot read yet. We keep trying.',
+  );
+  expect(log.mock.calls.flat().join()).toContain('A pull was interrupted');
+});
+
+it('begins anew with the credential of another organisation, whose cursors are its own', async () => {
+  const id = await connect(us, 'samsara', data.token);
+  await pullAll(id);
+  data.organisation = 'Other Trucking';
+  data.vehicles.push(samsaraVehicle(2)); // not changed for long
+  const path = `/operator/connections/${id}/credential`;
+  const headers = { authorization: `Bearer ${env.OPERATOR_KEY}` };
+  expect((await call('PUT', path, { headers, body: { credential: data.token } })).status).toBe(200);
+  await pullAll(id);
+  expect(await read(us, id, '/vehicles')).toHaveLength(2);
+  expect(await statusOf(id)).toMatchObject({ organisation: 'Other Trucking' });
+});
+
+it('shows what Samsara says of a mistake, but not if that repeats the credential', async () => {
+  const id = await connect(us, 'samsara', data.token);
+  await pullAll(id);
+  const adviceOn = async (message: string) => {
+    fault = (path) => (path === '/trips/stream' ? Response.json({ message }, { status: 400 }) : undefined);
+    await turn(id);
+    return (await statusOf(id)).feeds.find(({ feed }) => feed === 'trips')?.problem?.advice;
+  };
+  expect(await adviceOn('No such tag')).toBe('Samsara answers 400: No such tag. We keep trying.');
+  expect(await adviceOn(`Not for ${data.token}`)).toBe('Samsara answers 400. We keep trying.');
+});
+
+it('asks nothing of the database for an address that has rung without a signature too often', async () => {
+  const headers = { 'cf-connecting-ip': '198.51.100.7' };
+  const ring = () => call('POST', `/providers/${us.connection.id}/webhook`, { headers, body: {} });
+  const limit = vi.spyOn(env.UNKNOWN_LIMIT, 'limit').mockResolvedValue({ success: false });
+  expect((await ring()).status).toBe(429);
+  limit.mockClear();
+  expect((await ring()).status).toBe(429);
+  expect(limit).not.toHaveBeenCalled();
+});
+
 it('is left alone while it is paused or its account is suspended, and by whoever has lost the claim', async () => {
   const id = await connect(us, 'samsara', data.token);
   await pullAll(id);
@@ -234,6 +289,7 @@ it('is left alone while it is paused or its account is suspended, and by whoever
   calls = [];
   await turn(id);
   expect(calls).toEqual([]);
+  expect(await startPulls(env)).toBe(0); // nor do suspended accounts stand in the way of others
 });
 
 it('writes nothing more once it is paused in the middle of a page', async () => {

@@ -1,15 +1,13 @@
 import { beforeAll, expect, it, vi } from 'vitest';
+import { geotabCredential, geotabDatabase, geotabStandIn } from '../../src/stand-ins/geotab.ts';
 import {
   geotabChange,
-  geotabCredential,
-  geotabDatabase,
   geotabDevice,
   geotabException,
   geotabPosition,
-  geotabStandIn,
   geotabTrip,
   geotabUser,
-} from '../../src/stand-ins/geotab.ts';
+} from '../../src/stand-ins/geotab-items.ts';
 import { type Fleet, proveExactlyOnce } from '../support/provider-faults.ts';
 import { receiver } from '../support/receiver.ts';
 import { type World, world } from '../support/world.ts';

@@ -3,18 +3,20 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type GeotabCall,
   type GeotabFault,
-  geotabChange,
   geotabCredential,
   geotabDatabase,
-  geotabDevice,
   geotabError,
+  geotabStandIn,
+} from '../../src/stand-ins/geotab.ts';
+import {
+  geotabChange,
+  geotabDevice,
   geotabException,
   geotabPosition,
   geotabRule,
-  geotabStandIn,
   geotabTrip,
   geotabUser,
-} from '../../src/stand-ins/geotab.ts';
+} from '../../src/stand-ins/geotab-items.ts';
 import { connect, pullAll, read, turn } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, operator, type World, webhookBody, world } from '../support/world.ts';

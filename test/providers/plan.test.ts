@@ -193,6 +193,7 @@ describe('how a connection is doing', () => {
     ['healthy while all goes well', caughtUp(now), {}, 1],
     ['healthy while something has failed for moments', all(failing(now - lateMs + 1)), {}, 1],
     ['late once nothing has come for five minutes', all(failing(now - lateMs - 1)), {}, 2],
+    ['late when nothing comes though nothing fails', caughtUp(now), { succeededAt: now - 3 * lateMs - 1 }, 2],
     ['degraded while some feeds fail', { ...caughtUp(now), trips: failing(now - lateMs - 1) }, {}, 4],
     [
       'degraded as soon as the credential may not read something',

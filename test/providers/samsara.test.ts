@@ -127,6 +127,28 @@ it('raises a crash through its levels as Samsara confirms it, and dismisses what
   });
 });
 
+it('is not led astray by a time in the future', async () => {
+  hooks.serves(origin, async (request) => {
+    const reply = await samsaraStandIn(data, { perPage: 500 })(request);
+    if (!request.url.includes('/safety-events/')) return reply;
+    const { data: items } = await reply.json<{ data: unknown[] }>();
+    return Response.json({ data: items, pagination: { hasNextPage: false } }); // no cursor goes on working
+  });
+  const [truck] = data.vehicles;
+  const id = await connected();
+  await pullAll(id);
+  data.events.push(
+    samsaraEvent(truck ?? {}, 'Braking', Date.now() + 1, { updatedAtTime: '2099-01-01T00:00:00Z' }),
+  );
+  await pullAll(id);
+  data.events.push(
+    samsaraEvent(truck ?? {}, 'HarshTurn', Date.now() + 2, { updatedAtTime: iso(Date.now()) }),
+  );
+  await pullAll(id);
+  const range = `from=${iso(Date.now() - day)}&to=${iso(Date.now() + day)}`;
+  expect(await read(us, id, `/safety-events?${range}`)).toMatchObject([{ incidentTypes: ['HarshTurn'] }]);
+});
+
 it('tells at once of an event whose vehicle is not known yet', async () => {
   const id = await connected();
   await as(us.apiToken).post('/webhook', webhookBody(us, { connectionIds: [id] }));

@@ -20,8 +20,8 @@ const perPage = 100;
 export type Listed = { items: unknown[]; more: boolean; total: number | undefined };
 
 /**
- * Reads a page of a list. Speeds come in km/h and times in UTC. How many items there are is read anew on each page; some
- * lists say it beside their items. Where none is said, a page that is not full is the last.
+ * Reads a page of a list. Speeds come in km/h and times in UTC. Each page says how many items there are, some of them
+ * outside `pagination`. If none does, the first page that is not full is the last.
  *
  * @throws Problem
  */

@@ -1,0 +1,84 @@
+import { sql } from 'drizzle-orm';
+import { noteHealthStatus, noteSilentSince } from '../accounts/connections.ts';
+import { sendMails } from '../alerts/mails.ts';
+import { selectRecipients } from '../alerts/report.ts';
+import { config } from '../config.ts';
+import { type Database, openDatabase, statement, transaction } from '../db/database.ts';
+import { andNotAway } from '../db/moving.ts';
+import { silentMs } from './health.ts';
+import { silenceMail } from './mail.ts';
+
+/** A use of an ingest key is noted once an hour, so that the last one may be an hour later than it says. */
+const noteMs = 3_600_000;
+
+/** How many connections one statement looks at. */
+const perChunk = 2000;
+
+/** How many connections a run tells of; the others come next. */
+const maxTold = 100;
+
+/** A connection that has fallen silent, or sends again. */
+type Changed = { id: string; accountId: string; name: string; silent: number };
+
+/**
+ * Notes which connections fed by connectors have sent nothing for a day, and which of these send again, and emails their
+ * accounts' people. Those that have never sent anything are left alone. Returns how many have changed.
+ */
+export async function noteSilences(env: Env, now = Date.now()): Promise<number> {
+  const db = openDatabase(env);
+  const changed: Changed[] = [];
+  for (let after: string | undefined = ''; after !== undefined && changed.length < maxTold; ) {
+    const [found, [last]]: readonly [Changed[], { id: string | null }[]] = await transaction(
+      db,
+      [selectChanged(env, db, after, now), lastOfChunk(db, after)],
+      { repeatable: true },
+    );
+    changed.push(...found.slice(0, maxTold - changed.length));
+    after = last?.id ?? undefined;
+  }
+  for (const one of changed) await note(db, one, now);
+  await tell(env, db, changed);
+  return changed.length;
+}
+
+const chunk = (after: string) =>
+  sql`(select * from connections where id > ${after} order by id limit ${perChunk})`;
+
+const lastOfChunk = (db: Database, after: string) =>
+  statement<{ id: string | null }>(db, sql`select max(id) as id from ${chunk(after)}`);
+
+const selectChanged = (env: Env, db: Database, after: string, now: number) =>
+  statement<Changed>(
+    db,
+    sql`
+    select id, accountId, name, silent from (
+      select c.id, c.account_id as accountId, coalesce(c.name, c.tsp) as name, c.silent_since is not null as known, (
+        select max(t.last_used_at) <= ${now - silentMs - noteMs}
+        from tokens t indexed by tokens_active_by_connection
+        where t.connection_id = c.id and t.revoked_at is null) as silent
+      from ${chunk(after)} c
+      where not exists (select 1 from pulls p where p.connection_id = c.id)
+        ${andNotAway(env, sql`c.account_id`)})
+    where silent <> known`,
+  );
+
+async function note(db: Database, { id, accountId, silent }: Changed, now: number): Promise<void> {
+  const since = noteSilentSince(db, id, silent ? now : null);
+  const status = noteHealthStatus(db, { id, accountId, now }, silent ? 3 : 1);
+  await transaction(db, [since, ...status], { repeatable: true });
+}
+
+async function tell(env: Env, db: Database, changed: Changed[]): Promise<void> {
+  const { emailFrom, origin } = config(env);
+  if (changed.length === 0 || !emailFrom || !origin) return;
+  const recipients = await selectRecipients(db, [...new Set(changed.map(({ accountId }) => accountId))]);
+  const mails = changed.flatMap((one) => {
+    const to = recipients.find(({ accountId }) => accountId === one.accountId);
+    return to ? [{ one, account: to.account, emails: JSON.parse(to.emails) as string[] }] : []; // as selected
+  });
+  const rendered = mails.map(async ({ one, account, emails }) => {
+    const mail = await silenceMail({ ...one, account, silent: one.silent === 1 }, origin);
+    return { accountId: one.accountId, kind: 'connection', emails, ...mail };
+  });
+  await sendMails(env, await Promise.all(rendered));
+}

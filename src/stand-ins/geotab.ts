@@ -1,3 +1,5 @@
+import { cameInAt, geotabRule, type Item, lastVersion } from './geotab-items.ts';
+
 /** What a made-up MyGeotab database holds; tests and the demo change it while it is being read. */
 export type GeotabData = {
   database: string;
@@ -13,8 +15,6 @@ export type GeotabData = {
   groups: Item[];
   positions: Item[];
 };
-
-type Item = { [field: string]: unknown };
 
 /** A call: its method, the type it is about, its parameters, and the host that got it. */
 export type GeotabCall = { method: string; typeName: string; params: Item; host: string };
@@ -73,17 +73,15 @@ export function geotabStandIn(
     },
     GetFeed({ typeName, fromVersion, search, resultsLimit }) {
       const list = listOf(typeName);
-      if (fromVersion === undefined && search === undefined) return { data: [], toVersion: versionOf(made) };
+      if (fromVersion === undefined && search === undefined) return { data: [], toVersion: lastVersion() };
       const since = Date.parse(String((search as Item | undefined)?.fromDate));
       const found = list
         .filter((item) =>
-          fromVersion === undefined
-            ? (cameIn.get(item) ?? 0) >= since
-            : String(item?.version) > String(fromVersion),
+          fromVersion === undefined ? cameInAt(item) >= since : String(item?.version) > String(fromVersion),
         )
         .toSorted((a, b) => (String(a.version) < String(b.version) ? -1 : 1))
         .slice(0, Number(resultsLimit ?? 50_000));
-      return { data: found, toVersion: found.at(-1)?.version ?? fromVersion ?? versionOf(made) };
+      return { data: found, toVersion: found.at(-1)?.version ?? fromVersion ?? lastVersion() };
     },
     ExecuteMultiCall: ({ calls }) =>
       (calls as { method: string; params: Item }[]).map(({ method, params }) => run(method, params)),
@@ -188,125 +186,6 @@ function matches(item: Item, search: Item, typeName: string): boolean {
     (first === undefined || (String(first) <= to && String(last ?? '~') >= from))
   );
 }
-
-let made = 0;
-const versionOf = (n: number): string => n.toString(16).padStart(16, '0');
-const cameIn = new WeakMap<Item, number>();
-
-/** Gives an item new fields, and the version that comes with them. */
-export const geotabChange = <T extends Item>(item: T, more: Item): T =>
-  Object.assign(item, more, { version: versionOf(++made) });
-
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-/** An item that came in at a time. */
-function come(at: number, item: Item): Item {
-  const whole = geotabChange(item, {});
-  cameIn.set(whole, at);
-  return whole;
-}
-
-/** A vehicle as Geotab gives it. */
-export const geotabDevice = (n: number, more: Item = {}): Item =>
-  come(0, {
-    id: `b${n.toString(16).toUpperCase()}`,
-    name: `Van ${n}`,
-    serialNumber: `G9TEST0000${n}`,
-    deviceType: 'GO9',
-    productId: 120,
-    vehicleIdentificationNumber: `1FTBW3XM5${String(10_000_000 + n)}`,
-    engineVehicleIdentificationNumber: '?',
-    vinInfoMake: 'Ford',
-    vinInfoModel: 'Transit',
-    vinInfoYear: '2023',
-    licensePlate: `VAN-${n}`,
-    licenseState: 'CO',
-    comment: '',
-    timeZoneId: 'America/Denver',
-    groups: [{ id: 'b27A1' }, { id: 'GroupVehicleId' }],
-    activeFrom: '2024-03-01T10:00:00.000Z',
-    activeTo: '2050-01-01T00:00:00.000Z',
-    ...more,
-  });
-
-/** A driver as Geotab gives them. */
-export const geotabUser = (n: number, more: Item = {}): Item =>
-  come(0, {
-    id: `b${(1000 + n).toString(16).toUpperCase()}`,
-    name: `sam${n}@acme.example.com`,
-    firstName: 'Sam',
-    lastName: `Ortiz ${n}`,
-    isDriver: true,
-    licenseNumber: `77-${n}`,
-    licenseProvince: 'CO',
-    phoneNumber: '',
-    employeeNo: '',
-    activeFrom: '2024-03-01T10:00:00.000Z',
-    activeTo: '2050-01-01T00:00:00.000Z',
-    ...more,
-  });
-
-/** A trip of a vehicle that began at a time (milliseconds since 1970) and took half an hour, as Geotab gives it. */
-export const geotabTrip = (device: Item, at: number, more: Item = {}): Item =>
-  come(at + 1_800_000, {
-    id: `b${at.toString(16).toUpperCase()}`,
-    device: { id: device.id },
-    driver: { id: 'b3E9', isDriver: true },
-    start: iso(at),
-    stop: iso(at + 1_800_000),
-    nextTripStart: iso(at + 7_200_000),
-    distance: 24.6,
-    drivingDuration: '00:28:10',
-    stopDuration: '01:30:00',
-    idlingDuration: '00:01:50',
-    averageSpeed: 52.4,
-    maximumSpeed: 101,
-    odometer: 88_123_400,
-    engineHours: 4_123_000,
-    stopPoint: { x: -104.87, y: 39.75 },
-    isSeatBeltOff: false,
-    ...more,
-  });
-
-/** An exception of a rule by a vehicle at a time (milliseconds since 1970), as Geotab gives it: without a place. */
-export const geotabException = (device: Item, rule: string, at: number, more: Item = {}): Item =>
-  come(at, {
-    id: `a${device.id}_${at}`,
-    activeFrom: iso(at),
-    activeTo: iso(at + 4_000),
-    duration: '00:00:04',
-    distance: 0.05,
-    rule: { id: rule, state: 'RuleStateActiveId', reason: '' },
-    device: { id: device.id },
-    driver: { id: 'b3E9', isDriver: true },
-    diagnostic: 'NoDiagnosticId',
-    state: 'ExceptionEventStateValidId',
-    createdDateTime: iso(at + 20_000),
-    lastModifiedDateTime: iso(at + 20_000),
-    ...more,
-  });
-
-/** A position of a vehicle at a time (milliseconds since 1970), as Geotab gives it. */
-export const geotabPosition = (device: Item, at: number, more: Item = {}): Item =>
-  come(at, {
-    id: `b${at.toString(16).toUpperCase()}${device.id}`,
-    device: { id: device.id },
-    dateTime: iso(at),
-    latitude: 39.7392,
-    longitude: -104.9903,
-    speed: 64,
-    ...more,
-  });
-
-/** A rule as Geotab gives it. Those of customers have ids that say nothing. */
-export const geotabRule = (id: string, name: string): Item => ({
-  id,
-  name,
-  baseType: /^Rule/.test(id) ? 'Stock' : 'Custom',
-  state: 'RuleStateActiveId',
-  activeFrom: '1986-01-01T00:00:00.000Z',
-  activeTo: '2050-01-01T00:00:00.000Z',
-});
 
 /** A database with nothing in it but the groups and rules that there are always. */
 export const geotabDatabase = (database: string): GeotabData => ({

@@ -75,7 +75,7 @@ export async function proveExactlyOnce(
         .map(({ kind, sourceId, level }) => `${recordId(id, kind, sourceId)} ${level}`);
       expect(await toldOf(id)).toEqual(told.sort());
     }),
-    { numRuns: env.FULL_PROOF === '1' ? 200 : 12 },
+    { numRuns: env.FULL_PROOF ? 200 : 12 },
   );
 }
 

@@ -41,12 +41,12 @@ export const pullHits: Hits = {
       'historyDays',
     );
   },
-  'what a provider may answer with': async (bytes) => {
+  'what a provider may answer with': async (bytes, values) => {
     const { token, hooks } = provider();
     const id = await connect(us, 'samsara', token);
     await pullAll(id);
-    const answer = async (size: number) => {
-      const reply = JSON.stringify({ data: [], pagination: { endCursor: 'x', hasNextPage: false } });
+    const answer = async (size: number, more: number[] = []) => {
+      const reply = JSON.stringify({ data: [], pagination: { endCursor: 'x', hasNextPage: false }, more });
       hooks.serves(origin, () => new Response(reply.padEnd(size)));
       await turn(id);
       const { data } = await operator.get<{ feeds: { problem: { advice: string } | null }[] }>(
@@ -55,7 +55,10 @@ export const pullHits: Hits = {
       return data.feeds.map(({ problem }) => problem?.advice);
     };
     expect((await answer(bytes)).filter(Boolean)).toEqual([]);
-    expect(await answer(bytes + 1)).toContain('Samsara answers with more than 16 MiB. We keep trying.');
+    expect(await answer(bytes + 1)).toContain('Samsara answers with more than 2 MiB. We keep trying.');
+    const ones = Array(values).fill(1);
+    expect(await answer(0, ones)).toContain('Samsara answers with more than 100,000 values. We keep trying.');
+    expect((await answer(0, ones.slice(10))).filter(Boolean)).toEqual([]);
   },
   "age of a call of a provider's webhook, by its own time": async (minutes) => {
     const ring = await ringer();

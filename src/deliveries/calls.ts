@@ -10,7 +10,7 @@ import type { Recorded } from './record.ts';
 import { countAttempt } from './telemetry.ts';
 
 /** Calls in flight per lane: an invocation may wait on six connections, and D1 needs one. */
-export const callsPerLane = 5;
+const callsPerLane = 5;
 
 /** The most deliveries that a lane claims at a time, and for how much of its receiver's time. */
 const maxPerClaim = 40;
@@ -58,13 +58,26 @@ export function laneCalls(env: Env, accountId: string, webhookId: string) {
       running.add(done);
     }
   };
+  /** How many deliveries the receiver answers in `claimAheadMs`; 0 while that is not known. */
+  const ahead = (): number =>
+    answerMs === undefined
+      ? 0
+      : Math.min(
+          othersAreActive(accountId) ? maxPerFairClaim : maxPerClaim,
+          Math.floor((callsPerLane * claimAheadMs) / Math.max(1, answerMs)),
+        );
   return {
     /** How many deliveries to claim now: what is free, or what a quick receiver answers in a tenth of a second. */
-    room(): number {
-      const free = callsPerLane - running.size;
-      const ahead =
-        answerMs === undefined ? 0 : Math.floor((callsPerLane * claimAheadMs) / Math.max(1, answerMs));
-      return Math.min(othersAreActive(accountId) ? maxPerFairClaim : maxPerClaim, Math.max(free, ahead));
+    room: (): number => Math.max(callsPerLane - running.size, ahead()),
+    /** Waits until the receiver has answered once, which tells its pace, or has proved to be slow. */
+    async paceKnown(): Promise<void> {
+      if (answerMs === undefined && running.size > 0)
+        await Promise.race([...running, scheduler.wait(claimAheadMs)]);
+    },
+    /** How many lanes a window of this size has work for: few where each claims ahead, or claims would be small. */
+    lanesFor(window: number): number {
+      const size = ahead();
+      return Math.max(1, size > callsPerLane ? Math.round(window / size) : Math.ceil(window / callsPerLane));
     },
     start(webhook: ClaimedWebhook, claimed: Claimed[], startBy: number): void {
       waiting.push(...claimed.map((delivery) => ({ delivery, webhook, startBy })));

@@ -1,7 +1,7 @@
+import { homeOfMoved } from '../db/moved.ts';
+import { hasHomes, homesOf } from '../homes/homes.ts';
 import { described, fault } from '../log.ts';
-import { callsPerLane } from './calls.ts';
 import { cancelDeleted } from './cancel.ts';
-import type { ClaimedWebhook } from './claim.ts';
 import { crews, type Member } from './crew.ts';
 import { continueFanOut } from './fan-out.ts';
 import { type LaneEnd, runLane } from './lane.ts';
@@ -101,7 +101,7 @@ async function work(env: Env, wake: Wake, turn: Turn, member: Member): Promise<v
     return isOpen(turn) && (!member.isContended() || Date.now() < sliceUntil);
   };
   const end = await runLane(env, wake, inTime, growth(env, wake, member));
-  if (end.reason === 'webhook gone') return cancelDeleted(env, wake.webhookId);
+  if (end.reason === 'webhook gone') return followOrCancel(env, wake);
   if (end.reason === 'out of time') {
     if (isOpen(turn)) member.putBack(wake);
     else await send(env.DELIVERIES, [wake]);
@@ -111,12 +111,20 @@ async function work(env: Env, wake: Wake, turn: Turn, member: Member): Promise<v
   if (at !== undefined) await wakeAt(env, wake, at);
 }
 
-/** Wakes the two lanes that follow this one, each once, as soon as the webhook's window is wide enough for it. */
-function growth(env: Env, wake: Wake, member: Member): (webhook: ClaimedWebhook) => void {
+/** A message may have been under way when its account moved to another home. */
+async function followOrCancel(env: Env, { timer: _, ...wake }: Wake): Promise<void> {
+  const name = hasHomes(env) ? await homeOfMoved(env, wake.accountId) : undefined;
+  const home = name === undefined ? undefined : homesOf(env).get(name);
+  if (home) await send(home.DELIVERIES, [wake]);
+  else await cancelDeleted(env, wake.webhookId);
+}
+
+/** Wakes the two lanes that follow this one, each once, as soon as the webhook has work for so many. */
+function growth(env: Env, wake: Wake, member: Member): (lanes: number) => void {
   const next = [2 * wake.lane, 2 * wake.lane + 1];
-  return ({ window }) => {
+  return (lanes) => {
     const [lane = 0] = next;
-    if (lane === 0 || lane > Math.ceil(window / callsPerLane) || !member.mayAdd()) return;
+    if (lane === 0 || lane > lanes || !member.mayAdd()) return;
     next.shift();
     const { timer, ...same } = wake;
     void send(env.DELIVERIES, [{ ...same, lane }]);

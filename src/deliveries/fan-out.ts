@@ -109,6 +109,7 @@ export async function continueFanOut(env: Env, id: string, inTime: () => boolean
     const from = mark;
     const step = await inTurn(row.accountId, () => expandNext(env, db, id, row, from));
     if (step === 'busy') return false;
+    if (step.result === from) return false; // the account is being moved: it goes on there
     mark = step.result;
   }
   return true;

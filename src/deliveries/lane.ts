@@ -39,7 +39,8 @@ const turnPatienceMs = 5_000;
 /**
  * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
  * transaction of the next claim, until a claim comes back empty or it is no longer `inTime`, which is asked before each
- * transaction (design 9). `onFull` is called after each claim that leaves work for other lanes.
+ * transaction (design 9). `onFull` is called after each claim that leaves work for other lanes, with the number of lanes
+ * that there is work for.
  *
  * @throws Refusal: unavailable, or whatever D1 throws; claims then lapse, and the sweep wakes what they held
  */
@@ -47,7 +48,7 @@ export async function runLane(
   env: Env,
   { accountId, webhookId, lane, accidents = false }: Wake,
   inTime: () => boolean,
-  onFull: (webhook: ClaimedWebhook) => void,
+  onFull: (lanes: number) => void,
 ): Promise<LaneEnd> {
   const db = openDatabase(env);
   const calls = laneCalls(env, accountId, webhookId);
@@ -73,7 +74,10 @@ export async function runLane(
     const { webhook: found, claimed, now } = turn || (await recordAndClaim(count));
     webhook = found;
     full = claimed.length > 0 && (webhook?.more || claimed.length === count);
-    if (webhook && full) onFull(webhook);
+    if (webhook && full) {
+      await calls.paceKnown();
+      onFull(calls.lanesFor(webhook.window));
+    }
     if (calls.idle()) {
       const pauseMs = webhook && lane === 1 && more ? paceMs(webhook, now) : 0;
       const reason = !webhook ? 'webhook gone' : count > 0 ? 'idle' : 'out of time';

@@ -1,8 +1,9 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import { decodePlace, encodePlace, invalidCursor, type Place } from '../db/cursor.ts';
 import { type Database, refuseUnless, statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
+import type { Caller } from '../db/guard.ts';
 import { createdAtOf, firstIdAt } from '../db/ids.ts';
+import { asReader, bookmarkOf, continueFrom } from '../db/near.ts';
 import { maxScanned } from '../db/pages.ts';
 import { parse, timestamp } from '../fields.ts';
 import { accidentLevels, EVENT, EVENT_LEVEL, typeOfLevel } from '../notifications/types.ts';
@@ -32,19 +33,18 @@ export async function readDeliveries(
   const after = place && walk.after(place);
   if (cursor !== undefined && !after) throw invalidCursor();
 
-  const [, rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      refuseUnless(db, ownsWebhook(caller, filters.webhookId), 'unknown webhook'),
-      selectPage(db, caller, { walk, after, limit, ...filters, ...range }),
-    ],
-    { repeatable: true },
-  );
+  continueFrom(env, caller, cursor);
+  const [, rows] = await asReader(env, caller, (db) => [
+    refuseUnless(db, ownsWebhook(caller, filters.webhookId), 'unknown webhook'),
+    selectPage(db, caller, { walk, after, limit, ...filters, ...range }),
+  ]);
   const passed = rows.filter(({ hit }) => hit);
   const page = passed.slice(0, limit);
   const next = placeOf(passed.length > limit ? page.at(-1) : rows.find(({ nth }) => nth === maxScanned));
-  return { items: page.map(present), ...(next && { next: encodePlace(next, identity) }) };
+  return {
+    items: page.map(present),
+    ...(next && { next: encodePlace(next, identity, bookmarkOf(env, caller)) }),
+  };
 }
 
 type Filters = Pick<DeliveryListQuery, 'webhookId' | 'status' | 'type' | 'eventId'>;

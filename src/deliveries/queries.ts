@@ -118,8 +118,20 @@ export async function findDelivery(
  *
  * @throws Refusal: invalid, when there is none
  */
-export async function locateDelivery(env: Env, id: string): Promise<DeliveryKey & { accountId: string }> {
-  const [found] = await openDatabase(env).all<DeliveryKey & { accountId: string }>(sql`
+export async function locateDelivery(env: Env, id: string): Promise<LocatedDelivery> {
+  const [found] = await deliveriesWithId(env, id);
+  if (!found) throw invalid('Unknown delivery');
+  return found;
+}
+
+/** Whether a home has a delivery with this id. */
+export const hasDelivery = async (env: Env, id: string): Promise<boolean> =>
+  (await deliveriesWithId(env, id)).length > 0;
+
+type LocatedDelivery = DeliveryKey & { accountId: string };
+
+const deliveriesWithId = (env: Env, id: string): Promise<LocatedDelivery[]> =>
+  openDatabase(env).all<LocatedDelivery>(sql`
     select webhook_id as webhookId, id, account_id as accountId from deliveries
     where (webhook_id, id) in (
       with recursive hooks (webhook) as (
@@ -128,9 +140,6 @@ export async function locateDelivery(env: Env, id: string): Promise<DeliveryKey 
         select (select min(webhook_id) from deliveries where webhook_id > webhook)
         from hooks where webhook is not null)
       select webhook, ${id} from hooks)`);
-  if (!found) throw invalid('Unknown delivery');
-  return found;
-}
 
 type Row = Omit<Delivery, 'log' | 'type'> & { log: string };
 

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase, statement, transaction } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
+import { andNotAway } from '../db/moving.ts';
 import { dueDeliveries } from './claim.ts';
 import { circuitAfter } from './policy.ts';
 import { send, wakeOf } from './queue.ts';
@@ -41,11 +42,13 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
         select id as webhookId, head->>1 as dueAt, head->>2 as accountId
         from heads left join webhook_health h on h.webhook_id = id
         where head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
+          ${andNotAway(env, sql`head->>2`)}
         limit ${maxWebhooks}`,
       ),
       statement<{ id: string }>(
         db,
-        sql`select id from fan_outs where id < ${firstIdAt(now - graceMs)} limit ${maxFanOuts}`,
+        sql`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
+          ${andNotAway(env, sql`account_id`)} limit ${maxFanOuts}`,
       ),
     ],
     { repeatable: true },

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { openDatabase } from '../db/database.ts';
+import { change, type Database, openDatabase } from '../db/database.ts';
 import type { Wake } from './queue.ts';
 
 /** The longest that the queue holds a message. */
@@ -34,3 +34,11 @@ export async function nextDueAt(env: Env, webhookId: string): Promise<number | n
     from json_each('[0, 1, 2, 3]') p`);
   return row?.at ?? null;
 }
+
+/** Forgets when messages were to wake an account's webhooks: they are in another home's queue. */
+export const forgetTimers = (db: Database, accountId: string) =>
+  change(
+    db,
+    sql`update webhook_health set timer_at = null
+      where webhook_id in (select id from webhooks where account_id = ${accountId})`,
+  );

@@ -7,6 +7,7 @@ import { readDeliveries } from '../../src/deliveries/list.ts';
 import type { DeliverySummary } from '../../src/deliveries/schema.ts';
 import { compare, idAt, listedDeliveries, type Seed } from '../support/delivery-list.ts';
 import { rows } from '../support/rows.ts';
+import { runs } from '../support/runs.ts';
 import { as } from '../support/world.ts';
 
 const setting = listedDeliveries();
@@ -141,7 +142,7 @@ describe('walking the list to its end', () => {
           expect(new Set(walked).size).toBe(walked.length);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   }, 60_000);
 

@@ -5,9 +5,11 @@ import { deliveryRoutes } from './deliveries/routes.ts';
 import { Refusal } from './errors.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { homesOf, mainHome } from './homes/homes.ts';
 import type { App } from './http/context.ts';
 import { apiVersion } from './http/envelope.ts';
 import { renderFailure } from './http/failures.ts';
+import { requestToFollow } from './http/home.ts';
 import { allowedMethods } from './http/methods.ts';
 import { logRequest } from './http/request-log.ts';
 import { ingestRoutes } from './ingest/routes.ts';
@@ -45,4 +47,10 @@ app.notFound((c) => {
   return renderFailure(new Refusal({ kind: 'not found' }), c);
 });
 
-app.onError(renderFailure);
+app.onError(async (error, c) => {
+  const request = await requestToFollow(c, error);
+  if (!request) return renderFailure(error, c);
+  // What happens in the account's new home is all there is to say of this request.
+  Object.assign(c.get('caller') ?? {}, { lastUsedAt: Date.now() });
+  return app.fetch(request, homesOf(c.env).get(mainHome), c.executionCtx);
+});

@@ -33,6 +33,8 @@ const Config = v.object({
   ),
   /** How many days safety events, trips and accidents stay in D1 before they go to the archive; 0 keeps them all. */
   HOT_DAYS: v.optional(v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(0)), '180'),
+  /** Set by `npm run deploy -- --replicas`: lists are read from the replica of D1 that is nearest. */
+  READ_REPLICAS: v.optional(v.picklist(['true', 'false']), 'false'),
   /** The style of a tile provider for the portal's maps; without it they show the outlines that are built in. */
   MAP_STYLE_URL: v.optional(
     v.pipe(
@@ -52,6 +54,7 @@ export type Config = {
   emailFrom: string | undefined;
   retentionMs: number;
   hotDays: number;
+  readReplicas: boolean;
   mapStyleUrl: string | undefined;
   allowLoopbackReceivers: boolean;
 };
@@ -73,6 +76,7 @@ export function config(env: Env): Config {
     emailFrom: vars.EMAIL_FROM,
     retentionMs: vars.DELIVERY_RETENTION_DAYS * 86_400_000,
     hotDays: vars.HOT_DAYS,
+    readReplicas: vars.READ_REPLICAS === 'true',
     mapStyleUrl: vars.MAP_STYLE_URL,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',
   };

@@ -14,6 +14,7 @@ export type Failure =
   | { kind: 'not json' }
   | { kind: 'rate limited'; retryAfter: number }
   | { kind: 'unavailable'; retryAfter: number }
+  | { kind: 'moved'; retryAfter: number } // the account lives in another home: `http/home.ts` goes there
   | { kind: 'unhealthy'; message: string; retryAfter: number; data: object };
 
 /** A failure on its way to the caller. */

@@ -7,6 +7,7 @@ import { noteSize } from './health/size.ts';
 import { described, fault } from './log.ts';
 import { pruneNotifications } from './notifications/prune.ts';
 import { resealCredentials } from './providers/rotation.ts';
+import { noteSilences } from './providers/silence.ts';
 import { pruneTokens } from './tokens/prune.ts';
 import { resealHeaders } from './webhooks/rotation.ts';
 
@@ -23,6 +24,7 @@ const jobs = {
   're-encrypt headers': resealHeaders,
   're-encrypt credentials': resealCredentials,
   'forget where old changes are archived': forgetLately,
+  'note which connections are silent': noteSilences,
   'note the size of the database': noteSize,
 } satisfies Record<string, (env: Env) => Promise<unknown>>;
 

@@ -61,11 +61,16 @@ export type Fault =
   | ({ message: 'A pull was interrupted'; connectionId: string } & Described)
   | ({ message: 'An hourly job failed'; job: string } & Described)
   | ({ message: 'A deletion was interrupted' } & Described)
+  | ({ message: 'A move was interrupted' } & Described)
   | ({ message: 'Counting events was interrupted' } & Described)
   | ({ message: 'Alerts were interrupted' } & Described)
   | ({ message: 'Archiving was interrupted' } & Described)
   | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }
   | { message: 'The database is nearly full'; percent: number }
+  | ({ message: 'A job failed in a home'; home: string } & Described)
+  | ({ message: 'A home cannot be asked'; home: string } & Described)
+  | ({ message: 'A replica failed, and the primary is read'; home: string } & Described)
+  | { message: 'A message is for a home that is not there' }
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

@@ -1,36 +1,45 @@
-import { and, eq, ne, sql } from 'drizzle-orm';
+import { and, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { note } from '../audit/note.ts';
 import { type Database, openDatabase, refuseUnless, transaction } from '../db/database.ts';
 import { asCaller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
+import { untilTrustsLapse } from '../db/lapse.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
 import { accounts } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import { nameOf } from '../homes/homes.ts';
 import { nobody, operatorIn } from './owner.ts';
 
-export type Account = typeof accounts.$inferSelect;
+/** An account, with the name of the home where it lives. */
+export type Account = Omit<typeof accounts.$inferSelect, 'frozen' | 'home'> & { home: string };
 
-/** A part of all accounts, oldest first. */
+/** A part of the accounts that live in this home, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
   const rows = await openDatabase(env)
     .select()
     .from(accounts)
-    .where(and(ne(accounts.id, nobody), following(accounts, slice)))
+    .where(and(ne(accounts.id, nobody), isNull(accounts.home), following(accounts, slice)))
     .orderBy(accounts.createdAt, accounts.id)
     .limit(slice.limit + 1);
-  return sliceOf(rows, slice);
+  const { items, ...rest } = sliceOf(rows, slice);
+  return { items: items.map((row) => asAccount(env, row)), ...rest };
 }
+
+const asAccount = (
+  env: Env,
+  { id, name, status, createdAt }: Omit<typeof accounts.$inferSelect, 'frozen' | 'home'>,
+): Account => ({ id, name, status, createdAt, home: nameOf(env) });
 
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {
-  const account: Account = { id: newId(), name, status: 'active', createdAt: Date.now() };
+  const account = { id: newId(), name, status: 'active' as const, createdAt: Date.now() };
   const db = openDatabase(env);
   await transaction(db, [
     db.insert(accounts).values(account),
     note(db, operatorIn(account.id), { action: 'created', subject: 'account', of: self(account.id) }),
   ]);
-  return account;
+  return asAccount(env, account);
 }
 
 /** The properties of an account that can change. */
@@ -76,7 +85,8 @@ export async function changeAccount(
     ...also(db),
   ]);
   if (!account) throw invalid('Unknown account');
-  return account;
+  if (status === 'suspended') await untilTrustsLapse(env);
+  return asAccount(env, account);
 }
 
 const self = (id: string) => sql`select id, name from accounts where id = ${id}`;

@@ -90,6 +90,7 @@ export async function createConnection(
     createdAt: now,
     updatedAt: now,
     lastPulledAt: null,
+    silentSince: null,
   };
   await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
@@ -150,6 +151,10 @@ export async function updateConnection(
 /** The statement that notes when a connection was last pulled (milliseconds since 1970). */
 export const notePulled = (db: Database, id: string, at: number) =>
   change(db, sql`update connections set last_pulled_at = ${at} where id = ${id}`);
+
+/** The statement that notes since when a connection has been silent (milliseconds since 1970); null once it sends again. */
+export const noteSilentSince = (db: Database, id: string, since: number | null) =>
+  change(db, sql`update connections set silent_since = ${since} where id = ${id}`);
 
 /** The statements that note how a connection is doing, and have the change feed tell of it, if that is new. */
 export function noteHealthStatus(

@@ -2,12 +2,16 @@ import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase } from '../db/database.ts';
 import type { Caller } from '../db/guard.ts';
 import { invalid } from '../errors.ts';
+import { askHomes } from '../homes/each.ts';
+import { hasHomes } from '../homes/homes.ts';
 
 /** The account that connections belong to while they are being deleted: nobody's. */
 export const nobody = '00000000-0000-0000-0000-000000000000';
 
 /** Where operators' look-ups by id find the account that something belongs to. */
 const owners = {
+  account: (id: string) => sql`select id as account_id from accounts where id = ${id}`,
+  deletion: (id: string) => sql`select account_id from deletions where id = ${id}`,
   connection: (id: string) => sql`select account_id from connections where id = ${id}`,
   token: (id: string) => sql`select account_id from tokens where id = ${id}`,
   driver: (id: string) => sql`select account_id from drivers where id = ${id}
@@ -17,6 +21,33 @@ const owners = {
     union all select account_id from (select account_id from deliveries where webhook_id = ${id} limit 1)`,
 } satisfies Record<string, (id: string) => SQL>;
 
+/** What operators can look up by its id alone. */
+export type Owned = keyof typeof owners;
+
+/** Whether something of an account that lives in this home has this id. */
+export async function livesHere(env: Env, kind: Owned, id: string): Promise<boolean> {
+  const found = await openDatabase(env).all(
+    sql`select 1 from accounts where id in (${owners[kind](id)}) and home is null`,
+  );
+  return found.length > 0;
+}
+
+/** The account of another home that an address belongs to, as far as they can be asked. */
+export async function ownerElsewhere(env: Env, email: string): Promise<string | undefined> {
+  if (!hasHomes(env)) return undefined;
+  const asked = await askHomes(env, (home) => ownerOf(home, email));
+  return asked.find(([home, owner]) => home !== env && owner)?.[1];
+}
+
+/** The account of this home that an address belongs to; undefined if there is none. */
+export async function ownerOf(env: Env, email: string): Promise<string | undefined> {
+  const [owner] = await openDatabase(env).all<{ id: string }>(
+    sql`select a.id from portal_users u join accounts a on a.id = u.account_id and a.home is null
+      where u.email = ${email} and u.confirmed_at is not null`,
+  );
+  return owner?.id;
+}
+
 /** An operator acting in one account. The caller has already been authenticated as an operator. */
 export const operatorIn = (accountId: string): Caller => ({ operator: true, accountId });
 
@@ -25,7 +56,7 @@ export const operatorIn = (accountId: string): Caller => ({ operator: true, acco
  *
  * @throws Refusal: invalid, when there is no such thing
  */
-export async function operatorInOwnerOf(env: Env, kind: keyof typeof owners, id: string): Promise<Caller> {
+export async function operatorInOwnerOf(env: Env, kind: Owned, id: string): Promise<Caller> {
   const [found] = await openDatabase(env).all<{ account_id: string }>(owners[kind](id));
   if (!found || found.account_id === nobody) throw invalid(`Unknown ${kind}`);
   return operatorIn(found.account_id);

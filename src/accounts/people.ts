@@ -8,6 +8,7 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts
 import { portalUsers } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
 import type { Role } from '../roles.ts';
+import { ownerElsewhere } from './owner.ts';
 
 /** A person of an account, who signs in to the portal; pending until `confirmedAt` says when they first did. */
 export type PortalUser = typeof portalUsers.$inferSelect;
@@ -35,6 +36,8 @@ export async function addPortalUser(
   role: Role,
 ): Promise<PortalUser> {
   const { accountId } = caller;
+  const elsewhere = await ownerElsewhere(env, email);
+  if (elsewhere) throw belongsTo(`the account ${elsewhere}`);
   const [, [owner], , , [user]] = await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
     db
@@ -49,9 +52,11 @@ export async function addPortalUser(
       .where(and(eq(portalUsers.email, email), eq(portalUsers.accountId, accountId))),
   ]);
   if (user && !owner) return user;
-  const whose = owner?.accountId === accountId ? 'this account' : `the account ${owner?.accountId}`;
-  throw invalid('This address cannot be added', [{ field: 'email', message: `belongs to ${whose} already` }]);
+  throw belongsTo(owner?.accountId === accountId ? 'this account' : `the account ${owner?.accountId}`);
 }
+
+const belongsTo = (whose: string) =>
+  invalid('This address cannot be added', [{ field: 'email', message: `belongs to ${whose} already` }]);
 
 const confirmed = (email: string) =>
   sql`select 1 from portal_users where email = ${email} and confirmed_at is not null`;

@@ -1,6 +1,7 @@
 import { checksum, hasChecksum, type Purpose } from '../checksums.ts';
 import { config } from '../config.ts';
 import { base64url } from '../encoding.ts';
+import { mainHome } from '../homes/homes.ts';
 
 /** What the secrets of people are for: a browser's session, or a link that starts one. */
 export type SecretKind = Exclude<Purpose, 'credential' | 'tick'>;
@@ -11,6 +12,16 @@ const randomLength = 43;
 export async function newSecret(env: Env, kind: SecretKind): Promise<string> {
   const random = base64url(crypto.getRandomValues(new Uint8Array(32)));
   return random + (await checksum(config(env).headerKeys, kind, random));
+}
+
+/** A secret as people carry it: behind the name of its home and a point, unless that is main (design 11). */
+export const withHome = (home: string, secret: string): string =>
+  home === mainHome ? secret : `${home}.${secret}`;
+
+/** The home and the secret in what `withHome` made. */
+export function splitSecret(value: string): { home: string; secret: string } {
+  const [secret = '', home = mainHome] = value.split('.', 2).reverse();
+  return { home, secret };
 }
 
 /** True when `secret` is one that `newSecret` made. Asks no database; whether it is still good is another question. */

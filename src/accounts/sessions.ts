@@ -1,13 +1,23 @@
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
 import { config } from '../config.ts';
-import { breaksUnique, openDatabase, transaction } from '../db/database.ts';
+import {
+  breaksUnique,
+  type Database,
+  jsonList,
+  openDatabase,
+  refuseUnless,
+  transaction,
+} from '../db/database.ts';
 import { accounts, portalUsers, sessions, signInLinks } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import { askHomes } from '../homes/each.ts';
+import { hasHomes, nameOf, otherHomes } from '../homes/homes.ts';
 import { type Attention, attentionOf } from '../overview/attention.ts';
 import { versionOf, type Watched } from '../overview/version.ts';
 import { hashToken } from '../tokens/format.ts';
+import { ownerOf } from './owner.ts';
 import type { PortalUser } from './people.ts';
-import { isSecret, newSecret } from './secrets.ts';
+import { isSecret, newSecret, withHome } from './secrets.ts';
 
 /**
  * A session: whose it is, the account's name, what it has to look at, and the hash of the session's secret. `version` is
@@ -27,7 +37,7 @@ export const linkMs = 15 * 60_000;
 /** How long a session lasts. */
 export const sessionMs = 14 * 24 * 3_600_000;
 
-/** A link's secret part, and the account that it opens, with whether the person has yet to join that. */
+/** A link's secret part with its home, and the account that it opens, with whether the person has yet to join that. */
 export type SignInLink = { secret: string; account: string; pending: boolean };
 
 /** To how many accounts a person who is invited to several gets links at a time. */
@@ -38,24 +48,44 @@ const maxLinks = 5;
  * or else one to each account that has invited it, the newest five. With `accountId`, only one to that account.
  */
 export async function createSignInLinks(env: Env, email: string, accountId?: string): Promise<SignInLink[]> {
-  const db = openDatabase(env);
-  const found = await db.all<{ id: string; account: string; pending: number }>(sql`
+  const found = await askHomes(env, (home) => peopleWith(home, email, accountId));
+  const owned = found.filter(([, people]) => people.some(({ pending }) => pending === 0));
+  const inHomes = owned.length > 0 ? owned.slice(0, 1) : found;
+  const links = await Promise.all(inHomes.map(([home, people]) => linksFor(home, people)));
+  return links.flat().slice(0, maxLinks);
+}
+
+type Addressed = { id: string; account: string; pending: number };
+
+/** Who has this address in a home, the newest first. */
+const peopleWith = (env: Env, email: string, accountId: string | undefined): Promise<Addressed[]> =>
+  openDatabase(env).all<Addressed>(sql`
     select u.id, a.name as account, u.confirmed_at is null as pending
-    from portal_users u join accounts a on a.id = u.account_id
+    from portal_users u join accounts a on a.id = u.account_id and a.home is null
     where u.email = ${email} ${accountId === undefined ? sql.empty() : sql`and u.account_id = ${accountId}`}
       and (u.confirmed_at is not null or not exists (
         select 1 from portal_users where email = ${email} and confirmed_at is not null))
     order by u.created_at desc, u.id desc limit ${maxLinks}`);
+
+async function linksFor(env: Env, people: Addressed[]): Promise<SignInLink[]> {
   const links = await Promise.all(
-    found.map(async ({ id, account, pending }) => {
+    people.map(async ({ id, account, pending }) => {
       const secret = await newSecret(env, 'sign-in link');
       return { secret, account, pending: pending === 1, userId: id, hash: await hashToken(secret) };
     }),
   );
   if (links.length === 0) return [];
   const expiresAt = Date.now() + linkMs;
-  await db.insert(signInLinks).values(links.map(({ hash, userId }) => ({ hash, userId, expiresAt })));
-  return links.map(({ secret, account, pending }) => ({ secret, account, pending }));
+  const db = openDatabase(env);
+  await transaction(db, [
+    db.insert(signInLinks).values(links.map(({ hash, userId }) => ({ hash, userId, expiresAt }))),
+    ...unlessFrozen(env, db, sql`id in ${jsonList(links.map(({ userId }) => userId))}`),
+  ]);
+  return links.map(({ secret, account, pending }) => ({
+    secret: withHome(nameOf(env), secret),
+    account,
+    pending,
+  }));
 }
 
 /**
@@ -70,19 +100,43 @@ export function signInUrl(env: Env, { secret }: SignInLink): string {
   return `${origin}/portal/sign-in/${secret}`;
 }
 
+/** With several homes, a statement that refuses what these people want while their account is frozen (design 11). */
+const unlessFrozen = (env: Env, db: Database, people: SQL) =>
+  hasHomes(env)
+    ? [
+        refuseUnless(
+          db,
+          sql`not exists (select 1 from accounts where frozen
+            and id in (select account_id from portal_users where ${people}))`,
+          'account being moved',
+        ),
+      ]
+    : [];
+
 /**
  * Uses a link up and opens a session; by the first one, the address comes to belong to the account. Returns the
  * session's secret, or undefined if the link is not valid or the address has come to belong to another account. Junk is
- * told without asking the database.
+ * told without asking the database. A link may name the home that its account has left since.
+ *
+ * @throws Refusal: unavailable, while the account is being moved
  */
 export async function signIn(env: Env, link: string): Promise<string | undefined> {
   if (!(await isSecret(env, 'sign-in link', link))) return undefined;
+  const hash = await hashToken(link);
+  for (const home of [env, ...otherHomes(env).map(([, other]) => other)]) {
+    const secret = await signInAt(home, hash);
+    if (secret !== undefined) return secret;
+  }
+  return undefined;
+}
+
+async function signInAt(env: Env, hash: string): Promise<string | undefined> {
   const now = Date.now();
   const db = openDatabase(env);
-  const [used] = await db
-    .delete(signInLinks)
-    .where(eq(signInLinks.hash, await hashToken(link)))
-    .returning();
+  const [[used]] = await transaction(db, [
+    db.delete(signInLinks).where(eq(signInLinks.hash, hash)).returning(),
+    ...unlessFrozen(env, db, sql`id in (select user_id from sign_in_links where hash = ${hash})`),
+  ]);
   if (!used || used.expiresAt <= now) return undefined;
   const secret = await newSecret(env, 'session');
   try {
@@ -102,7 +156,35 @@ export async function signIn(env: Env, link: string): Promise<string | undefined
     if (breaksUnique(error, 'portal_users.email')) return undefined;
     throw error;
   }
+  if (hasHomes(env) && (await belongsElsewhere(env, used.userId, now))) return undefined;
   return secret;
+}
+
+/**
+ * Whether the address of a person who has just signed in for the first time belongs to an account in another home; then
+ * they have not. This is asked after the sign-in was written, so that of two at the same moment neither misses the other.
+ *
+ * @throws Refusal: unavailable, when a home cannot be asked
+ */
+async function belongsElsewhere(env: Env, userId: string, now: number): Promise<boolean> {
+  const db = openDatabase(env);
+  const [joined] = await db
+    .select({ email: portalUsers.email })
+    .from(portalUsers)
+    .where(and(eq(portalUsers.id, userId), eq(portalUsers.confirmedAt, now)));
+  if (!joined) return false;
+  let owned = true;
+  try {
+    const asked = otherHomes(env).map(([, home]) => ownerOf(home, joined.email));
+    owned = (await Promise.all(asked)).some(Boolean);
+  } finally {
+    if (owned)
+      await transaction(db, [
+        db.delete(sessions).where(eq(sessions.userId, userId)),
+        db.update(portalUsers).set({ confirmedAt: null }).where(eq(portalUsers.id, userId)),
+      ]);
+  }
+  return owned;
 }
 
 /**
@@ -133,5 +215,9 @@ export async function signOut(
   everywhere: boolean,
 ): Promise<void> {
   const which = everywhere ? eq(sessions.userId, session.user.id) : eq(sessions.hash, session.hash);
-  await openDatabase(env).delete(sessions).where(which);
+  const db = openDatabase(env);
+  await transaction(db, [
+    db.delete(sessions).where(which),
+    ...unlessFrozen(env, db, sql`id = ${session.user.id}`),
+  ]);
 }

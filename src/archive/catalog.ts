@@ -86,12 +86,13 @@ export const dropEntry = (db: Database, day: DayOf) =>
   change(db, sql`delete from archived_days where ${key(day)}`);
 
 /** Some days that were begun and are not done; not of connections that are being deleted. */
-export const openEntries = (db: Database, kinds: string[], most: number) =>
+export const openEntries = (db: Database, kinds: string[], most: number, also: SQL = sql.empty()) =>
   statement<DayOf>(
     db,
     sql`select kind, account_id as accountId, connection_id as connectionId, day
       from archived_days indexed by archived_days_open
       where state <> 'done' and kind in (select value from json_each(${JSON.stringify(kinds)}))
         and not exists (select 1 from deletions d where d.id in (connection_id, account_id))
+        ${also}
       limit ${most}`,
   );

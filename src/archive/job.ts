@@ -1,4 +1,6 @@
+import { sql } from 'drizzle-orm';
 import { type Database, openDatabase } from '../db/database.ts';
+import { andNotMoving } from '../db/moving.ts';
 import { described, fault } from '../log.ts';
 import { bucketOf, type DayOf } from './bucket.ts';
 import { openEntries } from './catalog.ts';
@@ -32,9 +34,9 @@ export async function archive(
   if (!bucket || before === -Infinity) return;
   const until = Date.now() + forMs;
   try {
-    if ((await daysToMove(openDatabase(env), kinds, before * dayMs)).length === 0) return;
+    if ((await daysToMove(env, openDatabase(env), kinds, before * dayMs)).length === 0) return;
     await inArchiveTurn(env, (turn) =>
-      run(turn, bucket, kinds, before * dayMs, () => Date.now() >= until || turn.queries() > maxQueries),
+      run(env, turn, bucket, kinds, before * dayMs, () => Date.now() >= until || turn.queries() > maxQueries),
     );
   } catch (error) {
     interrupted(error);
@@ -46,6 +48,7 @@ const interrupted = (error: unknown) =>
 
 /** Goes on until there is nothing to do. A connection that fails is left for the next run, and stops no other. */
 async function run(
+  env: Env,
   turn: Turn,
   bucket: R2Bucket,
   kinds: ArchiveKind[],
@@ -54,7 +57,7 @@ async function run(
 ): Promise<void> {
   const failed = new Set<string>();
   for (;;) {
-    const found = await daysToMove(turn.db, kinds, before);
+    const found = await daysToMove(env, turn.db, kinds, before);
     const days = found.filter(({ day }) => !failed.has(day.kind + day.connectionId));
     if (days.length === 0) return;
     for (const { kind, day } of days) {
@@ -70,15 +73,21 @@ async function run(
 type Due = { kind: ArchiveKind; day: DayOf };
 
 /** Days that were begun, and the oldest day of each of some connections. */
-async function daysToMove(db: Database, kinds: ArchiveKind[], before: number): Promise<Due[]> {
+async function daysToMove(env: Env, db: Database, kinds: ArchiveKind[], before: number): Promise<Due[]> {
   const names = kinds.map(({ name }) => name);
-  const begun = await openEntries(db, names, connectionsAtATime);
+  const begun = await openEntries(db, names, connectionsAtATime, andNotMoving(env, sql`account_id`));
   const due = begun.flatMap((day) => {
     const kind = kinds.find(({ name }) => name === day.kind);
     return kind ? [{ kind, day }] : [];
   });
   for (const kind of kinds)
-    for (const { oldest, ...owner } of await oldestRows(db, kind, before, connectionsAtATime)) {
+    for (const { oldest, ...owner } of await oldestRows(
+      db,
+      kind,
+      before,
+      connectionsAtATime,
+      andNotMoving(env, sql`c.account_id`),
+    )) {
       const day = { kind: kind.name, ...owner, day: dayOf(oldest) };
       if (!begun.some((one) => isSame(one, day))) due.push({ kind, day });
     }

@@ -2,9 +2,10 @@ import { sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Position } from '../db/cursor.ts';
 import { type Database, statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
+import type { Caller } from '../db/guard.ts';
 import { leavingConnections } from '../db/leaving.ts';
 import { connectionIds } from '../db/merge.ts';
+import { asReader, leaveReplica } from '../db/near.ts';
 import {
   maxPageBytes,
   type Page,
@@ -65,7 +66,9 @@ export async function readPageAcross(
       return await cut(env, bucket, caller, query);
     } catch (error) {
       // Most likely a file was replaced after the catalog was read, which names the new one by now.
-      if (!(error instanceof PartGone) || tries === 3) throw error;
+      if (!(error instanceof PartGone)) throw error;
+      if (leaveReplica(caller)) continue; // a replica's catalog may name files that have been gone for long
+      if (tries === 3) throw error;
       if (tries === 2) await repairForReader(env, bucket, error.day);
     }
   }
@@ -104,7 +107,7 @@ async function readStep(
 ): Promise<Page & { archived: boolean }> {
   const { connectionId, descending = false, archive } = query;
   const wanted = daysQuery(query, caller, most);
-  const [leaving, found, [{ late } = { late: 0 }], ...hot] = await asCaller(
+  const [leaving, found, [{ late } = { late: 0 }], ...hot] = await asReader(
     env,
     caller,
     (db) =>
@@ -114,7 +117,7 @@ async function readStep(
         anyLate(db, query, wanted),
         ...selectStreams(db, bounded(query, wanted)),
       ] as const,
-    { connectionId, repeatable: true },
+    connectionId,
   );
   const days = found.map(archivedOf);
   const streams = hot.map((rows) => streamOf(query, withoutConnections(rows, leaving)));
@@ -213,7 +216,7 @@ async function settle(
     stored.flatMap(({ rows }) => rows.map((row): [unknown, Row] => [row[kind.id], row])),
   );
   const ids = JSON.stringify([...archived.keys()]);
-  const [twins] = await asCaller(
+  const [twins] = await asReader(
     env,
     caller,
     (db) =>
@@ -224,7 +227,7 @@ async function settle(
             where t.account_id = ${caller.accountId}`,
         ),
       ] as const,
-    { connectionId, repeatable: true },
+    connectionId,
   );
   for (const late of twins) {
     const id = late[kind.id];

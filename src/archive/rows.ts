@@ -56,14 +56,20 @@ export const deleteRows = (db: Database, { table, id }: ArchiveKind, rows: Row[]
 };
 
 /** The connections that have rows of this kind from before a time, each with its oldest; not those being deleted. */
-export const oldestRows = (db: Database, kind: ArchiveKind, before: number, most: number) => {
+export const oldestRows = (
+  db: Database,
+  kind: ArchiveKind,
+  before: number,
+  most: number,
+  also: SQL = sql.empty(),
+) => {
   const { order } = orderOf(kind);
   return statement<{ connectionId: string; accountId: string; oldest: number }>(
     db,
     sql`select * from (
         select id as connectionId, account_id as accountId,
           (select min(${order}) from ${kind.table} t where t.connection_id = c.id) as oldest
-        from connections c where not exists (select 1 from deletions d where d.id in (c.id, c.account_id)))
+        from connections c where not exists (select 1 from deletions d where d.id in (c.id, c.account_id)) ${also})
       where oldest < ${before} limit ${most}`,
   );
 };

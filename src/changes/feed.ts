@@ -1,5 +1,6 @@
 import { decodePlace, encodePlace, invalidCursor } from '../db/cursor.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
+import { mayLag } from '../db/near.ts';
 import { invalid } from '../errors.ts';
 import { parse } from '../fields.ts';
 import { collapse, entriesOf, placeOf, type Reached, reachedAt } from './page.ts';
@@ -44,7 +45,11 @@ export async function readChanges(
     (db) => [selectLatest(db, caller), selectRows(db, caller, after, { connectionId, kinds })],
     { connectionId, repeatable: true },
   );
-  if (cursor === now) return { items: [], resume: cursorAt(upToNow(latest?.seq)) };
+  if (cursor === now) {
+    const upTo = upToNow(latest?.seq);
+    // Whoever lists everything next is told again what the replica that they read may not have had.
+    return { items: [], resume: cursorAt(mayLag(caller) ? { seq: upTo.seq - hourMs } : upTo) };
+  }
 
   const { records, end } = collapse(entriesOf(covered(rows), after, kinds ?? changeKinds), after, limit);
   const { items, cut } = await withState(env, caller, records);

@@ -7,6 +7,7 @@ import { deletionsCommand, driverCommands } from './operate/delete.ts';
 import { deliveryCommands } from './operate/deliveries.ts';
 import { exportCommand } from './operate/export.ts';
 import { generateCommand } from './operate/generate.ts';
+import { homeCommands } from './operate/homes.ts';
 import { importCommand } from './operate/import.ts';
 import { printable } from './operate/printable.ts';
 import { statusCommand } from './operate/status.ts';
@@ -23,6 +24,7 @@ const program = new Command('fleet')
     '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and FLEET_URL or --url to its URL.',
   )
   .addCommand(accountCommands())
+  .addCommand(homeCommands())
   .addCommand(connectionCommands())
   .addCommand(tokenCommands('token'))
   .addCommand(tokenCommands('ingest-key'))

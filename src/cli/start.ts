@@ -1,14 +1,15 @@
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { ACCIDENT } from '../notifications/types.ts';
-import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
+import { demoAccount, demoAccountIn, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { trickle } from './demo/trickle.ts';
-import { type Demo, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
+import { type Demo, type DemoHome, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
 import { type Received, startReceiver } from './local/receiver.ts';
 import { startStack } from './local/stack.ts';
-import { operatorOf } from './operate/client.ts';
+import { type Operator, operatorOf } from './operate/client.ts';
 import { printable } from './operate/printable.ts';
+import { furtherHomes } from './project/homes.ts';
 import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
@@ -20,15 +21,29 @@ const program = new Command('npm start --')
     8787,
   )
   .option('--quiet', 'send no made-up events: nothing happens until you send something')
+  .option('--homes <names>', 'run several homes, such as main,eu,us2, each with a demo account', asHomes, [])
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
-const { port, quiet, fresh } = program.opts<{ port: number; quiet?: boolean; fresh?: boolean }>();
+const { port, quiet, fresh, homes } = program.opts<{
+  port: number;
+  quiet?: boolean;
+  fresh?: boolean;
+  homes: string[];
+}>();
 
 function asPort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1024 || port > 65_533)
     throw new InvalidArgumentError('A port is a whole number from 1024 to 65533.');
   return port;
+}
+
+function asHomes(text: string): string[] {
+  try {
+    return furtherHomes(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 try {
@@ -42,7 +57,7 @@ async function run(): Promise<void> {
   if (fresh) forgetRuns();
   const before = readDemo();
   console.log('Starting the service with local D1, KV and Queues …');
-  const stack = await startStack({ directory: localDirectory, port });
+  const stack = await startStack({ directory: localDirectory, port, homes });
   const stopped = new AbortController();
   const stop = async (code: number) => {
     stopped.abort();
@@ -62,6 +77,7 @@ async function run(): Promise<void> {
     const url = receiver.url + demoPath;
     await demoWebhook(stack.baseUrl, account, url);
     const portalSignInUrl = await demoSignIn(operator, account);
+    const accountsElsewhere = await openHomes(operator, stack.baseUrl, url, before);
     const demo: Demo = {
       baseUrl: stack.baseUrl,
       accountId: account.accountId,
@@ -70,6 +86,7 @@ async function run(): Promise<void> {
       connections: account.connections,
       portalSignInUrl,
       receiver: { url, ...stack.certificates },
+      ...(Object.keys(accountsElsewhere).length > 0 && { homes: accountsElsewhere }),
     };
     writeDemo(demo);
     console.log(welcome(demo));
@@ -83,6 +100,23 @@ async function run(): Promise<void> {
   }
 }
 
+/** The demo accounts of the other homes, those that do not run this time among them: their data is still there. */
+async function openHomes(
+  operator: Operator,
+  baseUrl: string,
+  url: string,
+  before: Demo | undefined,
+): Promise<{ [home: string]: DemoHome }> {
+  const all = { ...before?.homes };
+  for (const home of homes) {
+    const account = await demoAccountIn(operator, home, all[home]);
+    await demoWebhook(baseUrl, account, url);
+    const portalSignInUrl = await demoSignIn(operator, account, `demo@${home}.fleet.example`);
+    all[home] = { ...account, portalSignInUrl };
+  }
+  return all;
+}
+
 function welcome(demo: Demo): string {
   const [first, second] = demo.connections;
   return `
@@ -92,7 +126,7 @@ function welcome(demo: Demo): string {
   Connections           ${first?.id}  ${first?.name} (motive)
                         ${second?.id}  ${second?.name} (samsara, pulled from a made-up provider)
   Portal                ${demo.portalSignInUrl}
-  Receiver              ${demo.receiver.url}
+  Receiver              ${demo.receiver.url}${homes.map((home) => homeLine(home, demo)).join('')}
   Everything else       ${relative(process.cwd(), localDirectory)}/demo.json: ingest keys, operator key, certificate
 
   Try it:
@@ -103,6 +137,10 @@ function welcome(demo: Demo): string {
 
   Deliveries as they arrive${quiet ? '' : ', starting with made-up events'}:
 `;
+}
+
+function homeLine(home: string, demo: Demo): string {
+  return `\n  ${`In the home ${home}`.padEnd(22)}API token ${demo.homes?.[home]?.apiToken}`;
 }
 
 function line({ method, headers, body }: Received): string {

@@ -10,8 +10,15 @@ export type Position = { sort: number; id: string };
 
 const version = 1;
 
-/** Encodes a position as an opaque cursor. `list` is what `encodePlace` takes. */
-export const encodeCursor = ({ sort, id }: Position, list: string): string => encodePlace([sort, id], list);
+/** A cursor of this version also carries a bookmark, in front of its place. */
+const versionWithBookmark = 2;
+
+/** What a bookmark of D1 may look like, with the name of its home: a cursor of any list still has room for it. */
+const bookmarkForm = /^[\w:.-]{1,300}$/;
+
+/** Encodes a position as an opaque cursor. `list` and `bookmark` are what `encodePlace` takes. */
+export const encodeCursor = ({ sort, id }: Position, list: string, bookmark?: string): string =>
+  encodePlace([sort, id], list, bookmark);
 
 /** Decodes a cursor; undefined for anything that `encodeCursor` did not encode for this very list. */
 export function decodeCursor(cursor: string, list: string): Position | undefined {
@@ -21,10 +28,11 @@ export function decodeCursor(cursor: string, list: string): Position | undefined
 
 /**
  * Encodes a place as an opaque cursor. `list` identifies the list it belongs to: path, account, connection and
- * filters. A checksum over both ties them together.
+ * filters. A checksum over both ties them together. A `bookmark` says how much of the database the reader has seen.
  */
-export function encodePlace(place: Place, list: string): string {
-  const json = JSON.stringify([version, ...place, crc32.str(JSON.stringify([...place, list]))]);
+export function encodePlace(place: Place, list: string, bookmark?: string): string {
+  const head = bookmark === undefined ? [version] : [versionWithBookmark, bookmark];
+  const json = JSON.stringify([...head, ...place, crc32.str(JSON.stringify([...place, list]))]);
   return base64url(new TextEncoder().encode(json));
 }
 
@@ -34,15 +42,27 @@ export function encodePlace(place: Place, list: string): string {
  */
 export function decodePlace(cursor: string, list: string): Place | undefined {
   try {
-    const [, ...values]: unknown[] = JSON.parse(new TextDecoder().decode(fromBase64url(cursor)));
+    const { values, bookmark } = partsOf(cursor);
     const place = values
       .slice(0, -1)
       .filter((value) => typeof value === 'string' || typeof value === 'number');
     // Comparing the whole text also refuses other spellings of the same values, and values of other types.
-    return encodePlace(place, list) === cursor ? place : undefined;
+    return encodePlace(place, list, bookmark) === cursor ? place : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The bookmark in a cursor that `decodePlace` or `decodeCursor` has decoded. */
+export const bookmarkIn = (cursor: string): string | undefined => partsOf(cursor).bookmark;
+
+/** @throws Error for what is no cursor */
+function partsOf(cursor: string): { values: unknown[]; bookmark?: string } {
+  const [kind, ...values]: unknown[] = JSON.parse(new TextDecoder().decode(fromBase64url(cursor)));
+  if (kind !== versionWithBookmark) return { values };
+  const [bookmark, ...rest] = values;
+  if (typeof bookmark !== 'string' || !bookmarkForm.test(bookmark)) throw new Error('No bookmark');
+  return { values: rest, bookmark };
 }
 
 /** What the cursor of a list must be. */

@@ -21,6 +21,10 @@ export function openDatabase({ DB: d1 }: Pick<Env, 'DB'>): Database {
   return fresh;
 }
 
+/** Opens a D1 session, which lasts for a request: its statements may run on a replica, unless they write. */
+export const openSession = (session: D1DatabaseSession): Database =>
+  drizzle(behindDoor(session as unknown as D1Database)); // the door and Drizzle use nothing that it lacks
+
 /**
  * A statement in plain SQL, to be run in a batch; `T` is the type of its rows. Drizzle 0.45 leaves raw statements
  * unprepared, so that its D1 batch fails over their parameters, and would build their SQL three times.
@@ -58,6 +62,15 @@ const refusals = {
     message: 'This webhook was changed at the same moment. Save again to apply your changes.',
   },
   'account being deleted': { kind: 'invalid', message: 'This account is being deleted' },
+  'account on the move': {
+    kind: 'invalid',
+    message:
+      'This account is being moved to another home. Nothing of it can be deleted before it is there, or the move is cancelled.',
+  },
+  'deletion under way': {
+    kind: 'invalid',
+    message: 'Something of this account is being deleted. Move it once that is done: see fleet deletions',
+  },
   'too many connections': { kind: 'invalid', message: 'An account can have at most 1000 connections' },
   'no pull': { kind: 'invalid', message: 'This connection does not pull from a provider, or is paused' },
   'same credential': {
@@ -80,6 +93,8 @@ const refusals = {
     message: 'An account can invite at most 20 people a day. Try again tomorrow.',
   },
   'lost turn': { kind: 'unavailable', retryAfter: 60 },
+  'moved account': { kind: 'moved', retryAfter: 2 },
+  'account being moved': { kind: 'unavailable', retryAfter: 2 },
   'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
 } satisfies Record<string, Failure>;
 export type RefusalWord = keyof typeof refusals;

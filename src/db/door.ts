@@ -65,5 +65,6 @@ function statementBehindDoor(original: D1PreparedStatement, read: boolean): D1Pr
   return statement;
 }
 
-const isRead = (text: string): boolean =>
+/** True for a statement that changes nothing. */
+export const isRead = (text: string): boolean =>
   /^\s*(?:select|with)\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text);

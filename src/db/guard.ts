@@ -1,16 +1,28 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
+import { hasHomes } from '../homes/homes.ts';
 import { may, type Role, roles } from '../roles.ts';
 import { type Database, jsonList, openDatabase, refuse, statement, transaction } from './database.ts';
+import { isRead } from './door.ts';
 import { noteActivity } from './turns.ts';
 
 /** An account that somebody acts in, and with what right. Trusted only together with `asCaller`'s check. */
 export type Caller = { accountId: string } & (
-  | { tokenId: string; lastUsedAt?: number } // known once the check has passed; 0: never used
+  | { tokenId: string; lastUsedAt?: number; near?: Near } // the use is known once the check has passed; 0: never used
   | { sessionHash: string; needs?: Role | undefined } // the least role that they must have; without it any will do
   | { operator: true }
   | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
+
+/** How the lists of a request may be read from replicas: `asReader` does. */
+export type Near = {
+  /** Whether only the primary will do: somebody asked for it, or a replica has failed the request already. */
+  primary: boolean;
+  /** How much of the database the reader has seen. */
+  bookmark?: string;
+  /** Has work go on behind the reply. */
+  behind: (work: Promise<unknown>) => void;
+};
 
 /**
  * The guard of all account data. Opens the account's database and runs what `statements` builds as one
@@ -21,20 +33,56 @@ export type Caller = { accountId: string } & (
  * @throws Refusal: unauthenticated, forbidden, not allowed, invalid, unavailable, or what a `refuseUnless` names
  */
 export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
-  env: Pick<Env, 'DB'>,
+  env: Env,
   caller: Caller,
   statements: (db: Database) => T,
   { connectionId, repeatable = false }: { connectionId?: string | undefined; repeatable?: boolean } = {},
 ) {
-  const db = openDatabase(env);
   noteActivity(caller.accountId);
-  const check = credentialCheck(db, caller, connectionId);
-  const [[found], ...results] = await transaction(db, [check, ...statements(db)] as const, { repeatable });
+  const { found, results } = await guarded(env, openDatabase(env), caller, statements, {
+    connectionId,
+    repeatable,
+  });
   if (found && 'tokenId' in caller) caller.lastUsedAt = found.lastUsedAt;
   return results;
 }
 
-function credentialCheck(db: Database, caller: Caller, connectionId: string | undefined) {
+/** The same in any database of the home, a replica too: `found` is what that one says of the credential. */
+export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
+  env: Env,
+  db: Database,
+  caller: Caller,
+  statements: (db: Database) => T,
+  { connectionId, repeatable }: { connectionId?: string | undefined; repeatable: boolean },
+) {
+  const work = statements(db);
+  const check = credentialCheck(db, caller, connectionId, hasHomes(env) ? isElsewhere(work) : undefined);
+  const [[found], ...results] = await transaction(db, [check, ...work] as const, { repeatable });
+  return { found, results };
+}
+
+/**
+ * Where there are several homes, what refuses because the account, whose row is `a`, lives in another, or is about to
+ * and this would write (design 11).
+ */
+function isElsewhere(work: readonly BatchItem<'sqlite'>[]): SQL {
+  const writes = work.some((item) => !isRead(textOf(item)));
+  return sql`when a.home is not null then ${refuse('moved account')}
+    ${writes ? sql`when a.frozen then ${refuse('account being moved')}` : sql.empty()}`;
+}
+
+/** The SQL of Drizzle's builders, or of a `statement`. */
+function textOf(item: object): string {
+  const one = item as { toSQL?: () => { sql: string }; getQuery?: () => { sql: string } }; // Drizzle's type names neither
+  return (one.getQuery?.() ?? one.toSQL?.())?.sql ?? '';
+}
+
+function credentialCheck(
+  db: Database,
+  caller: Caller,
+  connectionId: string | undefined,
+  elsewhere: SQL = sql.empty(),
+) {
   const wrongConnection =
     connectionId === undefined
       ? sql.empty()
@@ -42,19 +90,21 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
   if ('operator' in caller)
     return statement<{ lastUsedAt: number }>(
       db,
-      sql`select case when 0 then 0 ${wrongConnection} else 0 end as lastUsedAt`,
+      sql`select case when 0 then 0 ${elsewhere} ${wrongConnection} else 0 end as lastUsedAt
+        from (select 1) left join accounts a on a.id = ${caller.accountId}`,
     );
   if ('pull' in caller)
     return statement<{ lastUsedAt: number }>(
       db,
       sql`
       select case
+        ${elsewhere}
         when p.connection_id is null then ${refuse('lost turn')}
         when a.status <> 'active' then ${refuse('suspended account')}
         else 0 end as lastUsedAt
       from (select 1)
       left join pulls p on p.connection_id = ${caller.pull.connectionId} and p.claim = ${caller.pull.claim}
-      left join accounts a on a.id = p.account_id`,
+      left join accounts a on a.id = ${caller.accountId}`,
     );
   const credential =
     'tokenId' in caller
@@ -65,6 +115,7 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
     db,
     sql`
     select case
+      ${elsewhere}
       when c.account_id is null or c.revoked_at is not null or c.expires_at <= ${Date.now()}
         then ${refuse('inactive token')}
       when a.status <> 'active' then ${refuse('suspended account')}
@@ -73,7 +124,7 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
       else coalesce(c.last_used_at, 0) end as lastUsedAt
     from (select 1)
     left join (${credential}) c on c.account_id = ${caller.accountId}
-    left join accounts a on a.id = c.account_id`,
+    left join accounts a on a.id = ${caller.accountId}`,
   );
 }
 

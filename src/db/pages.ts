@@ -2,9 +2,10 @@ import { and, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
 import { type Database, statement } from './database.ts';
-import { asCaller, type Caller } from './guard.ts';
+import type { Caller } from './guard.ts';
 import { leavingConnections } from './leaving.ts';
 import { merged } from './merge.ts';
+import { asReader } from './near.ts';
 
 /** Which rows a page is cut from. */
 export type PageQuery = {
@@ -71,11 +72,11 @@ const maxUnweighed = 110;
  */
 export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
   const { connectionId } = query;
-  const [leaving, ...streams] = await asCaller(
+  const [leaving, ...streams] = await asReader(
     env,
     caller,
     (db) => [leavingConnections(db, caller), ...selectStreams(db, query)] as const,
-    { connectionId, repeatable: true },
+    connectionId,
   );
   return pageOf(
     query,

@@ -8,6 +8,9 @@ const lateLookMs = 200;
 /** The longest time between two looks at the line. */
 const longestLookMs = 250;
 
+/** How many accounts are remembered before those are forgotten whose slots only rested. */
+const maxRemembered = 1000;
+
 /**
  * Bounds how much of some work each account may do at the same time in this isolate: `max` at a time, in order of
  * arrival. About every `stepMs` one of them ends. After work that took some milliseconds, its slot stays taken for
@@ -37,14 +40,22 @@ export function slotsPerAccount(
     return 1 + (place < 0 ? line.size : place);
   };
 
+  const find = (accountId: string): Account => {
+    const known = accounts.get(accountId);
+    if (known) return known;
+    if (accounts.size >= maxRemembered) forgetRested(accounts, Date.now());
+    const account = { holders: new Map(), line: new Map() };
+    accounts.set(accountId, account);
+    return account;
+  };
+
   return {
     /**
      * Runs `work` once the account has a free slot. Returns undefined, without having run it, if none became free
      * within `patienceMs`.
      */
     async run<T>(accountId: string, patienceMs: number, work: () => Promise<T>): Promise<T | undefined> {
-      const account = accounts.get(accountId) ?? { holders: new Map(), line: new Map() };
-      accounts.set(accountId, account);
+      const account = find(accountId);
       const me = {};
       const until = Date.now() + patienceMs;
       try {
@@ -72,7 +83,17 @@ export function slotsPerAccount(
 
     /** How many wait for a slot of the account. */
     waiting: (accountId: string): number => accounts.get(accountId)?.line.size ?? 0,
+
+    /** How many accounts are remembered. */
+    remembered: (): number => accounts.size,
   };
+}
+
+function forgetRested(accounts: Map<string, Account>, now: number): void {
+  for (const [id, { holders, line }] of accounts) {
+    dropLost(holders, now);
+    if (holders.size + line.size === 0) accounts.delete(id);
+  }
 }
 
 function dropLost(entries: Map<object, number>, now: number): void {

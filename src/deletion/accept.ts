@@ -6,6 +6,7 @@ import { note } from '../audit/note.ts';
 import { noteDeleted, noteRecords } from '../changes/note.ts';
 import { change, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
+import { untilTrustsLapse } from '../db/lapse.ts';
 import { cancelPending, untilNoClaimedCallStarts } from '../deliveries/cancel.ts';
 import { removeFanOuts } from '../deliveries/remove.ts';
 import { deleteDriverRow } from '../fleet/remove.ts';
@@ -45,8 +46,10 @@ export async function deleteAccount(
     deletionsWhere(db, sql`id = ${id}`),
     ...suspendToDelete(db, id, name),
   ]);
+  const lapsed = untilTrustsLapse(env);
   const ids = webhooks.map((webhook) => webhook.id);
   await cancelPending(env, ids);
+  await lapsed;
   await untilNoClaimedCallStarts(env, ids);
   return deletion;
 }

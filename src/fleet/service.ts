@@ -7,6 +7,7 @@ import { decodeCursor, encodeCursor, invalidCursor } from '../db/cursor.ts';
 import { jsonList } from '../db/database.ts';
 import type { Caller } from '../db/guard.ts';
 import { connectionIds } from '../db/merge.ts';
+import { bookmarkOf, continueFrom } from '../db/near.ts';
 import { type PageQuery, readPage } from '../db/pages.ts';
 import { parse } from '../fields.ts';
 import { Limit, QueryText, QueryTime, rangeOf } from '../query.ts';
@@ -41,6 +42,7 @@ export async function readList<T>(
   const after = cursor === undefined ? undefined : decodeCursor(cursor, identity);
   if (cursor !== undefined && !after) throw invalidCursor();
 
+  continueFrom(env, caller, cursor);
   const bucket = bucketOf(env);
   const pageQuery: PageQuery = {
     table: list.table,
@@ -69,7 +71,7 @@ export async function readList<T>(
       : await readPage(env, caller, pageQuery);
   return {
     items: page.rows.map(list.present),
-    ...(page.next && { next: encodeCursor(page.next, identity) }),
+    ...(page.next && { next: encodeCursor(page.next, identity, bookmarkOf(env, caller)) }),
   };
 }
 

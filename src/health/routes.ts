@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import type { App } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
 import { limitByAddress } from '../http/limits.ts';
-import { checkHealth, problemOf, warningOf } from './service.ts';
+import { checkHomes, problemIn, warningIn } from './homes.ts';
 
 /** The sweep runs each minute: nothing gets better sooner. */
 const retryAfter = 60;
@@ -14,8 +14,8 @@ const retryAfter = 60;
  */
 export const healthRoutes = new Hono<App>().get('/health', async (c) => {
   await limitByAddress(c, 'HEALTH_LIMIT');
-  const data = await checkHealth(c.env);
-  const message = problemOf(data);
+  const data = await checkHomes(c.env);
+  const message = problemIn(data);
   if (message) throw new Refusal({ kind: 'unhealthy', message, retryAfter, data });
-  return ok(c, warningOf(data) ?? 'Healthy', data);
+  return ok(c, warningIn(data) ?? 'Healthy', data);
 });

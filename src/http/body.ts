@@ -40,5 +40,14 @@ export async function readBytes(request: Request, limitBytes: number): Promise<U
     bytes.set(chunk, at);
     at += chunk.byteLength;
   }
+  read.set(request, bytes);
   return bytes;
+}
+
+const read = new WeakMap<Request, Uint8Array<ArrayBuffer>>();
+
+/** The request once more, as if its body had not been read yet. */
+export function afresh(request: Request): Request {
+  const { method, headers, body } = request;
+  return new Request(request.url, { method, headers, body: read.get(request) ?? body });
 }

@@ -20,6 +20,7 @@ const statuses = {
   'rate limited': 429,
   'internal error': 500,
   unavailable: 503,
+  moved: 503,
   unhealthy: 503,
 } satisfies Record<ReportedFailure['kind'], ContentfulStatusCode>;
 
@@ -38,11 +39,12 @@ export function renderFailure(error: unknown, c: Context): Response {
   return c.json(body, status, headersOf(failure));
 }
 
-/** The failure that an error is or was caused by. Logs what is our own fault. */
+/** The failure that an error is or was caused by. Logs what went wrong on our side. */
 export function failureOf(error: unknown, c: Context): ReportedFailure {
   const where = { requestId: c.get('requestId'), route: routePath(c) };
   const refusal = refusalIn(error);
-  if (refusal?.failure.kind === 'unavailable')
+  // Without a cause it is refused on purpose, such as a write while its account moves.
+  if (refusal?.failure.kind === 'unavailable' && refusal.cause)
     fault('warn', { message: 'Database unavailable', ...where, ...described(refusal) });
   if (refusal) return refusal.failure;
   fault('error', { message: 'Internal error', ...where, ...described(error) });
@@ -61,6 +63,7 @@ export function headersOf(failure: ReportedFailure): Record<string, string> {
       return { Allow: failure.allow.join(', ') };
     case 'rate limited':
     case 'unavailable':
+    case 'moved':
     case 'unhealthy':
       return { 'Retry-After': String(failure.retryAfter) };
     default:
@@ -93,6 +96,7 @@ function messageOf(failure: ReportedFailure): string {
     case 'internal error':
       return 'Internal error';
     case 'unavailable':
+    case 'moved':
       return 'Temporarily unavailable, try again';
   }
 }

@@ -10,7 +10,17 @@ export async function limit(env: Env, limiter: Limiter, key: string): Promise<vo
 
 /** Counts one more call from this client's address. @throws Refusal: rate limited */
 export const limitByAddress = (c: Context, limiter: Limiter): Promise<void> =>
-  limit(c.env, limiter, addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown'));
+  limit(c.env, limiter, addressOf(c));
+
+/** Refuses whoever was over a limit from this address a moment ago, without counting. @throws Refusal: rate limited */
+export function refuseIfOver(c: Context, limiter: Limiter): void {
+  if (isOver(nameOf(limiter, addressOf(c)))) throw rateLimited(limiter);
+}
+
+/** The client's address, or the network that it is counted with. */
+export const addressOf = (c: Context): string => addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown');
+const nameOf = (limiter: Limiter, key: string): string => `${limiter} ${key}`;
+const isOver = (name: string): boolean => (over.get(name) ?? 0) > Date.now();
 
 /** Who was over a limit a moment ago, by limiter and key, and until when they are without asking again. */
 const over = new Map<string, number>();
@@ -22,8 +32,8 @@ const overMs = 5_000;
  * seconds the isolate remembers who was not, so that a flood costs little.
  */
 export async function withinLimit(env: Env, limiter: Limiter, key: string): Promise<boolean> {
-  const name = `${limiter} ${key}`;
-  if ((over.get(name) ?? 0) > Date.now()) return false;
+  const name = nameOf(limiter, key);
+  if (isOver(name)) return false;
   const { success } = await env[limiter].limit({ key }).catch(() => ({ success: true }));
   if (success) return true;
   if (over.size >= maxOver) over.clear();

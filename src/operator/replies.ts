@@ -6,15 +6,9 @@ import type { Entry } from '../audit/list.ts';
 import { actions, subjects } from '../audit/note.ts';
 import type { Deletion } from '../deletion/state.ts';
 import { stepNames } from '../deletion/steps.ts';
-import { type Delivery, statuses } from '../deliveries/queries.ts';
-import type { Receiver } from '../deliveries/receivers.ts';
-import { maxReplayCounted } from '../deliveries/replay-count.ts';
 import { timestamp, timestampOrNull } from '../fields.ts';
-import { HealthOutput } from '../health/schema.ts';
-import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../notifications/types.ts';
 import { roles } from '../roles.ts';
 import type { Token } from '../tokens/service.ts';
-import { maxFailedCounted, maxPendingCounted, type Status } from './status.ts';
 
 /** What the operator's routes return: the schema of each thing, and how it is presented. */
 const id = v.pipe(v.string(), v.uuid());
@@ -24,6 +18,7 @@ export const AccountOutput = v.object({
   id,
   name: v.string(),
   status: v.picklist(['active', 'suspended']),
+  home: v.string(),
   createdAt: time,
 });
 export type AccountOutput = v.InferOutput<typeof AccountOutput>;
@@ -111,6 +106,7 @@ export type ConnectionOutput = v.InferOutput<typeof ConnectionOutput>;
 export const presentConnection = ({
   tsp,
   lastPulledAt,
+  silentSince: _,
   createdAt,
   updatedAt,
   ...connection
@@ -179,139 +175,3 @@ export const presentUser = ({
 });
 
 export const SignInLink = v.object({ url: v.string() });
-
-const callLimit = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
-
-export const WebhookHealth = v.object({
-  id,
-  url: v.string(),
-  failures: v.pipe(v.number(), v.integer()),
-  openUntil: v.nullable(time),
-  maxInFlight: callLimit,
-  maxPerSecond: callLimit,
-  window: v.pipe(v.number(), v.integer(), v.minValue(0)),
-});
-export type WebhookHealth = v.InferOutput<typeof WebhookHealth>;
-
-export const presentWebhook = ({ openUntil, ...receiver }: Receiver & { url: string }): WebhookHealth => ({
-  ...receiver,
-  openUntil: timestampOrNull(openUntil),
-});
-
-export const FailingWebhook = v.object({
-  webhookId: id,
-  accountId: id,
-  account: v.string(),
-  failed: v.pipe(v.number(), v.integer(), v.maxValue(maxFailedCounted)),
-  failures: v.pipe(v.number(), v.integer()),
-  openUntil: v.nullable(time),
-  failedAttempts: v.pipe(v.number(), v.integer()),
-  retrying: v.pipe(v.number(), v.integer(), v.maxValue(maxFailedCounted)),
-  lastFailure: v.nullable(
-    v.object({ kind: v.string(), status: v.nullable(v.pipe(v.number(), v.integer())) }),
-  ),
-  nextAttemptAt: v.nullable(time),
-});
-
-export const PausedWebhook = v.object({
-  webhookId: id,
-  accountId: id,
-  account: v.string(),
-  pausedSince: time,
-});
-
-const count = v.pipe(v.number(), v.integer(), v.maxValue(maxPendingCounted));
-
-export const AilingConnection = v.object({
-  connectionId: id,
-  accountId: id,
-  account: v.string(),
-  name: v.string(),
-  healthStatus: v.pipe(v.number(), v.integer(), v.values([2, 3, 4])),
-  lastPulledAt: v.nullable(time),
-});
-
-export const StatusOutput = v.object({
-  problem: v.nullable(v.string()),
-  warning: v.nullable(v.string()),
-  health: HealthOutput,
-  pending: count,
-  due: count,
-  later: count,
-  oldestPendingAt: v.nullable(time),
-  failing: v.array(FailingWebhook),
-  paused: v.array(PausedWebhook),
-  connections: v.array(AilingConnection),
-});
-export type StatusOutput = v.InferOutput<typeof StatusOutput>;
-
-export const presentStatus = ({
-  oldestPendingAt,
-  failing,
-  paused,
-  connections,
-  ...rest
-}: Status): StatusOutput => ({
-  ...rest,
-  oldestPendingAt: timestampOrNull(oldestPendingAt),
-  failing: failing.map(({ openUntil, nextAttemptAt, lastFailure, ...webhook }) => ({
-    ...webhook,
-    openUntil: timestampOrNull(openUntil),
-    lastFailure: lastFailure && { kind: lastFailure.result, status: lastFailure.status ?? null },
-    nextAttemptAt: timestampOrNull(nextAttemptAt),
-  })),
-  connections: connections.map(({ lastPulledAt, ...connection }) => ({
-    ...connection,
-    lastPulledAt: timestampOrNull(lastPulledAt),
-  })),
-  paused: paused.map(({ pausedSince, ...webhook }) => ({ ...webhook, pausedSince: timestamp(pausedSince) })),
-});
-
-export const Replayed = v.object({
-  replayed: v.pipe(v.number(), v.integer()),
-  more: v.boolean(),
-  next: v.optional(id),
-});
-
-export const ReplayCount = v.object({
-  count: v.pipe(v.number(), v.integer(), v.maxValue(maxReplayCounted)),
-  more: v.boolean(),
-  tooOld: v.pipe(v.number(), v.integer(), v.maxValue(maxReplayCounted)),
-});
-
-export const AttemptEntry = v.object({
-  at: time,
-  durationMs: v.number(),
-  result: v.string(),
-  status: v.optional(v.pipe(v.number(), v.integer())),
-  answer: v.optional(v.string()),
-  retryAfter: v.optional(v.number()),
-});
-
-export const DeliveryOutput = v.object({
-  id,
-  webhookId: id,
-  eventId: id,
-  type: v.pipe(v.number(), v.integer(), v.values(notificationTypes)),
-  level: v.pipe(v.number(), v.integer(), v.values([EVENT_LEVEL, ...accidentLevels])),
-  status: v.picklist(statuses),
-  attempts: v.pipe(v.number(), v.integer()),
-  nextAttemptAt: v.nullable(time),
-  finishedAt: v.nullable(time),
-  requestId: v.nullable(id),
-  log: v.array(AttemptEntry),
-  attemptsOmitted: v.pipe(v.number(), v.integer()),
-});
-export type DeliveryOutput = v.InferOutput<typeof DeliveryOutput>;
-
-export const presentDelivery = ({
-  nextAttemptAt,
-  finishedAt,
-  log,
-  ...delivery
-}: Delivery): DeliveryOutput => ({
-  ...delivery,
-  nextAttemptAt: delivery.status === 'pending' ? timestamp(nextAttemptAt) : null,
-  finishedAt: timestampOrNull(finishedAt),
-  log: log.map(({ at, ...entry }) => ({ at: timestamp(at), ...entry })),
-});

@@ -1,14 +1,13 @@
 import { Hono } from 'hono';
-import { changeAccount, createAccount, listAccounts } from '../accounts/accounts.ts';
+import { changeAccount, createAccount } from '../accounts/accounts.ts';
 import { createConnection, sliceConnections, updateConnection } from '../accounts/connections.ts';
 import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { addPortalUser, listPortalUsers, removePortalUser } from '../accounts/people.ts';
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
-import { listAllAudit, listAudit } from '../audit/list.ts';
+import { listAudit } from '../audit/list.ts';
 import type { Caller } from '../db/guard.ts';
 import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from '../deletion/accept.ts';
 import { continueDeletion } from '../deletion/run.ts';
-import { listDeletions } from '../deletion/state.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../deliveries/queries.ts';
 import { listReceivers } from '../deliveries/receivers.ts';
 import { replay, replayOne } from '../deliveries/replay.ts';
@@ -17,6 +16,7 @@ import { invalid } from '../errors.ts';
 import { parse } from '../fields.ts';
 import { lists } from '../fleet/registry.ts';
 import { readList } from '../fleet/service.ts';
+import { homesOf, mainHome } from '../homes/homes.ts';
 import { readJson } from '../http/body.ts';
 import type { App, Context } from '../http/context.ts';
 import { ok } from '../http/envelope.ts';
@@ -25,18 +25,22 @@ import { connectProvider } from '../providers/connect.ts';
 import { issueToken, listTokens, type NewToken, revokeToken } from '../tokens/service.ts';
 import { setReceiverLimits } from '../webhooks/limits.ts';
 import { authenticateOperator } from './authenticate.ts';
+import { presentDelivery, presentStatus, presentWebhook } from './delivery-replies.ts';
+import { listAllAccounts, listAllDeletions, listEverybodysAudit } from './homes/lists.ts';
+import { listHomes } from './homes/overview.ts';
+import { presentHome } from './homes/replies.ts';
+import { enterHomeOfId } from './homes/routes.ts';
+import { status } from './homes/status.ts';
+import { moveRoutes } from './moves/routes.ts';
 import { pullRoutes } from './pulls/routes.ts';
 import {
   presentAccount,
   presentAuditEntry,
   presentConnection,
   presentDeletion,
-  presentDelivery,
   presentProgress,
-  presentStatus,
   presentToken,
   presentUser,
-  presentWebhook,
 } from './replies.ts';
 import {
   AccountChange,
@@ -54,14 +58,21 @@ import {
   ReplayRange,
   SignInLinkInput,
 } from './schema.ts';
-import { status } from './status.ts';
 
 /** What the operator's tool calls. Nothing here is for customers. */
 export const operatorRoutes = new Hono<App>()
   .use(authenticateOperator)
+  .use(enterHomeOfId)
   .get('/status', async (c) => ok(c, 'Status', presentStatus(await status(c.env))))
+  .get('/homes', async (c) =>
+    ok(
+      c,
+      'Homes',
+      (await listHomes(c.env)).map((home) => presentHome(home)),
+    ),
+  )
   .get('/accounts', async (c) =>
-    okSlice(c, 'Accounts', await listAccounts(c.env, requestedSlice(c)), presentAccount),
+    okSlice(c, 'Accounts', await listAllAccounts(c.env, requestedSlice(c)), presentAccount),
   )
   .post('/accounts', newAccount)
   .patch('/accounts/:id', editAccount)
@@ -69,7 +80,7 @@ export const operatorRoutes = new Hono<App>()
     okSlice(c, 'Audit log', await listAudit(c.env, inAccount(c), requestedSlice(c)), presentAuditEntry),
   )
   .get('/audit', async (c) =>
-    okSlice(c, 'Audit log', await listAllAudit(c.env, requestedSlice(c)), presentAuditEntry),
+    okSlice(c, 'Audit log', await listEverybodysAudit(c.env, requestedSlice(c)), presentAuditEntry),
   )
   .get('/accounts/:id/connections', async (c) =>
     okSlice(
@@ -93,11 +104,12 @@ export const operatorRoutes = new Hono<App>()
   .post('/sign-in-links', signInLink)
   .patch('/connections/:id', changeConnection)
   .route('/connections', pullRoutes)
+  .route('/accounts', moveRoutes)
   .post('/accounts/:id/deletion', removeAccount)
   .post('/connections/:id/deletion', removeConnection)
   .post('/drivers/:id/erasure', forgetDriver)
   .get('/connections/:id/records', records)
-  .get('/deletions', async (c) => ok(c, 'Deletions', (await listDeletions(c.env)).map(presentDeletion)))
+  .get('/deletions', async (c) => ok(c, 'Deletions', (await listAllDeletions(c.env)).map(presentDeletion)))
   .post('/deletions/:id/continue', goOnDeleting)
   .post('/connections/:id/ingest-keys', newIngestKey)
   .delete('/tokens/:id', removeToken)
@@ -113,8 +125,13 @@ const inAccount = (c: Context) => operatorIn(id(c));
 const body = (c: Context) => readJson(c, 64 * 1024);
 
 async function newAccount(c: Context) {
-  const { name } = parse(NewAccount, await body(c));
-  return ok(c, 'Account created', presentAccount(await createAccount(c.env, name)));
+  const { name, home = mainHome } = parse(NewAccount, await body(c));
+  const env = homesOf(c.env).get(home);
+  if (!env) {
+    const must = `must be one of ${[...homesOf(c.env).keys()].join(', ')}`;
+    throw invalid(`home ${must}`, [{ field: 'home', message: must }]);
+  }
+  return ok(c, 'Account created', presentAccount(await createAccount(env, name)));
 }
 
 async function editAccount(c: Context) {

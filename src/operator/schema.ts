@@ -3,12 +3,17 @@ import { Email } from '../accounts/people.ts';
 import { widestWindow } from '../deliveries/policy.ts';
 import { statuses } from '../deliveries/queries.ts';
 import { limitUpTo, Name, Timestamp } from '../fields.ts';
+import { homeName } from '../homes/homes.ts';
 import { isIncidentType } from '../incidents/types.ts';
 import { roles } from '../roles.ts';
 import { maxCallsPerSecond } from '../webhooks/limits.ts';
 
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */
-export const NewAccount = v.object({ name: Name });
+export const NewAccount = v.object({
+  name: Name,
+  /** Where it is to live; without one in main. */
+  home: v.optional(v.pipe(v.string(), v.regex(homeName, 'must be the name of a home'))),
+});
 
 /** What is left out stays as it is. */
 export const AccountChange = v.object({

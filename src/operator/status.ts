@@ -4,8 +4,6 @@ import { openDatabase, statement, transaction } from '../db/database.ts';
 import { createdAtOf } from '../db/ids.ts';
 import { firstDueOf } from '../deliveries/activity.ts';
 import { hourOf, shownHours } from '../deliveries/counts.ts';
-import type { Health } from '../health/schema.ts';
-import { checkHealth, problemOf, warningOf } from '../health/service.ts';
 
 /** A webhook whose receiver has been failing. Times are milliseconds since 1970. */
 type Failing = {
@@ -40,11 +38,8 @@ type Ailing = {
   lastPulledAt: number | null;
 };
 
-/** What operators look at first. A count of `maxPendingCounted` means that many or more. */
-export type Status = {
-  problem: string | null;
-  warning: string | null;
-  health: Health;
+/** How deliveries and connections of a home are doing. A count of `maxPendingCounted` means that many or more. */
+export type DeliveryStatus = {
   pending: number;
   /** Of the pending ones: those that are due, and those whose next attempt is later. */
   due: number;
@@ -59,34 +54,31 @@ export type Status = {
 
 export const maxPendingCounted = 10_000;
 export const maxFailedCounted = 100;
-const maxFailingListed = 20;
-export const maxPausedListed = 20;
-const maxAilingListed = 20;
+/** How many webhooks that fail, that are paused, and connections that are not healthy are listed. */
+export const maxListed = 20;
 const dayMs = 86_400_000;
 
 /**
- * How the service is doing, and whose deliveries fail. However much has piled up, it reads a bounded number of
+ * How deliveries and connections are doing, and whose deliveries fail. However much has piled up, it reads a bounded number of
  * rows: 10,000 entries of the index of pending deliveries, the 100 newest failed deliveries of each of the 1,000
  * webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, the 20 webhooks that
  * were paused last, and 20 connections that are not healthy.
  *
  * @throws Refusal: unavailable
  */
-export async function status(env: Env, now = Date.now()): Promise<Status> {
+export async function deliveryStatus(env: Env, now = Date.now()): Promise<DeliveryStatus> {
   const db = openDatabase(env);
-  const [health, [[pending], failing, paused, connections]] = await Promise.all([
-    checkHealth(env),
-    transaction(db, [
-      statement<{ pending: number; due: number; oldest: string | null }>(
-        db,
-        sql`
+  const [[pending], failing, paused, connections] = await transaction(db, [
+    statement<{ pending: number; due: number; oldest: string | null }>(
+      db,
+      sql`
         select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due, min(id) as oldest
         from (select next_attempt_at, id from deliveries indexed by deliveries_due
           where status = 'pending' limit ${maxPendingCounted})`,
-      ),
-      statement<Omit<Failing, 'lastFailure'> & { lastFailure: string | null }>(
-        db,
-        sql`
+    ),
+    statement<Omit<Failing, 'lastFailure'> & { lastFailure: string | null }>(
+      db,
+      sql`
         with ailing as (
           select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until
           from (select * from webhook_health limit 10000) order by failures desc limit 1000),
@@ -103,7 +95,7 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
             c.open_until as openUntil
           from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
           where failed > 0 or failures > 0
-          order by failed desc, failures desc, w.id limit ${maxFailingListed})
+          order by failed desc, failures desc, w.id limit ${maxListed})
         select *, (
             select coalesce(sum(failed + retried), 0) from webhook_hours
             where webhook_id = webhookId and hour > ${hourOf(now) - shownHours}) as failedAttempts, (
@@ -113,31 +105,27 @@ export async function status(env: Env, now = Date.now()): Promise<Status> {
           (select last_failure from webhook_health where webhook_id = webhookId) as lastFailure,
           max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
         from worst order by failed desc, failures desc, webhookId`,
-      ),
-      statement<Paused>(
-        db,
-        sql`
+    ),
+    statement<Paused>(
+      db,
+      sql`
         select w.id as webhookId, a.id as accountId, a.name as account, h.paused_since as pausedSince
         from webhook_health h indexed by webhook_health_paused
         cross join webhooks w on w.id = h.webhook_id cross join accounts a on a.id = w.account_id
         where h.paused_since <= ${now - pausedAfterMs}
-        order by h.paused_since desc limit ${maxPausedListed}`,
-      ),
-      statement<Ailing>(
-        db,
-        sql`
+        order by h.paused_since desc limit ${maxListed}`,
+    ),
+    statement<Ailing>(
+      db,
+      sql`
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name,
           c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
         from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
-        where c.health_status <> 1 limit ${maxAilingListed}`,
-      ),
-    ]),
+        where c.health_status <> 1 limit ${maxListed}`,
+    ),
   ]);
   const { oldest = null, ...counts } = pending ?? { pending: 0, due: 0 };
   return {
-    problem: problemOf(health) ?? null,
-    warning: warningOf(health) ?? null,
-    health,
     ...counts,
     later: counts.pending - counts.due,
     oldestPendingAt: oldest === null ? null : createdAtOf(oldest),

@@ -1,8 +1,10 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import { isSecret } from '../accounts/secrets.ts';
+import { isSecret, splitSecret, withHome } from '../accounts/secrets.ts';
 import { findSession, type Session, sessionMs } from '../accounts/sessions.ts';
+import { homesOf, nameOf, otherHomes } from '../homes/homes.ts';
 import type { App, Context } from '../http/context.ts';
+import { enterHome } from '../http/home.ts';
 import { limit } from '../http/limits.ts';
 import { seeOther } from '../http/redirect.ts';
 import type { Watched } from '../overview/version.ts';
@@ -33,7 +35,20 @@ export const signedIn = createMiddleware<App>(async (c, next) => {
 
 async function sessionOf(c: Context, secret: string): Promise<Session | undefined> {
   if ((await hashWithinLimit(c, secret)) === undefined) return undefined;
-  return findSession(c.env, secret, watchedBy(c));
+  const session = await findSession(c.env, secret, watchedBy(c));
+  return session ?? (await findMovedSession(c, secret));
+}
+
+/** The session of somebody whose account has moved to another home since they signed in. */
+async function findMovedSession(c: Context, secret: string): Promise<Session | undefined> {
+  for (const [name, home] of otherHomes(c.env)) {
+    const session = await findSession(home, secret, watchedBy(c)).catch(() => undefined); // as if it were not there
+    if (!session) continue;
+    enterHome(c, name);
+    startSession(c, secret);
+    return session;
+  }
+  return undefined;
 }
 
 /**
@@ -56,7 +71,15 @@ export function watchedBy(c: Context): Watched | undefined {
   return id === undefined ? undefined : { of: list, id };
 }
 
-const secretIn = (c: Context): string | undefined => getCookie(c, cookieName, onlyHere(c).prefix);
+/** The session's secret in the request's cookie. The rest of the request happens in its home. */
+function secretIn(c: Context): string | undefined {
+  const cookie = getCookie(c, cookieName, onlyHere(c).prefix);
+  if (!cookie) return undefined;
+  const { home, secret } = splitSecret(cookie);
+  if (!homesOf(c.env).has(home)) return undefined;
+  enterHome(c, home);
+  return secret;
+}
 
 async function hashWithinLimit(c: Context, secret: string): Promise<string | undefined> {
   if (!(await isSecret(c.env, 'session', secret))) return undefined;
@@ -67,7 +90,7 @@ async function hashWithinLimit(c: Context, secret: string): Promise<string | und
 
 /** Gives the browser a session by its secret. */
 export const startSession = (c: Context, secret: string): void =>
-  setCookie(c, cookieName, secret, {
+  setCookie(c, cookieName, withHome(nameOf(c.env), secret), {
     ...onlyHere(c),
     httpOnly: true,
     sameSite: 'Lax',

@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
-import { isSecret } from '../accounts/secrets.ts';
+import { isSecret, splitSecret } from '../accounts/secrets.ts';
 import { signIn, signOut } from '../accounts/sessions.ts';
+import { homesOf } from '../homes/homes.ts';
 import type { App, Context } from '../http/context.ts';
+import { enterHome } from '../http/home.ts';
 import { limit, limitByAddress, withinLimit } from '../http/limits.ts';
 import { seeOther } from '../http/redirect.ts';
 import { hashToken } from '../tokens/format.ts';
@@ -94,7 +96,8 @@ const SignInButton = () => (
 
 /** Only a link that we made is looked up, and is limited by itself: it never depends on others at the address. */
 async function signInByLink(c: Context) {
-  const link = c.req.param('link') ?? '';
+  const { home, secret: link } = splitSecret(c.req.param('link') ?? '');
+  if (homesOf(c.env).has(home)) enterHome(c, home);
   if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
   const secret = await signIn(c.env, link);
   if (!secret)

@@ -6,9 +6,11 @@ import { config } from '../config.ts';
 import { type Database, openDatabase, refuseUnless, statement } from '../db/database.ts';
 import { asCaller, type Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
+import { untilTrustsLapse } from '../db/lapse.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
 import { accounts, connections, tokens } from '../db/tables.ts';
 import { invalid } from '../errors.ts';
+import { nameOf } from '../homes/homes.ts';
 import { fault } from '../log.ts';
 import { generateToken, hashToken, type Scope } from './format.ts';
 
@@ -53,7 +55,7 @@ export type NewToken = {
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   const { connectionId, name, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
-  const value = await generateToken(scope, config(env).headerKeys);
+  const value = await generateToken(scope, config(env).headerKeys, nameOf(env));
   const hash = await hashToken(value);
   const owner =
     connectionId === undefined
@@ -165,8 +167,8 @@ export async function findTokenById(env: Env, caller: Caller, id: string): Promi
 const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt));
 
 /**
- * Revokes a credential of the account with immediate effect: D1 refuses it from now on, whatever KV still says.
- * Revoking one twice is fine.
+ * Revokes a credential of the account with immediate effect: D1 refuses it from now on, whatever KV still says, and
+ * where lists are read from replicas this returns once none trusts it any more. Revoking one twice is fine.
  *
  * @throws Refusal: invalid, when there is no such credential
  */
@@ -186,7 +188,9 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
       .returning(),
   ]);
   if (!row) throw invalid('Unknown token');
-  await forgetTokens(env, [row.hash]);
+  // Each call of `/ingest` checks its key on the primary, in the transaction that writes: nobody trusts one.
+  const lapsed = row.scope === 'api' ? untilTrustsLapse(env) : undefined;
+  await Promise.all([forgetTokens(env, [row.hash]), lapsed]);
   return visible(row);
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { hotSince } from '../archive/day.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../db/database.ts';
+import { andNotAway } from '../db/moving.ts';
 import { described, fault } from '../log.ts';
 import { dayMs, hourMs, hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
 
@@ -34,7 +35,7 @@ export async function countEvents(env: Env, now = Date.now(), atMost = maxTransa
   const until = Date.now() + maxMs;
   try {
     for (let left = atMost; left > 0 && Date.now() < until; ) {
-      const work = await workToDo(db, now);
+      const work = await workToDo(env, db, now);
       if (work.length === 0) return;
       for (const statements of work.slice(0, left)) {
         const began = Date.now();
@@ -52,10 +53,14 @@ export async function countEvents(env: Env, now = Date.now(), atMost = maxTransa
 /** One transaction. */
 type Work = (db: Database, env: Env, now: number) => Parameters<typeof transaction>[1];
 
-async function workToDo(db: Database, now: number): Promise<Work[]> {
+async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
   const [behind, quiet, marked] = await transaction(
     db,
-    [behindSince(db, 0, now - gapMs), behindSince(db, now - gapMs, now - liveMs), firstMarked(db)],
+    [
+      behindSince(env, db, 0, now - gapMs),
+      behindSince(env, db, now - gapMs, now - liveMs),
+      firstMarked(env, db),
+    ],
     { repeatable: true },
   );
   return [
@@ -78,16 +83,17 @@ async function workToDo(db: Database, now: number): Promise<Work[]> {
   ];
 }
 
-const behindSince = (db: Database, from: number, to: number) =>
+const behindSince = (env: Env, db: Database, from: number, to: number) =>
   statement<{ accountId: string }>(
     db,
     sql`
     select account_id as accountId from event_counting where counted_to >= ${from} and counted_to < ${to}
+      ${andNotAway(env, sql`event_counting.account_id`)}
     order by counted_to limit ${int(accountsAtATime)}`,
   );
 
 /** The newest marked day of each of some accounts: as many rows as accounts. */
-const firstMarked = (db: Database) =>
+const firstMarked = (env: Env, db: Database) =>
   statement<Marked>(
     db,
     sql`
@@ -98,7 +104,7 @@ const firstMarked = (db: Database) =>
       from marked where account_id is not null)
     select d.account_id as accountId, d.day, d.hours
     from marked m cross join event_counts_due d on d.account_id = m.account_id
-      and d.day = (select max(day) from event_counts_due where account_id = m.account_id)
+      and d.day = (select max(day) from event_counts_due where account_id = m.account_id) ${andNotAway(env, sql`d.account_id`)}
     limit ${int(accountsAtATime)}`,
   );
 

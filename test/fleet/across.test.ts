@@ -8,6 +8,7 @@ import { readList } from '../../src/fleet/service.ts';
 import { dayMs, emptyArchive, kindOf, lapse, move, walk, withoutArchive } from '../support/archive.ts';
 import { metered } from '../support/meter.ts';
 import { rows } from '../support/rows.ts';
+import { runs } from '../support/runs.ts';
 import { type World, world } from '../support/world.ts';
 
 let us: World;
@@ -92,7 +93,7 @@ describe('safety events of all connections', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(40) },
     );
   }, 60_000);
 

@@ -8,6 +8,7 @@ import { maxScanned } from '../../src/db/pages.ts';
 import { safetyEvents } from '../../src/fleet/safety-events.ts';
 import { readList } from '../../src/fleet/service.ts';
 import { trips } from '../../src/fleet/trips.ts';
+import { runs } from '../support/runs.ts';
 import { as, type World, world } from '../support/world.ts';
 
 let us: World;
@@ -103,7 +104,7 @@ describe('walking a list to its end', () => {
           expect(new Set(walked).size).toBe(walked.length);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   }, 60_000);
 

@@ -55,6 +55,7 @@ beforeAll(async () => {
   await archive(env, archiveKinds);
   await leaveFanOut();
   await leaveDeletions();
+  await leaveMove();
   theirs = { webhook, rows: await rowsOf(them.accountId) };
   return () => vi.restoreAllMocks();
 });
@@ -97,6 +98,17 @@ const leaveDeletions = () =>
       them.accountId,
       them.connection.id,
     ),
+  ]);
+
+/** Leaves what is there of theirs while the account is moved to another home. */
+const leaveMove = () =>
+  env.DB.batch([
+    env.DB.prepare(
+      `insert into moves (account_id, role, home, state, started_at) values (?1, 'leaving', 'their-secret-home', 'their-secret-state', 0)`,
+    ).bind(them.accountId),
+    env.DB.prepare(
+      `insert into moved_rows (account_id, table_name, key) values (?1, 'their-secret-table', '["their-secret-key"]')`,
+    ).bind(them.accountId),
   ]);
 
 /** From here on, time alone changes nothing: no delivery is due, and all that runs after a reply has run. */
@@ -160,7 +172,9 @@ const secrets = () => [
   theirs.webhook.url,
   'their secret',
   'their-secret',
-  ...Object.values(theirs.rows).flatMap((rows) => rows.flatMap(({ id }) => (id ? String(id) : []))),
+  ...Object.values(theirs.rows).flatMap((rows) =>
+    rows.flatMap(({ id }) => (typeof id === 'string' ? id : [])),
+  ),
 ];
 
 describe('two accounts', () => {
@@ -202,11 +216,10 @@ describe('two accounts', () => {
     // Each from an address of its own: wrong keys are counted by address.
     for (const headers of [{}, { 'x-api-key': us.apiToken }, { authorization: `Bearer ${us.apiToken}` }])
       expect(
-        (await call(method, path, { headers: { ...headers, 'cf-connecting-ip': addressOf(route) } })).status,
+        (await call(method, path, { headers: { ...headers, 'cf-connecting-ip': crypto.randomUUID() } }))
+          .status,
       ).toBe(401);
   });
-
-  const addressOf = (route: string): string => `203.0.113.${operators.indexOf(route)}`;
 
   it('the operators see both', async () => {
     const { data } = await operator.get<{ id: string }[]>('/operator/accounts');

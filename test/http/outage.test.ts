@@ -23,6 +23,7 @@ const bodies: { [route: string]: (us: World) => object } = {
   'POST /operator/sign-in-links': () => ({ email: 'ann@example.com' }),
   'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
   'POST /operator/accounts/:id/deletion': () => ({ name: 'Acme' }),
+  'POST /operator/accounts/:id/move': () => ({ to: 'eu' }),
   'POST /operator/connections/:id/deletion': () => ({ name: 'Motive' }),
   'POST /operator/connections/:id/ingest-keys': () => ({ name: 'key' }),
   'PUT /operator/connections/:id/credential': () => ({ credential: 'samsara_api_1' }),

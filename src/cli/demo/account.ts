@@ -22,10 +22,7 @@ export async function demoAccount(
     await operator.put(`/connections/${before.connections[1]?.id}/credential`, { credential, baseUrl });
     return before;
   }
-  const { id: accountId } = await operator.post<{ id: string }>('/accounts', { name: 'Demo Fleet' });
-  const token = await operator.post<{ value: string }>(`/accounts/${accountId}/tokens`, { name: 'demo' });
-  const connections = [];
-  for (const connection of [
+  return newAccount(operator, { name: 'Demo Fleet' }, [
     { provider: 'motive', name: 'Long haul' },
     {
       provider: 'samsara',
@@ -34,7 +31,30 @@ export async function demoAccount(
       baseUrl: provider.url,
       historyDays: 30,
     },
-  ]) {
+  ]);
+}
+
+/** Creates a demo account in another home than main, or returns the one of an earlier start. A connector feeds its connection. */
+export async function demoAccountIn(
+  operator: Operator,
+  home: string,
+  before: DemoAccount | undefined,
+): Promise<DemoAccount> {
+  const accounts = await operator.list<{ id: string }>('/accounts');
+  if (before && accounts.some(({ id }) => id === before.accountId)) return before;
+  const connection = { provider: 'motive', name: 'Long haul' };
+  return newAccount(operator, { name: `Demo Fleet in ${home}`, home }, [connection]);
+}
+
+async function newAccount(
+  operator: Operator,
+  account: { name: string; home?: string },
+  wanted: { provider: string; name: string; credential?: string; baseUrl?: string; historyDays?: number }[],
+): Promise<DemoAccount> {
+  const { id: accountId } = await operator.post<{ id: string }>('/accounts', account);
+  const token = await operator.post<{ value: string }>(`/accounts/${accountId}/tokens`, { name: 'demo' });
+  const connections = [];
+  for (const connection of wanted) {
     const path = `/accounts/${accountId}/connections`;
     const { id } = await operator.post<{ id: string }>(path, connection);
     const key = await operator.post<{ value: string }>(`/connections/${id}/ingest-keys`, { name: 'demo' });
@@ -43,9 +63,12 @@ export async function demoAccount(
   return { accountId, apiToken: token.value, connections };
 }
 
-/** Returns a link that signs in to the portal as a person of the demo account. */
-export async function demoSignIn(operator: Operator, { accountId }: DemoAccount): Promise<string> {
-  const email = 'demo@fleet.example';
+/** Returns a link that signs in to the portal as a person of a demo account. */
+export async function demoSignIn(
+  operator: Operator,
+  { accountId }: DemoAccount,
+  email = 'demo@fleet.example',
+): Promise<string> {
   const users = await operator.list<{ email: string }>(`/accounts/${accountId}/users`);
   if (!users.some((user) => user.email === email))
     await operator.post(`/accounts/${accountId}/users`, { email });

@@ -2,49 +2,56 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { D1Database } from '@cloudflare/workers-types';
 import { getPlatformProxy, unstable_splitSqlQuery as statementsOf } from 'wrangler';
+import { withHomes } from '../project/homes.ts';
 import { root } from '../project/paths.ts';
 
-// A program, for wrangler reads its settings from the environment: applies the migrations that the local database in
-// the folder of its argument lacks, each as a transaction.
+// A program, for wrangler reads its settings from the environment: applies the migrations that the local databases in
+// the folder of its first argument lack, each as a transaction. The others name homes besides main.
 
-const [state = ''] = process.argv.slice(2);
+const [state = '', ...homes] = process.argv.slice(2);
 const migrations = join(root, 'migrations');
 
-const { env, dispose } = await getPlatformProxy<{ DB: D1Database }>({
-  configPath: databaseAlone(),
+const { env, dispose } = await getPlatformProxy<{ [binding: string]: D1Database }>({
+  configPath: databasesAlone(),
   persist: { path: join(state, 'v3') }, // where `wrangler dev --persist-to` looks
 });
 try {
-  // The table that wrangler keeps, so that its own commands agree.
-  await env.DB.prepare(
-    `create table if not exists d1_migrations (id integer primary key autoincrement, name text unique,
-       applied_at timestamp default current_timestamp not null)`,
-  ).run();
-  const applied = await env.DB.prepare('select name from d1_migrations').raw<[string]>();
-  const names = readdirSync(migrations).sort();
-  for (const name of names.filter((wanted) => !applied.some(([done]) => done === wanted))) await apply(name);
+  for (const [binding, database] of Object.entries(env)) await migrate(binding, database);
 } finally {
   await dispose();
 }
 
-async function apply(name: string): Promise<void> {
-  const statements = statementsOf(readFileSync(join(migrations, name), 'utf8'));
-  try {
-    await env.DB.batch([
-      ...statements.map((statement) => env.DB.prepare(statement)),
-      env.DB.prepare('insert into d1_migrations (name) values (?1)').bind(name),
-    ]);
-  } catch (cause) {
-    throw new Error(`The migration ${name} failed`, { cause });
+async function migrate(binding: string, database: D1Database): Promise<void> {
+  // The table that wrangler keeps, so that its own commands agree.
+  await database
+    .prepare(
+      `create table if not exists d1_migrations (id integer primary key autoincrement, name text unique,
+         applied_at timestamp default current_timestamp not null)`,
+    )
+    .run();
+  const applied = await database.prepare('select name from d1_migrations').raw<[string]>();
+  for (const name of readdirSync(migrations).sort()) {
+    if (applied.some(([done]) => done === name)) continue;
+    await apply(database, name).catch((cause) => {
+      throw new Error(`The migration ${name} failed in ${binding}`, { cause });
+    });
   }
 }
 
-/** A configuration with the project's database and nothing else, for nothing else is needed. */
-function databaseAlone(): string {
-  const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8');
-  const database = /^\[\[d1_databases\]\]\n(?:.+\n)+/m.exec(toml)?.[0] ?? '';
+async function apply(database: D1Database, name: string): Promise<void> {
+  const statements = statementsOf(readFileSync(join(migrations, name), 'utf8'));
+  await database.batch([
+    ...statements.map((statement) => database.prepare(statement)),
+    database.prepare('insert into d1_migrations (name) values (?1)').bind(name),
+  ]);
+}
+
+/** A configuration with the databases of all homes and nothing else, for nothing else is needed. */
+function databasesAlone(): string {
+  const toml = withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes);
+  const databases = toml.match(/^\[\[d1_databases\]\]\n(?:.+\n)+/gm) ?? [];
   const date = /^compatibility_date = .+\n/m.exec(toml)?.[0] ?? '';
   const file = join(state, 'database.toml');
-  writeFileSync(file, `name = "migrations"\n${date}\n${database}`);
+  writeFileSync(file, `name = "migrations"\n${date}\n${databases.join('\n')}`);
   return file;
 }

@@ -14,7 +14,12 @@ export type Demo = {
   connections: { id: string; name: string; ingestKey: string }[];
   portalSignInUrl: string;
   receiver: { url: string } & Certificates;
+  /** The demo accounts of the other homes that have ever run here, by home. */
+  homes?: { [home: string]: DemoHome };
 };
+
+/** A demo account in another home than main. */
+export type DemoHome = Pick<Demo, 'accountId' | 'apiToken' | 'connections' | 'portalSignInUrl'>;
 
 /** Returns what the last `npm start` wrote, if there was one. */
 export const readDemo = (): Demo | undefined =>

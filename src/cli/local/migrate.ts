@@ -15,28 +15,32 @@ import { localDirectory, root } from '../project/paths.ts';
 import { runBesideWrangler } from '../project/wrangler.ts';
 
 /**
- * Applies the migrations that the local database in the folder `state` lacks. Wrangler would start a runtime for each
- * of them, which takes a second a piece: this starts one, and none if a new database can be a copy of an empty one.
+ * Applies the migrations that the local databases in the folder `state` lack: that of main, and those of `homes`. Wrangler
+ * would start a runtime for each of them, which takes a second a piece: this starts one, and none if a new database can
+ * be a copy of an empty one.
  *
  * @throws Error with what went wrong
  */
-export async function migrate(state: string): Promise<void> {
-  if (!existsSync(state)) return cpSync(await emptyState(), state, { recursive: true });
+export async function migrate(state: string, homes: string[] = []): Promise<void> {
+  if (!existsSync(state)) return cpSync(await emptyState(homes), state, { recursive: true });
   const doneFile = join(state, 'migrated');
-  const wanted = versionOf();
+  const wanted = versionOf(homes);
   if (existsSync(doneFile) && readFileSync(doneFile, 'utf8') === wanted) return;
-  const { ok, text } = await runBesideWrangler(join(import.meta.dirname, 'apply-migrations.ts'), [state]);
+  const { ok, text } = await runBesideWrangler(join(import.meta.dirname, 'apply-migrations.ts'), [
+    state,
+    ...homes,
+  ]);
   if (!ok) throw new Error(`Migrations failed:\n${text}`);
   writeFileSync(doneFile, wanted);
 }
 
-/** Returns a folder with an empty database that has all migrations, which it makes when there is none. */
-export async function emptyState(): Promise<string> {
-  const kept = join(localDirectory, 'empty', versionOf());
+/** Returns a folder with empty databases that have all migrations, which it makes when there is none. */
+export async function emptyState(homes: string[] = []): Promise<string> {
+  const kept = join(localDirectory, 'empty', versionOf(homes));
   if (existsSync(kept)) return kept;
   mkdirSync(join(localDirectory, 'empty'), { recursive: true });
   const fresh = mkdtempSync(`${kept}.`);
-  await migrate(fresh);
+  await migrate(fresh, homes);
   try {
     renameSync(fresh, kept);
   } catch (error) {
@@ -46,10 +50,10 @@ export async function emptyState(): Promise<string> {
   return kept;
 }
 
-/** Changes with the migrations. */
-function versionOf(): string {
+/** Changes with the migrations, and with the homes. */
+function versionOf(homes: string[]): string {
   const folder = join(root, 'migrations');
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(homes.join());
   for (const name of readdirSync(folder).sort()) hash.update(name).update(readFileSync(join(folder, name)));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { withHomes } from '../project/homes.ts';
 import { root, siteDirectory } from '../project/paths.ts';
 import { type Certificates, certificates } from './certificates.ts';
 import { type DevServer, endLeftOver, freePort, localOrigin, startDev } from './dev.ts';
@@ -14,16 +15,23 @@ export type Stack = DevServer & {
   minute: () => Promise<void>;
 };
 
-export type StackOptions = { directory: string; port: number; config?: (toml: string) => string };
+export type StackOptions = {
+  directory: string;
+  port: number;
+  config?: (toml: string) => string;
+  /** Those besides main. */
+  homes?: string[];
+};
 
 /**
  * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs
  * `wrangler dev`. Everything it keeps is in `directory`; a stack that a killed process left running there is
- * ended first. Port 0 takes any free port; `config` may change the text of wrangler.toml.
+ * ended first. Port 0 takes any free port; `config` may change the text of wrangler.toml; each of
+ * `homes` then gets the same as main.
  *
  * @throws Error when it is not up within a minute; its log is `wrangler.log` in `directory`
  */
-export async function startStack({ directory, port, config }: StackOptions): Promise<Stack> {
+export async function startStack({ directory, port, config, homes = [] }: StackOptions): Promise<Stack> {
   mkdirSync(directory, { recursive: true });
   endLeftOver(directory);
   const ready = await certificates(directory);
@@ -34,8 +42,8 @@ export async function startStack({ directory, port, config }: StackOptions): Pro
     WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
   };
   const state = join(directory, 'state');
-  const configFile = configuration(directory, config);
-  await migrate(state);
+  const configFile = configuration(directory, homes, config);
+  await migrate(state, homes);
   const own = port || (await freePort());
   const server = await startDev(directory, {
     config: configFile,
@@ -68,11 +76,12 @@ function secrets(directory: string): { secretsFile: string; operatorKey: string 
 }
 
 /** Returns the file of the configuration: the project's own, or a changed copy in `directory`. */
-function configuration(directory: string, change: StackOptions['config']): string {
+function configuration(directory: string, homes: string[], change: StackOptions['config']): string {
   const file = join(root, 'wrangler.toml');
-  if (!change) return file;
+  if (!change && homes.length === 0) return file;
   const changed = join(directory, 'wrangler.toml');
-  writeFileSync(changed, withAbsolutePaths(change(readFileSync(file, 'utf8'))));
+  const toml = readFileSync(file, 'utf8');
+  writeFileSync(changed, withAbsolutePaths(withHomes(change ? change(toml) : toml, homes)));
   return changed;
 }
 

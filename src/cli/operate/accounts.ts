@@ -1,9 +1,20 @@
 import { Command } from 'commander';
+import { mainHome } from '../../homes/names.ts';
 import { operatorFor } from './context.ts';
 import { deleteAccountCommand } from './delete.ts';
+import { moveAccountCommand } from './moves.ts';
 import { show } from './table.ts';
 
 const columns = ['id', 'name', 'status', 'createdAt'];
+
+/** A service from before there were homes leaves `home` out. */
+type Account = { home?: string };
+
+/** Where they live is shown where it is not the same for all. */
+function showAccounts(command: Command, found: Account | Account[]): void {
+  const elsewhere = [found].flat().some(({ home = mainHome }) => home !== mainHome);
+  show(command, found, elsewhere ? [...columns, 'home'] : columns);
+}
 
 /** fleet account … */
 export function accountCommands(): Command {
@@ -13,14 +24,16 @@ export function accountCommands(): Command {
     .command('create')
     .description('create an account')
     .argument('<name>', 'name of the customer')
-    .action(async (name, _, command) =>
-      show(command, await operatorFor(command).post('/accounts', { name }), columns),
-    );
+    .option('--home <name>', 'home to keep all of it in, as `fleet home list` names them (default: main)')
+    .action(async (name, { home }: { home?: string }, command) => {
+      const body = { name, ...(home !== undefined && { home }) };
+      showAccounts(command, await operatorFor(command).post<Account>('/accounts', body));
+    });
 
   account
     .command('list')
     .description('list all accounts')
-    .action(async (_, command) => show(command, await operatorFor(command).list('/accounts'), columns));
+    .action(async (_, command) => showAccounts(command, await operatorFor(command).list('/accounts')));
 
   account
     .command('rename')
@@ -51,5 +64,5 @@ export function accountCommands(): Command {
         ),
       );
 
-  return account.addCommand(deleteAccountCommand());
+  return account.addCommand(moveAccountCommand()).addCommand(deleteAccountCommand());
 }

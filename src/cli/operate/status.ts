@@ -23,16 +23,18 @@ type Ailing = {
   healthStatus: number;
   lastPulledAt: string | null;
 };
+type Health = {
+  database: string;
+  queueBacklog: number | null;
+  oldestDueSeconds: number | null;
+  size?: { bytes: number; share: number; daysLeft: number | null } | null;
+};
 type Status = {
   problem: string | null;
   /** A service from before there was an archive leaves these out. */
   warning?: string | null;
-  health: {
-    database: string;
-    queueBacklog: number | null;
-    oldestDueSeconds: number | null;
-    size?: { bytes: number; share: number; daysLeft: number | null } | null;
-  };
+  /** Only a service with several homes has `homes`. */
+  health: Health & { homes?: { [name: string]: Health } };
   pending: number;
   due: number;
   later: number;
@@ -59,6 +61,7 @@ export function statusCommand(): Command {
         console.log(
           [
             overview(status),
+            ...homes(status.health.homes ?? {}),
             failures(status.failing),
             ...pauses(status.paused ?? []),
             ...ailing(status.connections ?? []),
@@ -78,6 +81,19 @@ function overview({ problem, warning, health, pending, due, later, oldestPending
     ['due later', counted(later, maxPending)],
     ['oldest pending', oldestPendingAt],
   ]);
+}
+
+/** Each home, if there are several. */
+function homes(all: { [name: string]: Health }): string[] {
+  const rows = Object.entries(all).map(([name, { database, size, queueBacklog, oldestDueSeconds }]) => [
+    name,
+    database,
+    size ? fullness(size) : 'unknown',
+    queueBacklog ?? 'unknown',
+    oldestDueSeconds,
+  ]);
+  const columns = ['home', 'database', 'size', 'queue backlog', 'oldest due, seconds'];
+  return rows.length > 0 ? [tableOf(rows, columns)] : [];
 }
 
 /** How full the database is, and when it will be full. */

@@ -1,0 +1,70 @@
+import { Command } from 'commander';
+import { ApiError, type Operator } from './client.ts';
+import { operatorFor } from './context.ts';
+import { printable } from './printable.ts';
+import { show } from './table.ts';
+
+type Move = {
+  from: string;
+  to: string;
+  state: string;
+  rows: number;
+  copied: number;
+  refusedForMs: number;
+  problem: string | null;
+};
+type Progress = { move: Move | null };
+
+const columns = ['id', 'from', 'to', 'state', 'copied', 'refusedForMs'];
+
+/** For how long the tool tries again while the service cannot be reached; the service goes on by itself. */
+const patienceMs = 120_000;
+
+/** fleet account move */
+export const moveAccountCommand = (): Command =>
+  new Command('move')
+    .description('move an account to another home, with all that it has')
+    .argument('<id>', 'id of the account')
+    .option('--to <home>', 'name of the home where it is to live')
+    .option('--cancel', 'cancel a move that is under way, as long as the account has not been switched')
+    .addHelpText(
+      'after',
+      '\nIf this is interrupted, the service goes on by itself. The same command shows the progress again.',
+    )
+    .action(async (id, { to, cancel = false }, command) => {
+      if (cancel === (to !== undefined)) throw new ApiError('Give either --to HOME or --cancel');
+      const operator = operatorFor(command);
+      const path = `/accounts/${encodeURIComponent(id)}/move`;
+      const call = (): Promise<Progress> =>
+        cancel ? operator.post(`${path}/cancel`, {}) : operator.post(path, { to });
+      show(command, { id, ...(await toTheEnd(operator, path, call)) }, columns);
+    });
+
+/** Goes on until nothing is left to do. @throws ApiError, when the move has stopped */
+async function toTheEnd(operator: Operator, path: string, call: () => Promise<Progress>): Promise<Move> {
+  let last = (await call()).move;
+  for (let until = Date.now() + patienceMs; ; ) {
+    if (!last) throw new ApiError('The account is not being moved');
+    if (last.state === 'done' || last.state === 'cancelled') return last;
+    if (last.problem !== null)
+      throw new ApiError(`The move has stopped: ${last.problem}. Cancel it with --cancel, and begin again`);
+    tell(last);
+    try {
+      // The service may have come to the end by itself.
+      const { move } = await operator.get<Progress>(path);
+      if (!move) return { ...last, state: last.state === 'cancelling' ? 'cancelled' : 'done' };
+      last = (await call()).move;
+      until = Date.now() + patienceMs;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.temporary) || Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+    }
+  }
+}
+
+function tell({ state, copied, rows }: Move): void {
+  if (!process.stderr.isTTY) return;
+  const share =
+    state === 'copying' && rows > 0 ? ` ${Math.floor((100 * copied) / rows)}% of ${rows} rows` : '';
+  console.error(printable(`${state}${share}`));
+}

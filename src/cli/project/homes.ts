@@ -1,0 +1,45 @@
+import { homeName, mainHome } from '../../homes/names.ts';
+
+/** What each home has of its own, as tables of wrangler.toml. */
+const own = /^\[\[(d1_databases|r2_buckets|queues\.producers|queues\.consumers)\]\]\n(?:.+\n)+/gm;
+
+/**
+ * Adds homes to the text of wrangler.toml: whatever main has of its own, they get with the same settings, under bindings
+ * and names that end in theirs, such as `DB_EU` and `fleet-eu`.
+ */
+export function withHomes(toml: string, homes: string[]): string {
+  const parts = toml.match(own) ?? [];
+  return [toml, ...homes.flatMap((home) => parts.map((part) => partOf(home, part)))].join('\n');
+}
+
+const partOf = (home: string, part: string): string =>
+  part
+    .replace(/^binding = "(.+)"$/m, `binding = "${bindingOf('$1', home)}"`)
+    .replace(/^(database_name|bucket_name|queue|dead_letter_queue) = "(.+)"$/gm, `$1 = "$2-${home}"`);
+
+/** What the binding of main that is named `main` is called in a home. */
+export const bindingOf = (main: string, home: string): string =>
+  home === mainHome ? main : `${main}_${home.toUpperCase()}`;
+
+/**
+ * The homes besides main that a list such as `main,eu,us2` names.
+ *
+ * @throws Error when a name is not one, is there twice, or main is missing
+ */
+export function furtherHomes(list: string): string[] {
+  const names = list.split(',').map((name) => name.trim());
+  const others = names.filter((name) => name !== mainHome);
+  const problem = others.map(problemOfHome).find(Boolean);
+  if (problem) throw new Error(problem);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice) throw new Error(`The home ${twice} is named twice.`);
+  if (!names.includes(mainHome))
+    throw new Error(`main must be among them: ${[mainHome, ...names].join(',')}.`);
+  return others;
+}
+
+/** What is wrong with a name for a further home, in words for people; undefined if nothing is. */
+export const problemOfHome = (name: string): string | undefined =>
+  homeName.test(name)
+    ? undefined
+    : `A home's name is up to 16 lowercase letters and digits and starts with a letter, such as eu or us2, not "${name}".`;

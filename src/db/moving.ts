@@ -1,0 +1,17 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { hasHomes } from '../homes/homes.ts';
+
+/*
+ * Conditions for what works for all accounts of a home: some of these may be on their way to another one (design 11).
+ * With a single home there are none, and statements are as they were.
+ */
+
+/** That rows of this account are not a copy that is yet to be the account, nor what it has left behind. */
+export const andNotAway = (env: Env, accountId: SQL): SQL =>
+  hasHomes(env)
+    ? sql`and not exists (select 1 from moves m where m.account_id = ${accountId} and m.gate not in ('', 'drain'))`
+    : sql.empty();
+
+/** That this account is not on its way at all. */
+export const andNotMoving = (env: Env, accountId: SQL): SQL =>
+  hasHomes(env) ? sql`and not exists (select 1 from moves m where m.account_id = ${accountId})` : sql.empty();

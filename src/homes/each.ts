@@ -1,0 +1,55 @@
+import { described, fault } from '../log.ts';
+import { hasHomes, homesOf } from './homes.ts';
+
+/**
+ * Runs a job in each home, side by side. One that fails is logged, and stops no other.
+ *
+ * @throws what the only home throws
+ */
+export async function inEachHome(env: Env, job: (home: Env) => Promise<unknown>): Promise<void> {
+  if (!hasHomes(env)) {
+    await job(env);
+    return;
+  }
+  const run = async ([name, home]: [string, Env]) => {
+    try {
+      await job(home);
+    } catch (error) {
+      fault('error', { message: 'A job failed in a home', home: name, ...described(error) });
+    }
+  };
+  await Promise.all([...homesOf(env)].map(run));
+}
+
+/** A home that takes longer than this is one that cannot be asked, so that it holds nobody up. */
+const patienceMs = 5_000;
+
+/**
+ * What each home that can be asked returns, in the order of the homes; the others are logged.
+ *
+ * @throws what the only home throws
+ */
+export async function askHomes<T>(env: Env, ask: (home: Env) => Promise<T>): Promise<[Env, T][]> {
+  if (!hasHomes(env)) return [[env, await ask(env)]];
+  const homes = [...homesOf(env)];
+  const replies = await Promise.allSettled(homes.map(([, home]) => inTime(ask(home))));
+  return replies.flatMap((reply, at) => {
+    const [name, home] = homes[at] as [string, Env]; // as many as replies
+    if (reply.status === 'fulfilled') return [[home, reply.value] as [Env, T]];
+    fault('warn', { message: 'A home cannot be asked', home: name, ...described(reply.reason) });
+    return [];
+  });
+}
+
+async function inTime<T>(reply: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const timeout = async (): Promise<never> => {
+    await scheduler.wait(patienceMs, { signal: over.signal });
+    throw new Error(`no response within ${patienceMs} ms`);
+  };
+  try {
+    return await Promise.race([reply, timeout()]);
+  } finally {
+    over.abort();
+  }
+}

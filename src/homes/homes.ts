@@ -1,0 +1,63 @@
+import { mainHome } from './names.ts';
+
+export { homeName, mainHome } from './names.ts';
+
+/**
+ * Where accounts live: a home is a D1 database with its queue and its archive (design 11). To the rest of the service a
+ * home is an `Env` whose `DB`, `DELIVERIES` and `ARCHIVE` are its own, so that nothing else knows which home it works in.
+ */
+type Family = { name: string; homes: Map<string, Env> };
+
+const families = new WeakMap<Env, Family>();
+
+/** The homes of this deployment, by name: `main`, and one for each other `DB_…` binding. */
+export const homesOf = (env: Env): Map<string, Env> => familyOf(env).homes;
+
+/** The name of the home that these bindings are of. */
+export const nameOf = (env: Env): string => familyOf(env).name;
+
+/** Whether there are other homes than main. */
+export const hasHomes = (env: Env): boolean => homesOf(env).size > 1;
+
+/** The other homes, by name. */
+export const otherHomes = (env: Env): [string, Env][] =>
+  [...homesOf(env)].filter(([name]) => name !== nameOf(env));
+
+function familyOf(env: Env): Family {
+  const known = families.get(env);
+  if (known) return known;
+  const homes = new Map([[mainHome, env]]);
+  for (const binding of Object.keys(env)) {
+    const name = /^DB_([A-Z][A-Z0-9]{0,15})$/.exec(binding)?.[1]?.toLowerCase();
+    if (name) homes.set(name, homeEnv(env, name));
+  }
+  for (const [name, home] of homes) families.set(home, { name, homes });
+  return { name: mainHome, homes };
+}
+
+function homeEnv(env: Env, name: string): Env {
+  const suffix = name.toUpperCase();
+  const bindings = env as unknown as { [binding: string]: unknown }; // wrangler only knows those of main
+  const { [`DB_${suffix}`]: db, [`DELIVERIES_${suffix}`]: queue, [`ARCHIVE_${suffix}`]: archive } = bindings;
+  if (!queue) throw new Error(`The home ${name} has DB_${suffix} and no DELIVERIES_${suffix}`);
+  return {
+    ...env,
+    DB: db as D1Database,
+    DELIVERIES: addressed(queue as Queue, name),
+    ARCHIVE: archive as R2Bucket, // without one nothing is archived, as in main
+  };
+}
+
+/** The home's queue, whose messages carry its name. */
+function addressed(queue: Queue, home: string): Queue {
+  const named = (body: unknown) => ({ ...(body as object), home });
+  return {
+    metrics: () => queue.metrics(),
+    send: (body: unknown, options?: QueueSendOptions) => queue.send(named(body), options),
+    sendBatch: (messages: Iterable<MessageSendRequest>, options?: QueueSendBatchOptions) =>
+      queue.sendBatch(
+        [...messages].map((message) => ({ ...message, body: named(message.body) })),
+        options,
+      ),
+  } as Queue;
+}

@@ -1,0 +1,55 @@
+import { sql } from 'drizzle-orm';
+import { nobody } from '../../accounts/owner.ts';
+import { change, openDatabase, transaction } from '../../db/database.ts';
+import { earlierSize, type Size, sizeOf } from '../../health/size.ts';
+import { askHomes } from '../../homes/each.ts';
+import { homesOf, nameOf } from '../../homes/homes.ts';
+
+/** A home with what lives there; nulls where it cannot be asked. A count of `maxAccountsCounted` means that many or more. */
+export type HomeOverview = {
+  name: string;
+  accounts: number | null;
+  /** Safety events of yesterday, UTC. */
+  eventsPerDay: number | null;
+  size: Size | null;
+};
+
+export const maxAccountsCounted = 10_000;
+const dayMs = 86_400_000;
+
+/**
+ * All homes, asked at the same time. Each reads two rows for each of at most 10,000 accounts, and one for its size.
+ *
+ * @throws Refusal: unavailable, when the only home cannot be asked
+ */
+export async function listHomes(env: Env, now = Date.now()): Promise<HomeOverview[]> {
+  const asked = new Map(await askHomes(env, (home) => look(home, now)));
+  return [...homesOf(env)].map(
+    ([name, home]) => asked.get(home) ?? { name, accounts: null, eventsPerDay: null, size: null },
+  );
+}
+
+type Counted = { accounts: number; events: number };
+
+async function look(env: Env, now: number): Promise<HomeOverview> {
+  const db = openDatabase(env);
+  const yesterday = (Math.floor(now / dayMs) - 1) * 24;
+  const counted = change(
+    db,
+    sql`
+    select count(*) as accounts,
+      coalesce(sum(k.risk_1 + k.risk_2 + k.risk_3 + k.risk_4 + k.risk_5), 0) as events
+    from (select id from accounts where id <> ${nobody} and home is null limit ${maxAccountsCounted}) a
+    left join event_counts k on k.account_id = a.id and k.hours = 24 and k.start = ${yesterday}`,
+  );
+  const [{ results, meta }, [earlier]] = await transaction(db, [counted, earlierSize(db, now)], {
+    repeatable: true,
+  });
+  const [{ accounts, events } = { accounts: 0, events: 0 }] = results as Counted[]; // what the statement selects
+  return {
+    name: nameOf(env),
+    accounts,
+    eventsPerDay: events,
+    size: sizeOf(meta.size_after, now, earlier && { bytes: earlier.bytes, at: earlier.day * dayMs }),
+  };
+}

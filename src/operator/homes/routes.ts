@@ -1,0 +1,51 @@
+import { createMiddleware } from 'hono/factory';
+import { livesHere, type Owned } from '../../accounts/owner.ts';
+import { hasDelivery } from '../../deliveries/queries.ts';
+import { Refusal } from '../../errors.ts';
+import { askHomes } from '../../homes/each.ts';
+import { hasHomes, homesOf, nameOf } from '../../homes/homes.ts';
+import type { App, Context } from '../../http/context.ts';
+import { enterHome } from '../../http/home.ts';
+
+/** What the lists under `/operator` hold, by the name of the list. */
+const kinds: { [list: string]: Owned } = {
+  accounts: 'account',
+  connections: 'connection',
+  tokens: 'token',
+  drivers: 'driver',
+  webhooks: 'webhook',
+  deletions: 'deletion',
+};
+
+/**
+ * Has a request about something happen in the home where that is. An id names no home, so all are asked; with a single
+ * home nothing is.
+ *
+ * @throws Refusal: unavailable, when no home has it and one cannot be asked
+ */
+export const enterHomeOfId = createMiddleware<App>(async (c, next) => {
+  const isThere = hasHomes(c.env) && look(c);
+  if (isThere) {
+    // Of what moves at this moment, each home may have been asked just when it was in the other.
+    const home = (await homeWith(c.env, isThere)) ?? (await homeWith(c.env, isThere));
+    if (home) enterHome(c, nameOf(home));
+  }
+  await next();
+});
+
+async function homeWith(env: Env, isThere: (home: Env) => Promise<boolean>): Promise<Env | undefined> {
+  const asked = await askHomes(env, isThere);
+  const found = asked.find(([, there]) => there);
+  if (!found && asked.length < homesOf(env).size) throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
+  return found?.[0];
+}
+
+/** How to ask a home for what a request names; undefined if it names nothing. */
+function look(c: Context): ((home: Env) => Promise<boolean>) | undefined {
+  const [, , list = '', id] = c.req.path.split('/');
+  const webhookId = c.req.query('webhookId');
+  if (list === 'deliveries' && id) return (home) => hasDelivery(home, id);
+  if (list === 'deliveries' && webhookId) return (home) => livesHere(home, 'webhook', webhookId);
+  const { [list]: kind } = kinds;
+  return kind && id ? (home) => livesHere(home, kind, id) : undefined;
+}

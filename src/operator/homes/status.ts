@@ -1,0 +1,49 @@
+import { checkHomes, problemIn, warningIn } from '../../health/homes.ts';
+import type { ServiceHealth } from '../../health/schema.ts';
+import { askHomes } from '../../homes/each.ts';
+import { type DeliveryStatus, deliveryStatus, maxListed, maxPendingCounted } from '../status.ts';
+
+/** What operators look at first: the service's health, and how the deliveries of all homes that can be asked are doing. */
+export type Status = {
+  problem: string | null;
+  warning: string | null;
+  health: ServiceHealth;
+} & DeliveryStatus;
+
+/** How the service is doing, in all its homes. @throws Refusal: unavailable, when the only home cannot be asked */
+export async function status(env: Env): Promise<Status> {
+  const [health, asked] = await Promise.all([checkHomes(env), askHomes(env, (home) => deliveryStatus(home))]);
+  return {
+    problem: problemIn(health) ?? null,
+    warning: warningIn(health) ?? null,
+    health,
+    ...together(asked.map(([, one]) => one)),
+  };
+}
+
+/** What is worst in any home comes first, cut to as many as one home would have. */
+function together(all: DeliveryStatus[]): DeliveryStatus {
+  const [only] = all;
+  if (only && all.length === 1) return only;
+  const counted = (key: 'pending' | 'due' | 'later') =>
+    Math.min(
+      all.reduce((total, one) => total + one[key], 0),
+      maxPendingCounted,
+    );
+  const oldest = all.flatMap(({ oldestPendingAt }) => oldestPendingAt ?? []);
+  return {
+    pending: counted('pending'),
+    due: counted('due'),
+    later: counted('later'),
+    oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
+    failing: all
+      .flatMap(({ failing }) => failing)
+      .toSorted((a, b) => b.failed - a.failed || b.failures - a.failures)
+      .slice(0, maxListed),
+    paused: all
+      .flatMap(({ paused }) => paused)
+      .toSorted((a, b) => b.pausedSince - a.pausedSince)
+      .slice(0, maxListed),
+    connections: all.flatMap(({ connections }) => connections).slice(0, maxListed),
+  };
+}

@@ -1,0 +1,246 @@
+import { createExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { app } from '../../src/app.ts';
+import { encodeCursor } from '../../src/db/cursor.ts';
+import { lapseMs, trustMs } from '../../src/db/trust.ts';
+import { dayMs, emptyArchive, insertTrips, move } from '../support/archive.ts';
+import { replicated } from '../support/replica.ts';
+import { rows } from '../support/rows.ts';
+import { as, operator, vehicle, type World, webhookBody, world } from '../support/world.ts';
+
+let us: World;
+let here: Awaited<ReturnType<typeof replicated>>;
+beforeEach(async () => {
+  us = await world();
+  here = await replicated();
+  await as(us.connection.ingestKey).send(vehicle({ sourceId: 'v1', name: 'One' }));
+  await here.catchUp();
+  return () => vi.restoreAllMocks();
+});
+
+const key = (more: Record<string, string> = {}) => ({ 'x-api-key': us.apiToken, ...more });
+const ofConnection = () => key({ 'connection-id': us.connection.id });
+const vehicles = (query = '', more: Record<string, string> = {}) =>
+  here.call('GET', `/vehicles${query}`, { ...ofConnection(), ...more });
+const names = (reply: { data: { name: string }[] }) => reply.data.map(({ name }) => name);
+const newVehicle = (name: string) => as(us.connection.ingestKey).send(vehicle({ sourceId: name, name }));
+const operators = { authorization: `Bearer ${env.OPERATOR_KEY}` };
+
+/** How long something takes. */
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = Date.now();
+  await work();
+  return Date.now() - began;
+}
+
+describe('a list', () => {
+  it('is read from the replica, and its token checked on the primary once in two seconds', async () => {
+    await newVehicle('Two');
+    expect(names(await vehicles())).toEqual(['One']);
+    expect(here.ran).toEqual({ primary: 1, replica: 1 });
+    here.forget();
+    expect(names(await vehicles())).toEqual(['One']);
+    expect(here.ran).toEqual({ primary: 0, replica: 1 });
+    await scheduler.wait(trustMs / 2);
+    here.forget();
+    await vehicles();
+    await vehicles();
+    expect(here.ran).toEqual({ primary: 1, replica: 2 }); // once, behind the first reply
+  });
+
+  it('is refused by the primary, however good the replica thinks the token is', async () => {
+    await rows('update tokens set revoked_at = 1 where id = ?', us.tokenId);
+    expect((await vehicles()).status).toBe(401);
+    await rows(`update tokens set revoked_at = null where id = ?`, us.tokenId);
+    await rows(`update accounts set status = 'suspended' where id = ?`, us.accountId);
+    expect((await vehicles()).status).toBe(403);
+  });
+
+  it('is read from the primary for whoever asks for that', async () => {
+    await vehicles();
+    await newVehicle('Two');
+    here.forget();
+    expect(names(await vehicles('', { 'cache-control': 'max-age=0, No-Cache' }))).toEqual(['One', 'Two']);
+    expect(here.ran).toEqual({ primary: 1, replica: 0 });
+  });
+
+  it('never goes back in time from page to page', async () => {
+    await newVehicle('Two');
+    await newVehicle('Three');
+    const first = await vehicles('?limit=1', { 'cache-control': 'no-cache' });
+    expect(names(first)).toEqual(['One']);
+    here.forget();
+    const second = await vehicles(`?limit=1&cursor=${first.next}`);
+    expect(names(second)).toEqual(['Two']);
+    const third = await vehicles(`?limit=1&cursor=${second.next}`);
+    expect(names(third)).toEqual(['Three']);
+    expect(here.begun).toEqual(['seen-2', 'seen-2']);
+  });
+
+  it('is read from the primary when the replica fails, which is logged', async () => {
+    const log = vi.spyOn(console, 'warn').mockReturnValue();
+    for (const text of ['D1_ERROR: no such table: vehicles', 'D1_ERROR: Network connection lost.']) {
+      here.failWith(text);
+      here.forget();
+      expect(names(await vehicles())).toEqual(['One']);
+      expect(here.ran.replica).toBe(1);
+    }
+    expect(log.mock.calls.join()).toContain('A replica failed');
+    here.failWith(undefined);
+  });
+
+  it('is read from the primary when files of the archive are gone that the replica still names', async () => {
+    const trip = { startedAt: 20 * dayMs, id: crypto.randomUUID() };
+    await insertTrips(us, [trip]);
+    await move(us, trip.startedAt);
+    await here.catchUp();
+    const trips = () => here.call('GET', '/trips', key());
+    expect(await trips()).toMatchObject({ status: 200, data: [{ id: trip.id }] });
+    expect(here.ran.replica).toBeGreaterThan(0);
+    await emptyArchive();
+    await insertTrips(us, [trip]);
+    expect(await trips()).toMatchObject({ status: 200, data: [{ id: trip.id }] });
+  });
+
+  it('is not read from a replica by operators', async () => {
+    here.forget();
+    await here.call('GET', `/operator/connections/${us.connection.id}/records?kind=vehicle`, operators);
+    expect(here.ran.replica).toBe(0);
+  });
+
+  it('still notes that its token was used', async () => {
+    await rows('update tokens set last_used_at = 0 where id = ?', us.tokenId);
+    for (let i = 0; i < 3; i++) await vehicles();
+    const noted = await rows('select last_used_at from tokens where id = ?', us.tokenId);
+    expect(noted[0]?.last_used_at).toBeGreaterThan(Date.now() - 10_000);
+  });
+});
+
+describe('what the replica does not know', () => {
+  it('is looked up on the primary before it is refused: a connection, a webhook, a token', async () => {
+    await vehicles();
+    const path = `/operator/accounts/${us.accountId}`;
+    const { data } = await operator.post<{ id: string }>(`${path}/connections`, { provider: 'samsara' });
+    const reply = await here.call('GET', '/vehicles', key({ 'connection-id': data.id }));
+    expect(reply).toMatchObject({ status: 200, data: [] });
+    const hook = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
+    expect((await here.call('GET', `/deliveries?webhookId=${hook.data.id}`, key())).status).toBe(200);
+    const token = await operator.post<{ value: string }>(`${path}/tokens`, { name: 'new' });
+    expect((await here.call('GET', '/drivers', { 'x-api-key': token.data.value })).status).toBe(200);
+  });
+
+  it('is refused if the primary does not know it either', async () => {
+    const nothing = crypto.randomUUID();
+    expect(await here.call('GET', '/vehicles', key({ 'connection-id': nothing }))).toMatchObject({
+      status: 400,
+      message: 'Invalid connection id',
+    });
+    expect(await here.call('GET', `/deliveries?webhookId=${nothing}`, key())).toMatchObject({
+      status: 400,
+      message: 'Invalid webhook id',
+    });
+  });
+
+  it('is told again to whoever follows the changes from now on, and lists everything first', async () => {
+    await newVehicle('Two');
+    const from = await here.call('GET', '/changes?cursor=now', key());
+    expect(names(await vehicles())).toEqual(['One']);
+    const later = await here.call<{ data: { name: string } }[]>(
+      'GET',
+      `/changes?cursor=${(from as { resume?: string }).resume}`,
+      key(),
+    );
+    expect(later.data.map(({ data }) => data?.name)).toContain('Two');
+  });
+});
+
+describe('a cursor', () => {
+  const listed = () => JSON.stringify(['/vehicles', us.accountId, us.connection.id, {}, {}, false]);
+  const position = { sort: 0, id: '' };
+  it('works with a bookmark that says nothing, and from before there were bookmarks', async () => {
+    for (const bookmark of [undefined, 'main:nonsense', 'euro:seen-99', 'x'.repeat(300)]) {
+      const cursor = encodeCursor(position, listed(), bookmark);
+      expect(await vehicles(`?cursor=${cursor}`)).toMatchObject({ status: 200, data: [{ name: 'One' }] });
+    }
+    expect(here.begun).not.toContain('seen-99'); // another home's says nothing here
+  });
+
+  it('works where there are no replicas any more', async () => {
+    const cursor = encodeCursor(position, listed(), 'main:seen-1');
+    const reply = await as(us.apiToken, ofConnection()).get(`/vehicles?cursor=${cursor}`);
+    expect(reply).toMatchObject({ status: 200, data: [{ name: 'One' }] });
+  });
+
+  it('is invalid with what cannot be a bookmark', async () => {
+    for (const bookmark of ['', 'a b', '\u0000', 'x'.repeat(301), '"'])
+      expect(await vehicles(`?cursor=${encodeCursor(position, listed(), bookmark)}`)).toMatchObject({
+        status: 400,
+        message: 'Invalid cursor',
+      });
+  });
+
+  it("carries the bookmark of D1's own session", async () => {
+    await newVehicle('Two');
+    const ours = { ...env, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves it out
+    const begun = vi.spyOn(ours.DB, 'withSession');
+    const page = async (query: string) => {
+      const request = new Request(`https://api.example.com/vehicles${query}`, { headers: ofConnection() });
+      const reply = await app.fetch(request, ours, createExecutionContext());
+      return reply.json<{ data: { name: string }[]; next: string }>();
+    };
+    const first = await page('?limit=1');
+    expect(names(await page(`?limit=1&cursor=${first.next}`))).toEqual(['Two']);
+    expect(begun.mock.calls).toEqual([
+      ['first-unconstrained'],
+      [expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{8}-/)],
+    ]);
+    expect(first.next.length).toBeLessThan(300);
+  });
+});
+
+describe('revoking', () => {
+  const revoke = (id: string) => here.call('DELETE', `/operator/tokens/${id}`, operators);
+
+  it('returns once no isolate trusts the token any more', async () => {
+    expect((await vehicles()).status).toBe(200);
+    const revoked = revoke(us.tokenId);
+    await vi.waitFor(async () => {
+      const [row] = await rows('select revoked_at from tokens where id = ?', us.tokenId);
+      expect(row?.revoked_at).toBeTruthy();
+    });
+    expect((await vehicles()).status).toBe(200); // nobody has been told yet
+    expect(await timed(() => revoked)).toBeGreaterThan(trustMs - 500);
+    expect((await vehicles()).status).toBe(401);
+    expect(await timed(() => revoke(us.tokenId))).toBeGreaterThanOrEqual(lapseMs - 5); // nor if somebody else was first
+  });
+
+  it('of an account waits too: suspending, and deleting', async () => {
+    const path = `/operator/accounts/${us.accountId}`;
+    const suspend = () => here.call('PATCH', path, operators, { status: 'suspended' });
+    expect(await timed(suspend)).toBeGreaterThanOrEqual(lapseMs - 5);
+    const activate = () => here.call('PATCH', path, operators, { status: 'active' });
+    expect(await timed(activate)).toBeLessThan(trustMs / 2);
+    const remove = () => here.call('POST', `${path}/deletion`, operators, { name: 'Acme Insurance' });
+    expect(await timed(remove)).toBeGreaterThanOrEqual(lapseMs - 5);
+    expect((await vehicles()).status).toBe(403);
+  });
+
+  it('of an ingest key waits for nobody, and of any without replicas', async () => {
+    const [ingest] = await rows(
+      `select id from tokens where account_id = ? and scope = 'ingest'`,
+      us.accountId,
+    );
+    expect(await timed(() => revoke(String(ingest?.id)))).toBeLessThan(trustMs / 2);
+    expect(await timed(() => operator.delete(`/operator/tokens/${us.tokenId}`))).toBeLessThan(trustMs / 2);
+  });
+
+  it('is not what an expiry needs: it is compared each time', async () => {
+    const expiresAt = Date.now() + 1000;
+    await rows('update tokens set expires_at = ? where id = ?', expiresAt, us.tokenId);
+    await here.catchUp();
+    expect((await vehicles()).status).toBe(200);
+    await scheduler.wait(expiresAt - Date.now() + 1);
+    expect((await vehicles()).status).toBe(401);
+  });
+});

@@ -1,0 +1,167 @@
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { askHomes } from '../../src/homes/each.ts';
+import { nameOf } from '../../src/homes/homes.ts';
+import worker from '../../src/index.ts';
+import { signIn } from '../support/portal.ts';
+import { receiver } from '../support/receiver.ts';
+import { as, operator, safetyEvent, vehicle, type World, webhookBody, world } from '../support/world.ts';
+
+/** The bindings, of which those of the home `eu` can be taken away and brought back. */
+function taken() {
+  const original = env as unknown as { DB_EU: D1Database };
+  let down = false;
+  const fail = async () => {
+    throw new Error('D1_ERROR: D1 DB is overloaded. Requests queued for too long.');
+  };
+  const statement = { all: fail, run: fail, raw: fail, bind: () => statement };
+  const DB_EU = {
+    prepare: (text: string) => (down ? statement : original.DB_EU.prepare(text)),
+    batch: (all: D1PreparedStatement[]) => (down ? fail() : original.DB_EU.batch(all)),
+  };
+  return {
+    bindings: { ...env, DB_EU } as unknown as Env,
+    takeAway: () => {
+      down = true;
+    },
+    bringBack: () => {
+      down = false;
+    },
+  };
+}
+
+let home: ReturnType<typeof taken>;
+let worlds: { main: World; eu: World; us2: World };
+beforeEach(async () => {
+  home = taken();
+  worlds = {
+    main: await world(),
+    eu: await world({ home: 'eu' }),
+    us2: await world({ home: 'us2' }),
+  };
+});
+
+async function ask(path: string, headers: Record<string, string>, body?: object): Promise<Response> {
+  const context = createExecutionContext();
+  const request = new Request(`https://api.example.com${path}`, {
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  });
+  const reply = await worker.fetch(request, home.bindings, context);
+  await waitOnExecutionContext(context);
+  return reply;
+}
+const list = ({ apiToken, connection }: World) =>
+  ask('/vehicles', { 'x-api-key': apiToken, 'connection-id': connection.id });
+const ingest = ({ connection }: World, ...records: object[]) =>
+  ask('/ingest', { 'x-api-key': connection.ingestKey }, { records });
+const asOperator = (path: string) => ask(path, { authorization: `Bearer ${env.OPERATOR_KEY}` });
+
+async function minute() {
+  const context = createExecutionContext();
+  await worker.scheduled(createScheduledController({ scheduledTime: new Date() }), home.bindings, context);
+  await waitOnExecutionContext(context);
+}
+
+it('serves the accounts of its other homes while one is away, and its own again when it is back', async () => {
+  const hooks = receiver();
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  for (const us of Object.values(worlds)) await as(us.apiToken).post('/webhook', webhookBody(us));
+  home.takeAway();
+  const send = (us: World, n: number) =>
+    ingest(us, vehicle(), safetyEvent({ sourceId: `e${n}` })).then(({ status }) => status);
+  // Under load: all of them at the same time, again and again.
+  for (let n = 0; n < 5; n++) {
+    const { main, eu, us2 } = worlds;
+    expect(await Promise.all([send(main, n), send(us2, n), list(main), list(us2)].map(statusOf))).toEqual(
+      Array(4).fill(200),
+    );
+    const refused = await Promise.all([list(eu), ingest(eu, vehicle())]);
+    expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+    expect(refused.every(({ headers }) => Number(headers.get('retry-after')) > 0)).toBe(true);
+    await minute();
+  }
+  await vi.waitFor(() => expect(hooks.got).toHaveLength(10), { timeout: 20_000 });
+
+  home.bringBack();
+  expect(await send(worlds.eu, 0)).toBe(200);
+  expect((await list(worlds.eu)).status).toBe(200);
+  await vi.waitFor(() => expect(hooks.got).toHaveLength(11), { timeout: 20_000 });
+});
+
+const statusOf = async (reply: Promise<Response | number>): Promise<number> => {
+  const done = await reply;
+  return typeof done === 'number' ? done : done.status;
+};
+
+it('says on /health and to operators which home is away, and shows the others', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  await minute();
+  const well = await ask('/health', {});
+  expect(well.status).toBe(200);
+  expect(Object.keys((await well.json<{ data: { homes: object } }>()).data.homes)).toEqual([
+    'main',
+    'eu',
+    'us2',
+  ]);
+  home.takeAway();
+  const ill = await ask('/health', {});
+  expect(ill.status).toBe(503);
+  expect(await ill.json()).toMatchObject({
+    message: 'eu: Database does not answer',
+    data: { homes: { main: { database: 'ok' }, eu: { database: 'unavailable' } } },
+  });
+  expect(await (await asOperator('/operator/status')).json()).toMatchObject({
+    data: { problem: 'eu: Database does not answer', pending: 0 },
+  });
+});
+
+it('finds what operators look up in homes that are there, and does not say that the rest is unknown', async () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  home.takeAway();
+  const tokens = ({ accountId }: World) => asOperator(`/operator/accounts/${accountId}/tokens`);
+  expect((await tokens(worlds.us2)).status).toBe(200);
+  expect((await tokens(worlds.eu)).status).toBe(503);
+});
+
+it('waits five seconds at most for a home that does not answer', async () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const never = () => new Promise<never>(() => {});
+  const statement = { all: never, run: never, raw: never, bind: () => statement };
+  const bindings = { ...env, DB_EU: { prepare: () => statement, batch: never } } as unknown as Env;
+  const asked = await askHomes(bindings, (home) => home.DB.prepare('select 1').all());
+  expect(asked.map(([home]) => nameOf(home))).toEqual(['main', 'us2']);
+});
+
+it('lets people sign in who are of another home than the one that is away', async () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const { email } = await signIn(worlds.us2);
+  home.takeAway();
+  const context = createExecutionContext();
+  const reply = await worker.fetch(
+    new Request('https://api.example.com/operator/sign-in-links', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${env.OPERATOR_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ email }),
+    }),
+    home.bindings,
+    context,
+  );
+  expect(reply.status).toBe(200);
+});
+
+it('runs the jobs of the minute in each home, also when one fails', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  home.takeAway();
+  await minute();
+  expect(log.mock.calls.flat().join()).toContain('"home":"eu"');
+  for (const name of ['DB', 'DB_US2']) {
+    const db = (env as unknown as Record<string, D1Database>)[name];
+    const at = await db?.prepare('select at from sweeps').first<number>('at');
+    expect(Date.now() - Number(at)).toBeLessThan(60_000);
+  }
+  expect((await operator.get('/operator/status')).status).toBe(200);
+});

@@ -1,0 +1,98 @@
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { metered as meteredDatabase, type Rows } from '../../src/bench/worker-meter.ts';
+import worker from '../../src/index.ts';
+import { receiver } from '../support/receiver.ts';
+import { as, safetyEvent, vehicle, type World, webhookBody, world } from '../support/world.ts';
+
+type Cost = Rows & { queued: number };
+type Bindings = { [binding: string]: unknown };
+
+const suffixes = { main: '', eu: '_EU', us2: '_US2' };
+
+/** The bindings with a meter before each home's, what each has cost, and the messages that have been sent. */
+function metered(names: (keyof typeof suffixes)[]) {
+  const bindings: Bindings = { ...env };
+  for (const suffix of Object.values(suffixes)) {
+    delete bindings[`DB${suffix}`];
+    delete bindings[`DELIVERIES${suffix}`];
+  }
+  const messages: unknown[] = [];
+  const costs = names.map((name) => {
+    const cost: Cost = { trips: 0, read: 0, written: 0, ms: 0, queued: 0 };
+    const { [`DB${suffixes[name]}`]: db } = env as unknown as Bindings;
+    bindings[`DB${suffixes[name]}`] = meteredDatabase(db as D1Database, cost);
+    bindings[`DELIVERIES${suffixes[name]}`] = {
+      sendBatch: async (batch: { body: unknown }[]) => {
+        cost.queued += batch.length;
+        messages.push(...batch.map(({ body }) => body));
+      },
+    };
+    return [name, cost] as const;
+  });
+  return { env: bindings as unknown as Env, costs: new Map(costs), messages };
+}
+
+/** An ingest call of 20 events, a page of them, and their delivery to one webhook, for an account of a home. */
+async function work(us: World, meter: ReturnType<typeof metered>): Promise<void> {
+  const ask = async (path: string, key: string, records?: object[]) => {
+    const context = createExecutionContext();
+    const headers = {
+      'x-api-key': key,
+      'connection-id': us.connection.id,
+      'content-type': 'application/json',
+    };
+    const body = records && { method: 'POST', body: JSON.stringify({ records }) };
+    const reply = await worker.fetch(
+      new Request(`https://api.example.com${path}`, { headers, ...body }),
+      meter.env,
+      context,
+    );
+    await waitOnExecutionContext(context);
+    expect(reply.status).toBe(200);
+  };
+  const records = Array.from({ length: 20 }, (_, i) => safetyEvent({ sourceId: `e${i}` }));
+  await ask('/ingest', us.connection.ingestKey, records);
+  await ask('/safety-events?from=2026-11-01&to=2026-12-01', us.apiToken);
+  for (let body = meter.messages.shift(); body; body = meter.messages.shift()) {
+    const context = createExecutionContext();
+    const batch = { queue: 'deliveries', messages: [{ body }] } as unknown as MessageBatch<never>; // what it reads
+    await worker.queue(batch, meter.env, context);
+    await waitOnExecutionContext(context);
+  }
+}
+
+async function prepared(home: keyof typeof suffixes): Promise<World> {
+  const us = await world({ home });
+  await as(us.apiToken).post('/webhook', webhookBody(us));
+  await as(us.connection.ingestKey).send(vehicle());
+  await as(us.apiToken, { 'connection-id': us.connection.id }).get('/vehicles'); // the hour's note of its use
+  return us;
+}
+
+it('costs in each of three homes what it costs where there is one, and nothing in the others', async () => {
+  receiver();
+  const alone = metered(['main']);
+  await work(await prepared('main'), alone);
+  const { ms: _, ...cost } = alone.costs.get('main') ?? { ms: 0 };
+  for (const name of ['main', 'eu', 'us2'] as const) {
+    const meter = metered(['main', 'eu', 'us2']);
+    await work(await prepared(name), meter);
+    for (const [other, { ms: _, ...spent }] of meter.costs)
+      expect({ [other]: spent }).toEqual({
+        [other]: other === name ? cost : { trips: 0, read: 0, written: 0, queued: 0 },
+      });
+  }
+});
+
+it('goes to each home at most 17 times in a minute without work', async () => {
+  const meter = metered(['main', 'eu', 'us2']);
+  const noon = new Date('2026-11-22T12:01:00Z');
+  await worker.scheduled(
+    createScheduledController({ scheduledTime: noon }),
+    meter.env,
+    createExecutionContext(),
+  );
+  for (const [, { trips }] of meter.costs) expect(trips).toBeLessThanOrEqual(17);
+});

@@ -1,0 +1,95 @@
+import { env } from 'cloudflare:workers';
+import { homesOf } from '../../src/homes/homes.ts';
+import { operator, type Reply } from './world.ts';
+
+/** A home of the tests' three, by its name. */
+export const home = (name: string): Env => {
+  const found = homesOf(env).get(name);
+  if (!found) throw new Error(`there is no home ${name}`);
+  return found;
+};
+
+/** What a query finds in a home. */
+export const rowsIn = async (name: string, query: string, ...values: unknown[]) =>
+  (
+    await home(name)
+      .DB.prepare(query)
+      .bind(...values)
+      .all<Record<string, unknown>>()
+  ).results;
+
+export type MoveOut = {
+  state: string;
+  from: string;
+  to: string;
+  rows: number;
+  copied: number;
+  refusedForMs: number;
+  problem: string | null;
+};
+export type MoveReply = { move: MoveOut | null };
+
+/** Moves an account as the tool does, to the end. */
+export async function moveTo(accountId: string, to: string): Promise<MoveOut> {
+  let last: MoveOut | undefined;
+  for (let calls = 0; calls < 100; calls++) {
+    const reply: Reply<MoveReply> = await operator.post(`/operator/accounts/${accountId}/move`, { to });
+    if (reply.status === 503) continue;
+    // The minute's job may have come to the end first.
+    const { data } = await operator.get<MoveReply>(`/operator/accounts/${accountId}/move`);
+    if (last && data.move === null) return { ...last, state: 'done' };
+    if (reply.status !== 200) throw new Error(reply.message);
+    const { move } = reply.data;
+    if (move?.state === 'stopped') throw new Error(move.problem ?? '');
+    if (move?.state === 'done') return move;
+    last = move ?? last;
+    await scheduler.wait(20);
+  }
+  throw new Error('the move does not end');
+}
+
+/**
+ * The bindings of a Worker that is killed after so many calls of its databases: from then on each fails. Every other
+ * time the last one is still carried out.
+ */
+export function killedAfter(calls: number): Env {
+  let left = calls;
+  const isDead = () => left <= 0;
+  const limited = async <T>(run: () => Promise<T>): Promise<T> => {
+    if (isDead()) throw new Error('killed');
+    left -= 1;
+    if (!isDead()) return run();
+    if (calls % 2 === 1) await run();
+    throw new Error('killed');
+  };
+  const statement = (original: D1PreparedStatement): D1PreparedStatement =>
+    Object.assign(Object.create(original), {
+      bind: (...values: unknown[]) => statement(original.bind(...values)),
+      all: () => limited(() => original.all()),
+      run: () => limited(() => original.run()),
+      raw: () => limited(() => original.raw()),
+      original,
+    });
+  const database = (db: D1Database): D1Database =>
+    ({
+      prepare: (text: string) => statement(db.prepare(text)),
+      batch: (statements: (D1PreparedStatement & { original: D1PreparedStatement })[]) =>
+        limited(() => db.batch(statements.map(({ original }) => original))),
+    }) as unknown as D1Database; // what the service uses
+  const databases = Object.entries(env)
+    .filter(([name]) => /^DB(_|$)/.test(name))
+    .map(([name, db]) => [name, database(db as D1Database)]);
+  return { ...env, ...Object.fromEntries(databases) };
+}
+
+/** Every trigger, row and file that a move has made in a home beside the rows of the account. */
+export async function leftovers(name: string, accountId: string): Promise<unknown[]> {
+  const files = await home(name).ARCHIVE.list();
+  const triggers = `select name from sqlite_master where type = 'trigger' and name like ?1`;
+  return [
+    ...(await rowsIn(name, triggers, `move%${accountId.replaceAll('-', '')}%`)),
+    ...(await rowsIn(name, 'select * from moves where account_id = ?1', accountId)),
+    ...(await rowsIn(name, 'select * from moved_rows where account_id = ?1', accountId)),
+    ...files.objects.filter(({ key }) => key.includes(accountId)).map(({ key }) => key),
+  ];
+}

@@ -1,0 +1,102 @@
+import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { app } from '../../src/app.ts';
+import type { Reply } from './world.ts';
+
+/** What is copied to the replica. What refers to something comes after it. */
+const tables = [
+  ...['accounts', 'connections', 'tokens', 'webhooks', 'vehicles', 'trips'],
+  ...['deletions', 'archived_days', 'changes'],
+];
+
+/**
+ * The service where lists are read from a replica, which knows only what it was last told: a second database. Its
+ * bookmarks are `seen-n`: what the n-th copy had.
+ */
+export async function replicated() {
+  await applyD1Migrations(env.REPLICA, env.MIGRATIONS);
+  const triggers = await env.REPLICA.prepare(`select name from sqlite_master where type = 'trigger'`).all();
+  for (const { name } of triggers.results) await env.REPLICA.prepare(`drop trigger ${name}`).run();
+  /** Transactions by where they ran, and how each session was begun. */
+  const ran = { primary: 0, replica: 0 };
+  const begun: string[] = [];
+  let copies = 0;
+  const state: { failure: string | undefined } = { failure: undefined };
+
+  const batchOn = (d1: D1Database, where: 'primary' | 'replica'): D1Database['batch'] => {
+    return async <T>(statements: D1PreparedStatement[]) => {
+      ran[where]++;
+      if (where === 'replica' && state.failure) throw new Error(state.failure);
+      return d1.batch<T>(statements);
+    };
+  };
+  async function catchUp(): Promise<void> {
+    copies++;
+    const statements = [env.REPLICA.prepare('pragma defer_foreign_keys = on')];
+    for (const table of tables.toReversed()) statements.push(env.REPLICA.prepare(`delete from ${table}`));
+    for (const table of tables) {
+      const { results } = await env.DB.prepare(`select * from ${table}`).all<Record<string, unknown>>();
+      for (const row of results) {
+        const names = Object.keys(row);
+        const insert = `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`;
+        statements.push(env.REPLICA.prepare(insert).bind(...Object.values(row)));
+      }
+    }
+    await env.REPLICA.batch(statements);
+  }
+  const onPrimary = { prepare: (text: string) => env.DB.prepare(text), batch: batchOn(env.DB, 'primary') };
+  const onReplica = {
+    prepare: (text: string) => env.REPLICA.prepare(text),
+    batch: async (statements: D1PreparedStatement[], atLeast: number) => {
+      if (atLeast > copies) await catchUp();
+      return batchOn(env.REPLICA, 'replica')(statements);
+    },
+  };
+  const withSession = (constraint: string) => {
+    begun.push(constraint);
+    if (constraint === 'first-primary') return { ...onPrimary, getBookmark: () => `seen-${copies + 1}` };
+    const atLeast = Number(/^seen-(\d+)$/.exec(constraint)?.[1] ?? 0);
+    return {
+      ...onReplica,
+      batch: (statements: D1PreparedStatement[]) => onReplica.batch(statements, atLeast),
+      getBookmark: () => `seen-${copies}`,
+    };
+  };
+  const DB = { ...onPrimary, withSession } as unknown as D1Database; // all that the service uses
+  const ours: Env = { ...env, DB, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves the last out
+
+  /** Calls the service, and waits for what it does behind its reply. */
+  async function call<T = { id: string; name: string }[]>(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: object,
+  ): Promise<Reply<T>> {
+    const context = createExecutionContext();
+    const init = { method, headers: { 'content-type': 'application/json', ...headers } };
+    const request = new Request(`https://api.example.com${path}`, {
+      ...init,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const response = await app.fetch(request, ours, context);
+    const reply: object = await response.json();
+    await waitOnExecutionContext(context);
+    return { ...reply, status: response.status, headers: response.headers } as Reply<T>; // the envelope
+  }
+  return {
+    env: ours,
+    call,
+    catchUp,
+    ran,
+    begun,
+    /** Has each transaction on the replica fail with this text; undefined: none. */
+    failWith: (text: string | undefined) => {
+      state.failure = text;
+    },
+    /** Forgets what was counted. */
+    forget: () => {
+      Object.assign(ran, { primary: 0, replica: 0 });
+      begun.length = 0;
+    },
+  };
+}

@@ -2,13 +2,17 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
+import { mainHome } from '../homes/names.ts';
 import { chooseAccount, createMissing, lookUp } from './deploy/account.ts';
 import { waitForHealth } from './deploy/health.ts';
+import { homesToDeploy } from './deploy/homes.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
 import { keepOrigin, knownOrigin } from './deploy/origin.ts';
-import { misplaced, placeBeside, placeWarning } from './deploy/place.ts';
+import { misplaced, placeWarning } from './deploy/place.ts';
 import { type Plan, planOf } from './deploy/plan.ts';
-import { settingOptions, settingsOf } from './deploy/settings.ts';
+import { queryIn } from './deploy/query.ts';
+import { replicate } from './deploy/replicas.ts';
+import { optionsOf, settingOptions, settingsOf } from './deploy/settings.ts';
 import { migrate, tryUpload, upload, writeConfiguration } from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
 import { localDirectory } from './project/paths.ts';
@@ -31,8 +35,8 @@ program
   .parse();
 
 try {
-  const { dryRun, ...options } = program.opts<{ dryRun?: boolean }>();
-  const plan = planOf(settingsOf(options));
+  const { dryRun } = program.opts<{ dryRun?: boolean }>();
+  const plan = planOf(settingsOf(optionsOf(program)));
   await (dryRun ? rehearse(plan) : deploy(plan));
 } catch (error) {
   if (!(error instanceof Stopped)) throw error;
@@ -47,22 +51,34 @@ async function deploy(plan: Plan): Promise<void> {
   const wrangler = wranglerFor(account.id);
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
   const found = await lookUp(wrangler, plan);
-  const place = placeBeside(found.database, plan.database, plan.place);
+  const query = queryIn(folder, wrangler);
+  const homes = await homesToDeploy(wrangler, query, plan, found, warn);
+  const [main, ...others] = homes;
   const keys = keepMissing(folder, plan, found);
-  if (!found.database) warn(placeWarning(place));
-  const ids = await createMissing(wrangler, plan, found, place, tell);
-  if (!ids.bucket) warn(noArchive());
+  if (!main.found) warn(placeWarning(main.place));
+  for (const { name, found, place } of others)
+    if (!found) warn(placeWarning(place, `the database of the home ${name}`));
+  const ids = await createMissing(wrangler, plan, found, homes, tell);
+  if (!ids.homes[0]?.bucket) warn(noArchive());
   const site = await freshSite(folder);
   const origin = knownOrigin(folder, plan);
-  const config = writeConfiguration(folder, plan.configuration(site, ids, origin, place.jurisdiction));
-  const problem = found.database && (await misplaced(wrangler, config, plan.database, place));
+  const config = writeConfiguration(folder, plan.configuration(site, ids, origin));
+  const problem = main.found && (await misplaced(query, main.found, main.place));
   if (problem) warn(problem);
-  const applied = await migrate(wrangler, config, plan.database);
-  tell(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
+  for (const { name, database } of homes) {
+    const where = homes.length > 1 ? ` in the home ${name}` : '';
+    const applied = await migrate(wrangler, config, database, where);
+    tell(applied.length > 0 ? `Applied ${applied.join(', ')}${where}` : `No migrations to apply${where}`);
+  }
+  if (plan.replicas) {
+    const databases = ids.homes.map(({ database }) => database);
+    await replicate(wrangler, account.id, databases);
+    tell(`Lists are read from replicas of the database${databases.length > 1 ? ' of each home' : ''}`);
+  }
   const { url, flagRefused } = await upload(wrangler, config, folder, keys);
   if (url !== origin) {
     // Cloudflare tells the address only now, and links in emails need it.
-    writeConfiguration(folder, plan.configuration(site, ids, url, place.jurisdiction));
+    writeConfiguration(folder, plan.configuration(site, ids, url));
     await upload(wrangler, config, folder, []);
     keepOrigin(folder, url);
   }
@@ -80,20 +96,30 @@ async function rehearse(plan: Plan): Promise<void> {
   try {
     const config = writeConfiguration(folder, plan.configuration(await freshSite(folder)));
     const size = await tryUpload(wranglerFor(), config);
+    const main = plan.partsOf(mainHome);
     console.log(`A deploy of ${plan.worker} would
-  1. find or create the database ${plan.database}, the KV namespace ${plan.namespace}, the bucket ${plan.bucket} and the queues ${plan.queues.join(', ')}
+  1. find or create the database ${main.database}, the KV namespace ${plan.namespace}, the bucket ${main.bucket} and the queues ${main.queues.join(', ')}${rehearseHome(plan)}
   2. create the secrets that the Worker lacks: ${plan.secrets.join(', ')}
-  3. apply the migrations that the database lacks, while the old code keeps serving
+  3. apply the migrations that the database of each home lacks, while the old code keeps serving
   4. upload the Worker (${size})
   5. wait until it responds
 
   data: ${placeWarning(plan.place)}
   mail: ${plan.emailFrom ? `from ${plan.emailFrom}` : 'off. Operators hand out sign-in links; --email-from turns mail on.'}
+  lists: ${plan.replicas ? 'from replicas of the database, which are turned on' : 'from the database. --replicas has them read from replicas.'}
 
 Nothing was called or changed.`);
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+function rehearseHome({ home, partsOf }: Plan): string {
+  if (!home) return '';
+  const { database, bucket, queues } = partsOf(home.name);
+  const warning = placeWarning(home.place, 'a database that is not there yet');
+  return `,
+     and for the home ${home.name} the database ${database}, the bucket ${bucket} and the queues ${queues.join(', ')}: ${warning}`;
 }
 
 async function freshSite(folder: string): Promise<string> {

@@ -21,7 +21,11 @@ describe('the keys of a deployment', () => {
 
   it('are not made anew for a database that was sealed with others', () => {
     vi.stubEnv('CI', '');
-    const found = { ...nothing, database: { id: 'd', jurisdiction: null }, secrets: ['OPERATOR_KEY'] };
+    const found = {
+      ...nothing,
+      database: { id: 'd', name: 'fleet', jurisdiction: null },
+      secrets: ['OPERATOR_KEY'],
+    };
     expect(() => keepMissing(folder, plan, found)).toThrow(/Put its HEADER_KEYS into .*header\.keys/);
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -4,8 +4,10 @@ import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import type { Cloudflare } from '../support/node/cloudflare.ts';
-import { cloud, deploy, filesOf, project, snapshot } from '../support/node/deploy.ts';
+import { cloud, copyProject, deploy, filesOf, project, snapshot } from '../support/node/deploy.ts';
 import { startNetwork } from '../support/node/network.ts';
+
+copyProject();
 
 const localFiles = () => filesOf(join(project, '.local'));
 
@@ -14,6 +16,8 @@ const originOf = ({ workers }: Cloudflare, name: string) =>
   workers.get(name)?.bindings.find((binding) => binding.name === 'ORIGIN')?.text;
 const bucketOf = ({ workers }: Cloudflare, name: string) =>
   workers.get(name)?.bindings.find((binding) => binding.name === 'ARCHIVE');
+const readsReplicas = ({ workers }: Cloudflare) =>
+  workers.get('fleet-data-service')?.bindings.find(({ name }) => name === 'READ_REPLICAS')?.text;
 /** The calls that upload a Worker: the first, and those for a Worker that exists. */
 const uploaded =
   /^(PUT workers\/scripts\/fleet-data-service|POST workers\/scripts\/fleet-data-service\/versions)$/;
@@ -62,11 +66,28 @@ describe('npm run deploy', () => {
     expect(keys).toHaveLength(2);
     for (const file of keys) expect(statSync(file).mode & 0o777).toBe(0o600);
 
-    delete account.broken;
+    // Replicas are turned on before the Worker reads them, and only when that is asked for.
+    const turnOn = 'PUT d1/database/:id';
+    expect(account.calls).not.toContain(turnOn);
+    account.broken = turnOn;
     account.calls.length = 0;
-    // On the second run there is nothing left to create, and it is too late for another place.
-    const { code, out } = await deploy(env, '--location', 'oc', '--email-from', 'portal@example.com');
+    const unreplicated = await deploy(env, '--replicas');
+    expect(unreplicated.code).toBe(1);
+    expect(unreplicated.err).toMatch(
+      /^deploy: Turning on read replication failed: An unknown error .* Run it again/,
+    );
+    expect(account.workers.size).toBe(0);
+
+    delete account.broken;
+    // By the last run nothing was left to create, and it is too late for another place.
+    const { code, out } = await deploy(
+      { ...env, DEPLOY_REPLICAS: 'true' },
+      ...['--location', 'oc', '--email-from', 'portal@example.com'],
+    );
     expect(code).toBe(0);
+    expect(out).toContain('✓ Lists are read from replicas of the database');
+    expect(account.databases[0]?.replicated).toBe(true);
+    expect(readsReplicas(account)).toBe('true');
     expect(out).toContain('! The database fleet runs in weur, not in oc');
     expect(out).toContain('No migrations to apply');
     const creations = account.calls.filter((call) =>
@@ -76,7 +97,8 @@ describe('npm run deploy', () => {
     expect(account.buckets).toHaveLength(1);
     expect(bucketOf(account, 'fleet-data-service')).toMatchObject({ bucket_name: 'fleet-archive' });
     expect(out).toContain(`https://${host}`);
-    expect(account.workers.get('fleet-data-service')?.placement).toEqual({ mode: 'smart' });
+    // Beside its clients, where the replicas are.
+    expect(account.workers.get('fleet-data-service')?.placement ?? {}).not.toHaveProperty('mode');
     expect(out).toContain('It responds and is healthy');
     expect(out).toContain('npm run fleet -- account create');
     expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
@@ -134,12 +156,15 @@ describe('npm run deploy', () => {
     expect(bucketOf(account, 'acme')).toMatchObject({ bucket_name: bucket.name, jurisdiction: 'eu' });
   });
 
-  it('does without an archive on an account that has not turned on R2, and says so', async () => {
+  it('does without replicas unless told otherwise, and without an archive on an account that has not turned on R2', async () => {
     const { account, network, env } = await cloud([host], healthy);
     account.r2 = false;
-    const { code, out } = await deploy(env);
+    const { code, out } = await deploy({ ...env, DEPLOY_REPLICAS: '' });
     network.close();
     expect(code).toBe(0);
+    expect(account.calls).not.toContain('PUT d1/database/:id');
+    expect(readsReplicas(account)).toBeUndefined();
+    expect(account.workers.get('fleet-data-service')?.placement).toEqual({ mode: 'smart' });
     expect(out).toContain('! This account has not turned on R2, so nothing is archived');
     expect(bucketOf(account, 'fleet-data-service')).toBeUndefined();
   });
@@ -195,6 +220,7 @@ describe('npm run deploy -- --dry-run', () => {
     ['--email-from', 'nobody', '--email-from must be an email address'],
     ['--retention-days', '3', '--retention-days must be a whole number of days from 7'],
     ['--location', 'mars', '--location must be one of wnam, enam, weur, eeur, apac, oc, not "mars"'],
+    ['--replicas', 'maybe', '--replicas must be true or false'],
     ['--jurisdiction', 'uk', '--jurisdiction must be one of eu, us, fedramp, not "uk"'],
   ])('refuses %s %s in one line', async (option, value, line) => {
     const { code, err } = await deploy({}, '--dry-run', option, value);

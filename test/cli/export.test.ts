@@ -154,3 +154,19 @@ describe('fleet connection delete', () => {
     },
   );
 });
+
+it('no other command waits for the declarations of all records', async () => {
+  const listing = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve: (specifier, context, next) => {
+      const found = next(specifier, context);
+      console.error(found.url);
+      return found;
+    } });`;
+  const loader = `data:text/javascript,${encodeURIComponent(listing)}`;
+  const child = spawn(process.execPath, ['--import', loader, join(root, 'src/cli/fleet.ts'), '--help']);
+  let loaded = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (loaded += text));
+  await once(child, 'close');
+  expect(loaded).toContain('/src/cli/operate/export.ts');
+  expect(loaded).not.toContain('/src/fleet/registry.ts');
+});

@@ -1,18 +1,24 @@
 import * as v from 'valibot';
-import { type Database, type Place, placeFlags } from './place.ts';
-import type { Ids, Plan } from './plan.ts';
+import { type BoundHome, boundHomes } from './bound.ts';
+import { type Place, placeFlags } from './place.ts';
+import type { Home, Ids, Plan } from './plan.ts';
+import type { NamedDatabase } from './query.ts';
 import { must, Stopped, type Wrangler } from './wrangler.ts';
 
 /** The account that a deployment goes to. */
 export type Account = { id: string; name: string };
 
-/** The parts of a plan that already exist in an account: ids, and names of queues and secrets. */
+/** What an account has already: ids, and names of secrets. */
 export type Found = {
-  database: Database | undefined;
+  /** All of the account, whatever they are for. */
+  databases: NamedDatabase[];
+  /** That of main. */
+  database: NamedDatabase | undefined;
   namespace: string | undefined;
-  queues: string[];
   /** Cloudflare shows their values to nobody. */
   secrets: string[];
+  /** The other homes that the Worker is bound to. */
+  homes: BoundHome[];
 };
 
 const SignedIn = v.object({ accounts: v.array(v.object({ id: v.string(), name: v.string() })) });
@@ -43,46 +49,56 @@ export async function chooseAccount(wrangler: Wrangler): Promise<Account> {
 
 /** Looks up what the account has already. Changes nothing. @throws Stopped */
 export async function lookUp(wrangler: Wrangler, plan: Plan): Promise<Found> {
-  const [database, namespace, queues, secrets] = await Promise.all([
-    findDatabase(wrangler, plan.database),
+  const [databases, namespace, secrets, homes] = await Promise.all([
+    listDatabases(wrangler),
     namespaceId(wrangler, plan.namespace),
-    Promise.all(plan.queues.map(async (name) => ((await hasQueue(wrangler, name)) ? [name] : []))),
     secretNames(wrangler, plan.worker),
+    boundHomes(wrangler, plan.worker),
   ]);
-  return { database, namespace, queues: queues.flat(), secrets };
+  const database = databases.find(({ name }) => name === plan.database);
+  return { databases, database, namespace, secrets, homes };
 }
 
-/** Creates at `place` what is missing, reports each thing to `tell`, and returns the ids. @throws Stopped */
+/** Creates what is missing, each home in its place, reports each thing to `tell`, and returns the ids. @throws Stopped */
 export async function createMissing(
   wrangler: Wrangler,
   plan: Plan,
   found: Found,
-  place: Place,
+  homes: [Home, ...Home[]],
   tell: (line: string) => void,
 ): Promise<Ids> {
   const create = async (what: string, args: string[]) => {
     await must(`Creating the ${what}`, wrangler(args));
     tell(`Created the ${what}`);
   };
-  if (!found.database) {
-    await create(`database ${plan.database}`, [
-      ...['d1', 'create', plan.database],
-      ...placeFlags('database', place),
-    ]);
-  }
+  const [main] = homes;
   if (!found.namespace)
     await create(`KV namespace ${plan.namespace}`, [
       ...['kv', 'namespace', 'create', plan.namespace],
-      ...placeFlags('namespace', place),
+      ...placeFlags('namespace', main.place),
     ]);
-  for (const queue of plan.queues.filter((name) => !found.queues.includes(name)))
-    await create(`queue ${queue}`, ['queues', 'create', queue, ...placeFlags('queue', place)]);
-  const bucket = await ensureBucket(wrangler, plan.bucket, place, tell);
-  const database = found.database ?? (await findDatabase(wrangler, plan.database));
+  const buckets = new Set<string>();
+  for (const { name, place, ...home } of homes) {
+    if (!home.found)
+      await create(`database ${home.database}`, [
+        ...['d1', 'create', home.database],
+        ...placeFlags('database', place),
+      ]);
+    for (const queue of home.missingQueues)
+      await create(`queue ${queue}`, ['queues', 'create', queue, ...placeFlags('queue', place)]);
+    if (await ensureBucket(wrangler, home.bucket, place, tell)) buckets.add(name);
+  }
+  const databases = homes.every((home) => home.found) ? found.databases : await listDatabases(wrangler);
   const namespace = found.namespace ?? (await namespaceId(wrangler, plan.namespace));
-  if (!database || !namespace)
+  const ids = homes.map(({ name, database, place, found }) => ({
+    name,
+    database: (found ?? databases.find((one) => one.name === database))?.id ?? '',
+    bucket: buckets.has(name),
+    jurisdiction: place.jurisdiction,
+  }));
+  if (!namespace || ids.some(({ database }) => !database))
     throw new Stopped('Cloudflare does not list yet what was created. Wait a minute and run it again.');
-  return { database: database.id, namespace, bucket };
+  return { namespace, homes: ids };
 }
 
 /** Returns false for an account that has not turned on R2: the service works without an archive. @throws Stopped */
@@ -101,21 +117,15 @@ async function ensureBucket(
   return true;
 }
 
-async function findDatabase(wrangler: Wrangler, wanted: string): Promise<Database | undefined> {
-  const { out } = await must('Looking for the database', wrangler(['d1', 'list', '--json']));
-  const found = v.parse(Databases, JSON.parse(out)).find(({ name }) => name === wanted);
-  return found && { id: found.uuid, jurisdiction: found.jurisdiction };
+async function listDatabases(wrangler: Wrangler): Promise<NamedDatabase[]> {
+  const { out } = await must('Looking for the databases', wrangler(['d1', 'list', '--json']));
+  const all = v.parse(Databases, JSON.parse(out));
+  return all.map(({ uuid, name, jurisdiction }) => ({ id: uuid, name, jurisdiction }));
 }
 
 async function namespaceId(wrangler: Wrangler, wanted: string): Promise<string | undefined> {
   const { out } = await must('Looking for the KV namespace', wrangler(['kv', 'namespace', 'list']));
   return v.parse(Namespaces, JSON.parse(out)).find(({ title }) => title === wanted)?.id;
-}
-
-async function hasQueue(wrangler: Wrangler, name: string): Promise<boolean> {
-  const output = await wrangler(['queues', 'info', name]);
-  if (!output.ok && output.text.includes('does not exist')) return false;
-  return (await must(`Looking for the queue ${name}`, output)).ok;
 }
 
 async function secretNames(wrangler: Wrangler, worker: string): Promise<string[]> {

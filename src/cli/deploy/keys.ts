@@ -22,7 +22,7 @@ export const operatorKeyFile = (folder: string): string => join(folder, 'operato
  *
  * @throws Stopped where a new key would be lost, or could not read what the database holds
  */
-export function keepMissing(folder: string, plan: Plan, found: Found): Key[] {
+export function keepMissing(folder: string, plan: Plan, found: Pick<Found, 'database' | 'secrets'>): Key[] {
   return plan.secrets
     .filter((secret) => !found.secrets.includes(secret))
     .map((secret) => {

@@ -2,48 +2,76 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import * as v from 'valibot';
+import { mainHome } from '../../homes/names.ts';
+import { bindingOf, withHomes } from '../project/homes.ts';
 import { root } from '../project/paths.ts';
 import type { Place } from './place.ts';
+import type { NamedDatabase } from './query.ts';
 import { withOwnNamespaces } from './rate-limits.ts';
 import type { Settings } from './settings.ts';
+import { Stopped } from './wrangler.ts';
 
 /** Ids in the account of what the Worker binds to. */
-export type Ids = {
+export type Ids = { namespace: string; homes: HomeIds[] };
+
+/** What a home has of its own: the id of its database, and whether there is a bucket for its archive. */
+export type HomeIds = {
+  name: string;
   database: string;
-  namespace: string;
-  /** Whether there is a bucket for the archive. */
   bucket: boolean;
+  /** Of the bucket, which is found only by who names it. */
+  jurisdiction: string | undefined;
 };
 
-/** What a deployment consists of, by the names it has in an account. */
+/** The names that what a home has of its own has in an account. */
+export type HomeParts = { database: string; bucket: string; queues: string[] };
+
+/** A home to deploy: its parts, its database if that exists, and where what is missing goes. */
+export type Home = HomeParts & {
+  name: string;
+  found: NamedDatabase | undefined;
+  place: Place;
+  missingQueues: string[];
+};
+
+/** What a deployment consists of, by the names it has in an account. The database is that of main. */
 export type Plan = {
   worker: string;
   database: string;
   namespace: string;
-  bucket: string;
-  queues: string[];
   secrets: string[];
   place: Place;
+  partsOf: (home: string) => HomeParts;
+  /** A home that is to be added, or is there. */
+  home: { name: string; place: Place } | undefined;
   /** The sender of mail, if any is sent. */
   emailFrom: string | undefined;
+  /** Whether lists are read from replicas of the database. */
+  replicas: boolean;
   /** The address that people will reach it at, if that is known beforehand. */
   origin: string | undefined;
   /**
    * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
-   * the Worker makes no links to itself. A bucket is found only by who names its jurisdiction.
+   * the Worker makes no links to itself.
    */
-  configuration: (site: string, ids?: Ids, origin?: string, jurisdiction?: string) => object;
+  configuration: (site: string, ids?: Ids, origin?: string) => object;
 };
 
 const Named = v.looseObject({ queue: v.string(), dead_letter_queue: v.optional(v.string()) });
+const OfDatabase = v.looseObject({
+  binding: v.string(),
+  database_name: v.string(),
+  migrations_dir: v.string(),
+});
+const OfBucket = v.looseObject({ binding: v.string(), bucket_name: v.string() });
 const Configuration = v.looseObject({
   name: v.string(),
   main: v.string(),
   secrets: v.object({ required: v.array(v.string()) }),
   vars: v.record(v.string(), v.string()),
-  d1_databases: v.strictTuple([v.looseObject({ database_name: v.string(), migrations_dir: v.string() })]),
+  d1_databases: v.tupleWithRest([OfDatabase], OfDatabase),
   kv_namespaces: v.strictTuple([v.looseObject({ binding: v.string() })]),
-  r2_buckets: v.strictTuple([v.looseObject({ bucket_name: v.string() })]),
+  r2_buckets: v.tupleWithRest([OfBucket], OfBucket),
   queues: v.object({ producers: v.array(Named), consumers: v.array(Named) }),
   analytics_engine_datasets: v.array(v.looseObject({ dataset: v.string() })),
   send_email: v.array(v.looseObject({ name: v.string() })),
@@ -51,76 +79,111 @@ const Configuration = v.looseObject({
   ratelimits: v.array(v.looseObject({ name: v.string() })),
 });
 
+/** The longest name of a queue or a bucket. */
+const longest = 63;
+
 /**
  * Reads wrangler.toml and plans a deployment. With a name in `settings`, everything carries that name, so that
  * two deployments in one account share nothing. Mail is bound only if there is a sender: an account without
  * Email Service does not need it.
+ *
+ * @throws Stopped when names become too long
  */
 export function planOf(settings: Settings): Plan {
-  const toml = v.parse(Configuration, parse(readFileSync(join(root, 'wrangler.toml'), 'utf8')));
+  const toml = tomlWith([]);
   const named = (name: string) => (settings.name ? `${settings.name}-${name}` : name);
   const [database] = toml.d1_databases;
   const [namespace] = toml.kv_namespaces;
   const [bucket] = toml.r2_buckets;
   const worker = settings.name ?? toml.name;
-  const databaseName = named(database.database_name);
+  const partsOf = (home: string): HomeParts => {
+    const { producers, consumers } = toml.queues;
+    const inHome = (name: string) => named(home === mainHome ? name : `${name}-${home}`);
+    return {
+      database: inHome(database.database_name),
+      bucket: inHome(bucket.bucket_name),
+      queues: [...new Set([...producers, ...consumers].map(({ queue }) => inHome(queue)))],
+    };
+  };
+  const home = settings.home && {
+    name: settings.home,
+    place: { location: settings.homeLocation, jurisdiction: settings.homeJurisdiction },
+  };
+  if (home) mustFit(partsOf(home.name));
   const rename = ({ queue, dead_letter_queue: dead, ...rest }: v.InferOutput<typeof Named>) => ({
     ...rest,
     queue: named(queue),
     ...(dead && { dead_letter_queue: named(dead) }),
   });
-  const queues = {
-    producers: toml.queues.producers.map(rename),
-    consumers: toml.queues.consumers.map(rename),
-  };
-  const everyQueue = [...queues.producers, ...queues.consumers].map(({ queue }) => queue);
   return {
     worker,
-    database: databaseName,
+    database: partsOf(mainHome).database,
     namespace: `${worker}-${namespace.binding.toLowerCase()}`,
-    bucket: named(bucket.bucket_name),
-    queues: [...new Set(everyQueue)],
     secrets: toml.secrets.required,
     place: { location: settings.location, jurisdiction: settings.jurisdiction },
+    partsOf,
+    home: home || undefined,
     emailFrom: settings.emailFrom,
+    replicas: settings.replicas ?? false,
     origin: settings.domain && `https://${settings.domain}`,
-    configuration: (site, ids, origin, jurisdiction) => ({
-      ...toml,
-      name: worker,
-      main: join(root, toml.main),
-      d1_databases: [
-        {
-          ...database,
-          database_name: databaseName,
-          migrations_dir: join(root, database.migrations_dir),
-          ...(ids && { database_id: ids.database }),
+    configuration: (site, ids, origin) => {
+      const homes = ids?.homes.map(({ name }) => name) ?? (home ? [home.name] : []);
+      const { d1_databases, r2_buckets, queues } = tomlWith(homes.filter((name) => name !== mainHome));
+      const idsOf = (binding: string, ofMain: { binding: string }) =>
+        ids?.homes.find(({ name }) => bindingOf(ofMain.binding, name) === binding);
+      return {
+        ...toml,
+        name: worker,
+        main: join(root, toml.main),
+        d1_databases: d1_databases.map((entry) => ({
+          ...entry,
+          database_name: named(entry.database_name),
+          migrations_dir: join(root, entry.migrations_dir),
+          ...(ids && { database_id: idsOf(entry.binding, database)?.database }),
+        })),
+        kv_namespaces: [{ ...namespace, ...(ids && { id: ids.namespace }) }],
+        r2_buckets: r2_buckets.flatMap((entry) => {
+          const { bucket: exists = true, jurisdiction } = idsOf(entry.binding, bucket) ?? {};
+          const shown = {
+            ...entry,
+            bucket_name: named(entry.bucket_name),
+            ...(jurisdiction && { jurisdiction }),
+          };
+          return exists ? [shown] : [];
+        }),
+        queues: { producers: queues.producers.map(rename), consumers: queues.consumers.map(rename) },
+        analytics_engine_datasets: toml.analytics_engine_datasets.map((entry) => ({
+          ...entry,
+          dataset: named(entry.dataset).replaceAll('-', '_'),
+        })),
+        send_email: settings.emailFrom ? toml.send_email : [],
+        assets: { ...toml.assets, directory: site },
+        ratelimits: withOwnNamespaces(worker, toml.ratelimits),
+        vars: {
+          ...toml.vars,
+          ...(origin && { ORIGIN: origin }),
+          ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
+          ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
+          ...(settings.hotDays && { HOT_DAYS: settings.hotDays }),
+          ...(settings.replicas && { READ_REPLICAS: 'true' }),
+          ...(settings.mapStyleUrl && { MAP_STYLE_URL: settings.mapStyleUrl }),
         },
-      ],
-      kv_namespaces: [{ ...namespace, ...(ids && { id: ids.namespace }) }],
-      r2_buckets:
-        ids?.bucket === false
-          ? []
-          : [{ ...bucket, bucket_name: named(bucket.bucket_name), ...(jurisdiction && { jurisdiction }) }],
-      queues,
-      analytics_engine_datasets: toml.analytics_engine_datasets.map((entry) => ({
-        ...entry,
-        dataset: named(entry.dataset).replaceAll('-', '_'),
-      })),
-      send_email: settings.emailFrom ? toml.send_email : [],
-      assets: { ...toml.assets, directory: site },
-      ratelimits: withOwnNamespaces(worker, toml.ratelimits),
-      vars: {
-        ...toml.vars,
-        ...(origin && { ORIGIN: origin }),
-        ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
-        ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
-        ...(settings.hotDays && { HOT_DAYS: settings.hotDays }),
-        ...(settings.mapStyleUrl && { MAP_STYLE_URL: settings.mapStyleUrl }),
-      },
-      // With a domain, that is the only address.
-      workers_dev: !settings.domain,
-      preview_urls: false,
-      ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true }] }),
-    }),
+        // The nearest replica is the client's only if the Worker runs near the client.
+        ...(settings.replicas && { placement: undefined }),
+        // With a domain, that is the only address.
+        workers_dev: !settings.domain,
+        preview_urls: false,
+        ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true }] }),
+      };
+    },
   };
+}
+
+const tomlWith = (homes: string[]) =>
+  v.parse(Configuration, parse(withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes)));
+
+function mustFit({ bucket, queues }: HomeParts): void {
+  const [tooLong] = [bucket, ...queues].filter((name) => name.length > longest);
+  if (tooLong)
+    throw new Stopped(`--home needs a shorter name: ${tooLong} would have more than ${longest} characters.`);
 }

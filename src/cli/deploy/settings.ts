@@ -1,5 +1,7 @@
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import * as v from 'valibot';
+import { mainHome } from '../../homes/names.ts';
+import { problemOfHome } from '../project/homes.ts';
 import { jurisdictions, locations } from './place.ts';
 import { Stopped } from './wrangler.ts';
 
@@ -7,6 +9,9 @@ const places = Object.keys(locations) as (keyof typeof locations)[]; // an objec
 
 const choice = <const T extends readonly string[]>(flag: string, choices: T) =>
   v.picklist(choices, ({ received }) => `${flag} must be one of ${choices.join(', ')}, not ${received}`);
+
+const location = v.optional(choice('--location', places));
+const jurisdiction = v.optional(choice('--jurisdiction', jurisdictions));
 
 const Settings = v.object({
   name: v.optional(
@@ -43,8 +48,28 @@ const Settings = v.object({
       v.check((text) => URL.parse(text)?.protocol === 'https:', '--map-style-url must be an https URL'),
     ),
   ),
-  location: v.optional(choice('--location', places)),
-  jurisdiction: v.optional(choice('--jurisdiction', jurisdictions)),
+  replicas: v.optional(
+    v.pipe(
+      v.union([v.literal(true), v.picklist(['true', 'false'])], '--replicas must be true or false'),
+      v.transform((choice) => choice !== 'false'),
+    ),
+  ),
+  location,
+  jurisdiction,
+  home: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((name) => name !== mainHome, '--home main is there already: deploy without --home'),
+      // Its database would have the name of that of the deployment `--name fleet`.
+      v.check((name) => name !== 'fleet', '--home cannot be fleet: choose another name'),
+      v.check(
+        (name) => problemOfHome(name) === undefined,
+        ({ input }) => `--home: ${problemOfHome(input)}`,
+      ),
+    ),
+  ),
+  homeLocation: location,
+  homeJurisdiction: jurisdiction,
 });
 
 /** What may differ from one deployment to the next without a change to tracked files. */
@@ -69,6 +94,11 @@ export const settingOptions: Option[] = [
     'DEPLOY_MAP_STYLE_URL',
   ),
   option(
+    '--replicas [choice]',
+    'keep a replica of D1 in each region, and read lists from the nearest one',
+    'DEPLOY_REPLICAS',
+  ),
+  option(
     '--location <place>',
     `where to create the database: ${places.join(', ')}; cannot be changed later`,
     'DEPLOY_LOCATION',
@@ -78,7 +108,28 @@ export const settingOptions: Option[] = [
     `where data must stay: ${jurisdictions.join(', ')}; overrides --location, cannot be changed later`,
     'DEPLOY_JURISDICTION',
   ),
+  new Option(
+    '--home <name>',
+    'add a home, at the --location or in the --jurisdiction beside it; later deploys know it',
+  ),
 ];
+
+/**
+ * The options as they were given. With --home, a place on the command line is that home's, and main's can only be in the
+ * environment.
+ */
+export function optionsOf(program: Command): object {
+  const options = program.opts<{ [name: string]: string | undefined }>();
+  if (options.home === undefined) return options;
+  const typed = (name: string) => (program.getOptionValueSource(name) === 'cli' ? options[name] : undefined);
+  return {
+    ...options,
+    location: process.env.DEPLOY_LOCATION,
+    jurisdiction: process.env.DEPLOY_JURISDICTION,
+    homeLocation: typed('location'),
+    homeJurisdiction: typed('jurisdiction'),
+  };
+}
 
 /** Checks the options' values; an empty one counts as absent, as GitHub passes variables that are not set. @throws Stopped */
 export function settingsOf(options: object): Settings {

@@ -14,10 +14,15 @@ export function writeConfiguration(folder: string, configuration: object): strin
   return file;
 }
 
-/** Applies the migrations that the database lacks and returns their names. @throws Stopped */
-export async function migrate(wrangler: Wrangler, config: string, database: string): Promise<string[]> {
+/** Applies the migrations that the database lacks and returns their names; `where` is said of a failure. @throws Stopped */
+export async function migrate(
+  wrangler: Wrangler,
+  config: string,
+  database: string,
+  where: string,
+): Promise<string[]> {
   const args = ['d1', 'migrations', 'apply', database, '--remote', '--config', config];
-  const { text } = await must('Applying the migrations', wrangler(args));
+  const { text } = await must(`Applying the migrations${where}`, wrangler(args));
   return [...new Set(text.match(/\b\d{4}_\w+\.sql\b/g))];
 }
 

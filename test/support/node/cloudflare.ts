@@ -17,6 +17,8 @@ export type Cloudflare = {
   others: string[];
   /** The one of `calls` that gets a 500. */
   broken?: string;
+  /** A database in which migrations fail, by its name. */
+  brokenDatabase?: string;
   /** A compatibility flag that it does not know. */
   unknownFlag?: string;
   api: Hono;
@@ -27,6 +29,8 @@ type Database = {
   name: string;
   region: string;
   jurisdiction: string | null;
+  /** Whether it has replicas. */
+  replicated?: boolean;
   sql: DatabaseSync;
 };
 type Consumer = { consumer_id: string; type: string; script: string; settings: object };
@@ -39,8 +43,10 @@ type Worker = {
   secrets: Map<string, string>;
   crons: string[];
   domains: string[];
+  /** The version that serves. */
+  version?: string;
 };
-type Binding = { type: string; name: string; text?: string; namespace_id?: string };
+type Binding = { type: string; name: string; id?: string; text?: string; namespace_id?: string };
 
 /** An empty account. Its Workers are served at `*.acme.workers.dev`. */
 export function newAccount(): Cloudflare {
@@ -93,7 +99,8 @@ function people(api: Hono, { id, others }: Cloudflare): void {
   );
 }
 
-function databases({ databases }: Cloudflare): Hono {
+function databases(account: Cloudflare): Hono {
+  const { databases } = account;
   const api = new Hono();
   api.get(`/d1/database`, (c) =>
     answer(
@@ -107,10 +114,19 @@ function databases({ databases }: Cloudflare): Hono {
     databases.push({ ...database, sql: new DatabaseSync(':memory:') });
     return answer(c, database);
   });
+  api.put(`/d1/database/:uuid`, async (c) => {
+    const database = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
+    if (!database) return refuse(c, 404, 7404, 'The database could not be found');
+    const { read_replication } = await c.req.json<{ read_replication: { mode: string } }>();
+    database.replicated = read_replication.mode === 'auto';
+    return answer(c, { uuid: database.uuid, read_replication });
+  });
   api.post(`/d1/database/:uuid/query`, async (c) => {
     const database = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
     if (!database) return refuse(c, 404, 7404, 'The database could not be found');
     const { sql, params = [] } = await c.req.json<{ sql: string; params?: SQLInputValue[] }>();
+    if (database.name === account.brokenDatabase && !/^\s*select/i.test(sql))
+      return refuse(c, 400, 7500, 'disk I/O error');
     const meta = { duration: 1, served_by_region: database.region.toUpperCase() };
     return answer(c, [{ results: run(database.sql, sql, params), success: true, meta }]);
   });
@@ -200,8 +216,8 @@ function workers(account: Cloudflare): Hono {
     const worker = workers.get(name) ?? { secrets: new Map(), crons: [], domains: [] };
     for (const { type, name: secret, text } of bindings)
       if (type === 'secret_text') worker.secrets.set(secret, text);
-    workers.set(name, { ...worker, bindings, placement, flags });
     const id = crypto.randomUUID();
+    workers.set(name, { ...worker, bindings, placement, flags, version: id });
     return answer(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
   };
   api.get(`/workers/subdomain`, (c) => answer(c, { subdomain: 'acme' }));
@@ -214,7 +230,19 @@ function workers(account: Cloudflare): Hono {
   });
   api.post(`/workers/scripts/:name/versions`, upload);
   api.post(`/workers/scripts/:name/deployments`, (c) => answer(c, { id: crypto.randomUUID() }));
-  api.get(`/workers/scripts/:name/deployments`, (c) => answer(c, { deployments: [] }));
+  api.get(`/workers/scripts/:name/deployments`, (c) => {
+    const { version } = workers.get(c.req.param('name')) ?? {};
+    const versions = [{ version_id: version, percentage: 100 }];
+    return answer(c, {
+      deployments: version ? [{ id: version, source: 'api', strategy: 'percentage', versions }] : [],
+    });
+  });
+  api.get(`/workers/scripts/:name/versions/:version`, (c) => {
+    const { bindings, version } = workers.get(c.req.param('name')) ?? {};
+    return version === c.req.param('version')
+      ? answer(c, { id: version, metadata: {}, resources: { bindings, script: {}, script_runtime: {} } })
+      : missing(c);
+  });
   api.get(`/workers/scripts/:name/settings`, (c) => answer(c, { bindings: [], tags: [] }));
   api.patch(`/workers/scripts/:name/script-settings`, (c) => answer(c, {}));
   api.post(`/workers/scripts/:name/subdomain`, (c) => answer(c, { enabled: true }));

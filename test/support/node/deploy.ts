@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -17,7 +18,7 @@ import { root } from '../../../src/cli/project/paths.ts';
 import { newAccount } from './cloudflare.ts';
 import { startNetwork } from './network.ts';
 
-/** A copy of the project, so that what a deploy keeps is not kept among ours. */
+/** A copy of the project, so that what a deploy keeps is not kept among ours; `copyProject` makes it. */
 export const project = mkdtempSync(join(tmpdir(), 'fleet-deploy-'));
 /** The files below a folder; none if it is not there. */
 export const filesOf = (folder: string) =>
@@ -33,13 +34,17 @@ export const snapshot = () =>
     .filter((file) => !file.includes('/node_modules/')) // its caches are of the test runner
     .map((file) => `${file} ${statSync(file).mtimeMs}`);
 
-beforeAll(() => {
-  for (const name of ['src', 'migrations', 'dist', 'wrangler.toml', 'package.json', 'tsconfig.json'])
-    cpSync(join(root, name), join(project, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
-});
-afterAll(() => rmSync(project, { recursive: true }));
-afterEach(() => rmSync(join(project, '.local'), { recursive: true, force: true }));
+/** Has the copy there for the tests of a file, each of which begins with nothing kept. Files share this module. */
+export function copyProject(): void {
+  beforeAll(() => {
+    mkdirSync(project, { recursive: true });
+    for (const name of ['src', 'migrations', 'dist', 'wrangler.toml', 'package.json', 'tsconfig.json'])
+      cpSync(join(root, name), join(project, name), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+  });
+  afterAll(() => rmSync(project, { recursive: true }));
+  afterEach(() => rmSync(join(project, '.local'), { recursive: true, force: true }));
+}
 
 /** Runs the deploy as its user would, without the credentials of whoever runs the tests. */
 export function deploy(
@@ -47,7 +52,7 @@ export function deploy(
   ...args: string[]
 ): Promise<{ code: number | null; out: string; err: string }> {
   const home = mkdtempSync(join(tmpdir(), 'fleet-home-'));
-  return new Promise((done) => {
+  return new Promise((done, fail) => {
     const child = spawn(process.execPath, [join(project, 'src/cli/deploy.ts'), ...args], {
       cwd: project,
       env: {
@@ -66,6 +71,7 @@ export function deploy(
     child.stderr.setEncoding('utf8').on('data', (text) => {
       err += text;
     });
+    child.on('error', fail);
     child.on('close', (code) => {
       rmSync(home, { recursive: true, force: true });
       done({ code, out, err });

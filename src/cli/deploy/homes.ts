@@ -1,0 +1,86 @@
+import { homeName, mainHome } from '../../homes/names.ts';
+import type { Found } from './account.ts';
+import { mustBeOurs } from './ours.ts';
+import { misplaced, placeBeside } from './place.ts';
+import type { Home, Plan } from './plan.ts';
+import type { NamedDatabase, Query } from './query.ts';
+import { must, Stopped, type Wrangler } from './wrangler.ts';
+
+/**
+ * The homes to deploy, main first: those that the Worker is bound to, and the one that is asked for. Changes nothing;
+ * `warn` gets what is odd.
+ *
+ * @throws Stopped when what is asked for contradicts what exists
+ */
+export async function homesToDeploy(
+  wrangler: Wrangler,
+  query: Query,
+  plan: Plan,
+  found: Found,
+  warn: (text: string) => void,
+): Promise<[Home, ...Home[]]> {
+  const settled = [...(await boundBefore(query, plan, found)), ...(await added(query, plan, found, warn))];
+  const known = settled.map(({ name }) => name);
+  for (const name of lookLikeHomes(found.databases, plan.database, known))
+    warn(
+      `there is a database ${plan.partsOf(name).database} that the Worker is not bound to. If it is a home, deploy with --home ${name}.`,
+    );
+  const withQueues = async (home: Omit<Home, 'missingQueues'>): Promise<Home> => {
+    const there = await Promise.all(home.queues.map((queue) => hasQueue(wrangler, queue)));
+    return { ...home, missingQueues: home.queues.filter((_, at) => !there[at]) };
+  };
+  const place = placeBeside(found.database, plan.database, plan.place);
+  const main = { name: mainHome, ...plan.partsOf(mainHome), found: found.database, place };
+  const [first, ...others] = await Promise.all([withQueues(main), ...settled.map(withQueues)]);
+  return [first, ...others];
+}
+
+/** The homes that the Worker is bound to already. */
+function boundBefore(query: Query, plan: Plan, { databases, homes }: Found) {
+  return Promise.all(
+    homes.map(async ({ name, database: id, jurisdiction }) => {
+      const there = databases.find((one) => one.id === id);
+      if (!there)
+        throw new Stopped(
+          `The database of the home ${name} is gone, with the accounts that lived there. ` +
+            `If that was meant, take the binding DB_${name.toUpperCase()} from the Worker in the dashboard, and run it again.`,
+        );
+      const known = there.jurisdiction === undefined ? { ...there, jurisdiction } : there;
+      const asked = plan.home?.name === name ? plan.home.place : {};
+      const elsewhere = await misplaced(query, there, asked);
+      if (elsewhere) throw new Stopped(`${elsewhere} ${otherHome}, or leave --location out.`);
+      const place = placeBeside(known, there.name, asked, `${otherHome}.`);
+      return { name, ...plan.partsOf(name), database: there.name, found: known, place };
+    }),
+  );
+}
+
+const otherHome = 'Choose another name with --home for a home there';
+
+/** The home that is asked for, if the Worker is not bound to it yet; an interrupted deploy may have created some of it. */
+async function added(query: Query, plan: Plan, { databases, homes }: Found, warn: (text: string) => void) {
+  if (!plan.home || homes.some(({ name }) => name === plan.home?.name)) return [];
+  const { name, place: asked } = plan.home;
+  const parts = plan.partsOf(name);
+  const there = databases.find((one) => one.name === parts.database);
+  const place = placeBeside(there, parts.database, asked, `${otherHome}.`);
+  if (there) {
+    await mustBeOurs(query, there);
+    const elsewhere = await misplaced(query, there, place);
+    if (elsewhere) warn(elsewhere);
+  }
+  return [{ name, ...parts, found: there, place }];
+}
+
+/** Names of homes that `databases` look like, of a deployment whose own is `main`, and that are not `known`. */
+const lookLikeHomes = (databases: NamedDatabase[], main: string, known: string[]): string[] =>
+  databases
+    .filter(({ name }) => name.startsWith(`${main}-`))
+    .map(({ name }) => name.slice(main.length + 1))
+    .filter((home) => homeName.test(home) && home !== 'fleet' && !known.includes(home));
+
+async function hasQueue(wrangler: Wrangler, name: string): Promise<boolean> {
+  const output = await wrangler(['queues', 'info', name]);
+  if (!output.ok && output.text.includes('does not exist')) return false;
+  return (await must(`Looking for the queue ${name}`, output)).ok;
+}

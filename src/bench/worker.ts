@@ -6,6 +6,7 @@ import { sweep } from '../deliveries/sweep.ts';
 import { archiveKinds } from '../fleet/registry.ts';
 import worker from '../index.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver, bareLane } from './worker-bare.ts';
+import { farAway } from './worker-distance.ts';
 import { metered, type Rows } from './worker-meter.ts';
 
 const writeLine = console.info;
@@ -51,6 +52,7 @@ export default {
     if (url.pathname === '/wake')
       return Response.json({ data: await sweep(counting(env, 'queued'), Date.now() + 60_000) });
     if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
+    if (url.pathname.startsWith('/distance/')) return farAway(request, env, ctx, url);
     if (url.pathname.startsWith('/unlimited/')) return unlimited(request, env, ctx, url);
     return app.fetch(request, env, ctx);
   },

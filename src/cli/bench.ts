@@ -2,6 +2,8 @@ import { Command } from 'commander';
 import { benchAll } from './bench/all.ts';
 import { benchArchive } from './bench/archive.ts';
 import { benchCurve } from './bench/curve.ts';
+import { benchDistance } from './bench/distance.ts';
+import { benchHomes } from './bench/homes.ts';
 import { benchIsolation } from './bench/isolation.ts';
 import { benchLists } from './bench/lists.ts';
 import { benchNeighbours } from './bench/neighbours.ts';
@@ -85,6 +87,33 @@ program
   });
 
 program
+  .command('homes')
+  .description('ingest and deliveries with the same work in 1, 2 and 4 homes, in five minutes')
+  .action(async (_, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    if (!json) console.log(machine());
+    await benchHomes(
+      json,
+      small
+        ? { homes: [1, 2], calls: 4, eventsPerCall: 10 }
+        : { homes: [1, 2, 4], calls: 16, eventsPerCall: 250 },
+    );
+  });
+
+program
+  .command('distance')
+  .description('pages and first calls over simulated distances, with and without replicas, in ten minutes')
+  .option('--strict', 'exit with 1 when the bar is missed')
+  .action(async ({ strict }, command: Command) => {
+    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const met = await benchDistance(
+      json,
+      small ? { pages: 5, firstCalls: 2, rounds: 1 } : { pages: 100, firstCalls: 25, rounds: 2 },
+    );
+    if (strict && !met) process.exitCode = 1;
+  });
+
+program
   .command('curve')
   .description('cost of a delivery with many webhooks and with a big delivery log, in a few minutes')
   .action(async (_, command: Command) => {
@@ -120,7 +149,6 @@ program
             webhooks: 5,
             eventsPerCall: 20,
             floodCalls: 2,
-            perSecond: 20,
           }
         : {
             only,
@@ -129,7 +157,6 @@ program
             webhooks: 1000,
             eventsPerCall: 500,
             floodCalls: 100,
-            perSecond: 100,
           },
     );
     if (strict && !met) process.exitCode = 1;

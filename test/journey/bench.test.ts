@@ -51,6 +51,14 @@ it('a delivery costs the same rows for one webhook and for ten, and for a small 
   }
 });
 
+it('the same work in one home and in two is done, and each event is delivered once to each webhook', async () => {
+  const [table] = await bench('homes');
+  expect(table?.rows.map(({ homes, deliveries }) => [homes, deliveries])).toEqual([
+    [1, 160],
+    [2, 160],
+  ]);
+});
+
 it('what is archived costs few rows, and its pages are measured', async () => {
   const [moved, pages] = await bench('archive');
   const figure = (name: string) => Number(moved?.rows.find((row) => row[''] === name)?.measured);
@@ -58,6 +66,20 @@ it('what is archived costs few rows, and its pages are measured', async () => {
   expect(figure('rows written per event')).toBeLessThanOrEqual(6);
   expect(pages?.rows.map((row) => row.page)).toEqual(['hot', 'archived', 'across']);
   for (const row of pages?.rows ?? []) expect(Number(row['items, on average'])).toBe(50);
+});
+
+it('pages far from the database are as quick as those beside it where there are replicas', async () => {
+  const [table] = await bench('distance');
+  expect(table?.rows).toHaveLength(12);
+  const page = (client: string, database: string, replicas: string) =>
+    Number(
+      table?.rows.find(
+        (row) => row.client === client && row.database === database && row.replicas === replicas,
+      )?.['page p50'],
+    );
+  expect(page('Sydney', 'Frankfurt', 'no')).toBeGreaterThan(324);
+  expect(page('Sydney', 'Frankfurt', 'yes')).toBeLessThan(324);
+  for (const row of table?.rows ?? []) expect(Number(row['first p99'])).toBeGreaterThan(50);
 });
 
 it('a neighbour loses nothing to any attack, and each is measured', async () => {

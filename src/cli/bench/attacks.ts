@@ -7,7 +7,7 @@ import { operatorOf, request } from '../operate/client.ts';
 import { event, paced, vehicle } from './neighbour.ts';
 import { newAccount } from './setting.ts';
 
-/** How much the attackers do. */
+/** How much the attackers do; `perSecond` is how many requests those send that only hammer. */
 export type AttackSize = { webhooks: number; eventsPerCall: number; floodCalls: number; perSecond: number };
 
 /**
@@ -70,7 +70,20 @@ async function junkCookies(stack: Stack, { perSecond }: AttackSize) {
 
 /** Files that the runtime serves without the Worker. */
 async function staticFiles(stack: Stack, { perSecond }: AttackSize) {
-  return hammering(perSecond, () => ({ url: `${stack.baseUrl}/portal/portal.js`, headers: {} }));
+  return hammering(perSecond, () => ({ url: staticFile(stack), headers: {} }));
+}
+
+const staticFile = ({ baseUrl }: Stack): string => `${baseUrl}/portal/portal.js`;
+
+/** How many requests a second the runtime can answer when they cost it as little as can be. */
+export async function mostPerSecond(stack: Stack, seconds: number): Promise<number> {
+  let answered = 0;
+  const until = Date.now() + seconds * 1000;
+  const client = async () => {
+    for (; Date.now() < until; answered++) await (await fetch(staticFile(stack))).arrayBuffer();
+  };
+  await Promise.all(Array.from({ length: 10 }, client));
+  return answered / seconds;
 }
 
 /** Tokens as ours are formed, that nobody issued. */

@@ -3,12 +3,19 @@ import { join } from 'node:path';
 import { runtimeMemory } from '../local/memory.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { localDirectory } from '../project/paths.ts';
-import { type Attack, type AttackSize, attacks } from './attacks.ts';
+import { type Attack, type AttackSize, attacks, mostPerSecond } from './attacks.ts';
 import { startNeighbour, type Times } from './neighbour.ts';
 import { machine, percentile, report } from './report.ts';
 
 /** How long the neighbour is measured, alone and beside each attack; and whether each attack gets a stack of its own. */
-type Size = AttackSize & { seconds: number; freshStacks: boolean; only?: string | undefined };
+type Size = Omit<AttackSize, 'perSecond'> & {
+  seconds: number;
+  freshStacks: boolean;
+  only?: string | undefined;
+};
+
+/** Those who hammer take a quarter of what the runtime can answer at all, so that slow machines can be compared. */
+const hammeringShare = 0.25;
 
 /** Beside an attack, a neighbour's p99 may be so many times what it is alone. */
 const maxRatio = 3;
@@ -23,11 +30,13 @@ const measures = { list: 'lists', ingest: 'ingest', delivery: 'deliveries' } sat
  * same stack, with the limits that the service has. Prints two tables. Returns whether every ratio is within its bar
  * and nothing was lost.
  */
-export async function benchNeighbours(json: boolean, size: Size): Promise<boolean> {
+export async function benchNeighbours(json: boolean, chosenSize: Size): Promise<boolean> {
   const times: (string | number)[][] = [];
   const effects: (string | number)[][] = [];
   let met = true;
   let stack = await newStack();
+  const most = await mostPerSecond(stack, 5);
+  const size = { ...chosenSize, perSecond: hammeringShare * most };
   const chosen = attacks.filter(({ name }) => name.includes(size.only ?? ''));
   for (const attack of chosen) {
     if (size.freshStacks && attack !== chosen[0]) {
@@ -58,7 +67,7 @@ export async function benchNeighbours(json: boolean, size: Size): Promise<boolea
   }
   await stack.stop();
   report(
-    `A well-behaved account alone and beside each attack, ms; bar: p99 at most ${maxRatio} times; ${machine()}`,
+    `A well-behaved account alone and beside each attack, ms; bar: p99 at most ${maxRatio} times; up to ${Math.round(most)} requests a second; ${machine()}`,
     ['attack', '', 'alone p50', 'p99', 'beside p50', 'p99 ', 'p50 ratio', 'p99 ratio', 'met'],
     times,
     json,
@@ -81,7 +90,7 @@ function newStack(): Promise<Stack> {
 }
 
 /** Runs one attack, and the neighbour before and beside it. */
-async function suffer(stack: Stack, { prepare }: Attack, { seconds, ...size }: Size) {
+async function suffer(stack: Stack, { prepare }: Attack, { seconds, ...size }: Size & AttackSize) {
   const { begin, stop } = await prepare(stack, size);
   const neighbour = await startNeighbour(stack);
   const alone = await neighbour.live(seconds);

@@ -26,12 +26,13 @@ type Receiver = Listening & { arrived: () => void };
 
 const vehicles = 50;
 
-/** Creates an account with one connection, and the credentials of client and connector. */
+/** Creates an account with one connection, and the credentials of client and connector; without a `home` in main. */
 export async function newAccount(
   stack: Stack,
+  home?: string,
 ): Promise<{ id: string; connection: string; token: string; ingestKey: string }> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
-  const account = await operator.post<{ id: string }>('/accounts', { name: 'Bench' });
+  const account = await operator.post<{ id: string }>('/accounts', { name: 'Bench', home });
   const path = `/accounts/${account.id}`;
   const connection = await operator.post<{ id: string }>(`${path}/connections`, { provider: 'motive' });
   const token = await operator.post<{ value: string }>(`${path}/tokens`, { name: 'bench' });

@@ -4,10 +4,13 @@ import { type Stack, startStack } from '../local/stack.ts';
 import { localDirectory } from '../project/paths.ts';
 
 /** Starts a service for measuring: with no data, no rate limit, and the bare Worker beside it. */
-export async function benchStack(name: string): Promise<{ stack: Stack; directory: string }> {
+export async function benchStack(
+  name: string,
+  homes: string[] = [],
+): Promise<{ stack: Stack; directory: string }> {
   const directory = join(localDirectory, `bench-${name}`);
   rmSync(directory, { recursive: true, force: true });
-  const stack = await startStack({ directory, port: 0, config: benchConfig });
+  const stack = await startStack({ directory, port: 0, config: benchConfig, homes });
   return { stack, directory };
 }
 

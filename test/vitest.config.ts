@@ -1,12 +1,61 @@
+import { globSync, readFileSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const root = new URL('..', import.meta.url).pathname;
 
 // The secrets are bindings below. Wrangler would look for them elsewhere, and warn once for each test file.
 process.env.WRANGLER_LOG = 'error';
 
-/** `worker` runs inside workerd, with real D1, KV and Queues; `node` drives what people run. */
+const bindings = async () => ({
+  OPERATOR_KEY: 'an operator key for tests, 32+ characters',
+  HEADER_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+  ORIGIN: 'https://portal.example.com',
+  EMAIL_FROM: 'portal@fleet-data.example',
+  ALLOW_LOOPBACK_RECEIVERS: 'true',
+  FULL_PROOF: process.env.FULL_PROOF ?? '',
+  MIGRATIONS: await readD1Migrations(`${root}migrations`),
+});
+
+/** Tests inside workerd. How fast the machine is decides nothing. */
+const inWorkerd = {
+  root,
+  // Starting a Worker takes longer than most files.
+  isolate: false,
+  setupFiles: ['test/support/set-up.ts'],
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+};
+
+const outside = 'test/{cli,contract,homes,journey,browser,node,structure}/**';
+
+/** Files that set the clock, which new ids remember: each has a Worker of its own. */
+const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).filter((file) =>
+  /Date\.now = |spyOn\(Date\b/.test(readFileSync(root + file, 'utf8')),
+);
+
+/** Large files go first, as they take longest; this one is small and takes longest of all. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const sorted = await super.sort(files);
+    const longest = sorted.find(({ moduleId }) => moduleId.endsWith('/docs/limits.test.ts'));
+    const first = sorted.findIndex(({ project }) => project === longest?.project);
+    return longest ? sorted.filter((file) => file !== longest).toSpliced(first, 0, longest) : sorted;
+  }
+}
+
+const oneHome = () =>
+  cloudflareTest(async () => ({
+    wrangler: { configPath: `${root}wrangler.toml` },
+    // REPLICA is a second database, which stands for a replica of the first.
+    miniflare: { bindings: await bindings(), d1Databases: { REPLICA: 'replica' } },
+  }));
+
+/**
+ * `worker` and `alone` run inside workerd, with real D1, KV and Queues, and `homes` with three homes; `node` drives what
+ * people run.
+ */
 export default defineConfig({
   root,
   test: {
@@ -14,36 +63,40 @@ export default defineConfig({
     maxWorkers: 3,
     // The Worker writes a line for each request and attempt; tests of the log read them themselves.
     onConsoleLog: (text) => !text.startsWith('{"level":"info"'),
+    sequence: { sequencer: LongestFirst },
     // Prints failures and a summary, nothing else.
     reporters: ['minimal', `${root}test/support/tally.ts`],
     projects: [
+      {
+        plugins: [oneHome()],
+        test: {
+          ...inWorkerd,
+          name: 'worker',
+          include: ['test/**/*.test.ts'],
+          exclude: [outside, ...alone],
+        },
+      },
+      { plugins: [oneHome()], test: { ...inWorkerd, name: 'alone', include: alone, isolate: true } },
       {
         plugins: [
           cloudflareTest(async () => ({
             wrangler: { configPath: `${root}wrangler.toml` },
             miniflare: {
-              bindings: {
-                OPERATOR_KEY: 'an operator key for tests, 32+ characters',
-                HEADER_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
-                ORIGIN: 'https://portal.example.com',
-                EMAIL_FROM: 'portal@fleet-data.example',
-                ALLOW_LOOPBACK_RECEIVERS: 'true',
-                FULL_PROOF: process.env.FULL_PROOF ?? '',
-                MIGRATIONS: await readD1Migrations(`${root}migrations`),
+              bindings: await bindings(),
+              d1Databases: { DB_EU: 'fleet-eu', DB_US2: 'fleet-us2', REPLICA: 'replica' },
+              r2Buckets: { ARCHIVE_EU: 'archive-eu', ARCHIVE_US2: 'archive-us2' },
+              queueProducers: {
+                DELIVERIES_EU: { queueName: 'deliveries-eu' },
+                DELIVERIES_US2: { queueName: 'deliveries-us2' },
+              },
+              queueConsumers: {
+                'deliveries-eu': { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3 },
+                'deliveries-us2': { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3 },
               },
             },
           })),
         ],
-        test: {
-          name: 'worker',
-          root,
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/{cli,contract,journey,browser,node,structure}/**'],
-          setupFiles: ['test/support/set-up.ts'],
-          // How fast the machine is decides nothing.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
+        test: { ...inWorkerd, name: 'homes', include: ['test/homes/**/*.test.ts'] },
       },
       {
         test: {

@@ -4,6 +4,7 @@ import { recordId } from '../../src/db/ids.ts';
 import { timestamp } from '../../src/fields.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows } from '../support/rows.ts';
+import { runs } from '../support/runs.ts';
 import { accident, as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
 /** What a record says of an accident; `version` stands for sourceUpdatedAt. */
@@ -114,9 +115,9 @@ it('whatever is said of accidents in whatever order, each level is told once, an
           told: told.sort(),
         });
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
-}, 120_000);
+}, 600_000);
 
 /** What D1 has of an accident, and what the webhook gets of it. */
 async function found(id: string) {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { env: bindings, cost } = metered();
   await move(us, day, { bindings });
   moved = { read: cost.read / count, written: cost.written / count };
-}, 120_000);
+}, 600_000);
 
 /** What one page costs. */
 async function priceOf(query: Record<string, string[]>, more: { descending?: boolean } = {}) {

@@ -14,6 +14,7 @@ import {
   walk,
   withoutArchive,
 } from '../support/archive.ts';
+import { runs } from '../support/runs.ts';
 import { type World, world } from '../support/world.ts';
 
 let us: World;
@@ -85,7 +86,7 @@ describe('a list over the archive and D1', () => {
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: runs(30) },
     );
-  }, 120_000);
+  }, 600_000);
 });

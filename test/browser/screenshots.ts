@@ -161,8 +161,8 @@ for (const width of [1280, 390])
       await act?.(on);
       if ((await on.locator('[data-map]').count()) > 0) {
         await on.locator('[data-map]').first().scrollIntoViewIfNeeded();
-        await on.locator('.maplibregl-ctrl-scale').waitFor();
-        await on.waitForTimeout(2500); // a map says of no frame that it is the last
+        await on.locator('canvas.map-still').waitFor();
+        await on.waitForTimeout(1500); // a picture says of no file that it is the last
         await on.evaluate('scrollTo(0, 0)');
       }
       await on.screenshot({

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { noteRecords } from '../../src/changes/note.ts';
 import { change, openDatabase, transaction } from '../../src/db/database.ts';
 import { follower, listed } from '../support/follower.ts';
+import { runs } from '../support/runs.ts';
 import { accident, as, driver, safetyEvent, trip, vehicle, type World, world } from '../support/world.ts';
 
 const version = fc.integer({ min: 0, max: 50 });
@@ -90,6 +91,6 @@ it('whoever follows has everything, however many calls race, and whenever they b
         expect(ofVans.copy).toEqual(await listed(us.apiToken, connections.slice(1)));
       },
     ),
-    { numRuns: 12 },
+    { numRuns: runs(30) },
   );
-}, 120_000);
+}, 600_000);

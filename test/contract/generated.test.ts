@@ -101,6 +101,8 @@ const deadEnds = [
   'deleteAccount',
   'deleteConnection',
   'eraseDriver',
+  'moveAccount',
+  'cancelMove',
   'listRecords',
 ];
 

@@ -14,7 +14,7 @@ import { fleet, fleetJson, journeyAccount, stackFolder, until } from '../support
 import { startProvider } from '../support/node/provider.ts';
 
 const document = closed(wholeDocument());
-const folder = stackFolder();
+const folder = stackFolder(undefined, ['eu']);
 const directory = mkdtempSync(join(tmpdir(), 'fleet-prism-'));
 let stack: Stack;
 let proxy: Awaited<ReturnType<typeof startProxy>>;
@@ -192,6 +192,24 @@ it('a validating proxy between clients, connectors, operators and the service fi
   await operator.put(`/connections/${pulled.id}/webhook-secret`, { secret: secret.toString('base64') });
   expect((await ring(`${proxy.url}/providers/${pulled.id}/webhook`, secret)).status).toBe(200);
   provider.stop();
+
+  const mover = await operator.post<{ id: string }>('/accounts', { name: 'Mover' });
+  // Beside the proxy, which takes one call at a time. It loses its turn.
+  const direct = operatorOf(stack.baseUrl, stack.operatorKey);
+  const moving = direct.post(`/accounts/${mover.id}/move`, { to: 'eu' }).catch(() => {});
+  await until('the move is being cancelled', () =>
+    operator.post(`/accounts/${mover.id}/move/cancel`, {}).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await moving;
+  await fleetJson(seen, 'account', 'move', mover.id, '--cancel').catch(() => {}); // unless that was all
+  expect(await operator.get(`/accounts/${mover.id}/move`)).toEqual({ move: null });
+  const moved = await fleetJson(seen, 'account', 'move', mover.id, '--to', 'eu');
+  expect(moved).toMatchObject({ from: 'main', to: 'eu', state: 'done' });
+  expect((await fleet(seen, 'account', 'move', mover.id, '--to', 'eu')).err).toContain('lives in eu already');
+  expect(await fleetJson<object[]>(seen, 'home', 'list')).toHaveLength(2);
 
   await fleetJson(seen, 'token', 'list', '--account', us.accountId);
   await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);

@@ -53,7 +53,7 @@ it('every row of the page is hit, and everything that is hit is on the page', ()
 });
 
 describe('the limit on', () => {
-  it.each(limits)('$what: $limit', { timeout: 120_000 }, ({ what, limit }) =>
+  it.each(limits)('$what: $limit', { timeout: 600_000 }, ({ what, limit }) =>
     hits[what]?.(...numbersOf(limit)),
   );
 });

@@ -135,6 +135,7 @@ describe('every message that the documents give for a 400', () => {
     'after must be a UUID': () => ({ query: 'after=me', body: { after: 'me' } }),
     'maxInFlight must be a whole number from 1 to 50': () => ({ body: { maxInFlight: 51 } }),
     'maxPerSecond must be a whole number from 1 to 1000': () => ({ body: { maxPerSecond: 0.5 } }),
+    'to must be the name of a home': () => ({ body: { to: 'M A R S' } }),
     'Unknown user': () => ({ id: 'none' }),
     'This address cannot be added': () => ({ body: { email: 'taken@example.com' } }),
     'Unknown address': () => ({ body: { email: 'nobody@example.com' } }),
@@ -154,6 +155,7 @@ describe('every message that the documents give for a 400', () => {
     'PATCH /operator/accounts/{id}': { status: 'active' },
     'POST /operator/accounts/{id}/connections': { provider: 'motive' },
     'PATCH /operator/connections/{id}': { name: 'New' },
+    'POST /operator/accounts/{id}/move': { to: 'main' },
     'POST /operator/accounts/{id}/users': { email: 'ann@example.com' },
     'PUT /operator/connections/{id}/credential': { credential: 'samsara_api_1' },
     'PUT /operator/connections/{id}/webhook-secret': { secret: 'long-enough' },
@@ -192,7 +194,8 @@ describe('every message that the documents give for a 400', () => {
   const all = [client, operators]
     .flatMap(operationsOf)
     .flatMap(({ name, messages }) => messages.map((message) => [name, message] as const))
-    .filter(([, message]) => message !== 'An account can have at most 1000 webhooks');
+    .filter(([, message]) => message !== 'An account can have at most 1000 webhooks')
+    .filter(([, message]) => !/ in eu already| to us2 already/.test(message)); // in test/homes/move.test.ts
 
   it('leaves no 400 without a message, but that of GET /webhooks, which only malformed HTTP provokes', () => {
     const silent = [client, operators]

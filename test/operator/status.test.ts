@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { sendAlerts } from '../../src/alerts/send.ts';
 import { newId } from '../../src/db/ids.ts';
 import { sweep } from '../../src/deliveries/sweep.ts';
-import { status } from '../../src/operator/status.ts';
+import { status } from '../../src/operator/homes/status.ts';
 import { attempted, settled } from '../support/deliveries.ts';
 import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';

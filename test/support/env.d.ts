@@ -3,6 +3,8 @@ declare namespace Cloudflare {
     /** `1` for proofs at full size. */
     FULL_PROOF: string;
     MIGRATIONS: import('cloudflare:test').D1Migration[];
+    /** Stands for a replica of DB, in the project `worker`. */
+    REPLICA: D1Database;
   }
 }
 

@@ -8,14 +8,16 @@ export const rows = async (query: string, ...values: unknown[]) =>
       .all<Record<string, unknown>>()
   ).results;
 
-/** The names of all tables, in order. */
-export const tableNames = async (): Promise<string[]> =>
+/** The names of all tables of a database, in order. */
+export const tableNames = async (db = env.DB): Promise<string[]> =>
   (
-    await rows(
-      `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
-         and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`,
-    )
-  ).map(({ name }) => String(name));
+    await db
+      .prepare(
+        `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
+           and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`,
+      )
+      .all<{ name: string }>()
+  ).results.map(({ name }) => name);
 
 /** The rows of an account by table, in the order of their keys. */
 export type AccountRows = Record<string, Record<string, unknown>[]>;
@@ -26,12 +28,16 @@ export type AccountRows = Record<string, Record<string, unknown>[]>;
  *
  * @throws Error: a table leads to no account, so that nobody can say whose its rows are
  */
-export async function rowsOf(accountId: string): Promise<AccountRows> {
+export async function rowsOf(accountId: string, db = env.DB): Promise<AccountRows> {
   const found: AccountRows = {};
   for (const table of (await tableNames()).filter((name) => !ofTheService.includes(name))) {
     const condition = await ownership(table);
     if (!condition) throw new Error(`table ${table} leads to no account`);
-    found[table] = await rows(`select * from ${table} where ${condition}`, accountId);
+    const { results } = await db
+      .prepare(`select * from ${table} where ${condition}`)
+      .bind(accountId)
+      .all<Record<string, unknown>>();
+    found[table] = results;
   }
   return found;
 }

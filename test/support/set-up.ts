@@ -1,10 +1,54 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeAll } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { homesOf } from '../../src/homes/homes.ts';
+import { tableNames } from './rows.ts';
 
-// Where a test has no receiver nobody answers, as offline; asking DNS would only fill the output.
-globalThis.fetch = async () => {
-  throw new TypeError('Network connection lost.');
-};
+// Files share a Worker, whose start takes longer than most of them. Each begins with nothing stored.
+beforeAll(async () => {
+  // Where a test has no receiver nobody answers, as offline; asking DNS would only fill the output.
+  globalThis.fetch = async () => {
+    throw new TypeError('Network connection lost.');
+  };
+  for (const { DB, ARCHIVE } of homesOf(env).values()) {
+    await applyD1Migrations(DB, env.MIGRATIONS);
+    await emptyTables(DB);
+    if (ARCHIVE) await emptyBucket(ARCHIVE);
+  }
+  for (const { name } of (await env.TOKENS.list()).keys) await env.TOKENS.delete(name);
+});
+afterAll(() => void vi.restoreAllMocks());
 
-beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
+/** The bindings of the Worker as they are, kept by whichever file came first. */
+const worker = globalThis as { bindings?: Env };
+worker.bindings ??= { ...env };
+const own = worker.bindings;
+const replace = (name: string, value: unknown) =>
+  Object.defineProperty(env, name, { value, configurable: true, enumerable: true });
+
+// Each look at a method of this binding gives another one, so that no second file could spy on it.
+replace('EMAIL', { send: (message: EmailMessage) => own.EMAIL.send(message) });
+
+// Limits count anew for each file.
+const file = crypto.randomUUID();
+for (const [name, limiter] of Object.entries(own))
+  if (name.endsWith('_LIMIT'))
+    replace(name, { limit: ({ key }: RateLimitOptions) => limiter.limit({ key: `${file} ${key}` }) });
+
+/** Deletes every row but the one that a migration has written. */
+async function emptyTables(db: D1Database): Promise<void> {
+  const others = (await tableNames(db)).filter((name) => name !== 'accounts');
+  await db.batch([
+    db.prepare('pragma defer_foreign_keys = on'),
+    ...others.map((name) => db.prepare(`delete from "${name}"`)),
+    db.prepare("delete from accounts where name <> 'Nobody'"),
+  ]);
+}
+
+async function emptyBucket(bucket: R2Bucket): Promise<void> {
+  for (;;) {
+    const { objects } = await bucket.list();
+    if (objects.length === 0) return;
+    await bucket.delete(objects.map(({ key }) => key));
+  }
+}

@@ -5,6 +5,7 @@ import { openDatabase, transaction } from '../../src/db/database.ts';
 import { countEvents } from '../../src/trends/job.ts';
 import { hourMs, recountLive } from '../../src/trends/recount.ts';
 import { rows } from '../support/rows.ts';
+import { runs } from '../support/runs.ts';
 import { as, driver, operator, safetyEvent, vehicle, type World, world } from '../support/world.ts';
 
 const types = ['Speeding', 'Harsh Braking', 'Tailgating'];
@@ -123,7 +124,7 @@ it('counts are those of a plain recount, whatever comes in, is corrected, moves 
         expect(await counted(us, hours)).toEqual(await expected(us, hours));
       expect(await rows('select * from event_counts_due where account_id = ?1', us.accountId)).toEqual([]);
     }),
-    { numRuns: 25 },
+    { numRuns: runs(30) },
   );
 }, 60_000);
 

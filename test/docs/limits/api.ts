@@ -7,7 +7,7 @@ import { generateToken } from '../../../src/tokens/format.ts';
 import { type ChangesReply, changes, noteOthers } from '../../support/follower.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
-import { as, call, driver, webhookBody, world } from '../../support/world.ts';
+import { as, call, driver, type Reply, webhookBody, world } from '../../support/world.ts';
 import {
   addDeliveries,
   api,
@@ -41,7 +41,16 @@ export const apiHits: Hits = {
   'calls with one API token, ingest key or portal session': async (limit) => {
     const them = await world();
     const { cookie } = await signIn(them);
-    await refusedAfter(limit, () => as(them.apiToken).get('/webhooks'));
+    const replies: Reply[] = [];
+    await refusedAfter(limit, async () => {
+      const reply = await as(them.apiToken).get('/webhooks');
+      replies.push(reply);
+      return reply;
+    });
+    const refused = replies.find(({ status }) => status === 429);
+    expect(refused).toMatchObject({ message: 'Rate limit exceeded', retryAfter: expect.any(Number) });
+    expect(refused?.headers.get('retry-after')).toBe(String(refused?.retryAfter));
+    expect(refused?.retryAfter).toBeLessThanOrEqual(60);
     await refusedAfter(limit, () => as(them.connection.ingestKey).post('/ingest', ''));
     await refusedAfter(limit, () => ask('GET', '/portal/nowhere', { cookie }));
     const { headers } = await api().get('/webhooks');

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { pruneAudit } from '../../../src/audit/prune.ts';
 import { newId } from '../../../src/db/ids.ts';
 import { continueDeletions } from '../../../src/deletion/run.ts';
-import { status } from '../../../src/operator/status.ts';
+import { listHomes } from '../../../src/operator/homes/overview.ts';
+import { status } from '../../../src/operator/homes/status.ts';
 import { pruneTokens } from '../../../src/tokens/prune.ts';
 import { rows } from '../../support/rows.ts';
 import { as, call, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
@@ -61,6 +62,16 @@ export const operatorHits: Hits = {
     await addDeliveries(newId(), limit + 1, 'pending');
     expect((await status(env)).pending).toBe(limit);
     await rows('delete from deliveries');
+  },
+  'accounts of a home that the list of homes counts': async (limit) => {
+    await rows(
+      `insert into accounts (id, name, created_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < ?1)
+       select 'counted-' || i, 'Acme', 0 from n`,
+      limit,
+    );
+    expect(await listHomes(env)).toMatchObject([{ name: 'main', accounts: limit }]);
+    await rows("delete from accounts where id like 'counted-%'");
   },
   'failing webhooks that the status names': async (limit) => {
     const them = await world();

@@ -1,5 +1,7 @@
+import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { ask } from '../../support/portal.ts';
+import { replicated } from '../../support/replica.ts';
 import { rows } from '../../support/rows.ts';
 import { operator, world } from '../../support/world.ts';
 import { cookie, type Hits, letters } from './setting.ts';
@@ -20,6 +22,18 @@ export const tokenHits: Hits = {
     await addTokens(String(key?.id), limit - 2);
     await refusesOneMore(limit, () => operator.post(path, { name: 'more' }));
   },
+  'time that revoking a token takes longer where [lists may lag](/docs/pagination#lists-that-may-lag)':
+    async (limit) => {
+      const them = await world();
+      const { call } = await replicated();
+      const authorization = `Bearer ${env.OPERATOR_KEY}`;
+      const began = performance.now();
+      const revoked = await call('DELETE', `/operator/tokens/${them.tokenId}`, { authorization });
+      const took = performance.now() - began;
+      expect(revoked.status).toBe(200);
+      expect(took).toBeGreaterThanOrEqual(limit - 5);
+      expect(took).toBeLessThan(limit + 1500); // and whatever else the machine does
+    },
   'name of a token': async (limit) => {
     const post = (name: string) =>
       ask('POST', '/portal/settings/tokens', { cookie, fields: { name, expires: '' } });

@@ -33,10 +33,10 @@ export function cloneSource() {
   };
 }
 
-/** Runs `npm start` in a clone; what it prints, and how to press Ctrl-C. @throws Error when it is not up in a minute */
-export async function npmStart(folder: string, port: number) {
+/** Runs `npm start` with `args` in a clone; what it prints, and how to press Ctrl-C. @throws Error when it is not up in a minute */
+export async function npmStart(folder: string, port: number, ...args: string[]) {
   const program = join(folder, 'src/cli/start.ts');
-  const child = spawn(process.execPath, [program, '--port', String(port)], { cwd: folder });
+  const child = spawn(process.execPath, [program, '--port', String(port), ...args], { cwd: folder });
   let out = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {

@@ -11,12 +11,15 @@ import { root } from '../../../src/cli/project/paths.ts';
 
 const fleetProgram = join(root, 'src/cli/fleet.ts');
 
-/** A folder of its own for a stack, and how to start one there, and another after it; `config` may change its configuration. */
-export function stackFolder(config?: StackOptions['config']) {
+/**
+ * A folder of its own for a stack, and how to start one there, and another after it; `config` may change its
+ * configuration, and `homes` are those besides main.
+ */
+export function stackFolder(config?: StackOptions['config'], homes: string[] = []) {
   const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
   return {
     directory,
-    start: (port = 0) => startStack({ directory, port, ...(config && { config }) }),
+    start: (port = 0) => startStack({ directory, port, homes, ...(config && { config }) }),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
@@ -88,9 +91,10 @@ export async function api<T = unknown>(
 /** An account of its own on `stack`, made with the operator's tool. */
 export async function journeyAccount(
   stack: { baseUrl: string; operatorKey: string },
-  names = { account: 'Journey', connection: 'Vans' },
+  names: { account: string; connection: string; home?: string } = { account: 'Journey', connection: 'Vans' },
 ) {
-  const account = await fleetJson<{ id: string }>(stack, 'account', 'create', names.account);
+  const home = names.home ? ['--home', names.home] : [];
+  const account = await fleetJson<{ id: string }>(stack, 'account', 'create', names.account, ...home);
   const token = await fleetJson<{ id: string; value: string }>(
     stack,
     ...['token', 'issue', '--account', account.id, '--name', 'journey'],

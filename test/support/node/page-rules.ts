@@ -5,21 +5,34 @@ import { expect } from 'vitest';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Expects each page, once opened, to have no fault that axe finds in light or dark, and to be no wider than a phone. */
+/** Between two themes colours have too little contrast. */
+const finishTransitions =
+  'for (const one of document.getAnimations()) if (one.transitionProperty) one.finish()';
+
+/**
+ * Expects each page, once opened, to have no fault that axe finds in light or dark on a phone, and to be no wider than
+ * it, nor than those of the other `widths`.
+ */
 export async function expectGoodPages(
   page: Page,
   paths: string[],
   open: (path: string) => Promise<unknown>,
+  { widths = [], schemes = ['light', 'dark'] }: { widths?: number[]; schemes?: ('light' | 'dark')[] } = {},
 ): Promise<void> {
   const before = page.viewportSize();
-  await page.setViewportSize({ width: 375, height: 700 });
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const path of paths) {
-      await open(path);
+  for (const path of paths) {
+    await page.emulateMedia({ colorScheme: schemes[0] ?? null });
+    await page.setViewportSize({ width: 375, height: 700 });
+    await open(path);
+    await page.evaluate(axe); // by the debugger, for the page itself allows no such script
+    for (const colorScheme of schemes) {
       const where = `${path}, ${colorScheme}`;
-      expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBeLessThanOrEqual(375);
-      await page.evaluate(axe); // by the debugger, for the page itself allows no such script
+      await page.emulateMedia({ colorScheme });
+      for (const width of [...widths, 375]) {
+        await page.setViewportSize({ width, height: 700 });
+        expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBeLessThanOrEqual(width);
+      }
+      await page.evaluate(finishTransitions);
       const { violations } = (await page.evaluate('axe.run()')) as {
         violations: { id: string; nodes: { html: string }[] }[];
       };

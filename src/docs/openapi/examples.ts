@@ -97,6 +97,17 @@ const deletion = {
   stepsDone: 0,
   steps: 5,
 };
+const move = {
+  accountId: account,
+  from: 'main',
+  to: 'us2',
+  state: 'copying',
+  rows: 103_500,
+  copied: 41_000,
+  refusedForMs: 0,
+  startedAt: written.createdAt,
+  problem: null,
+};
 const lastAnswer = { status: 503, kind: 'status', at: written.updatedAt };
 const attempt = { at: written.updatedAt, durationMs: 84, result: 'success', status: 200, answer: 'ok' };
 
@@ -138,6 +149,14 @@ export const examples: Record<string, unknown> = {
     data: { ...health, queueBacklog: 1840, oldestDueSeconds: 412 },
   },
   Health: health,
+  Home: {
+    name: 'eu',
+    accounts: 41,
+    bytes: 3_141_592_653,
+    share: 0.314,
+    eventsPerDay: 48_210,
+    fullOn: '2027-06-22',
+  },
   IngestInput: {
     records: [
       {
@@ -164,7 +183,13 @@ export const examples: Record<string, unknown> = {
   },
   NewAccount: { name: 'Acme Insurance' },
   AccountChange: { status: 'suspended' },
-  Account: { id: account, name: 'Acme Insurance', status: 'active', createdAt: written.createdAt },
+  Account: {
+    id: account,
+    name: 'Acme Insurance',
+    status: 'active',
+    home: 'main',
+    createdAt: written.createdAt,
+  },
   AuditEntry: {
     at: written.createdAt,
     accountId: account,
@@ -181,6 +206,9 @@ export const examples: Record<string, unknown> = {
   ConnectionDeletion: { name: 'Long haul' },
   Deletion: deletion,
   DeletionProgress: { deletion },
+  NewMove: { to: 'us2' },
+  Move: move,
+  MoveProgress: { move },
   NewConnection: { provider: 'samsara', name: 'City vans' },
   ConnectionChange: { healthStatus: 2 },
   OperatorConnection: {

@@ -152,6 +152,16 @@ export const service = forOperators('Service', [
       'Counts stop at 10,000, and failed deliveries of a webhook at 100. These values mean that many or more.',
     reply: replyOf('StatusReport', 'Status'),
   },
+  {
+    method: 'get',
+    path: '/operator/homes',
+    id: 'listHomes',
+    summary: 'List the homes where accounts live, and how full each is',
+    description:
+      'Counts of accounts stop at 10,000. `eventsPerDay` is the safety events of yesterday, UTC, and `fullOn` the day ' +
+      'when the database is full at the rate of the last two weeks. A home that cannot be asked has nulls.',
+    reply: listReplyOf('Home', 'Homes'),
+  },
 ]);
 
 /** The people of an account, who sign in to the portal. */

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import { HealthOutput } from '../../health/schema.ts';
 import * as records from '../../ingest/schema.ts';
+import * as delivery from '../../operator/delivery-replies.ts';
+import { HomeOutput } from '../../operator/homes/replies.ts';
+import * as moving from '../../operator/moves/schema.ts';
 import { PullOutput } from '../../operator/pulls/replies.ts';
 import * as replies from '../../operator/replies.ts';
 import * as operator from '../../operator/schema.ts';
@@ -10,6 +13,7 @@ import { examples } from './examples.ts';
 import type { Operation } from './operation.ts';
 import { audit, deletion, records as exported } from './operator-deletion.ts';
 import { deliveries, receivers } from './operator-deliveries.ts';
+import { moves } from './operator-moves.ts';
 import { pulls, ring } from './operator-pulls.ts';
 import { accounts, connections, people, service, tokens } from './operator-routes.ts';
 import { recordSchemas } from './resources.ts';
@@ -28,6 +32,7 @@ export const operatorDocument = (): Json =>
       { name: 'People', description: 'Who signs in to the portal.' },
       { name: 'Audit log', description: 'Who changed what.' },
       { name: 'Deletion', description: 'Deleting accounts and connections, and erasing drivers.' },
+      { name: 'Moving', description: 'Moving accounts from one home to another.' },
       { name: 'Export', description: 'Reading everything.' },
       { name: 'Service', description: 'The service itself.' },
     ],
@@ -43,6 +48,7 @@ export const operatorDocument = (): Json =>
       ...people,
       ...audit,
       ...deletion,
+      ...moves,
       ...exported,
       ...service,
     ],
@@ -62,6 +68,9 @@ export const operatorDocument = (): Json =>
       ConnectionDeletion: operator.ConnectionDeletion,
       Deletion: replies.DeletionOutput,
       DeletionProgress: replies.DeletionProgress,
+      NewMove: moving.NewMove,
+      Move: moving.MoveOutput,
+      MoveProgress: moving.MoveProgress,
       NewConnection: operator.NewConnection,
       ConnectionChange: operator.ConnectionChange,
       OperatorConnection: replies.ConnectionOutput,
@@ -75,18 +84,19 @@ export const operatorDocument = (): Json =>
       SignInLinkInput: operator.SignInLinkInput,
       PortalUser: replies.UserOutput,
       SignInLink: replies.SignInLink,
-      WebhookHealth: replies.WebhookHealth,
-      Delivery: replies.DeliveryOutput,
-      AttemptEntry: replies.AttemptEntry,
+      WebhookHealth: delivery.WebhookHealth,
+      Delivery: delivery.DeliveryOutput,
+      AttemptEntry: delivery.AttemptEntry,
       ReplayRange: operator.ReplayRange,
-      Replayed: replies.Replayed,
-      ReplayCount: replies.ReplayCount,
+      Replayed: delivery.Replayed,
+      ReplayCount: delivery.ReplayCount,
       ReceiverLimits: operator.ReceiverLimits,
-      StatusReport: replies.StatusOutput,
+      StatusReport: delivery.StatusOutput,
       Health: HealthOutput,
-      FailingWebhook: replies.FailingWebhook,
-      PausedWebhook: replies.PausedWebhook,
-      AilingConnection: replies.AilingConnection,
+      Home: HomeOutput,
+      FailingWebhook: delivery.FailingWebhook,
+      PausedWebhook: delivery.PausedWebhook,
+      AilingConnection: delivery.AilingConnection,
     },
     securitySchemes: {
       IngestKey: {

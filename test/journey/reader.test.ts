@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../../src/cli/local/dev.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';
 import { cloneSource, npmStart } from '../support/node/clone.ts';
-import { api, freePort, until } from '../support/node/journey.ts';
+import { api, until } from '../support/node/journey.ts';
 import { type Block, blocksOf, isSample } from '../support/node/samples.ts';
 import { openTerminal, type Printed } from '../support/node/terminal.ts';
 

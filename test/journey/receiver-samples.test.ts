@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../src/cli/local/dev.ts';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
-import { api, freePort, until } from '../support/node/journey.ts';
+import { api, until } from '../support/node/journey.ts';
 import { event, kept, startReader } from '../support/node/reader.ts';
 import { isOfReceivers, type Running, type Settings, samples } from '../support/node/samples.ts';
 

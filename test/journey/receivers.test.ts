@@ -4,17 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';
+import { freePort } from '../../src/cli/local/dev.ts';
 import { type Listening, listen } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
-import {
-  api,
-  fleet,
-  fleetJson,
-  freePort,
-  journeyAccount,
-  stackFolder,
-  until,
-} from '../support/node/journey.ts';
+import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
 type Shown = {
   id: string;

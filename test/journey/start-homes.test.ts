@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { freePort } from '../../src/cli/local/dev.ts';
 import type { Demo } from '../../src/cli/local/directory.ts';
 import { cloneSource, npmStart } from '../support/node/clone.ts';
-import { api, fleetJson, freePort, until } from '../support/node/journey.ts';
+import { api, fleetJson, until } from '../support/node/journey.ts';
 
 const clone = cloneSource();
 afterAll(() => clone.remove());

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -55,15 +57,22 @@ export async function startDev(
 /** Where a server on `port` of this machine is reached. */
 export const localOrigin = (port: number | string): string => `http://localhost:${port}`;
 
-/** A port that nobody uses now: a server that must know its own address cannot take whichever it gets. */
-export const freePort = (): Promise<number> =>
-  new Promise((done, fail) => {
-    const server = createServer().on('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+/**
+ * A TCP port that nobody listens on, for a server that must know its own address. It is none of those that systems give
+ * to whoever asks for any, connections that go out among them, so it is still free a moment later.
+ */
+export async function freePort(): Promise<number> {
+  const port = randomInt(20_000, 32_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return port;
+  } catch {
+    return freePort();
+  } finally {
+    server.close();
+  }
+}
 
 const pidFile = (directory: string) => join(directory, 'wrangler.pid');
 

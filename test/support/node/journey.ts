@@ -1,8 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,23 +28,6 @@ export async function until(what: string, condition: () => boolean | Promise<boo
     await new Promise((on) => setTimeout(on, 50));
   }
   throw new Error(`waited ${seconds} s in vain until ${what}`);
-}
-
-/**
- * A TCP port that nobody listens on, for programs that have to be told one. It is none of those that systems
- * give to whoever asks for any, so it is still free a moment later.
- */
-export async function freePort(): Promise<number> {
-  const port = randomInt(20_000, 32_000);
-  const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-    return port;
-  } catch {
-    return freePort();
-  } finally {
-    server.close();
-  }
 }
 
 /** Runs the operator's tool as a person would, against `stack`. */

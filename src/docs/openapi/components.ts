@@ -72,7 +72,13 @@ function withWords(name: string, properties: Record<string, Json>): Record<strin
   return Object.fromEntries(
     Object.entries(properties).map(([property, schema]) => {
       const description = words[`${name}.${property}`] ?? words[property];
-      return [property, { ...schema, ...(description && { description }) }];
+      return [property, { ...within(schema), ...(description && { description }) }];
     }),
   );
+}
+
+/** A property's schema, with the words for an object that is spelled out in it. */
+function within(schema: Json): Json {
+  const properties = schema.properties as Record<string, Json> | undefined; // as JSON Schema has it
+  return { ...schema, ...(properties && { properties: withWords('', properties) }) };
 }

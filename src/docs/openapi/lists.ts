@@ -29,7 +29,10 @@ function listOperation(list: List, item: string): Operation {
       parameterRef(connectionRequired ? 'RequiredConnectionId' : 'ConnectionId'),
       parameterRef('limit'),
       parameterRef('cursor'),
-      ...names.map((name) => parameter(name, QueryTime, rangeWords(order)[name], range === 'required')),
+      ...names.map((name) => ({
+        ...parameter(name, QueryTime, rangeWords(order)[name], range === 'required'),
+        ...(range === 'required' && { example: exampleRange[name] }),
+      })),
       ...Object.entries(filters).map(([name, { query, description }]) => parameter(name, query, description)),
     ],
     reply: {
@@ -42,6 +45,9 @@ function listOperation(list: List, item: string): Operation {
     refusals: refusalsOf(list),
   };
 }
+
+/** Around the times of the examples. */
+const exampleRange = { from: '2026-11-01', to: '2026-12-01' };
 
 const rangeWords = (order: string) => ({
   from: `Only those whose \`${order}\` is this time or later: RFC 3339, or a date, which means midnight UTC.`,

@@ -146,7 +146,8 @@ export const words: Record<string, string> = {
   queueBacklog: 'Messages waiting in the queue; null if the queue does not say.',
   oldestDueSeconds:
     'How long the oldest delivery has been due that nobody works for, in seconds, as the last sweep found it; null if there is none.',
-  homes: 'Each home, by its name; left out while there is only main. What is beside it is the worst of them.',
+  homes:
+    'Each home by its name, with the fields beside this one, which are the worst of all homes; left out while there is only main.',
   'NewAccount.home':
     'The home that it will live in, which GET /operator/homes lists; main if it is left out.',
   'Account.home': 'The home that it lives in.',
@@ -156,7 +157,7 @@ export const words: Record<string, string> = {
   'Home.fullOn':
     'The day when its database will be full at the rate of the last two weeks; null as long as it is not growing.',
   sweptSecondsAgo: 'How long ago the scheduled jobs last ran, in seconds; null if they have not run yet.',
-  size: 'How full the database is; null if it does not answer.',
+  size: 'How full the database is: how many bytes, which share of the most, and in how many days it will be full (null if it is not growing, or too young to tell). Null if it does not answer.',
   bytes: 'How large it is.',
   share: 'Which part of the most that it can hold that is, from 0 to 1.',
   daysLeft:

@@ -8,9 +8,9 @@ const isLanguage = (name: string): name is Language => Object.hasOwn(languages, 
 /** What a fenced block is: its language, and its file name when it is a sample that runs. */
 export type Fence = { language: Language; name: string | undefined };
 
-/** Reads a fence's info string: `ts receiver.ts`. @throws Error for a language that no page shows */
+/** Reads a fence's info string: `ts receiver.ts`, or what else is to stand above it. @throws Error for a language that no page shows */
 export function readFence(info: string): Fence {
-  const [language = '', name] = info.trim().split(/\s+/);
+  const [, language = '', name] = /^(\S*)\s*(.+)?$/.exec(info.trim()) ?? [];
   if (!isLanguage(language))
     throw new Error(`No page shows "${language}": use one of ${Object.keys(languages).join(', ')}`);
   return { language, name };

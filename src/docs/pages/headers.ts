@@ -10,14 +10,6 @@ const ownPagesOnly = [
   "frame-ancestors 'none'",
 ];
 
-/** Scalar adds style elements and pictures of its own, and calls this host for requests that a reader tries out. */
-const reference = ownPagesOnly.map(
-  (rule) =>
-    ({ "style-src 'self'": "style-src 'self' 'unsafe-inline'", "img-src 'self'": "img-src 'self' data:" })[
-      rule
-    ] ?? rule,
-);
-
 const year = 'public, max-age=31536000, immutable';
 
 /** The `_headers` file: what Cloudflare's static assets are served with. */
@@ -31,15 +23,7 @@ export const assetHeaders = (): string => `/*
 /docs/*
   Content-Security-Policy: ${ownPagesOnly.join('; ')}
 
-/docs/reference
-  ! Content-Security-Policy
-  Content-Security-Policy: ${reference.join('; ')}
-
 # Pages ask for these by version.
-/docs/standalone.js
-  ! Cache-Control
-  Cache-Control: ${year}
-
 /docs/minisearch.js
   ! Cache-Control
   Cache-Control: ${year}

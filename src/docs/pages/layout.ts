@@ -4,7 +4,7 @@ import type { Heading, Rendered } from './markdown.ts';
 import type { Topic } from './topics.ts';
 
 /** What pages refer to that has a version: browsers keep such files for a year. */
-export type Versions = { scalar: string; minisearch: string; index: string };
+export type Versions = { minisearch: string; index: string };
 
 /** A place of the docs: a guide among `guides`, or a page beside them. */
 type Place = { guides: Guide[]; path: string; title: string; versions: Versions };
@@ -38,18 +38,16 @@ ${parts.map(([name, [first, ...inside]]) => topicList(name, first, inside)).join
   );
 };
 
-/** The page of the API reference. Scalar draws it from `/openapi.json`. */
-export const referencePage = (guides: Guide[], versions: Versions): string =>
+/** The page of the API reference; its script lets readers try operations out. */
+export const referencePage = (guides: Guide[], { html, headings }: Rendered, versions: Versions): string =>
   page(
     { guides, path: 'reference', title: 'API reference', versions },
-    `<article id="content">
-<noscript><main class="docs-page"><div class="prose"><h1>API reference</h1>
-<p>The reference needs JavaScript. <a href="/docs/topics#api-reference">All topics</a> lists its operations; the document
-behind it is at <a href="/openapi.json">/openapi.json</a>.</p></div></main></noscript>
-<div id="reference"></div>
-</article>`,
-    `<script src="/docs/standalone.js?v=${versions.scalar}" defer></script>
-<script src="/docs/reference.js" defer></script>`,
+    `${onThisPage(headings)}<main class="docs-page" id="content">
+<article class="prose">
+${html}</article>
+</main>`,
+    `<script src="/docs/docs.js" type="module"></script>
+<script src="/docs/try.js" type="module"></script>`,
   );
 
 const page = (place: Place, body: string, scripts: string): string => `<!doctype html>
@@ -63,10 +61,10 @@ const page = (place: Place, body: string, scripts: string): string => `<!doctype
 <link rel="preload" href="/design/geist.woff2" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="/design/design.css">
 <link rel="stylesheet" href="/design/docs.css">
-<link rel="stylesheet" href="/design/prose.css">${place.path === 'reference' ? '\n<link rel="stylesheet" href="/docs/reference.css">' : ''}
+<link rel="stylesheet" href="/design/prose.css">
 <script src="/docs/search.js" type="module"></script>
 </head>
-<body class="docs${place.path === 'reference' ? ' docs-wide' : ''}">
+<body class="docs">
 <a class="skip" href="#content">Skip to content</a>
 ${header(place)}
 <div class="docs-body">

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Field } from '../../fleet/field.ts';
 import type { List } from '../../fleet/list.ts';
 import { lists, recordKinds } from '../../fleet/registry.ts';
+import { code, table } from './blocks.ts';
 
 /** Fills in the tables of a guide that follow from the resources, where it has `<!-- lists -->` or `<!-- records -->`. */
 export const withTables = (markdown: string): string =>
@@ -38,8 +39,3 @@ const recordFields = (fields: { [key: string]: Field }): string =>
       return nullable || omitted ? `${name}?` : name;
     })
     .join(', ');
-
-const table = (head: string[], rows: string[][]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-
-const code = (text: string): string => `\`${text}\``;

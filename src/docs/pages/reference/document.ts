@@ -1,0 +1,99 @@
+/** What the reference shows of an OpenAPI document: only what our own documents have. */
+export type ApiDocument = {
+  info: { description: string };
+  tags: { name: string; description: string }[];
+  paths: { [path: string]: { [method: string]: Operation } };
+  webhooks: { [name: string]: { post: Operation } };
+  components: {
+    securitySchemes: { [name: string]: { name: string; description: string } };
+    parameters: { [name: string]: Parameter };
+    headers: { [name: string]: { description: string; schema: Schema } };
+    responses: { [name: string]: Reply };
+    schemas: { [name: string]: Schema };
+  };
+};
+
+export type Operation = {
+  summary: string;
+  description?: string;
+  tags: string[];
+  security: { [scheme: string]: unknown }[];
+  parameters?: (Parameter | Ref)[];
+  requestBody?: { content: { 'application/json': { schema: Schema; example: unknown } } };
+  responses: { [status: string]: Reply | Ref };
+};
+
+export type Parameter = {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  description: string;
+  schema: Schema;
+  example?: unknown;
+};
+
+export type Reply = {
+  description: string;
+  headers?: { [name: string]: Ref };
+  content?: {
+    'application/json': {
+      schema: Schema;
+      example?: unknown;
+      examples?: { [name: string]: { value: Failed } };
+    };
+  };
+};
+
+/** The body of a failure. */
+export type Failed = { status: number; message: string; errors?: FieldError[] };
+export type FieldError = { field: string; message: string };
+
+export type Schema = {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  description?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  maxItems?: number;
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: { [name: string]: Schema };
+  required?: string[];
+  additionalProperties?: Schema;
+};
+
+export type Ref = { $ref: string };
+
+/** The last part of a reference: the name of a component. */
+export const nameIn = ({ $ref }: Ref): string => $ref.slice($ref.lastIndexOf('/') + 1);
+
+/** A component that may stand in its place, or be referred to. @throws Error when there is none of that name */
+export function resolved<T extends object>(value: T | Ref, components: { [name: string]: T }): T {
+  if (!('$ref' in value)) return value;
+  const found = components[nameIn(value)];
+  if (!found) throw new Error(`The document has no ${value.$ref}`);
+  return found;
+}
+
+/** The properties of a successful reply's envelope. */
+export function envelopeOf(
+  reply: Reply | Ref | undefined,
+  { responses, schemas }: ApiDocument['components'],
+): { [name: string]: Schema } {
+  const { content } = resolved(reply ?? { $ref: 'a reply' }, responses);
+  const schema: Schema | Ref = content?.['application/json'].schema ?? {};
+  return resolved<Schema>(schema, schemas).properties ?? {};
+}
+
+/** What a successful reply has as its `data`. */
+export const dataOf = (reply: Reply | Ref | undefined, components: ApiDocument['components']): Schema =>
+  envelopeOf(reply, components).data ?? {};
+
+/** The bodies that a reply of a failure may have. */
+export const failuresOf = ({ content }: Reply): Failed[] =>
+  Object.values(content?.['application/json'].examples ?? {}).map(({ value }) => value);

@@ -1,0 +1,133 @@
+import { code, fence, table } from '../blocks.ts';
+import {
+  type ApiDocument,
+  envelopeOf,
+  type FieldError,
+  failuresOf,
+  type Operation,
+  type Parameter,
+  resolved,
+} from './document.ts';
+import { bounds, choices, typeOf } from './schema.ts';
+
+/** The part about one tag: its operations in the order of their paths, then the calls that receivers get. */
+export function tagged(document: ApiDocument, { name, description }: ApiDocument['tags'][number]): string[] {
+  const isHere = ({ tags }: Operation) => tags.includes(name);
+  return [
+    `## ${name}`,
+    description,
+    ...Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, operation]) => isHere(operation))
+        .flatMap(([method, operation]) => offered(document, method.toUpperCase(), path, operation)),
+    ),
+    ...Object.values(document.webhooks)
+      .filter(({ post }) => isHere(post))
+      .flatMap(({ post }) => delivered(document, post)),
+  ];
+}
+
+/** An operation that anybody may call who has the credential for it. */
+function offered(document: ApiDocument, method: string, path: string, operation: Operation): string[] {
+  const { summary, description = '', requestBody, responses } = operation;
+  const parameters = parametersOf(document, operation);
+  const body = requestBody?.content['application/json'];
+  const reply = resolved(responses[200] ?? { $ref: '200' }, document.components.responses);
+  const { example } = reply.content?.['application/json'] ?? {};
+  return [
+    `### ${summary}`,
+    description,
+    fence(`bash ${method} ${path}`, curl(document, method, path, operation)),
+    table(['Parameter', 'Type', 'Meaning'], parameters.map(parameterRow)),
+    body ? `The body is a ${typeOf(body.schema)}.` : '',
+    returned(document, operation),
+    fence('json 200', JSON.stringify(example, null, 2)),
+    table(['Status', 'Message', 'What is wrong'], refusalRows(operation)),
+  ];
+}
+
+/** A call that a receiver gets. */
+function delivered(document: ApiDocument, operation: Operation): string[] {
+  const { summary, description = '', requestBody, responses } = operation;
+  const body = requestBody?.content['application/json'];
+  return [
+    `### ${summary}`,
+    description,
+    fence('json POST to your receiver', JSON.stringify(body?.example, null, 2)),
+    body ? `The body is a ${typeOf(body.schema)}.` : '',
+    table(['Header', 'Type', 'Meaning'], parametersOf(document, operation).map(parameterRow)),
+    table(
+      ['Your receiver’s status', 'Meaning'],
+      Object.entries(responses).map(([status, response]) => [
+        status === 'default' ? 'any other' : status,
+        resolved(response, document.components.responses).description,
+      ]),
+    ),
+  ];
+}
+
+const parametersOf = ({ components }: ApiDocument, { parameters = [] }: Operation): Parameter[] =>
+  parameters.map((parameter) => resolved(parameter, components.parameters));
+
+const parameterRow = ({ name, in: place, required, description, schema }: Parameter): string[] => [
+  code(name),
+  typeOf({ type: 'string', ...schema }) + bounds(schema),
+  `${place === 'header' ? 'Header. ' : ''}${required ? 'Required. ' : ''}${description}${choices(schema)}`,
+];
+
+/** How to call it from a shell that was set up as the quick start says. */
+function curl(document: ApiDocument, method: string, path: string, operation: Operation): string {
+  const required = parametersOf(document, operation).filter((parameter) => parameter.required);
+  const inPlace = (place: Parameter['in']) => required.filter((parameter) => parameter.in === place);
+  const filled = inPlace('path').reduce(
+    (left, { name, example }) => left.replace(`{${name}}`, `${example}`),
+    path,
+  );
+  const query = inPlace('query')
+    .map(({ name, example }) => `${name}=${example}`)
+    .join('&');
+  const body = operation.requestBody?.content['application/json'].example;
+  return [
+    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$BASE_URL${filled}${query && `?${query}`}"`,
+    ...credentialsOf(document, operation).map((name) => `-H "${name}: $TOKEN"`),
+    ...inPlace('header').map(({ name, example }) => `-H "${name}: ${example}"`),
+    ...(body === undefined
+      ? []
+      : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body, null, 2)}'`]),
+  ].join(' \\\n  ');
+}
+
+const credentialsOf = ({ components }: ApiDocument, { security }: Operation): string[] =>
+  security
+    .flatMap((scheme) => Object.keys(scheme))
+    .flatMap((name) => components.securitySchemes[name]?.name ?? []);
+
+function returned({ components }: ApiDocument, { responses }: Operation): string {
+  const { data = {}, next, resume } = envelopeOf(responses[200], components);
+  return [
+    `Returns \`data\`: ${typeOf(data)}.`,
+    next ? '`next` is there while there is another page.' : '',
+    resume ? '`resume` is always there.' : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** What an operation refuses in ways of its own. */
+const refusalRows = ({ responses }: Operation): string[][] =>
+  Object.entries(responses)
+    .filter(([status]) => status !== '200')
+    .flatMap(([status, response]) => {
+      if ('$ref' in response || !response.content) return [];
+      const failures = failuresOf(response);
+      if (failures.length === 0) return [[status, '', response.description]];
+      return failures.map(({ message, errors = [] }) => [
+        status,
+        code(message),
+        errors.map((error) => saying(error, message)).join(', '),
+      ]);
+    });
+
+/** A field and what it must be, unless the message itself says so. */
+const saying = ({ field, message: must }: FieldError, message: string): string =>
+  message.includes(must) ? code(field) : `${code(field)} ${must}`;

@@ -1,0 +1,73 @@
+import { code } from '../blocks.ts';
+import { nameIn, type Schema } from './document.ts';
+
+/** What a value is, in Markdown: components are links to where their fields are. */
+export function typeOf(schema: Schema): string {
+  const { $ref, type, format, anyOf, items, additionalProperties } = schema;
+  if ($ref) return linkTo(nameIn({ $ref }));
+  if (anyOf) return alternatives(anyOf);
+  if (schema.enum && !isLong(schema)) return either(schema.enum.map(code));
+  if ('const' in schema) return code(schema.const);
+  if (items) return `list of ${typeOf(items)}`;
+  if (additionalProperties) return `object of ${typeOf(additionalProperties)} by name`;
+  return (format && formats[format]) ?? type ?? 'any';
+}
+
+/** A row per field of an object, those of objects inside it included: name, type, and what it means. */
+export function fieldRows({ properties = {}, required = [] }: Schema, inside = ''): string[][] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = inside + name;
+    const optional = required.includes(name) ? '' : ', optional';
+    return [
+      [code(path), typeOf(field) + bounds(field) + optional, (field.description ?? '') + choices(field)],
+      ...spelledOut(field).flatMap((object) => fieldRows(object, `${path}.`)),
+    ];
+  });
+}
+
+/** The names of the components that a schema refers to, at any depth. */
+export function refsIn(schema: Schema): string[] {
+  const { $ref, anyOf = [], items, properties = {}, additionalProperties } = schema;
+  const inside = [...anyOf, items, additionalProperties, ...Object.values(properties)];
+  return [
+    ...($ref ? [nameIn({ $ref })] : []),
+    ...inside.flatMap((part) => (part === undefined ? [] : refsIn(part))),
+  ];
+}
+
+/** What a value must keep to: its range, its length, and what it is when it is left out. */
+export function bounds(schema: Schema): string {
+  const { minimum, maximum, maxLength, maxItems } = schema;
+  const least = minimum !== undefined && maximum === undefined ? `, at least ${minimum}` : '';
+  const range = minimum !== undefined && maximum !== undefined ? `, ${minimum} to ${maximum}` : '';
+  const length = maxLength === undefined ? '' : `, at most ${maxLength.toLocaleString('en')} characters`;
+  const count = maxItems === undefined ? '' : `, at most ${maxItems}`;
+  const fallback = schema.default === undefined ? '' : `, ${code(JSON.stringify(schema.default))} by default`;
+  return least + range + length + count + fallback;
+}
+
+export const linkTo = (component: string): string => `[${component}](#${component.toLowerCase()})`;
+
+const formats: { [format: string]: string } = {
+  uuid: 'UUID',
+  'date-time': 'time',
+  date: 'date',
+  uri: 'URL',
+};
+
+/** The values that there are, if they are too many for a type. */
+export function choices({ items, ...schema }: Schema): string {
+  if (items) return choices(items);
+  return isLong(schema) ? ` One of ${schema.enum?.map(code).join(', ')}.` : '';
+}
+
+const isLong = ({ enum: values = [] }: Schema): boolean => values.length > 6;
+
+const alternatives = (schemas: Schema[]): string =>
+  either(schemas.map((schema) => (schema.type === 'null' ? code(null) : typeOf(schema))));
+
+const either = (options: string[]): string => options.join(options.length === 2 ? ' or ' : ', ');
+
+/** The objects that stand in a field's own place. */
+const spelledOut = (schema: Schema): Schema[] =>
+  schema.properties ? [schema] : (schema.anyOf ?? []).flatMap(spelledOut);

@@ -4,10 +4,11 @@ import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import { mainHome } from '../homes/names.ts';
 import { chooseAccount, createMissing, lookUp } from './deploy/account.ts';
+import { apiFor, credentials } from './deploy/api.ts';
 import { waitForHealth } from './deploy/health.ts';
 import { homesToDeploy } from './deploy/homes.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
-import { keepOrigin, knownOrigin } from './deploy/origin.ts';
+import { originOf } from './deploy/origin.ts';
 import { misplaced, placeWarning } from './deploy/place.ts';
 import { type Plan, planOf } from './deploy/plan.ts';
 import { queryIn } from './deploy/query.ts';
@@ -46,22 +47,22 @@ try {
 
 /** The old code keeps serving while migrations apply, and until the upload is complete. */
 async function deploy(plan: Plan): Promise<void> {
-  const account = await chooseAccount(wranglerFor());
+  const [account, signedIn] = await Promise.all([chooseAccount(wranglerFor()), credentials(wranglerFor())]);
   tell(`Signed in to the account ${account.name} (${account.id})`);
   const wrangler = wranglerFor(account.id);
+  const api = apiFor(account.id, signedIn);
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
-  const found = await lookUp(wrangler, plan);
-  const query = queryIn(folder, wrangler);
-  const homes = await homesToDeploy(wrangler, query, plan, found, warn);
+  const [found, origin] = await Promise.all([lookUp(api, plan), originOf(api, account.id, plan)]);
+  const query = queryIn(api);
+  const homes = await homesToDeploy(api, query, plan, found, warn);
   const [main, ...others] = homes;
   const keys = keepMissing(folder, plan, found);
   if (!main.found) warn(placeWarning(main.place));
   for (const { name, found, place } of others)
     if (!found) warn(placeWarning(place, `the database of the home ${name}`));
-  const ids = await createMissing(wrangler, plan, found, homes, tell);
+  const ids = await createMissing(api, plan, found, homes, tell);
   if (!ids.homes[0]?.bucket) warn(noArchive());
   const site = await freshSite(folder);
-  const origin = knownOrigin(folder, plan);
   const config = writeConfiguration(folder, plan.configuration(site, ids, origin));
   const problem = main.found && (await misplaced(query, main.found, main.place));
   if (problem) warn(problem);
@@ -72,22 +73,16 @@ async function deploy(plan: Plan): Promise<void> {
   }
   if (plan.replicas) {
     const databases = ids.homes.map(({ database }) => database);
-    await replicate(wrangler, account.id, databases);
+    await replicate(api, databases);
     tell(`Lists are read from replicas of the database${databases.length > 1 ? ' of each home' : ''}`);
   }
-  const { url, flagRefused } = await upload(wrangler, config, folder, keys);
-  if (url !== origin) {
-    // Cloudflare tells the address only now, and links in emails need it.
-    writeConfiguration(folder, plan.configuration(site, ids, url));
-    await upload(wrangler, config, folder, []);
-    keepOrigin(folder, url);
-  }
+  const { flagRefused } = await upload(wrangler, config, folder, keys);
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   tell(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
   if (flagRefused) warn(slowerDeliveries());
-  const unwell = await waitForHealth(url, patienceMs);
+  const unwell = await waitForHealth(origin, patienceMs);
   tell(unwell ? `It responds, but is not healthy: ${unwell}` : 'It responds and is healthy');
-  console.log(nextSteps(url, folder, keys));
+  console.log(nextSteps(origin, folder, keys));
 }
 
 /** Goes as far as is possible without an account, in a temporary folder. */

@@ -74,7 +74,7 @@ describe('npm run deploy', () => {
     const unreplicated = await deploy(env, '--replicas');
     expect(unreplicated.code).toBe(1);
     expect(unreplicated.err).toMatch(
-      /^deploy: Turning on read replication failed: An unknown error .* Run it again/,
+      /^deploy: Turning on read replication failed: An unknown error .* run it again/,
     );
     expect(account.workers.size).toBe(0);
 
@@ -109,8 +109,7 @@ describe('npm run deploy', () => {
     expect(originOf(account, 'fleet-data-service')).toBe(`https://${host}`);
     const mail = worker?.bindings.filter(({ name }) => name.startsWith('EMAIL')).map(({ name }) => name);
     expect(mail?.sort()).toEqual(['EMAIL', 'EMAIL_FROM']);
-    // The first told the address, which links need.
-    expect(account.calls.filter((call) => uploaded.test(call))).toHaveLength(2);
+    expect(account.calls.filter((call) => uploaded.test(call))).toHaveLength(1);
     expect(made.databases).toEqual(account.databases.map(({ uuid }) => uuid));
     expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
     network.close();
@@ -179,6 +178,18 @@ describe('npm run deploy', () => {
     for (const id of [account.id, ...account.others]) expect(err).toContain(id);
     expect(changes(account)).toEqual([]);
   });
+});
+
+it('an account without an address is told how to get one, before anything is created', async () => {
+  const { account, network, env } = await cloud([], nobody);
+  account.subdomain = undefined;
+  const { code, err } = await deploy(env);
+  network.close();
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining(`cloudflare.com/${account.id}/workers/onboarding`),
+  ]);
+  expect(changes(account)).toEqual([]);
 });
 
 describe('npm run deploy -- --dry-run', () => {

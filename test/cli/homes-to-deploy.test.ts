@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Found } from '../../src/cli/deploy/account.ts';
+import type { Api } from '../../src/cli/deploy/api.ts';
 import { homesToDeploy } from '../../src/cli/deploy/homes.ts';
 import { planOf } from '../../src/cli/deploy/plan.ts';
 import type { Query } from '../../src/cli/deploy/query.ts';
 import { settingsOf } from '../../src/cli/deploy/settings.ts';
-import type { Wrangler } from '../../src/cli/deploy/wrangler.ts';
 
 const inAccount = (name: string, jurisdiction: string | null | undefined) => ({
   id: name,
@@ -26,10 +26,10 @@ const found: Found = {
 /** The homes that a deploy with these settings would have, and its warnings; queues are not there yet. */
 async function homesWith(settings: object, account = found, answers: string[][] = []) {
   const warnings: string[] = [];
-  const wrangler: Wrangler = async () => ({ ok: false, out: '', text: 'Queue "q" does not exist.' });
+  const api: Api = async () => ({ ok: true, result: [], reason: '', codes: [] });
   const query: Query = async () => ({ names: answers.shift() ?? [], region: 'enam' });
   const plan = planOf(settingsOf(settings));
-  const homes = await homesToDeploy(wrangler, query, plan, account, (text) => warnings.push(text));
+  const homes = await homesToDeploy(api, query, plan, account, (text) => warnings.push(text));
   return { homes, warnings };
 }
 const missing = { ...found, databases: [main], homes: [] };

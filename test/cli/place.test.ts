@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placeBeside, placeFlags } from '../../src/cli/deploy/place.ts';
+import { type Place, placeBeside, placed } from '../../src/cli/deploy/place.ts';
 
 describe('what is missing beside a database', () => {
   const inThe = (jurisdiction: string | null | undefined) => ({ id: '1', jurisdiction });
@@ -29,10 +29,9 @@ describe('what is missing beside a database', () => {
   });
 });
 
-it('a jurisdiction holds for everything, a location only for the database', () => {
-  const flags = (place: Parameters<typeof placeFlags>[1]) =>
-    (['database', 'namespace', 'queue'] as const).map((what) => placeFlags(what, place).join(' '));
-  expect(flags({})).toEqual(['', '', '']);
-  expect(flags({ location: 'oc' })).toEqual(['--location oc', '', '']);
-  expect(flags({ location: 'oc', jurisdiction: 'eu' })).toEqual(Array(3).fill('--jurisdiction eu'));
+it('a jurisdiction holds for everything, a location only for what can have one', () => {
+  const parts = (place: Place) => [placed(place, 'primary_location_hint'), placed(place)];
+  expect(parts({})).toEqual([{}, {}]);
+  expect(parts({ location: 'oc' })).toEqual([{ primary_location_hint: 'oc' }, {}]);
+  expect(parts({ location: 'oc', jurisdiction: 'eu' })).toEqual(Array(2).fill({ jurisdiction: 'eu' }));
 });

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { type BoundHome, boundHomes } from './bound.ts';
-import { type Place, placeFlags } from './place.ts';
-import type { Home, Ids, Plan } from './plan.ts';
+import { type Api, granted, listed } from './api.ts';
+import { type BoundHome, boundHomes, noWorker } from './bound.ts';
+import { type Place, placed } from './place.ts';
+import type { Home, HomeIds, Ids, Plan } from './plan.ts';
 import type { NamedDatabase } from './query.ts';
-import { must, Stopped, type Wrangler } from './wrangler.ts';
+import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
 /** The account that a deployment goes to. */
 export type Account = { id: string; name: string };
@@ -22,17 +23,14 @@ export type Found = {
 };
 
 const SignedIn = v.object({ accounts: v.array(v.object({ id: v.string(), name: v.string() })) });
-const Databases = v.array(
-  v.object({ uuid: v.string(), name: v.string(), jurisdiction: v.nullish(v.string()) }),
-);
-const Namespaces = v.array(v.object({ id: v.string(), title: v.string() }));
+const Database = v.object({ uuid: v.string(), name: v.string(), jurisdiction: v.nullish(v.string()) });
+const Namespace = v.object({ id: v.string(), title: v.string() });
 const Secrets = v.array(v.object({ name: v.string() }));
 
 /** Returns the account that wrangler is signed in to. @throws Stopped when there is none, or several to choose from */
 export async function chooseAccount(wrangler: Wrangler): Promise<Account> {
   const output = await wrangler(['whoami', '--json']);
-  if (!output.ok && /"loggedIn":\s*false/.test(output.out))
-    throw new Stopped('Not signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');
+  if (!output.ok && /"loggedIn":\s*false/.test(output.out)) throw notSignedIn();
   const { out } = await must('Signing in to Cloudflare', output);
   const { accounts } = v.parse(SignedIn, JSON.parse(out));
   const chosen = process.env.CLOUDFLARE_ACCOUNT_ID;
@@ -48,89 +46,83 @@ export async function chooseAccount(wrangler: Wrangler): Promise<Account> {
 }
 
 /** Looks up what the account has already. Changes nothing. @throws Stopped */
-export async function lookUp(wrangler: Wrangler, plan: Plan): Promise<Found> {
-  const [databases, namespace, secrets, homes] = await Promise.all([
-    listDatabases(wrangler),
-    namespaceId(wrangler, plan.namespace),
-    secretNames(wrangler, plan.worker),
-    boundHomes(wrangler, plan.worker),
+export async function lookUp(api: Api, plan: Plan): Promise<Found> {
+  const [all, namespaces, secrets, homes] = await Promise.all([
+    listed(api, 'Looking for the databases', '/d1/database', Database),
+    listed(api, 'Looking for the KV namespace', '/storage/kv/namespaces', Namespace),
+    secretNames(api, plan.worker),
+    boundHomes(api, plan.worker),
   ]);
-  const database = databases.find(({ name }) => name === plan.database);
-  return { databases, database, namespace, secrets, homes };
+  const databases = all.map(({ uuid, name, jurisdiction }) => ({ id: uuid, name, jurisdiction }));
+  return {
+    databases,
+    database: databases.find(({ name }) => name === plan.database),
+    namespace: namespaces.find(({ title }) => title === plan.namespace)?.id,
+    secrets,
+    homes,
+  };
 }
 
 /** Creates what is missing, each home in its place, reports each thing to `tell`, and returns the ids. @throws Stopped */
 export async function createMissing(
-  wrangler: Wrangler,
+  api: Api,
   plan: Plan,
   found: Found,
   homes: [Home, ...Home[]],
   tell: (line: string) => void,
 ): Promise<Ids> {
-  const create = async (what: string, args: string[]) => {
-    await must(`Creating the ${what}`, wrangler(args));
+  const create = async <S extends v.GenericSchema>(what: string, schema: S, path: string, body: object) => {
+    const created = await granted(`Creating the ${what}`, schema, api(path, { method: 'POST', body }));
     tell(`Created the ${what}`);
+    return created;
   };
-  const [main] = homes;
-  if (!found.namespace)
-    await create(`KV namespace ${plan.namespace}`, [
-      ...['kv', 'namespace', 'create', plan.namespace],
-      ...placeFlags('namespace', main.place),
-    ]);
-  const buckets = new Set<string>();
+  const createNamespace = async (title: string, place: Place) => {
+    const body = { title, ...placed(place) };
+    return (await create(`KV namespace ${title}`, Namespace, '/storage/kv/namespaces', body)).id;
+  };
+  const createDatabase = async (name: string, place: Place) => {
+    const body = { name, ...placed(place, 'primary_location_hint') };
+    return (await create(`database ${name}`, Database, '/d1/database', body)).uuid;
+  };
+  const namespace = found.namespace ?? (await createNamespace(plan.namespace, homes[0].place));
+  const ids: HomeIds[] = [];
   for (const { name, place, ...home } of homes) {
-    if (!home.found)
-      await create(`database ${home.database}`, [
-        ...['d1', 'create', home.database],
-        ...placeFlags('database', place),
-      ]);
+    const database = home.found?.id ?? (await createDatabase(home.database, place));
     for (const queue of home.missingQueues)
-      await create(`queue ${queue}`, ['queues', 'create', queue, ...placeFlags('queue', place)]);
-    if (await ensureBucket(wrangler, home.bucket, place, tell)) buckets.add(name);
+      await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
+    const bucket = await ensureBucket(api, home.bucket, place, tell);
+    ids.push({ name, database, bucket, jurisdiction: place.jurisdiction });
   }
-  const databases = homes.every((home) => home.found) ? found.databases : await listDatabases(wrangler);
-  const namespace = found.namespace ?? (await namespaceId(wrangler, plan.namespace));
-  const ids = homes.map(({ name, database, place, found }) => ({
-    name,
-    database: (found ?? databases.find((one) => one.name === database))?.id ?? '',
-    bucket: buckets.has(name),
-    jurisdiction: place.jurisdiction,
-  }));
-  if (!namespace || ids.some(({ database }) => !database))
-    throw new Stopped('Cloudflare does not list yet what was created. Wait a minute and run it again.');
   return { namespace, homes: ids };
 }
 
+/** Cloudflare's codes for a bucket that is there already, and for an account that has not turned on R2. */
+const bucketExists = 10_004;
+const noR2 = 10_042;
+
 /** Returns false for an account that has not turned on R2: the service works without an archive. @throws Stopped */
 async function ensureBucket(
-  wrangler: Wrangler,
+  api: Api,
   name: string,
   place: Place,
   tell: (line: string) => void,
 ): Promise<boolean> {
-  const created = await wrangler(['r2', 'bucket', 'create', name, ...placeFlags('bucket', place)]);
-  // Buckets of a jurisdiction are not listed with the others: asking for it again is the surest way to know.
-  if (!created.ok && created.text.includes('already exists')) return true;
-  if (!created.ok && /\[code: 10042\]/.test(created.text)) return false;
-  await must(`Creating the bucket ${name}`, created);
+  const { jurisdiction, ...location } = placed(place, 'locationHint');
+  // Buckets of a jurisdiction are not listed with the others: creating it again is the surest way to know.
+  const created = await api('/r2/buckets', {
+    method: 'POST',
+    body: { name, ...location },
+    ...(jurisdiction && { headers: { 'cf-r2-jurisdiction': jurisdiction } }),
+  });
+  if (created.codes.includes(bucketExists)) return true;
+  if (created.codes.includes(noR2)) return false;
+  await granted(`Creating the bucket ${name}`, v.unknown(), created);
   tell(`Created the bucket ${name}`);
   return true;
 }
 
-async function listDatabases(wrangler: Wrangler): Promise<NamedDatabase[]> {
-  const { out } = await must('Looking for the databases', wrangler(['d1', 'list', '--json']));
-  const all = v.parse(Databases, JSON.parse(out));
-  return all.map(({ uuid, name, jurisdiction }) => ({ id: uuid, name, jurisdiction }));
-}
-
-async function namespaceId(wrangler: Wrangler, wanted: string): Promise<string | undefined> {
-  const { out } = await must('Looking for the KV namespace', wrangler(['kv', 'namespace', 'list']));
-  return v.parse(Namespaces, JSON.parse(out)).find(({ title }) => title === wanted)?.id;
-}
-
-async function secretNames(wrangler: Wrangler, worker: string): Promise<string[]> {
-  const output = await wrangler(['secret', 'list', '--name', worker]);
-  if (!output.ok && output.text.includes(`Worker "${worker}" not found`)) return [];
-  const { out } = await must('Looking for the secrets', output);
-  return v.parse(Secrets, JSON.parse(out)).map(({ name }) => name);
+async function secretNames(api: Api, worker: string): Promise<string[]> {
+  const answer = await api(`/workers/scripts/${worker}/secrets`);
+  if (answer.codes.includes(noWorker)) return [];
+  return (await granted('Looking for the secrets', Secrets, answer)).map(({ name }) => name);
 }

@@ -1,10 +1,12 @@
 import * as v from 'valibot';
-import { must, type Wrangler } from './wrangler.ts';
+import { type Api, granted } from './api.ts';
 
 /** A home that the deployed Worker is bound to: the id of its database, and the jurisdiction of its bucket. */
 export type BoundHome = { name: string; database: string; jurisdiction?: string | undefined };
 
-const Deployment = v.object({ versions: v.array(v.object({ version_id: v.string() })) });
+const Deployments = v.object({
+  deployments: v.array(v.object({ versions: v.array(v.object({ version_id: v.string() })) })),
+});
 const Version = v.object({
   resources: v.object({
     bindings: v.array(
@@ -19,19 +21,22 @@ const Version = v.object({
   }),
 });
 
+/** Cloudflare's code for a Worker that is not there. */
+export const noWorker = 10_007;
+
 /**
  * The homes besides main that the Worker is bound to, in any of the versions that serve now. Its bindings are the memory
  * of deploys: whoever deploys, from whichever machine, finds the same. @throws Stopped
  */
-export async function boundHomes(wrangler: Wrangler, worker: string): Promise<BoundHome[]> {
-  const output = await wrangler(['deployments', 'status', '--name', worker, '--json']);
-  if (!output.ok && /\[code: 10007\]|has no deployments/.test(output.text)) return [];
-  const { out } = await must('Looking for the homes of the Worker', output);
+export async function boundHomes(api: Api, worker: string): Promise<BoundHome[]> {
+  const what = 'Looking for the homes of the Worker';
+  const path = `/workers/scripts/${worker}`;
+  const answer = await api(`${path}/deployments`);
+  if (answer.codes.includes(noWorker)) return [];
+  const { deployments } = await granted(what, Deployments, answer);
   const homes = new Map<string, BoundHome>();
-  for (const { version_id: id } of v.parse(Deployment, JSON.parse(out)).versions) {
-    const args = ['versions', 'view', id, '--name', worker, '--json'];
-    const view = await must('Looking for the homes of the Worker', wrangler(args));
-    const { bindings } = v.parse(Version, JSON.parse(view.out)).resources;
+  for (const { version_id: id } of deployments[0]?.versions ?? []) {
+    const { bindings } = (await granted(what, Version, api(`${path}/versions/${id}`))).resources;
     for (const { type, name, id, database_id: database = id } of bindings) {
       const home = type === 'd1' && /^DB_([A-Z0-9]+)$/.exec(name)?.[1];
       if (!home || !database) continue;

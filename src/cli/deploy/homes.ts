@@ -1,10 +1,12 @@
+import * as v from 'valibot';
 import { homeName, mainHome } from '../../homes/names.ts';
 import type { Found } from './account.ts';
+import { type Api, granted } from './api.ts';
 import { mustBeOurs } from './ours.ts';
 import { misplaced, placeBeside } from './place.ts';
 import type { Home, Plan } from './plan.ts';
 import type { NamedDatabase, Query } from './query.ts';
-import { must, Stopped, type Wrangler } from './wrangler.ts';
+import { Stopped } from './wrangler.ts';
 
 /**
  * The homes to deploy, main first: those that the Worker is bound to, and the one that is asked for. Changes nothing;
@@ -13,7 +15,7 @@ import { must, Stopped, type Wrangler } from './wrangler.ts';
  * @throws Stopped when what is asked for contradicts what exists
  */
 export async function homesToDeploy(
-  wrangler: Wrangler,
+  api: Api,
   query: Query,
   plan: Plan,
   found: Found,
@@ -26,7 +28,7 @@ export async function homesToDeploy(
       `there is a database ${plan.partsOf(name).database} that the Worker is not bound to. If it is a home, deploy with --home ${name}.`,
     );
   const withQueues = async (home: Omit<Home, 'missingQueues'>): Promise<Home> => {
-    const there = await Promise.all(home.queues.map((queue) => hasQueue(wrangler, queue)));
+    const there = await Promise.all(home.queues.map((queue) => hasQueue(api, queue)));
     return { ...home, missingQueues: home.queues.filter((_, at) => !there[at]) };
   };
   const place = placeBeside(found.database, plan.database, plan.place);
@@ -79,8 +81,9 @@ const lookLikeHomes = (databases: NamedDatabase[], main: string, known: string[]
     .map(({ name }) => name.slice(main.length + 1))
     .filter((home) => homeName.test(home) && home !== 'fleet' && !known.includes(home));
 
-async function hasQueue(wrangler: Wrangler, name: string): Promise<boolean> {
-  const output = await wrangler(['queues', 'info', name]);
-  if (!output.ok && output.text.includes('does not exist')) return false;
-  return (await must(`Looking for the queue ${name}`, output)).ok;
+const Queues = v.array(v.object({ queue_name: v.string() }));
+
+async function hasQueue(api: Api, name: string): Promise<boolean> {
+  const queues = await granted(`Looking for the queue ${name}`, Queues, api(`/queues?page=1&name=${name}`));
+  return queues.some(({ queue_name }) => queue_name === name);
 }

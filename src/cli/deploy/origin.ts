@@ -1,18 +1,20 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import * as v from 'valibot';
+import { type Api, granted } from './api.ts';
 import type { Plan } from './plan.ts';
+import { Stopped } from './wrangler.ts';
 
-const fileIn = (folder: string): string => join(folder, 'origin');
+/** Cloudflare's code for an account that has not chosen its address yet. */
+const noSubdomain = 10_007;
 
-/**
- * The address that the Worker will have: its domain, or what Cloudflare gave it at an earlier deploy from this
- * machine. Undefined where that is yet to be learnt.
- */
-export function knownOrigin(folder: string, plan: Plan): string | undefined {
+/** The address that the Worker has or will have: its domain, or that below the account's own. @throws Stopped */
+export async function originOf(api: Api, account: string, plan: Plan): Promise<string> {
   if (plan.origin) return plan.origin;
-  return existsSync(fileIn(folder)) ? readFileSync(fileIn(folder), 'utf8').trim() : undefined;
+  const answer = await api('/workers/subdomain');
+  if (answer.codes.includes(noSubdomain))
+    throw new Stopped(
+      'This account has no address below workers.dev yet. Deploy to a --domain, or choose one at ' +
+        `https://dash.cloudflare.com/${account}/workers/onboarding, and run it again.`,
+    );
+  const found = await granted('Looking for the address', v.object({ subdomain: v.string() }), answer);
+  return `https://${plan.worker}.${found.subdomain}.workers.dev`;
 }
-
-/** Keeps the address that Cloudflare has given, so that later deploys need to upload only once. */
-export const keepOrigin = (folder: string, origin: string): void =>
-  writeFileSync(fileIn(folder), `${origin}\n`);

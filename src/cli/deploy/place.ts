@@ -26,10 +26,10 @@ export function placeWarning({ location, jurisdiction }: Place, what = 'a new da
   return `${what} is created near the machine that deploys. ${final} Choose a place with --location or --jurisdiction.`;
 }
 
-/** Flags that create a database, a KV namespace, a queue or a bucket there. Only databases and buckets have a location. */
-export function placeFlags(what: 'database' | 'namespace' | 'queue' | 'bucket', place: Place): string[] {
-  if (place.jurisdiction) return ['--jurisdiction', place.jurisdiction];
-  return (what === 'database' || what === 'bucket') && place.location ? ['--location', place.location] : [];
+/** What creates something there, as Cloudflare's API names a location for it, if it has one. A jurisdiction overrides it. */
+export function placed({ location, jurisdiction }: Place, locationName?: string): { [name: string]: string } {
+  if (jurisdiction) return { jurisdiction };
+  return locationName && location ? { [locationName]: location } : {};
 }
 
 /**

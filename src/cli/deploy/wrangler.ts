@@ -14,6 +14,9 @@ export const wranglerFor =
   (args, env) =>
     runWrangler(args, { ...(accountId && { CLOUDFLARE_ACCOUNT_ID: accountId }), ...env });
 
+export const notSignedIn = (): Stopped =>
+  new Stopped('Not signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');
+
 /** Returns the output of a step that must not fail. @throws Stopped with `what` failed, why, and what to do */
 export async function must(
   what: string,
@@ -21,7 +24,7 @@ export async function must(
 ): Promise<WranglerOutput> {
   const output = await step;
   if (output.ok) return output;
-  throw new Stopped(`${what} failed: ${reasonOf(output)} ${adviceFor(output)}`);
+  throw new Stopped(`${what} failed: ${reasonOf(output)} ${advice(output.text)}`);
 }
 
 /** Returns why wrangler failed, in one line. */
@@ -32,7 +35,8 @@ function reasonOf({ text }: WranglerOutput): string {
   return line.endsWith('.') ? line : `${line}.`;
 }
 
-const adviceFor = ({ text }: WranglerOutput): string =>
+/** What to do about something that Cloudflare has refused, by what it said. */
+export const advice = (text: string): string =>
   /\[code: (10000|9109)\]|Authentication error/.test(text)
     ? "The credentials do not allow this. Give the API token the permissions in the operators' guide, or run `npx wrangler login` again."
     : 'Fix that, or wait a moment, and run it again: it continues from here.';

@@ -9,6 +9,8 @@ export type Cloudflare = {
   buckets: { name: string; location?: string; jurisdiction?: string }[];
   /** Whether it can have buckets. */
   r2: boolean;
+  /** Its part of the addresses below workers.dev, if it has chosen one. */
+  subdomain: string | undefined;
   queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
   workers: Map<string, Worker>;
   /** The requests, in order, as `METHOD path` with `:id` for ids. */
@@ -57,6 +59,7 @@ export function newAccount(): Cloudflare {
     namespaces: [],
     buckets: [],
     r2: true,
+    subdomain: 'acme',
     queues: [],
     workers: new Map(),
     calls: [],
@@ -220,7 +223,11 @@ function workers(account: Cloudflare): Hono {
     workers.set(name, { ...worker, bindings, placement, flags, version: id });
     return answer(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
   };
-  api.get(`/workers/subdomain`, (c) => answer(c, { subdomain: 'acme' }));
+  api.get(`/workers/subdomain`, (c) =>
+    account.subdomain
+      ? answer(c, { subdomain: account.subdomain })
+      : refuse(c, 404, 10_007, 'You do not have a workers.dev subdomain.'),
+  );
   api.post(`/workers/scripts/:name/assets-upload-session`, (c) => answer(c, { jwt: 'j', buckets: [] }));
   api.put(`/workers/scripts/:name`, upload);
 

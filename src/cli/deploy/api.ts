@@ -1,0 +1,95 @@
+import * as v from 'valibot';
+import { advice, must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
+
+/** What a call of Cloudflare's API returned: a result, or why it was refused, with Cloudflare's codes for that. */
+export type Answer = { ok: boolean; result: unknown; reason: string; codes: number[] };
+
+type Call = { method?: 'POST' | 'PUT'; body?: object; headers?: { [name: string]: string } };
+
+/** Calls Cloudflare's API below an account's address. It never throws: a call that gets nowhere is refused as well. */
+export type Api = (path: string, call?: Call) => Promise<Answer>;
+
+const Credentials = v.variant('type', [
+  v.object({ type: v.picklist(['oauth', 'api_token']), token: v.string() }),
+  v.object({ type: v.literal('api_key'), key: v.string(), email: v.string() }),
+]);
+const Envelope = v.object({
+  result: v.unknown(),
+  errors: v.array(v.object({ code: v.optional(v.number(), 0), message: v.string() })),
+});
+
+/** The headers that sign in whoever wrangler is signed in as. @throws Stopped */
+export async function credentials(wrangler: Wrangler): Promise<{ [name: string]: string }> {
+  const output = await wrangler(['auth', 'token', '--json']);
+  if (!output.ok && /not logged in/i.test(output.text)) throw notSignedIn();
+  const { out } = await must('Signing in to Cloudflare', output);
+  const found = v.parse(Credentials, JSON.parse(out));
+  return found.type === 'api_key'
+    ? { 'x-auth-email': found.email, 'x-auth-key': found.key }
+    : { authorization: `Bearer ${found.token}` };
+}
+
+const patienceMs = 60_000;
+
+/**
+ * The API for an account. Each call of it takes a fraction of a second, while wrangler takes one to start: wrangler does
+ * what it alone can do.
+ */
+export function apiFor(account: string, signedIn: { [name: string]: string }): Api {
+  const base = process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4';
+  return async (path, { method = 'GET', body, headers } = {}) => {
+    try {
+      const reply = await fetch(`${base}/accounts/${account}${path}`, {
+        method,
+        headers: { ...signedIn, ...headers, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(patienceMs),
+      });
+      const { success, output } = v.safeParse(Envelope, await reply.json().catch(() => null));
+      if (!success) return refused(`Cloudflare answered with HTTP ${reply.status}`);
+      const { result, errors } = output;
+      if (reply.ok) return { ok: true, result, reason: '', codes: [] };
+      const told = errors.map(({ code, message }) => `${message} [code: ${code}]`).join(' ');
+      return refused(
+        told || `HTTP ${reply.status}`,
+        errors.map(({ code }) => code),
+      );
+    } catch (error) {
+      const { message, cause } = error as Error; // what fetch throws
+      return refused(`Cloudflare did not answer: ${cause instanceof Error ? cause.message : message}`);
+    }
+  };
+}
+
+const refused = (reason: string, codes: number[] = []): Answer => ({
+  ok: false,
+  result: undefined,
+  reason,
+  codes,
+});
+
+/** Returns the result of a call that must not fail. @throws Stopped with `what` failed, why, and what to do */
+export async function granted<Schema extends v.GenericSchema>(
+  what: string,
+  schema: Schema,
+  answer: Answer | Promise<Answer>,
+): Promise<v.InferOutput<Schema>> {
+  const { ok, result, reason } = await answer;
+  if (ok) return v.parse(schema, result);
+  throw new Stopped(`${what} failed: ${reason.replace(/\.?$/, '.')} ${advice(reason)}`);
+}
+
+const pageSize = 100;
+
+/** All items of a list that comes in pages. @throws Stopped */
+export async function listed<Schema extends v.GenericSchema>(
+  api: Api,
+  what: string,
+  path: string,
+  schema: Schema,
+): Promise<v.InferOutput<Schema>[]> {
+  const all: v.InferOutput<Schema>[] = [];
+  for (let page = 1; all.length === (page - 1) * pageSize; page++)
+    all.push(...(await granted(what, v.array(schema), api(`${path}?per_page=${pageSize}&page=${page}`))));
+  return all;
+}

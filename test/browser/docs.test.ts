@@ -36,7 +36,10 @@ afterAll(async () => {
   folder.remove();
 });
 
-const open = (path: string, on = page) => on.goto(`${stack.baseUrl}${path}`, { waitUntil: 'networkidle' });
+const open = async (path: string, on = page) => {
+  await on.goto(`${stack.baseUrl}${path}`);
+  await on.evaluate('document.fonts.ready');
+};
 
 const operation = (name: string) => page.getByRole('heading', { name: `${name} #` });
 

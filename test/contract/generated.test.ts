@@ -8,7 +8,7 @@ import { type Made, requestsFor } from '../support/node/requests.ts';
 
 /** Another seed makes other requests; the failing ones name theirs. */
 const seed = Number(process.env.SEED ?? 20_261_121);
-const total = Number(process.env.REQUESTS ?? 2400);
+const total = Number(process.env.REQUESTS ?? (process.env.FULL_PROOF ? 5000 : 1000));
 
 const folder = stackFolder((toml) => toml.replaceAll(/limit = \d+, period/g, 'limit = 100000, period'));
 let stack: Stack;

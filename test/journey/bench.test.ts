@@ -70,7 +70,7 @@ it('what is archived costs few rows, and its pages are measured', async () => {
 
 it('pages far from the database are as quick as those beside it where there are replicas', async () => {
   const [table] = await bench('distance');
-  expect(table?.rows).toHaveLength(12);
+  expect(table?.rows).toHaveLength(4);
   const page = (client: string, database: string, replicas: string) =>
     Number(
       table?.rows.find(

@@ -2,8 +2,8 @@ import { operatorOf } from '../operate/client.ts';
 import { machine, percentile, report } from './report.ts';
 import { type Setting, startSetting } from './setting.ts';
 
-/** How many pages a client reads, from how many tokens' first calls come times, and how often it all is done. */
-type Size = { pages: number; firstCalls: number; rounds: number };
+/** Where clients are, how many pages each reads, of how many tokens the first call is timed, and how often all is done. */
+type Size = { clients: string[]; pages: number; firstCalls: number; rounds: number };
 
 /** Round trips between regions, in milliseconds. */
 const sameRegion = 2;
@@ -35,11 +35,15 @@ const bar = 1.3;
  * simulated. Prints a table, and returns whether a client in Sydney with replicas pages through an account in Frankfurt
  * nearly as quickly as through one at home.
  */
-export async function benchDistance(json: boolean, { pages, firstCalls, rounds }: Size): Promise<boolean> {
+export async function benchDistance(
+  json: boolean,
+  { clients, pages, firstCalls, rounds }: Size,
+): Promise<boolean> {
   const us = await startSetting('distance');
   try {
     await fill(us, pages * pageSize);
-    const times = scenes.map((scene) => ({ scene, page: [] as number[], first: [] as number[] }));
+    const measured = scenes.filter(({ client }) => clients.includes(client));
+    const times = measured.map((scene) => ({ scene, page: [] as number[], first: [] as number[] }));
     for (let round = -1; round < rounds; round++) {
       for (const { scene, page, first } of times) {
         const read = await withNewToken(us, scene, round < 0 ? 2 : pages);

@@ -35,7 +35,7 @@ export async function benchNeighbours(json: boolean, chosenSize: Size): Promise<
   const effects: (string | number)[][] = [];
   let met = true;
   let stack = await newStack();
-  const most = await mostPerSecond(stack, 5);
+  const most = await mostPerSecond(stack, Math.min(5, chosenSize.seconds));
   const size = { ...chosenSize, perSecond: hammeringShare * most };
   const chosen = attacks.filter(({ name }) => name.includes(size.only ?? ''));
   for (const attack of chosen) {

@@ -102,6 +102,18 @@ it('an operation that is tried out is sent to this host, with a token that stays
   complaints.splice(0); // the browser complains of the 401 and the 400
 });
 
+it('what cannot be loaded can be tried again', async () => {
+  await open('/docs/reference');
+  await page.route('**/openapi.json', (route) => route.abort());
+  const button = page.getByRole('button', { name: 'Try it: GET /webhooks' });
+  await button.click();
+  await page.getByText('It could not be loaded. Try again').waitFor();
+  await page.unroute('**/openapi.json');
+  await button.click();
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+  complaints.splice(0); // the browser complains of what was not loaded
+});
+
 it('an open form keeps to the rules of pages', async () => {
   await expectGoodPages(page, ['/docs/reference'], async (path) => {
     await open(path);

@@ -28,11 +28,16 @@ for (const figure of document.querySelectorAll('figure.code')) {
   button.setAttribute('aria-label', `Try it: ${method} ${path}`);
   button.addEventListener('click', async () => {
     button.disabled = true;
-    const form = formFor(method, path, await load());
+    const document = await load().catch(() => undefined);
+    button.disabled = false;
+    if (!document) {
+      button.textContent = 'It could not be loaded. Try again';
+      return;
+    }
+    const form = formFor(method, path, document);
     const close = element('button', { type: 'button', className: 'btn btn-ghost', textContent: 'Close' });
     close.addEventListener('click', () => {
       form.replaceWith(button);
-      button.disabled = false;
       button.focus();
     });
     form.querySelector('.actions').append(close);

@@ -2,10 +2,10 @@
 export type ApiDocument = {
   info: { description: string };
   tags: { name: string; description: string }[];
-  paths: { [path: string]: { [method: string]: Operation } };
+  paths: { [path: string]: { [method: string]: Operation & Offered } };
   webhooks: { [name: string]: { post: Operation } };
   components: {
-    securitySchemes: { [name: string]: { name: string; description: string } };
+    securitySchemes: { ApiToken: { name: string; description: string } };
     parameters: { [name: string]: Parameter };
     headers: { [name: string]: { description: string; schema: Schema } };
     responses: { [name: string]: Reply };
@@ -17,11 +17,14 @@ export type Operation = {
   summary: string;
   description?: string;
   tags: string[];
-  security: { [scheme: string]: unknown }[];
+  security: unknown[];
   parameters?: (Parameter | Ref)[];
   requestBody?: { content: { 'application/json': { schema: Schema; example: unknown } } };
   responses: { [status: string]: Reply | Ref };
 };
+
+/** What clients call has a reply for when all is well. */
+type Offered = { responses: { 200: Reply } };
 
 export type Parameter = {
   name: string;
@@ -80,19 +83,24 @@ export function resolved<T extends object>(value: T | Ref, components: { [name: 
   return found;
 }
 
-/** The properties of a successful reply's envelope. */
-export function envelopeOf(
-  reply: Reply | Ref | undefined,
-  { responses, schemas }: ApiDocument['components'],
-): { [name: string]: Schema } {
-  const { content } = resolved(reply ?? { $ref: 'a reply' }, responses);
-  const schema: Schema | Ref = content?.['application/json'].schema ?? {};
-  return resolved<Schema>(schema, schemas).properties ?? {};
-}
+/** All that clients call, with its method in capitals. */
+export const offeredBy = ({ paths }: ApiDocument) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
 
-/** What a successful reply has as its `data`. */
-export const dataOf = (reply: Reply | Ref | undefined, components: ApiDocument['components']): Schema =>
-  envelopeOf(reply, components).data ?? {};
+/** The calls that receivers get. */
+export const deliveredBy = ({ webhooks }: ApiDocument): Operation[] =>
+  Object.values(webhooks).map(({ post }) => post);
+
+/** What the envelope of a successful reply has. */
+export function envelopeOf(
+  { content }: Reply,
+  { schemas }: ApiDocument['components'],
+): { data: Schema; next?: Schema; resume?: Schema } {
+  const schema: Schema | Ref = content?.['application/json'].schema ?? {};
+  return { data: {}, ...resolved<Schema>(schema, schemas).properties };
+}
 
 /** The bodies that a reply of a failure may have. */
 export const failuresOf = ({ content }: Reply): Failed[] =>

@@ -1,5 +1,13 @@
 import { code, table } from '../blocks.ts';
-import { type ApiDocument, dataOf, failuresOf, nameIn, type Reply } from './document.ts';
+import {
+  type ApiDocument,
+  deliveredBy,
+  envelopeOf,
+  failuresOf,
+  nameIn,
+  offeredBy,
+  type Reply,
+} from './document.ts';
 import { tagged } from './operations.ts';
 import { fieldRows, refsIn, typeOf } from './schema.ts';
 
@@ -11,6 +19,8 @@ export const referenceMarkdown = (document: ApiDocument): string =>
   [
     '# API reference',
     document.info.description,
+    `Calls carry a credential in the header \`${document.components.securitySchemes.ApiToken.name}\`. Samples are for a shell ` +
+      'that was [set up](/docs/quick-start#1-set-up-your-shell) with `BASE_URL` and `TOKEN`.',
     'The [OpenAPI document](/openapi.json) behind this page is for client generators and other tools.',
     ...document.tags.flatMap((tag) => tagged(document, tag)),
     ...shared(document),
@@ -21,14 +31,12 @@ export const referenceMarkdown = (document: ApiDocument): string =>
     .join('\n\n');
 
 /** What stands beside each operation in a search: its method and path, by its title. */
-export const detailsOf = ({ paths, webhooks }: ApiDocument): Map<string, string> =>
+export const detailsOf = (document: ApiDocument): Map<string, string> =>
   new Map([
-    ...Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(
-        ([method, { summary }]) => [summary, `${method.toUpperCase()} ${path}`] as const,
-      ),
+    ...offeredBy(document).map(
+      ({ method, path, operation }) => [operation.summary, `${method} ${path}`] as const,
     ),
-    ...Object.values(webhooks).map(({ post }) => [post.summary, 'a call to your receiver'] as const),
+    ...deliveredBy(document).map(({ summary }) => [summary, 'a call to your receiver'] as const),
   ]);
 
 /** What all operations have in common: how they fail, and their headers. */
@@ -67,16 +75,15 @@ const headerNames = (responses: { [name: string]: Reply }): { [header: string]: 
   );
 
 /** A heading and a table for each object that operations or other objects refer to, in the order in which they do. */
-function objects({ paths, webhooks, components }: ApiDocument): string[] {
-  const operations = [
-    ...Object.values(paths).flatMap((methods) => Object.values(methods)),
-    ...Object.values(webhooks).map(({ post }) => post),
-  ];
-  const replies = operations.flatMap(({ responses }) => responses[200] ?? []);
+function objects(document: ApiDocument): string[] {
+  const { components } = document;
+  const offered = offeredBy(document).map(({ operation }) => operation);
   const used = new Set(
     [
-      ...operations.flatMap(({ requestBody }) => requestBody?.content['application/json'].schema ?? []),
-      ...replies.map((reply) => dataOf(reply, components)),
+      ...[...offered, ...deliveredBy(document)].flatMap(
+        ({ requestBody }) => requestBody?.content['application/json'].schema ?? [],
+      ),
+      ...offered.map(({ responses }) => envelopeOf(responses[200], components).data),
       { $ref: '#/components/schemas/Failure' },
     ].flatMap(refsIn),
   );

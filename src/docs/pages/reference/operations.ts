@@ -1,11 +1,14 @@
 import { code, fence, table } from '../blocks.ts';
 import {
   type ApiDocument,
+  deliveredBy,
   envelopeOf,
   type FieldError,
   failuresOf,
   type Operation,
+  offeredBy,
   type Parameter,
+  type Reply,
   resolved,
 } from './document.ts';
 import { bounds, choices, typeOf } from './schema.ts';
@@ -16,31 +19,30 @@ export function tagged(document: ApiDocument, { name, description }: ApiDocument
   return [
     `## ${name}`,
     description,
-    ...Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods)
-        .filter(([, operation]) => isHere(operation))
-        .flatMap(([method, operation]) => offered(document, method.toUpperCase(), path, operation)),
-    ),
-    ...Object.values(document.webhooks)
-      .filter(({ post }) => isHere(post))
-      .flatMap(({ post }) => delivered(document, post)),
+    ...offeredBy(document)
+      .filter(({ operation }) => isHere(operation))
+      .flatMap((one) => offered(document, one)),
+    ...deliveredBy(document)
+      .filter(isHere)
+      .flatMap((operation) => delivered(document, operation)),
   ];
 }
 
+type Offered = ReturnType<typeof offeredBy>[number];
+
 /** An operation that anybody may call who has the credential for it. */
-function offered(document: ApiDocument, method: string, path: string, operation: Operation): string[] {
+function offered(document: ApiDocument, one: Offered): string[] {
+  const { method, path, operation } = one;
   const { summary, description = '', requestBody, responses } = operation;
-  const parameters = parametersOf(document, operation);
   const body = requestBody?.content['application/json'];
-  const reply = resolved(responses[200] ?? { $ref: '200' }, document.components.responses);
-  const { example } = reply.content?.['application/json'] ?? {};
+  const { example } = responses[200].content?.['application/json'] ?? {};
   return [
     `### ${summary}`,
     description,
-    fence(`bash ${method} ${path}`, curl(document, method, path, operation)),
-    table(['Parameter', 'Type', 'Meaning'], parameters.map(parameterRow)),
+    fence(`bash ${method} ${path}`, curl(document, one)),
+    table(['Parameter', 'Type', 'Meaning'], parametersOf(document, operation).map(parameterRow)),
     body ? `The body is a ${typeOf(body.schema)}.` : '',
-    returned(document, operation),
+    returned(document, responses[200]),
     fence('json 200', JSON.stringify(example, null, 2)),
     table(['Status', 'Message', 'What is wrong'], refusalRows(operation)),
   ];
@@ -76,34 +78,31 @@ const parameterRow = ({ name, in: place, required, description, schema }: Parame
 ];
 
 /** How to call it from a shell that was set up as the quick start says. */
-function curl(document: ApiDocument, method: string, path: string, operation: Operation): string {
+function curl(document: ApiDocument, { method, path, operation }: Offered): string {
   const required = parametersOf(document, operation).filter((parameter) => parameter.required);
   const inPlace = (place: Parameter['in']) => required.filter((parameter) => parameter.in === place);
   const filled = inPlace('path').reduce(
     (left, { name, example }) => left.replace(`{${name}}`, `${example}`),
     path,
   );
-  const query = inPlace('query')
-    .map(({ name, example }) => `${name}=${example}`)
-    .join('&');
+  const query = inPlace('query').map(({ name, example }) => `${name}=${example}`);
   const body = operation.requestBody?.content['application/json'].example;
+  const headers = [
+    ...(operation.security.length > 0
+      ? [`${document.components.securitySchemes.ApiToken.name}: $TOKEN`]
+      : []),
+    ...inPlace('header').map(({ name, example }) => `${name}: ${example}`),
+    ...(body === undefined ? [] : ['Content-Type: application/json']),
+  ];
   return [
-    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$BASE_URL${filled}${query && `?${query}`}"`,
-    ...credentialsOf(document, operation).map((name) => `-H "${name}: $TOKEN"`),
-    ...inPlace('header').map(({ name, example }) => `-H "${name}: ${example}"`),
-    ...(body === undefined
-      ? []
-      : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body, null, 2)}'`]),
+    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$BASE_URL${[filled, ...query].join('&').replace('&', '?')}"`,
+    ...headers.map((header) => `-H "${header}"`),
+    ...(body === undefined ? [] : [`-d '${JSON.stringify(body, null, 2)}'`]),
   ].join(' \\\n  ');
 }
 
-const credentialsOf = ({ components }: ApiDocument, { security }: Operation): string[] =>
-  security
-    .flatMap((scheme) => Object.keys(scheme))
-    .flatMap((name) => components.securitySchemes[name]?.name ?? []);
-
-function returned({ components }: ApiDocument, { responses }: Operation): string {
-  const { data = {}, next, resume } = envelopeOf(responses[200], components);
+function returned({ components }: ApiDocument, reply: Reply): string {
+  const { data, next, resume } = envelopeOf(reply, components);
   return [
     `Returns \`data\`: ${typeOf(data)}.`,
     next ? '`next` is there while there is another page.' : '',

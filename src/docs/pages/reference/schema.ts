@@ -46,7 +46,7 @@ export function bounds(schema: Schema): string {
   return least + range + length + count + fallback;
 }
 
-export const linkTo = (component: string): string => `[${component}](#${component.toLowerCase()})`;
+const linkTo = (component: string): string => `[${component}](#${component.toLowerCase()})`;
 
 const formats: { [format: string]: string } = {
   uuid: 'UUID',

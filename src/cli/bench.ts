@@ -27,7 +27,7 @@ program
     const met = await benchAll(
       json,
       small
-        ? { rounds: 1, seconds: 1, calls: 2, waiting: 500, samples: 5, starts: 1 }
+        ? { rounds: 1, seconds: 0.3, calls: 2, waiting: 500, samples: 5, starts: 1 }
         : { rounds: 5, seconds: 3, calls: 6, waiting: 5000, samples: 20, starts: 5 },
     );
     if (strict && !met) process.exitCode = 1;
@@ -149,7 +149,7 @@ program
         ? {
             only,
             freshStacks: false,
-            seconds: 1,
+            seconds: 0.5,
             webhooks: 5,
             eventsPerCall: 20,
             floodCalls: 2,

@@ -127,7 +127,7 @@ function controlFor({ required = false, schema, example }) {
 
 /** Sends what the form says. Returns what to show of the answer. */
 async function send(method, path, data) {
-  const headers = { 'x-api-key': data.get('token') ?? '' };
+  const headers = data.has('token') ? { 'x-api-key': data.get('token') } : {};
   const query = new URLSearchParams();
   for (const [key, value] of data) {
     const [place, name] = key.split(' ');

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Stack } from '../../src/cli/local/stack.ts';
@@ -24,7 +25,8 @@ it('a running service serves its docs while others build them and try a deploy',
   const failures: string[] = [];
   const reader = (async () => {
     let pages = 0;
-    for (; running; pages++) {
+    // Often enough to meet each file that is replaced, and not so often that the builds take twice as long.
+    for (; running; pages++, await wait(10)) {
       const outcome = await fetch(`${stack.baseUrl}/docs`).then(
         ({ status }) => String(status),
         (error) => `${error}`,

@@ -5,6 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const root = new URL('..', import.meta.url).pathname;
 
+// The programs that tests start are compiled once: starting them is a good part of what the tests do.
+process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/node`;
 // The secrets are bindings below. Wrangler would look for them elsewhere, and warn once for each test file.
 process.env.WRANGLER_LOG = 'error';
 

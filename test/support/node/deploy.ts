@@ -57,6 +57,7 @@ export function deploy(
       cwd: project,
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         HOME: home,
         XDG_CONFIG_HOME: home,
         WRANGLER_HIDE_BANNER: 'true',

@@ -27,8 +27,8 @@ program
     const met = await benchAll(
       json,
       small
-        ? { rounds: 1, seconds: 0.3, calls: 2, waiting: 500, samples: 5, starts: 1 }
-        : { rounds: 5, seconds: 3, calls: 6, waiting: 5000, samples: 20, starts: 5 },
+        ? { rounds: 1, requests: 50, calls: 2, waiting: 500, samples: 5, starts: 1 }
+        : { rounds: 5, requests: 1500, calls: 6, waiting: 5000, samples: 20, starts: 5 },
     );
     if (strict && !met) process.exitCode = 1;
   });

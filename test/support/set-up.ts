@@ -38,9 +38,11 @@ for (const [name, limiter] of Object.entries(own))
 /** Deletes every row but the one that a migration has written. */
 async function emptyTables(db: D1Database): Promise<void> {
   const others = (await tableNames(db)).filter((name) => name !== 'accounts');
+  const emptied = others.map((name) => db.prepare(`delete from "${name}"`));
   await db.batch([
     db.prepare('pragma defer_foreign_keys = on'),
-    ...others.map((name) => db.prepare(`delete from "${name}"`)),
+    ...emptied,
+    ...emptied, // triggers note what is deleted
     db.prepare("delete from accounts where name <> 'Nobody'"),
   ]);
 }

@@ -9,7 +9,7 @@ import { measureStartUp } from './startup.ts';
 /** How much to measure of each. */
 export type Size = {
   rounds: number;
-  seconds: number;
+  requests: number;
   calls: number;
   waiting: number;
   samples: number;
@@ -21,7 +21,7 @@ export async function benchAll(json: boolean, size: Size): Promise<boolean> {
   const us = await startSetting('all');
   const measures: Measure[] = [];
   try {
-    measures.push(...(await measureRequests(us, size.rounds, size.seconds)));
+    measures.push(...(await measureRequests(us, size.rounds, size.requests)));
     measures.push(await measureIngest(us, size.rounds, size.calls));
     measures.push(...(await measureDeliveries(us, size.rounds, size.waiting)));
     measures.push(...(await measureLatency(us, size.samples)));

@@ -2,8 +2,8 @@ import autocannon from 'autocannon';
 import { byTurns, type Measure } from './rounds.ts';
 import type { Setting } from './setting.ts';
 
-/** Measures requests per second: an authenticated page of vehicles, and a malformed token. */
-export async function measureRequests(us: Setting, rounds: number, seconds: number): Promise<Measure[]> {
+/** Measures requests per second, so many at a time: an authenticated page of vehicles, and a malformed token. */
+export async function measureRequests(us: Setting, rounds: number, amount: number): Promise<Measure[]> {
   const headers = { 'x-api-key': us.token, 'connection-id': us.connection };
   const page = await (await fetch(`${us.stack.baseUrl}/vehicles?limit=50`, { headers })).text();
   const bare = await (
@@ -13,10 +13,11 @@ export async function measureRequests(us: Setting, rounds: number, seconds: numb
     throw new Error('the bare Worker returns something else');
   const rate = (path: string, headers: Record<string, string>, expected: number) => async () => {
     const url = us.stack.baseUrl + path;
-    const result = await autocannon({ url, headers, connections: 16, duration: seconds, sampleInt: 100 });
+    // By itself it ends at a full second.
+    const result = await autocannon({ url, headers, connections: 16, amount, sampleInt: 20 });
     const others = result.requests.total - (result.statusCodeStats?.[`${expected}`]?.count ?? 0);
     if (others > 0) throw new Error(`${others} replies of ${path} were not ${expected}`);
-    return result.requests.total / result.duration; // its average is of samples
+    return (1000 * amount) / (result.finish.getTime() - result.start.getTime());
   };
   const vehicles = {
     bare: rate(`/bare/vehicles?connection=${us.connection}`, headers, 200),

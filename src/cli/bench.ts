@@ -20,7 +20,7 @@ const program = new Command('npm run bench --')
 
 program
   .command('all', { isDefault: true })
-  .description('requests, ingest, deliveries and start-up against targets, in under five minutes')
+  .description('requests, ingest, deliveries and start-up against targets, in some five minutes')
   .option('--strict', 'exit with 1 when a target is missed; needs a quiet machine')
   .action(async ({ strict }, command: Command) => {
     const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();

@@ -91,6 +91,13 @@ describe('a call that fails', () => {
     await expect(failure(says(status, body))).rejects.toThrow(words);
   });
 
+  it('says what is not as expected in an answer', async () => {
+    answer = says(200, { result: { name: 1 }, errors: [] });
+    await expect(granted('Looking', v.object({ name: v.string() }), api()('/x'))).rejects.toThrow(
+      "Looking failed: Cloudflare's answer is not as expected, name.",
+    );
+  });
+
   it('says so when nobody answers', async () => {
     await expect(failure((request) => void request.destroy())).rejects.toThrow(
       /^Creating it failed: Cloudflare did not answer: .+\. Fix that, or wait a moment, and run it again/,

@@ -75,8 +75,12 @@ export async function granted<Schema extends v.GenericSchema>(
   answer: Answer | Promise<Answer>,
 ): Promise<v.InferOutput<Schema>> {
   const { ok, result, reason } = await answer;
-  if (ok) return v.parse(schema, result);
-  throw new Stopped(`${what} failed: ${reason.replace(/\.?$/, '.')} ${advice(reason)}`);
+  if (!ok) throw new Stopped(`${what} failed: ${reason.replace(/\.?$/, '.')} ${advice(reason)}`);
+  const { success, output, issues } = v.safeParse(schema, result);
+  if (success) return output;
+  throw new Stopped(
+    `${what} failed: Cloudflare's answer is not as expected, ${v.getDotPath(issues[0]) ?? 'all of it'}.`,
+  );
 }
 
 const pageSize = 100;

@@ -93,6 +93,11 @@ it('an operation that is tried out is sent to this host, with a token that stays
     await form.getByLabel('Body').fill(JSON.stringify({ ...body, connectionIds: [connectionId] }));
   });
   expect(made).toMatchObject({ caption: '200', body: { data: { connectionIds: [connectionId] } } });
+  await page.getByRole('button', { name: 'Try it: GET /connections' }).click();
+  await page.getByLabel('Connection-Id').fill('Ω'); // which no header can have
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByText('It could not be sent.').waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
   const gone = await tried('DELETE /webhook/{id}', (form) =>
     form.getByLabel('id (required)').fill(made.body.data.id),
   );

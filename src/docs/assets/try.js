@@ -51,7 +51,7 @@ let count = 0;
 /** A field with its label, as the form's data has it under `name`. */
 function fieldFor(name, label, control, hint) {
   const id = `try-${++count}`;
-  Object.assign(control, { id, name, className: 'input' });
+  Object.assign(control, { id, name, className: control.localName === 'select' ? 'select' : 'input' });
   const explained = element('p', { className: 'hint', id: `${id}-hint`, textContent: hint });
   control.setAttribute('aria-describedby', explained.id);
   return element(
@@ -145,10 +145,10 @@ async function send(method, path, data) {
     const text = await reply.text();
     const took = Math.round(performance.now() - began);
     return [answer(`${reply.status} in ${took} ms`, indented(text))];
-  } catch (error) {
-    return [
-      element('p', { className: 'field-error', textContent: `It could not be sent: ${error.message}` }),
-    ];
+  } catch {
+    const textContent =
+      'It could not be sent. Look for unusual characters in the fields, and whether you are online.';
+    return [element('p', { className: 'field-error', textContent })];
   }
 }
 

@@ -23,7 +23,7 @@ program
   .description('requests, ingest, deliveries and start-up against targets, in some five minutes')
   .option('--strict', 'exit with 1 when a target is missed; needs a quiet machine')
   .action(async ({ strict }, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     const met = await benchAll(
       json,
       small
@@ -37,7 +37,7 @@ program
   .command('lists')
   .description('rows that pages of big tables read, and the speed of imports')
   .action(async (_, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     if (!json) console.log(machine());
     await benchLists(
       json,
@@ -51,7 +51,7 @@ program
   .command('archive')
   .description('archiving 400 days of safety events, and pages of them before and after, in an hour or so')
   .action(async (_, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     if (!json) console.log(machine());
     await benchArchive(
       json,
@@ -65,7 +65,7 @@ program
   .command('pulls')
   .description('how soon events at a provider are told when 1,000 connections are pulled, in ten minutes')
   .action(async (_, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     await benchPulls(
       json,
       small
@@ -78,7 +78,7 @@ program
   .command('isolation')
   .description('how receivers that hang affect the delivery times of others, in six minutes')
   .action(async (_, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     if (!json) console.log(machine());
     await benchIsolation(
       json,
@@ -92,7 +92,7 @@ program
   .command('homes')
   .description('ingest and deliveries with the same work in 1, 2 and 4 homes, in five minutes')
   .action(async (_, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     if (!json) console.log(machine());
     await benchHomes(
       json,
@@ -107,7 +107,7 @@ program
   .description('pages and first calls over simulated distances, with and without replicas, in ten minutes')
   .option('--strict', 'exit with 1 when the bar is missed')
   .action(async ({ strict }, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     const met = await benchDistance(
       json,
       small
@@ -121,7 +121,7 @@ program
   .command('curve')
   .description('cost of a delivery with many webhooks and with a big delivery log, in a few minutes')
   .action(async (_, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     await benchCurve(
       json,
       small
@@ -142,7 +142,7 @@ program
   .option('--strict', 'exit with 1 when a bar is missed; needs a quiet machine')
   .option('--only <words>', 'only the attacks whose names contain these words')
   .action(async ({ strict, only }, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     const met = await benchNeighbours(
       json,
       small
@@ -173,7 +173,7 @@ program
   )
   .option('--strict', 'exit with 1 when a bar is missed; needs a quiet machine')
   .action(async ({ strict }, command: Command) => {
-    const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+    const { json, small } = asked(command);
     const met = await benchReceivers(
       json,
       small
@@ -201,3 +201,9 @@ program
   });
 
 await program.parseAsync();
+
+/** How a benchmark was asked for. */
+function asked(command: Command): { json: boolean; small: boolean } {
+  const { json = false, small = false } = command.optsWithGlobals<{ json?: boolean; small?: boolean }>();
+  return { json, small };
+}

@@ -1,21 +1,21 @@
 import { Hono } from 'hono';
-import { changeRoutes } from './changes/routes.ts';
-import { newId } from './db/ids.ts';
-import { deliveryRoutes } from './deliveries/routes.ts';
-import { Refusal } from './errors.ts';
+import { changeRoutes } from './fleet/changes/routes.ts';
 import { fleetRoutes } from './fleet/routes.ts';
-import { healthRoutes } from './health/routes.ts';
-import { homesOf, mainHome } from './homes/homes.ts';
-import type { App } from './http/context.ts';
-import { apiVersion } from './http/envelope.ts';
-import { renderFailure } from './http/failures.ts';
-import { requestToFollow } from './http/home.ts';
-import { allowedMethods } from './http/methods.ts';
-import { logRequest } from './http/request-log.ts';
 import { ingestRoutes } from './ingest/routes.ts';
+import { healthRoutes } from './operator/health/routes.ts';
 import { operatorRoutes } from './operator/routes.ts';
+import { newId } from './platform/db/ids.ts';
+import { Refusal } from './platform/errors.ts';
+import { homesOf, mainHome } from './platform/homes/homes.ts';
+import type { App } from './platform/http/context.ts';
+import { apiVersion } from './platform/http/envelope.ts';
+import { renderFailure } from './platform/http/failures.ts';
+import { requestToFollow } from './platform/http/home.ts';
+import { allowedMethods } from './platform/http/methods.ts';
+import { logRequest } from './platform/http/request-log.ts';
 import { portalRoutes } from './portal/routes.ts';
 import { providerRoutes } from './providers/routes.ts';
+import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** The map of the service. */

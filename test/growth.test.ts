@@ -2,19 +2,28 @@ import { env } from 'cloudflare:workers';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it, vi } from 'vitest';
+import { oldEntries } from '../src/accounts/audit/prune.ts';
 import {
   expiredSessions,
   expiredSignInLinks,
   pruneSessions,
   pruneSignInLinks,
 } from '../src/accounts/prune.ts';
-import { longAgo } from '../src/archive/lately.ts';
-import { oldEntries } from '../src/audit/prune.ts';
-import { rowsPerChunk } from '../src/db/chunks.ts';
-import { openDatabase, statement, transaction } from '../src/db/database.ts';
-import { hourly } from '../src/hourly.ts';
-import { leftOverNotifications, pruneNotifications, pruneSlices } from '../src/notifications/prune.ts';
-import { deadTokenDays, longExpiredTokens, longRevokedTokens, pruneTokens } from '../src/tokens/prune.ts';
+import {
+  deadTokenDays,
+  longExpiredTokens,
+  longRevokedTokens,
+  pruneTokens,
+} from '../src/accounts/tokens/prune.ts';
+import { longAgo } from '../src/fleet/archive/lately.ts';
+import { hourly } from '../src/operator/hourly.ts';
+import { rowsPerChunk } from '../src/platform/db/chunks.ts';
+import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
+import {
+  leftOverNotifications,
+  pruneNotifications,
+  pruneSlices,
+} from '../src/webhooks/notifications/prune.ts';
 import { settled } from './support/deliveries.ts';
 import { metered } from './support/meter.ts';
 import { ask, signIn } from './support/portal.ts';
@@ -50,8 +59,8 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   audit_log: { pruned: [oldEntries(0)] },
   deletions: { kept: 'deleted by their last step' },
   erased_drivers: { kept: 'one small row for each driver that operators erase' },
-  deliveries: { pruned: [] }, // seeks from webhook to webhook: test/deliveries/trust.test.ts
-  changes: { pruned: [] }, // seeks from account to account: test/changes/prune.test.ts
+  deliveries: { pruned: [] }, // seeks from webhook to webhook: test/webhooks/deliveries/trust.test.ts
+  changes: { pruned: [] }, // seeks from account to account: test/fleet/changes/prune.test.ts
   event_counts: { kept: 'a row for each hour and day of the last half year of an account' },
   event_counts_due: { kept: 'at most a row for each day of the last half year of an account' },
   event_counting: { kept: 'one row an account' },

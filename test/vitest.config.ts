@@ -30,7 +30,7 @@ const inWorkerd = {
   hookTimeout: 300_000,
 };
 
-const outside = 'test/{cli,contract,homes,journey,browser,node,structure}/**';
+const outside = 'test/{cli,dev/fakes,docs/contract,docs/pages,homes,journey,browser,structure}/**';
 
 /** Files that set the clock, which new ids remember: each has a Worker of its own. */
 const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).filter((file) =>
@@ -104,7 +104,7 @@ export default defineConfig({
         test: {
           name: 'node',
           root,
-          include: ['test/{cli,contract,journey,browser,node,structure}/**/*.test.ts'],
+          include: ['test/{cli,dev/fakes,docs/contract,docs/pages,journey,browser,structure}/**/*.test.ts'],
           globalSetup: ['test/support/node/empty-state.ts'],
           // Each has a stack or a process of its own to work with.
           isolate: false,

@@ -1,14 +1,14 @@
 import { and, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { note } from '../audit/note.ts';
-import { type Database, openDatabase, refuseUnless, transaction } from '../db/database.ts';
-import { asCaller } from '../db/guard.ts';
-import { newId } from '../db/ids.ts';
-import { untilTrustsLapse } from '../db/lapse.ts';
-import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
-import { accounts } from '../db/tables.ts';
-import { invalid } from '../errors.ts';
-import { nameOf } from '../homes/homes.ts';
+import { type Database, openDatabase, refuseUnless, transaction } from '../platform/db/database.ts';
+import { asCaller } from '../platform/db/guard.ts';
+import { newId } from '../platform/db/ids.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
+import { accounts } from '../platform/db/tables.ts';
+import { untilTrustsLapse } from '../platform/db/token-cache-ttl.ts';
+import { invalid } from '../platform/errors.ts';
+import { nameOf } from '../platform/homes/homes.ts';
+import { note } from './audit/note.ts';
 import { nobody, operatorIn } from './owner.ts';
 
 /** An account, with the name of the home where it lives. */

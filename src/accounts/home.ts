@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database } from '../db/database.ts';
+import { change, type Database } from '../platform/db/database.ts';
 
 /*
  * An account's row while it moves from one home to another: exactly one of the two lets it be written. These are

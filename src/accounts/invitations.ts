@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { refuseUnless, statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { newId } from '../db/ids.ts';
-import type { Role } from '../roles.ts';
+import { refuseUnless, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { newId } from '../platform/db/ids.ts';
+import type { Role } from '../platform/roles.ts';
 import { insertPending, noteInvited } from './people.ts';
 
 /** How many people an account can invite within 24 hours. */

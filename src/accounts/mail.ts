@@ -1,4 +1,4 @@
-import { config } from '../config.ts';
+import { config } from '../platform/config.ts';
 
 /**
  * Sends an email from the address in EMAIL_FROM.

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { openDatabase } from '../db/database.ts';
-import type { Caller } from '../db/guard.ts';
-import { invalid } from '../errors.ts';
-import { askHomes } from '../homes/each.ts';
-import { hasHomes } from '../homes/homes.ts';
+import { openDatabase } from '../platform/db/database.ts';
+import type { Caller } from '../platform/db/guard.ts';
+import { invalid } from '../platform/errors.ts';
+import { askHomes } from '../platform/homes/each.ts';
+import { hasHomes } from '../platform/homes/homes.ts';
 
 /** The account that connections belong to while they are being deleted: nobody's. */
 export const nobody = '00000000-0000-0000-0000-000000000000';

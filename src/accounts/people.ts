@@ -1,13 +1,13 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { note } from '../audit/note.ts';
-import { type Database, refuseUnless, statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { newId } from '../db/ids.ts';
-import { following, type Slice, type SliceQuery, sliceOf } from '../db/slices.ts';
-import { portalUsers } from '../db/tables.ts';
-import { invalid } from '../errors.ts';
-import type { Role } from '../roles.ts';
+import { type Database, refuseUnless, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { newId } from '../platform/db/ids.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
+import { portalUsers } from '../platform/db/tables.ts';
+import { invalid } from '../platform/errors.ts';
+import type { Role } from '../platform/roles.ts';
+import { note } from './audit/note.ts';
 import { ownerElsewhere } from './owner.ts';
 
 /** A person of an account, who signs in to the portal; pending until `confirmedAt` says when they first did. */

@@ -1,7 +1,7 @@
-import { checksum, hasChecksum, type Purpose } from '../checksums.ts';
-import { config } from '../config.ts';
-import { base64url } from '../encoding.ts';
-import { mainHome } from '../homes/homes.ts';
+import { config } from '../platform/config.ts';
+import { checksum, hasChecksum, type Purpose } from '../platform/crypto/checksums.ts';
+import { base64url } from '../platform/crypto/encoding.ts';
+import { mainHome } from '../platform/homes/homes.ts';
 
 /** What the secrets of people are for: a browser's session, or a link that starts one. */
 export type SecretKind = Exclude<Purpose, 'credential' | 'tick'>;

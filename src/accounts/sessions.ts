@@ -1,5 +1,5 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
-import { config } from '../config.ts';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { config } from '../platform/config.ts';
 import {
   breaksUnique,
   type Database,
@@ -7,29 +7,15 @@ import {
   openDatabase,
   refuseUnless,
   transaction,
-} from '../db/database.ts';
-import { accounts, portalUsers, sessions, signInLinks } from '../db/tables.ts';
-import { invalid } from '../errors.ts';
-import { askHomes } from '../homes/each.ts';
-import { hasHomes, nameOf, otherHomes } from '../homes/homes.ts';
-import { type Attention, attentionOf } from '../overview/attention.ts';
-import { versionOf, type Watched } from '../overview/version.ts';
-import { hashToken } from '../tokens/format.ts';
+} from '../platform/db/database.ts';
+import { portalUsers, sessions, signInLinks } from '../platform/db/tables.ts';
+import { invalid } from '../platform/errors.ts';
+import { askHomes } from '../platform/homes/each.ts';
+import { hasHomes, nameOf, otherHomes } from '../platform/homes/homes.ts';
 import { ownerOf } from './owner.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withHome } from './secrets.ts';
-
-/**
- * A session: whose it is, the account's name, what it has to look at, and the hash of the session's secret. `version` is
- * that of what its page watches, from before the page is read.
- */
-export type Session = {
-  user: PortalUser;
-  account: string;
-  attention: Attention;
-  version: string;
-  hash: string;
-};
+import { hashToken } from './tokens/format.ts';
 
 /** How long a sign-in link works. */
 export const linkMs = 15 * 60_000;
@@ -185,27 +171,6 @@ async function belongsElsewhere(env: Env, userId: string, now: number): Promise<
       ]);
   }
   return owned;
-}
-
-/**
- * The session that `secret` opens; undefined if there is none, or its account is suspended. What the menu counts comes
- * with it, so that no page asks for it. `watched` is what its page watches; without it that is the account.
- */
-export async function findSession(env: Env, secret: string, watched?: Watched): Promise<Session | undefined> {
-  const hash = await hashToken(secret);
-  const now = Date.now();
-  const [found] = await openDatabase(env)
-    .select({
-      user: portalUsers,
-      account: accounts.name,
-      attention: attentionOf(accounts.id, now),
-      version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
-    })
-    .from(sessions)
-    .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))
-    .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), eq(accounts.status, 'active')))
-    .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
-  return found && { ...found, version: String(found.version ?? ''), hash };
 }
 
 /** Ends one session, or with `everywhere` all sessions of its user. */

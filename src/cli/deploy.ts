@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
-import { mainHome } from '../homes/names.ts';
+import { mainHome } from '../platform/homes/names.ts';
 import { chooseAccount, createMissing, lookUp } from './deploy/account.ts';
 import { apiFor, credentials } from './deploy/api.ts';
 import { waitForHealth } from './deploy/health.ts';

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { ACCIDENT } from '../notifications/types.ts';
+import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import { demoAccount, demoAccountIn, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { trickle } from './demo/trickle.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { type Database, jsonList, statement } from '../db/database.ts';
-import type { Caller } from '../db/guard.ts';
-import { selected } from '../db/pages.ts';
-import type { List } from './list.ts';
+import { type Database, jsonList, statement } from '../platform/db/database.ts';
+import type { Caller } from '../platform/db/guard.ts';
+import { selected } from '../platform/db/pages.ts';
+import type { List } from './lists/list.ts';
 
 /** An item as its list shows it, and how many bytes it has as JSON. */
 export type SizedItem = { id: string; item: unknown; size: number };

@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { leavingConnections } from '../db/leaving.ts';
-import { selected } from '../db/pages.ts';
-import { drivers } from './drivers.ts';
-import type { List } from './list.ts';
-import { vehicles } from './vehicles.ts';
+import { type Database, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { leavingConnections } from '../platform/db/leaving.ts';
+import { selected } from '../platform/db/pages.ts';
+import { drivers } from './lists/drivers.ts';
+import type { List } from './lists/list.ts';
+import { vehicles } from './lists/vehicles.ts';
 
 /** What has a name, by its kind in `names`. */
 const kinds = { vehicle: vehicles.list, driver: drivers.list };

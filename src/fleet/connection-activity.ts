@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { following, type SliceQuery } from '../db/slices.ts';
-import { connections } from '../db/tables.ts';
+import { statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { following, type SliceQuery } from '../platform/db/slices.ts';
+import { connections } from '../platform/db/tables.ts';
 
 /** What has come in from a connection; times in milliseconds since 1970. Counts stop at a limit, and mean that or more. */
 export type ConnectionActivity = {

@@ -1,30 +1,195 @@
-import { connections as table } from '../db/tables.ts';
-import { optional } from './field.ts';
-import { code, text, time, uuid } from './field-types.ts';
-import { exampleConnectionId, listed, stamps } from './resource.ts';
+import { and, eq, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import { note } from '../accounts/audit/note.ts';
+import { forgetIngestKeys } from '../accounts/tokens/service.ts';
+import { change, type Database, refuseUnless } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { newId } from '../platform/db/ids.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
+import { connections } from '../platform/db/tables.ts';
+import { invalid } from '../platform/errors.ts';
+import { noteRecords } from './changes/note.ts';
 
-/** The account's data sources. Operators set them up; no connector sends them in. */
-export const connections = listed(
-  'connection',
-  'A data source of the account: one feed of one telematics provider.',
-  {
-    id: uuid('Its identifier.', exampleConnectionId),
-    name: optional(text(200, 'Its name.', 'Long haul')),
-    provider: text(40, "The provider's short name, in lower case.", 'motive'),
-    tSP: text(200, "The provider's name. The key is spelled exactly like this.", 'Motive'),
-    healthStatus: code(
-      { healthy: 1, warning: 2, unavailable: 3, degraded: 4 },
-      '1 healthy, 2 warning, 3 unavailable, 4 degraded.',
-      1,
+export type Connection = typeof connections.$inferSelect;
+
+/** How many connections `listConnections` returns at most. */
+export const maxConnectionsListed = 1000;
+
+/** The account's first connections, oldest first, at most 1,000. */
+export const listConnections = async (env: Env, caller: Caller): Promise<Connection[]> =>
+  (await sliceConnections(env, caller, { limit: maxConnectionsListed })).items;
+
+/** A part of the account's connections, oldest first. */
+export async function sliceConnections(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+): Promise<Slice<Connection>> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(connections)
+        .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
+        .orderBy(connections.createdAt, connections.id)
+        .limit(slice.limit + 1),
+    ],
+    { repeatable: true },
+  );
+  return sliceOf(rows, slice);
+}
+
+/** One connection of the account; undefined if it has none with this id. */
+export async function findConnection(env: Env, caller: Caller, id: string): Promise<Connection | undefined> {
+  const [[row]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(connections)
+        .where(and(eq(connections.id, id), eq(connections.accountId, caller.accountId))),
+    ],
+    { repeatable: true },
+  );
+  return row;
+}
+
+/** A new feed. `tSP` is the provider's name as deliveries give it; known providers have one. */
+export type NewConnection = {
+  id?: string;
+  provider: string;
+  name?: string | undefined;
+  tSP?: string | undefined;
+  incidentTypeMap?: Record<string, string[]> | undefined;
+};
+
+/**
+ * Adds a connection to the caller's account, and in the same transaction what `alongside` adds for it.
+ *
+ * @throws Refusal: invalid, when there is no such account, or it has 1,000 connections
+ */
+export async function createConnection(
+  env: Env,
+  caller: Caller,
+  input: NewConnection,
+  alongside: (db: Database, connection: Connection) => BatchItem<'sqlite'>[] = () => [],
+): Promise<Connection> {
+  const { accountId } = caller;
+  const now = Date.now();
+  const connection: Connection = {
+    id: input.id ?? newId(),
+    accountId,
+    name: input.name ?? null,
+    provider: input.provider,
+    tsp: input.tSP ?? providerNames[input.provider] ?? input.provider,
+    healthStatus: 1,
+    incidentTypeMap: input.incidentTypeMap ?? null,
+    createdAt: now,
+    updatedAt: now,
+    lastPulledAt: null,
+    silentSince: null,
+  };
+  await asCaller(env, caller, (db) => [
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+    refuseUnless(
+      db,
+      sql`(select count(*) from (select 1 from connections where account_id = ${accountId} limit ${maxConnectionsListed}))
+        < ${maxConnectionsListed}`,
+      'too many connections',
     ),
-    lastPulledAt: optional(
-      time(
-        'When records were last pulled from the provider, to some five minutes; null if the connection does not pull.',
-        '2026-11-20T20:00:00.000Z',
-      ),
+    db.insert(connections).values(connection),
+    noteConnection(db, connection),
+    note(db, caller, {
+      action: 'created',
+      subject: 'connection',
+      of: sql`select ${connection.id} as id, ${connection.name ?? connection.tsp} as name`,
+    }),
+    ...alongside(db, connection),
+  ]);
+  return connection;
+}
+
+/** The properties of a connection that can change. */
+export type ConnectionChange = Partial<Pick<Connection, 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap'>>;
+
+/**
+ * Changes a connection of the account. The edge forgets its ingest keys, so that a new map soon applies everywhere.
+ *
+ * @throws Refusal: invalid, when there is no such connection
+ */
+export async function updateConnection(
+  env: Env,
+  caller: Caller,
+  id: string,
+  changes: ConnectionChange,
+): Promise<Connection> {
+  const { accountId } = caller;
+  const updatedAt = Date.now();
+  const [[connection]] = await asCaller(env, caller, (db) => [
+    db
+      .update(connections)
+      .set({ ...changes, updatedAt })
+      .where(and(eq(connections.id, id), eq(connections.accountId, accountId)))
+      .returning(),
+    noteConnection(db, { id, accountId, updatedAt }),
+    note(db, caller, {
+      action: 'changed',
+      subject: 'connection',
+      of: sql`select id, coalesce(name, tsp) as name from connections
+        where id = ${id} and account_id = ${caller.accountId}`,
+      fields: Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key)),
+    }),
+  ]);
+  if (!connection) throw invalid('Unknown connection');
+  await forgetIngestKeys(env, caller, id);
+  return connection;
+}
+
+/** The statement that notes when a connection was last pulled (milliseconds since 1970). */
+export const notePulled = (db: Database, id: string, at: number) =>
+  change(db, sql`update connections set last_pulled_at = ${at} where id = ${id}`);
+
+/** The statement that notes since when a connection has been silent (milliseconds since 1970); null once it sends again. */
+export const noteSilentSince = (db: Database, id: string, since: number | null) =>
+  change(db, sql`update connections set silent_since = ${since} where id = ${id}`);
+
+/** The statements that note how a connection is doing, and have the change feed tell of it, if that is new. */
+export function noteHealthStatus(
+  db: Database,
+  { id, accountId, now }: { id: string; accountId: string; now: number },
+  status: number,
+) {
+  const differs = sql`id = ${id} and account_id = ${accountId} and health_status <> ${status}`;
+  const source = { accountId, connectionId: id, now };
+  const which = sql`select id from connections where ${differs}`;
+  return [
+    change(db, noteRecords(source, 'changed', 'connection', which)),
+    change(db, sql`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`),
+  ] as const;
+}
+
+/** Has the change feed tell of a connection, if it is the account's. */
+const noteConnection = (
+  db: Database,
+  { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,
+) =>
+  change(
+    db,
+    noteRecords(
+      { accountId, connectionId: id, now: updatedAt },
+      'changed',
+      'connection',
+      sql`select id from connections where id = ${id} and account_id = ${accountId}`,
     ),
-    ...stamps,
-  },
-  table,
-  { path: '/connections', order: 'createdAt', connection: 'optional' },
-);
+  );
+
+const providerNames: Record<string, string> = {
+  samsara: 'Samsara',
+  motive: 'Motive',
+  terminal: 'Terminal',
+  otapi: 'Open Telematics',
+  geotab: 'Geotab',
+};

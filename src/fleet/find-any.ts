@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { leavingConnections } from '../db/leaving.ts';
+import { statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { leavingConnections } from '../platform/db/leaving.ts';
 
 /** The kinds of what has an id, each with its table. */
 const tables = {

@@ -1,14 +1,14 @@
-import { bucketOf } from '../archive/bucket.ts';
-import { findArchived } from '../archive/lately.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { leavingConnections } from '../db/leaving.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { leavingConnections } from '../platform/db/leaving.ts';
+import { bucketOf } from './archive/bucket.ts';
+import { findArchived } from './archive/lately.ts';
 import { selectByIds } from './by-ids.ts';
-import { connections } from './connections.ts';
-import { drivers } from './drivers.ts';
-import type { List } from './list.ts';
+import { connections } from './lists/connections.ts';
+import { drivers } from './lists/drivers.ts';
+import type { List } from './lists/list.ts';
+import { trips } from './lists/trips.ts';
+import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
-import { trips } from './trips.ts';
-import { vehicles } from './vehicles.ts';
 
 /**
  * Finds an item of a list by its id: a row of D1. In the archive (design 13) no index leads to it, unless it has changed

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
+import { type Database, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 
 /** What people type to say which vehicles and drivers they mean; an id is that of a link. */
 export type Typed = { vehicle?: string; vin?: string; driver?: string };

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { jsonList, statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { accidentsByState } from './accidents.ts';
-import type { List } from './list.ts';
-import { safetyEvents } from './safety-events.ts';
+import { jsonList, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { accidentsByState } from './lists/accidents.ts';
+import type { List } from './lists/list.ts';
+import { safetyEvents } from './lists/safety-events.ts';
+import { trips } from './lists/trips.ts';
 import { type ListRequest, readList } from './service.ts';
-import { trips } from './trips.ts';
 
 /** Which key of an item refers to what, and the key under which the name of that is shown. */
 type Naming<A extends string> = { key: string; of: 'drivers' | 'vehicles'; as: A };

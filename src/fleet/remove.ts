@@ -1,9 +1,9 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
-import { type Remover, untilNone } from '../db/chunks.ts';
-import { change, type Database, openDatabase } from '../db/database.ts';
-import { drivers } from './drivers.ts';
-import { columnName } from './list.ts';
-import { recordKinds } from './registry.ts';
+import { type Remover, untilNone } from '../platform/db/chunks.ts';
+import { change, type Database, openDatabase } from '../platform/db/database.ts';
+import { drivers } from './lists/drivers.ts';
+import { columnName } from './lists/list.ts';
+import { recordKinds } from './lists/registry.ts';
 
 /** How many records of each kind a chunk changes at most: each has several index entries. */
 const perKind = 300;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
+import { statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 
 /** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
 export type RiskCount = { at: number; risk: number; count: number };

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
-import { connectionIdOf } from '../http/connection-id.ts';
-import type { App, Context } from '../http/context.ts';
-import { ok } from '../http/envelope.ts';
-import { authenticate } from '../tokens/authenticate.ts';
-import { capitalised, type List } from './list.ts';
-import { lists } from './registry.ts';
+import { authenticate } from '../accounts/tokens/authenticate.ts';
+import { connectionIdOf } from '../platform/http/connection-id.ts';
+import type { App, Context } from '../platform/http/context.ts';
+import { ok } from '../platform/http/envelope.ts';
+import { capitalised, type List } from './lists/list.ts';
+import { lists } from './lists/registry.ts';
 import { readList } from './service.ts';
 
 /** A list for each registered one (spec 4.5). */

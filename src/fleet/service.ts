@@ -1,17 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { bucketOf } from '../archive/bucket.ts';
-import type { Row } from '../archive/kind.ts';
-import { readPageAcross } from '../archive/pages.ts';
-import { decodeCursor, encodeCursor, invalidCursor } from '../db/cursor.ts';
-import { jsonList } from '../db/database.ts';
-import type { Caller } from '../db/guard.ts';
-import { connectionIds } from '../db/merge.ts';
-import { bookmarkOf, continueFrom } from '../db/near.ts';
-import { type PageQuery, readPage } from '../db/pages.ts';
-import { parse } from '../fields.ts';
-import { Limit, QueryText, QueryTime, rangeOf } from '../query.ts';
-import type { List } from './list.ts';
+import { decodeCursor, encodeCursor, invalidCursor } from '../platform/db/cursor.ts';
+import { jsonList } from '../platform/db/database.ts';
+import type { Caller } from '../platform/db/guard.ts';
+import { connectionIds } from '../platform/db/merge.ts';
+import { type PageQuery, readPage } from '../platform/db/pages.ts';
+import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
+import { parse } from '../platform/fields.ts';
+import { Limit, QueryText, QueryTime, rangeOf } from '../platform/query.ts';
+import { bucketOf } from './archive/bucket.ts';
+import type { Row } from './archive/kind.ts';
+import { readPageAcross } from './archive/pages.ts';
+import type { List } from './lists/list.ts';
 
 /** What a client asks a list for: the Connection-Id header, and the query with each parameter's values. */
 export type ListRequest = {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { fieldError, sentence } from '../fields.ts';
-import { tooManyValues } from '../fleet/field-types.ts';
+import { tooManyValues } from '../fleet/lists/field-types.ts';
+import { fieldError, sentence } from '../platform/fields.ts';
 import { IngestRecord, type Rejection } from './schema.ts';
 
 /** A record that was accepted, and its place in the call. */

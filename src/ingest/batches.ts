@@ -1,6 +1,6 @@
-import { writeAccidents } from '../accidents/write.ts';
-import type { Source } from '../fleet/record.ts';
-import { recordKinds } from '../fleet/registry.ts';
+import { writeAccidents } from '../fleet/accidents/write.ts';
+import type { Source } from '../fleet/lists/record.ts';
+import { recordKinds } from '../fleet/lists/registry.ts';
 import type { Accepted } from './accept.ts';
 import { type Keeper, keeperOf } from './keep.ts';
 import { notifierOf } from './notify.ts';

@@ -1,7 +1,7 @@
-import { noteWritten, type Written } from '../changes/note.ts';
-import type { Database } from '../db/database.ts';
-import type { Source } from '../fleet/record.ts';
-import { recordKinds } from '../fleet/registry.ts';
+import { noteWritten, type Written } from '../fleet/changes/note.ts';
+import type { Source } from '../fleet/lists/record.ts';
+import { recordKinds } from '../fleet/lists/registry.ts';
+import type { Database } from '../platform/db/database.ts';
 import type { Batch } from './batches.ts';
 
 const kept = recordKinds.flatMap((resource) =>

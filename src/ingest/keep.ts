@@ -1,10 +1,10 @@
 import { getTableName, sql } from 'drizzle-orm';
-import { type change, type Database, statement } from '../db/database.ts';
-import type { AccountTable } from '../db/tables.ts';
-import { upsertInto } from '../db/upsert.ts';
-import { drivers } from '../fleet/drivers.ts';
-import type { Fields } from '../fleet/field.ts';
-import { columnName } from '../fleet/list.ts';
+import { drivers } from '../fleet/lists/drivers.ts';
+import type { Fields } from '../fleet/lists/field.ts';
+import { columnName } from '../fleet/lists/list.ts';
+import { type change, type Database, statement } from '../platform/db/database.ts';
+import type { AccountTable } from '../platform/db/tables.ts';
+import { upsertInto } from '../platform/db/upsert.ts';
 
 /** How records of a kind are kept: which others each must refer to, by which key of its row, and the statement. */
 export type Keeper = {

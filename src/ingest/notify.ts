@@ -1,14 +1,14 @@
-import type { Database } from '../db/database.ts';
-import { timestamp } from '../fields.ts';
-import type { Source } from '../fleet/record.ts';
-import type { Kind } from '../fleet/registry.ts';
+import type { Source } from '../fleet/lists/record.ts';
+import type { Kind } from '../fleet/lists/registry.ts';
+import type { Database } from '../platform/db/database.ts';
+import { timestamp } from '../platform/fields.ts';
 import {
   insertAccidentNotifications,
   insertEventNotifications,
   type NewNotification,
   type NotificationSource,
-} from '../notifications/insert.ts';
-import { ACCIDENT, EVENT, EVENT_LEVEL } from '../notifications/types.ts';
+} from '../webhooks/notifications/insert.ts';
+import { ACCIDENT, EVENT, EVENT_LEVEL } from '../webhooks/notifications/types.ts';
 import type { IngestRecord, RecordOf, RowOf } from './schema.ts';
 
 /** The kinds of records that customers are told of. */

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { starter } from '../deliveries/consumer.ts';
-import { Refusal } from '../errors.ts';
-import { parse } from '../fields.ts';
-import { readJson } from '../http/body.ts';
-import type { App, Context } from '../http/context.ts';
-import { ok } from '../http/envelope.ts';
-import { authenticate } from '../tokens/authenticate.ts';
+import { authenticate } from '../accounts/tokens/authenticate.ts';
+import { Refusal } from '../platform/errors.ts';
+import { parse } from '../platform/fields.ts';
+import { readJson } from '../platform/http/body.ts';
+import type { App, Context } from '../platform/http/context.ts';
+import { ok } from '../platform/http/envelope.ts';
+import { starter } from '../webhooks/deliveries/consumer.ts';
 import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { alternatives } from '../fleet/field-types.ts';
-import { type Kind, type RecordKindOf, recordKinds } from '../fleet/registry.ts';
+import { alternatives } from '../fleet/lists/field-types.ts';
+import { type Kind, type RecordKindOf, recordKinds } from '../fleet/lists/registry.ts';
 
 /** A record of one kind, as `/ingest` has accepted it. */
 export type RecordOf<K extends Kind> = v.InferOutput<RecordKindOf<K>['record']>;

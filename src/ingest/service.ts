@@ -1,9 +1,9 @@
-import { hotSince } from '../archive/day.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { inTurnOrRefuse, othersAreActive, restFor } from '../db/turns.ts';
-import type { DeliveryMessage } from '../deliveries/queue.ts';
-import type { Source } from '../fleet/record.ts';
-import { recordKinds } from '../fleet/registry.ts';
+import { hotSince } from '../fleet/archive/day.ts';
+import type { Source } from '../fleet/lists/record.ts';
+import { recordKinds } from '../fleet/lists/registry.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { inTurnOrRefuse, othersAreActive, restFor } from '../platform/db/turns.ts';
+import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { batchesOf } from './batches.ts';
 import type { Outcome } from './schema.ts';

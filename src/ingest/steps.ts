@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { type Database, statement } from '../db/database.ts';
-import { fanOut, holdNewLevels } from '../deliveries/fan-out.ts';
-import { type DeliveryMessage, wakeOf } from '../deliveries/queue.ts';
-import type { Source } from '../fleet/record.ts';
-import { ACCIDENT } from '../notifications/types.ts';
+import type { Source } from '../fleet/lists/record.ts';
+import { type Database, statement } from '../platform/db/database.ts';
+import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
+import { type DeliveryMessage, wakeOf } from '../webhooks/deliveries/queue.ts';
+import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import type { Batch } from './batches.ts';
 import { noteChanges } from './changes.ts';
 import { knownIds } from './keep.ts';

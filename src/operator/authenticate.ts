@@ -1,8 +1,8 @@
 import { createMiddleware } from 'hono/factory';
-import { config } from '../config.ts';
-import { Refusal } from '../errors.ts';
-import type { App } from '../http/context.ts';
-import { limitByAddress } from '../http/limits.ts';
+import { config } from '../platform/config.ts';
+import { Refusal } from '../platform/errors.ts';
+import type { App } from '../platform/http/context.ts';
+import { limitByAddress } from '../platform/http/limits.ts';
 
 /**
  * Admits whoever sends the secret OPERATOR_KEY as `Authorization: Bearer`.

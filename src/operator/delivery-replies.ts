@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { type Delivery, statuses } from '../deliveries/queries.ts';
-import type { Receiver } from '../deliveries/receivers.ts';
-import { maxReplayCounted } from '../deliveries/replay-count.ts';
-import { timestamp, timestampOrNull } from '../fields.ts';
-import { HealthOutput } from '../health/schema.ts';
-import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../notifications/types.ts';
+import { timestamp, timestampOrNull } from '../platform/fields.ts';
+import { type Delivery, statuses } from '../webhooks/deliveries/queries.ts';
+import type { Receiver } from '../webhooks/deliveries/receivers.ts';
+import { maxReplayCounted } from '../webhooks/deliveries/replay-count.ts';
+import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../webhooks/notifications/types.ts';
+import { HealthOutput } from './health/schema.ts';
 import type { Status } from './homes/status.ts';
 import { maxFailedCounted, maxPendingCounted } from './status.ts';
 

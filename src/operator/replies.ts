@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import type { Account } from '../accounts/accounts.ts';
-import type { Connection } from '../accounts/connections.ts';
+import type { Entry } from '../accounts/audit/list.ts';
+import { actions, subjects } from '../accounts/audit/note.ts';
 import type { PortalUser } from '../accounts/people.ts';
-import type { Entry } from '../audit/list.ts';
-import { actions, subjects } from '../audit/note.ts';
-import type { Deletion } from '../deletion/state.ts';
-import { stepNames } from '../deletion/steps.ts';
-import { timestamp, timestampOrNull } from '../fields.ts';
-import { roles } from '../roles.ts';
-import type { Token } from '../tokens/service.ts';
+import type { Token } from '../accounts/tokens/service.ts';
+import type { Connection } from '../fleet/connections.ts';
+import { timestamp, timestampOrNull } from '../platform/fields.ts';
+import { roles } from '../platform/roles.ts';
+import type { Deletion } from './deletion/state.ts';
+import { stepNames } from './deletion/steps.ts';
 
 /** What the operator's routes return: the schema of each thing, and how it is presented. */
 const id = v.pipe(v.string(), v.uuid());

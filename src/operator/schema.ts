@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { Email } from '../accounts/people.ts';
-import { widestWindow } from '../deliveries/policy.ts';
-import { statuses } from '../deliveries/queries.ts';
-import { limitUpTo, Name, Timestamp } from '../fields.ts';
-import { homeName } from '../homes/homes.ts';
-import { isIncidentType } from '../incidents/types.ts';
-import { roles } from '../roles.ts';
+import { isIncidentType } from '../fleet/incidents/types.ts';
+import { limitUpTo, Name, Timestamp } from '../platform/fields.ts';
+import { homeName } from '../platform/homes/homes.ts';
+import { roles } from '../platform/roles.ts';
+import { widestWindow } from '../webhooks/deliveries/policy.ts';
+import { statuses } from '../webhooks/deliveries/queries.ts';
 import { maxCallsPerSecond } from '../webhooks/limits.ts';
 
 /** What the operator's routes take: bodies, and the query of deliveries. Replies are in `replies.ts`. */

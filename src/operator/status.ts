@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
-import { pausedAfterMs } from '../alerts/policy.ts';
-import { openDatabase, statement, transaction } from '../db/database.ts';
-import { createdAtOf } from '../db/ids.ts';
-import { firstDueOf } from '../deliveries/activity.ts';
-import { hourOf, shownHours } from '../deliveries/counts.ts';
+import { openDatabase, statement, transaction } from '../platform/db/database.ts';
+import { createdAtOf } from '../platform/db/ids.ts';
+import { pausedAfterMs } from '../webhooks/alerts/policy.ts';
+import { firstDueOf } from '../webhooks/deliveries/activity.ts';
+import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
 
 /** A webhook whose receiver has been failing. Times are milliseconds since 1970. */
 type Failing = {

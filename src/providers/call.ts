@@ -1,5 +1,5 @@
 import { version } from '../../package.json';
-import { isPrintable } from '../fields.ts';
+import { isPrintable } from '../platform/fields.ts';
 import { Problem, type ProblemKind } from './problem.ts';
 
 /** An invocation's background ends after 30 s: a page has to come within this. */

@@ -1,4 +1,4 @@
-import { renderMail } from '../design/mail.ts';
+import { renderMail } from '../platform/mail.ts';
 import type { HealthStatus } from './health.ts';
 
 /** What an email about a connection says. */

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { config } from '../config.ts';
-import { change, refuseUnless } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { send } from '../deliveries/queue.ts';
-import { seal } from '../sealing.ts';
+import { config } from '../platform/config.ts';
+import { seal } from '../platform/crypto/sealing.ts';
+import { change, refuseUnless } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { send } from '../webhooks/deliveries/queue.ts';
 import { noteOn, ownPull, wrong } from './connect.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { config } from '../config.ts';
-import { send } from '../deliveries/queue.ts';
-import { refusalIn } from '../errors.ts';
-import { described, fault } from '../log.ts';
-import { providerProblem } from '../receivers/address.ts';
-import { seal, unseal } from '../sealing.ts';
+import { config } from '../platform/config.ts';
+import { seal, unseal } from '../platform/crypto/sealing.ts';
+import { refusalIn } from '../platform/errors.ts';
+import { described, fault } from '../platform/log.ts';
+import { providerProblem } from '../webhooks/address.ts';
+import { send } from '../webhooks/deliveries/queue.ts';
 import type { Connector, FeedName, Json } from './connector.ts';
 import { healthOf } from './health.ts';
 import {

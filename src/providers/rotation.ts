@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { config } from '../config.ts';
-import { change, openDatabase, statement } from '../db/database.ts';
-import { type Sealed, seal, unseal } from '../sealing.ts';
+import { config } from '../platform/config.ts';
+import { type Sealed, seal, unseal } from '../platform/crypto/sealing.ts';
+import { change, openDatabase, statement } from '../platform/db/database.ts';
 
 const perHour = 500;
 

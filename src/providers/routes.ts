@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
-import { Refusal } from '../errors.ts';
-import { askHomes } from '../homes/each.ts';
-import { readBytes } from '../http/body.ts';
-import type { App, Context } from '../http/context.ts';
-import { ok } from '../http/envelope.ts';
-import { limitByAddress, refuseIfOver } from '../http/limits.ts';
+import { Refusal } from '../platform/errors.ts';
+import { askHomes } from '../platform/homes/each.ts';
+import { readBytes } from '../platform/http/body.ts';
+import type { App, Context } from '../platform/http/context.ts';
+import { ok } from '../platform/http/envelope.ts';
+import { limitByAddress, refuseIfOver } from '../platform/http/limits.ts';
 import { ring } from './trigger.ts';
 
 /** Where providers' webhooks ring (design 14): the call carries no data, it only makes a pull due. */

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { noteHealthStatus, noteSilentSince } from '../accounts/connections.ts';
-import { sendMails } from '../alerts/mails.ts';
-import { selectRecipients } from '../alerts/report.ts';
-import { config } from '../config.ts';
-import { type Database, openDatabase, statement, transaction } from '../db/database.ts';
-import { andNotAway } from '../db/moving.ts';
+import { noteHealthStatus, noteSilentSince } from '../fleet/connections.ts';
+import { config } from '../platform/config.ts';
+import { type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
+import { andNotAway } from '../platform/db/moving.ts';
+import { sendMails } from '../webhooks/alerts/mails.ts';
+import { selectRecipients } from '../webhooks/alerts/report.ts';
 import { silentMs } from './health.ts';
 import { silenceMail } from './mail.ts';
 

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
-import { statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { following, type SliceQuery } from '../db/slices.ts';
-import { connections } from '../db/tables.ts';
-import { isMapped } from '../incidents/translate.ts';
+import { isMapped } from '../fleet/incidents/translate.ts';
+import { statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { following, type SliceQuery } from '../platform/db/slices.ts';
+import { connections } from '../platform/db/tables.ts';
 import { adviceFor } from './advice.ts';
 import { type FeedName, feedNames } from './connector.ts';
 import { isFailing } from './health.ts';

@@ -1,8 +1,15 @@
 import { sql } from 'drizzle-orm';
-import { noteHealthStatus, notePulled } from '../accounts/connections.ts';
-import { change, type Database, jsonList, openDatabase, statement, transaction } from '../db/database.ts';
-import { newId } from '../db/ids.ts';
-import type { Sealed } from '../sealing.ts';
+import { noteHealthStatus, notePulled } from '../fleet/connections.ts';
+import type { Sealed } from '../platform/crypto/sealing.ts';
+import {
+  change,
+  type Database,
+  jsonList,
+  openDatabase,
+  statement,
+  transaction,
+} from '../platform/db/database.ts';
+import { newId } from '../platform/db/ids.ts';
 import type { HealthStatus } from './health.ts';
 import type { Feeds } from './plan.ts';
 

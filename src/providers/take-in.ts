@@ -1,7 +1,7 @@
-import { newId } from '../db/ids.ts';
-import { type DeliveryMessage, send } from '../deliveries/queue.ts';
 import { ingest } from '../ingest/service.ts';
 import { unknownParent } from '../ingest/steps.ts';
+import { newId } from '../platform/db/ids.ts';
+import { type DeliveryMessage, send } from '../webhooks/deliveries/queue.ts';
 import type { Page, ProviderRecord } from './connector.ts';
 import { msOf } from './read.ts';
 import { type Claimed, noteRefusals } from './store.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { config } from '../config.ts';
-import { change, openDatabase, statement } from '../db/database.ts';
-import { send } from '../deliveries/queue.ts';
-import { type Sealed, unseal } from '../sealing.ts';
+import { config } from '../platform/config.ts';
+import { type Sealed, unseal } from '../platform/crypto/sealing.ts';
+import { change, openDatabase, statement } from '../platform/db/database.ts';
+import { send } from '../webhooks/deliveries/queue.ts';
 import { connectorOf } from './registry.ts';
 
 /** However often a provider rings, a connection is made due no more often than this. */

@@ -1,8 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { note } from '../audit/note.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { webhooks } from '../db/tables.ts';
-import { invalid } from '../errors.ts';
+import { note } from '../accounts/audit/note.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { webhooks } from '../platform/db/tables.ts';
+import { invalid } from '../platform/errors.ts';
 import { webhookToNote } from './noted.ts';
 
 /** What an operator can allow a webhook's receiver; null for as much as the service does. */

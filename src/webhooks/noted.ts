@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Caller } from '../db/guard.ts';
+import type { Caller } from '../platform/db/guard.ts';
 
 /**
  * Selects one of the account's webhooks for its audit log, by its name, or else by the host of its url alone: paths and

@@ -1,8 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { config } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
-import { webhooks } from '../db/tables.ts';
-import { seal, unseal } from '../sealing.ts';
+import { config } from '../platform/config.ts';
+import { seal, unseal } from '../platform/crypto/sealing.ts';
+import { openDatabase } from '../platform/db/database.ts';
+import { webhooks } from '../platform/db/tables.ts';
 
 const perHour = 500;
 

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
-import { config } from '../config.ts';
-import { invalid } from '../errors.ts';
-import { timestamp } from '../fields.ts';
-import { readJson } from '../http/body.ts';
-import type { App, Context } from '../http/context.ts';
-import { ok } from '../http/envelope.ts';
-import { authenticate } from '../tokens/authenticate.ts';
+import { authenticate } from '../accounts/tokens/authenticate.ts';
+import { config } from '../platform/config.ts';
+import { invalid } from '../platform/errors.ts';
+import { timestamp } from '../platform/fields.ts';
+import { readJson } from '../platform/http/body.ts';
+import type { App, Context } from '../platform/http/context.ts';
+import { ok } from '../platform/http/envelope.ts';
 import { parseWebhook, type WebhookOutput } from './schema.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook, type Webhook } from './service.ts';
 

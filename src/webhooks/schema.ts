@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { invalid } from '../errors.ts';
-import { fieldError, isPrintable, mustBePrintable, sentence } from '../fields.ts';
-import { ACCIDENT, EVENT } from '../notifications/types.ts';
-import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from '../receivers/address.ts';
+import { invalid } from '../platform/errors.ts';
+import { fieldError, isPrintable, mustBePrintable, sentence } from '../platform/fields.ts';
+import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from './address.ts';
+import { ACCIDENT, EVENT } from './notifications/types.ts';
 
 const unique = <T>(values: T[]): T[] => [...new Set(values)];
 

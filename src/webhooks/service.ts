@@ -1,17 +1,17 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { note } from '../audit/note.ts';
-import { config } from '../config.ts';
-import { breaksUnique, type Database, jsonList, refuseUnless, statement } from '../db/database.ts';
-import { asCaller, type Caller } from '../db/guard.ts';
-import { newId } from '../db/ids.ts';
-import { webhookConnections, webhooks } from '../db/tables.ts';
-import { untilNoCallStarts } from '../deliveries/cancel.ts';
-import { send, wakeOf } from '../deliveries/queue.ts';
-import { invalid } from '../errors.ts';
-import { type NotificationType, notificationTypes } from '../notifications/types.ts';
-import { normalisedUrl } from '../receivers/address.ts';
-import { seal, unseal } from '../sealing.ts';
+import { note } from '../accounts/audit/note.ts';
+import { config } from '../platform/config.ts';
+import { seal, unseal } from '../platform/crypto/sealing.ts';
+import { breaksUnique, type Database, jsonList, refuseUnless, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { newId } from '../platform/db/ids.ts';
+import { webhookConnections, webhooks } from '../platform/db/tables.ts';
+import { invalid } from '../platform/errors.ts';
+import { normalisedUrl } from './address.ts';
+import { untilNoCallStarts } from './deliveries/cancel.ts';
+import { send, wakeOf } from './deliveries/queue.ts';
 import { webhookToNote } from './noted.ts';
+import { type NotificationType, notificationTypes } from './notifications/types.ts';
 import type { WebhookInput } from './schema.ts';
 
 /** A webhook as its account sees it (spec 2.2); `createdAt` in milliseconds since 1970. */

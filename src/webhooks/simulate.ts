@@ -1,12 +1,12 @@
-import { asCaller, type Caller } from '../db/guard.ts';
-import { newId } from '../db/ids.ts';
-import { deliverTo } from '../deliveries/fan-out.ts';
-import { priorityOf } from '../deliveries/policy.ts';
-import type { DeliveryKey, DeliveryMessage } from '../deliveries/queue.ts';
-import { invalid } from '../errors.ts';
-import { timestamp } from '../fields.ts';
-import { insertNotifications, type NewNotification } from '../notifications/insert.ts';
-import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from '../notifications/types.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { newId } from '../platform/db/ids.ts';
+import { invalid } from '../platform/errors.ts';
+import { timestamp } from '../platform/fields.ts';
+import { deliverTo } from './deliveries/fan-out.ts';
+import { priorityOf } from './deliveries/policy.ts';
+import type { DeliveryKey, DeliveryMessage } from './deliveries/queue.ts';
+import { insertNotifications, type NewNotification } from './notifications/insert.ts';
+import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
 import type { Webhook } from './service.ts';
 
 export const madeUpVin = 'TEST0000000000000';

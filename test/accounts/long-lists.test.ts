@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { maxApiTokens, maxIngestKeys } from '../../src/tokens/service.ts';
+import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { operator, type Reply, type World, world } from '../support/world.ts';
 

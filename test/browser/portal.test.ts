@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
-import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../src/stand-ins/samsara.ts';
+import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 import { expectGoodPages } from '../support/node/page-rules.ts';

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
-import { expiredCursor } from '../../src/changes/schema.ts';
-import { encodePlace } from '../../src/db/cursor.ts';
-import { newId } from '../../src/db/ids.ts';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
+import { expiredCursor } from '../../src/fleet/changes/schema.ts';
+import { encodePlace } from '../../src/platform/db/cursor.ts';
+import { newId } from '../../src/platform/db/ids.ts';
 import { as, call, operator, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
 type Operation = {
@@ -195,7 +195,7 @@ describe('every message that the documents give for a 400', () => {
     .flatMap(operationsOf)
     .flatMap(({ name, messages }) => messages.map((message) => [name, message] as const))
     .filter(([, message]) => message !== 'An account can have at most 1000 webhooks')
-    .filter(([, message]) => !/ in eu already| to us2 already/.test(message)); // in test/homes/move.test.ts
+    .filter(([, message]) => !/ in eu already| to us2 already/.test(message)); // in test/homes/moves/move.test.ts
 
   it('leaves no 400 without a message, but that of GET /webhooks, which only malformed HTTP provokes', () => {
     const silent = [client, operators]

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/db/guard.ts';
-import { newId } from '../../src/db/ids.ts';
-import { safetyEvents } from '../../src/fleet/safety-events.ts';
+import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { readList } from '../../src/fleet/service.ts';
+import type { Caller } from '../../src/platform/db/guard.ts';
+import { newId } from '../../src/platform/db/ids.ts';
 import { dayMs, emptyArchive, kindOf, lapse, move, walk, withoutArchive } from '../support/archive.ts';
 import { metered } from '../support/meter.ts';
 import { rows } from '../support/rows.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { recordId } from '../../src/db/ids.ts';
+import { recordId } from '../../src/platform/db/ids.ts';
 import { listPage, seededFleet } from '../support/fleet.ts';
 import type { World } from '../support/world.ts';
 

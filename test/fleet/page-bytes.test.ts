@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/db/guard.ts';
-import { newId } from '../../src/db/ids.ts';
-import { maxPageBytes } from '../../src/db/pages.ts';
-import { safetyEvents } from '../../src/fleet/safety-events.ts';
+import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { readList } from '../../src/fleet/service.ts';
+import type { Caller } from '../../src/platform/db/guard.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { maxPageBytes } from '../../src/platform/db/pages.ts';
 import { type World, world } from '../support/world.ts';
 
 const vehicles = Array.from({ length: 10 }, newId);

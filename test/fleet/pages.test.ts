@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../src/db/cursor.ts';
-import type { Caller } from '../../src/db/guard.ts';
-import { newId } from '../../src/db/ids.ts';
-import { maxScanned } from '../../src/db/pages.ts';
-import { safetyEvents } from '../../src/fleet/safety-events.ts';
+import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
+import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
-import { trips } from '../../src/fleet/trips.ts';
+import { decodeCursor, encodeCursor } from '../../src/platform/db/cursor.ts';
+import type { Caller } from '../../src/platform/db/guard.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { maxScanned } from '../../src/platform/db/pages.ts';
 import { runs } from '../support/runs.ts';
 import { as, type World, world } from '../support/world.ts';
 

@@ -1,9 +1,9 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { askHomes } from '../../src/homes/each.ts';
-import { nameOf } from '../../src/homes/homes.ts';
 import worker from '../../src/index.ts';
+import { askHomes } from '../../src/platform/homes/each.ts';
+import { nameOf } from '../../src/platform/homes/homes.ts';
 import { signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, operator, safetyEvent, vehicle, type World, webhookBody, world } from '../support/world.ts';

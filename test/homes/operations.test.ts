@@ -1,7 +1,7 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { metered as meteredDatabase, type Rows } from '../../src/bench/worker-meter.ts';
+import { metered as meteredDatabase, type Rows } from '../../src/dev/bench/worker-meter.ts';
 import worker from '../../src/index.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, safetyEvent, vehicle, type World, webhookBody, world } from '../support/world.ts';

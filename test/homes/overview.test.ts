@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { createAccount } from '../../src/accounts/accounts.ts';
-import { homesOf } from '../../src/homes/homes.ts';
 import { listHomes } from '../../src/operator/homes/overview.ts';
 import { presentHome } from '../../src/operator/homes/replies.ts';
+import { homesOf } from '../../src/platform/homes/homes.ts';
 import { operator } from '../support/world.ts';
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { homesOf } from '../../src/homes/homes.ts';
+import { homesOf } from '../../src/platform/homes/homes.ts';
 import { ask, signIn, textOf } from '../support/portal.ts';
 import { operator, world } from '../support/world.ts';
 

@@ -2,10 +2,10 @@ import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
-import { lapseMs } from '../../src/db/trust.ts';
-import { beginMove } from '../../src/moves/begin.ts';
-import { continueMove } from '../../src/moves/run.ts';
-import { findMove } from '../../src/moves/state.ts';
+import { beginMove } from '../../src/homes/moves/begin.ts';
+import { continueMove } from '../../src/homes/moves/run.ts';
+import { findMove } from '../../src/homes/moves/state.ts';
+import { lapseMs } from '../../src/platform/db/token-cache.ts';
 import { replicated } from '../support/replica.ts';
 import { as, vehicle, world } from '../support/world.ts';
 

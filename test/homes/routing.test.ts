@@ -1,8 +1,8 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
-import { homesOf } from '../../src/homes/homes.ts';
 import worker from '../../src/index.ts';
+import { homesOf } from '../../src/platform/homes/homes.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, operator, safetyEvent, vehicle, webhookBody, world } from '../support/world.ts';
 

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { recordId } from '../../src/db/ids.ts';
+import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows } from '../support/rows.ts';

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
-import { incidentTypeLimits } from '../../src/fleet/safety-events.ts';
-import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/vehicles.ts';
-import { incidentTypes } from '../../src/incidents/types.ts';
+import { incidentTypes } from '../../src/fleet/incidents/types.ts';
+import { incidentTypeLimits } from '../../src/fleet/lists/safety-events.ts';
+import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/vehicles.ts';
 import { receiver } from '../support/receiver.ts';
 import { accident, as, driver, safetyEvent, trip, type World, webhookBody, world } from '../support/world.ts';
 

@@ -52,7 +52,7 @@ function startConnector(secrets: { [name: string]: string }): Promise<DevServer>
       .join('\n'),
   );
   return startDev(join(directory, 'connector'), {
-    config: join(root, 'src/examples/connector/wrangler.toml'),
+    config: join(root, 'src/dev/examples/connector/wrangler.toml'),
     port: 0,
     env: { WRANGLER_REGISTRY_PATH: join(directory, 'registry') },
     args: ['--env-file', secretsFile, '--persist-to', join(directory, 'connector/state')],

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { sendAlerts } from '../../src/alerts/send.ts';
-import { newId } from '../../src/db/ids.ts';
-import { sweep } from '../../src/deliveries/sweep.ts';
 import { status } from '../../src/operator/homes/status.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
+import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { attempted, settled } from '../support/deliveries.ts';
 import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';

@@ -1,16 +1,16 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
-import type { Feed } from '../../src/providers/connector.ts';
-import { pull, startPulls } from '../../src/providers/pull.ts';
-import { samsara } from '../../src/providers/samsara/connector.ts';
-import { quietMs, tellHealth, toldAfterMs } from '../../src/providers/tell.ts';
 import {
   type Fault,
   type SamsaraData,
   samsaraEvent,
   samsaraStandIn,
   samsaraVehicle,
-} from '../../src/stand-ins/samsara.ts';
+} from '../../src/dev/fakes/samsara.ts';
+import type { Feed } from '../../src/providers/connector.ts';
+import { quietMs, tellHealth, toldAfterMs } from '../../src/providers/health-alerts.ts';
+import { pull, startPulls } from '../../src/providers/pull.ts';
+import { samsara } from '../../src/providers/samsara/connector.ts';
 import { connect, pullAll, read, turn } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, call, operator, type World, webhookBody, world } from '../support/world.ts';

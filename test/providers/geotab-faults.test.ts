@@ -1,5 +1,5 @@
 import { beforeAll, expect, it, vi } from 'vitest';
-import { geotabCredential, geotabDatabase, geotabStandIn } from '../../src/stand-ins/geotab.ts';
+import { geotabCredential, geotabDatabase, geotabStandIn } from '../../src/dev/fakes/geotab.ts';
 import {
   geotabChange,
   geotabDevice,
@@ -7,7 +7,7 @@ import {
   geotabPosition,
   geotabTrip,
   geotabUser,
-} from '../../src/stand-ins/geotab-items.ts';
+} from '../../src/dev/fakes/geotab-items.ts';
 import { type Fleet, proveExactlyOnce } from '../support/provider-faults.ts';
 import { receiver } from '../support/receiver.ts';
 import { type World, world } from '../support/world.ts';

@@ -7,7 +7,7 @@ import {
   geotabDatabase,
   geotabError,
   geotabStandIn,
-} from '../../src/stand-ins/geotab.ts';
+} from '../../src/dev/fakes/geotab.ts';
 import {
   geotabChange,
   geotabDevice,
@@ -16,7 +16,7 @@ import {
   geotabRule,
   geotabTrip,
   geotabUser,
-} from '../../src/stand-ins/geotab-items.ts';
+} from '../../src/dev/fakes/geotab-items.ts';
 import { connect, pullAll, read, turn } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, operator, type World, webhookBody, world } from '../support/world.ts';

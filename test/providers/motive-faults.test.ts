@@ -7,7 +7,7 @@ import {
   motiveSpeeding,
   motiveStandIn,
   motiveVehicle,
-} from '../../src/stand-ins/motive.ts';
+} from '../../src/dev/fakes/motive.ts';
 import { type Fleet, proveExactlyOnce } from '../support/provider-faults.ts';
 import { receiver } from '../support/receiver.ts';
 import { type World, world } from '../support/world.ts';

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { pull } from '../../src/providers/pull.ts';
 import {
   type Fault,
   type MotiveData,
@@ -10,7 +9,8 @@ import {
   motiveSpeeding,
   motiveStandIn,
   motiveVehicle,
-} from '../../src/stand-ins/motive.ts';
+} from '../../src/dev/fakes/motive.ts';
+import { pull } from '../../src/providers/pull.ts';
 import { connect, pullAll, read, turn } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, call, operator, type World, webhookBody, world } from '../support/world.ts';

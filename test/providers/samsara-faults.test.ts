@@ -6,7 +6,7 @@ import {
   samsaraStandIn,
   samsaraTrip,
   samsaraVehicle,
-} from '../../src/stand-ins/samsara.ts';
+} from '../../src/dev/fakes/samsara.ts';
 import { type Fleet, proveExactlyOnce } from '../support/provider-faults.ts';
 import { receiver } from '../support/receiver.ts';
 import { type World, world } from '../support/world.ts';

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { startPulls } from '../../src/providers/pull.ts';
 import {
   type SamsaraData,
   samsaraDriver,
@@ -8,7 +7,8 @@ import {
   samsaraStandIn,
   samsaraTrip,
   samsaraVehicle,
-} from '../../src/stand-ins/samsara.ts';
+} from '../../src/dev/fakes/samsara.ts';
+import { startPulls } from '../../src/providers/pull.ts';
 import { connect, pullAll, read } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, operator, type World, webhookBody, world } from '../support/world.ts';

@@ -8,7 +8,7 @@ import {
   terminalStandIn,
   terminalTrip,
   terminalVehicle,
-} from '../../src/stand-ins/terminal.ts';
+} from '../../src/dev/fakes/terminal.ts';
 import { type Fleet, proveExactlyOnce } from '../support/provider-faults.ts';
 import { receiver } from '../support/receiver.ts';
 import { type World, world } from '../support/world.ts';

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { pull } from '../../src/providers/pull.ts';
 import {
   type Fault,
   type TerminalData,
@@ -11,7 +10,8 @@ import {
   terminalStandIn,
   terminalTrip,
   terminalVehicle,
-} from '../../src/stand-ins/terminal.ts';
+} from '../../src/dev/fakes/terminal.ts';
+import { pull } from '../../src/providers/pull.ts';
 import { connect, pullAll, read, turn } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, call, operator, type World, webhookBody, world } from '../support/world.ts';

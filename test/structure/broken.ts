@@ -3,79 +3,79 @@ export const broken = [
   [
     'routes know no SQL',
     'Routes and pages know no tables and no SQL',
-    'src/fuel/routes.ts',
+    'src/fleet/fuel/routes.ts',
     `import { sql } from 'drizzle-orm'; export const all = sql;`,
   ],
   [
     'pages know no tables',
     'Routes and pages know no tables and no SQL',
     'src/portal/fuel.tsx',
-    `import { vehicles } from '../db/tables.ts'; export const all = vehicles;`,
+    `import { vehicles } from '../platform/db/tables.ts'; export const all = vehicles;`,
   ],
   [
     'services do not know Hono',
     'Services do not know HTTP',
-    'src/fuel/service.ts',
+    'src/fleet/fuel/service.ts',
     `import type { Context } from 'hono'; export type Caller = Context;`,
   ],
   [
     'services do not know http/',
     'Services do not know HTTP',
-    'src/fuel/prices.ts',
-    `export const ok = async () => (await import("../http/envelope.ts")).ok;`,
+    'src/fleet/fuel/prices.ts',
+    `export const ok = async () => (await import("../../platform/http/envelope.ts")).ok;`,
   ],
   [
     'a feature uses no routes of another',
     `A feature's routes and SQL are its own`,
-    'src/fuel/links.ts',
-    `export { fleetRoutes } from '../fleet/routes.ts';`,
+    'src/fleet/fuel/links.ts',
+    `export { fleetRoutes } from '../../fleet/routes.ts';`,
   ],
   [
     'a feature uses no SQL of another',
     `A feature's routes and SQL are its own`,
-    'src/fuel/rows.ts',
-    `export type Rows = typeof import("../ingest/statements.ts");`,
+    'src/fleet/fuel/rows.ts',
+    `export type Rows = typeof import("../../ingest/statements.ts");`,
   ],
   [
     'only http/ knows status codes',
     'Only http/ knows status codes',
-    'src/fuel/replies.ts',
+    'src/fleet/fuel/replies.ts',
     `export const none = (missing: boolean) => Response.json({}, { status: missing ? 404 : 200 });`,
   ],
   [
     'a database is opened for a caller',
     'Reach account data through asCaller',
-    'src/fuel/reads.ts',
-    `import { openDatabase } from '../db/database.ts'; export const open = openDatabase;`,
+    'src/fleet/fuel/reads.ts',
+    `import { openDatabase } from '../../platform/db/database.ts'; export const open = openDatabase;`,
   ],
   [
     'D1 is reached through db/',
     'Reach account data through asCaller',
-    'src/fuel/raw.ts',
+    'src/fleet/fuel/raw.ts',
     `export const raw = (env: Env) => env.DB.prepare('select 1');`,
   ],
   [
     'types do not shadow globals',
     'A global type has this name',
-    'src/fuel/types.ts',
+    'src/fleet/fuel/types.ts',
     `export type Range = { from: number; to: number };`,
   ],
   [
     'Worker code imports nothing of Node',
     `Cannot find name 'node:fs'`,
-    'src/fuel/files.ts',
+    'src/fleet/fuel/files.ts',
     `import { readFileSync } from 'node:fs'; export const read = readFileSync;`,
   ],
   [
     'Worker code reads no process.env',
     'Do not use the global variable process',
-    'src/fuel/settings.ts',
+    'src/fleet/fuel/settings.ts',
     `export const level = process.env.LOG_LEVEL;`,
   ],
   [
     'Worker code uses no Buffer',
     'Do not use the global variable Buffer',
-    'src/fuel/bytes.ts',
+    'src/fleet/fuel/bytes.ts',
     `export const bytes = Buffer.from('fuel');`,
   ],
   [
@@ -86,40 +86,46 @@ export const broken = [
   ],
   [
     'Node programs import no Worker code',
-    'src/cli/mixed.ts is Node code, but imports src/encoding.ts',
+    'src/cli/mixed.ts is Node code, but imports src/platform/crypto/encoding.ts',
     'src/cli/mixed.ts',
-    `export { base64url } from '../encoding.ts';`,
+    `export { base64url } from '../platform/crypto/encoding.ts';`,
   ],
   [
     'Worker code imports no Node program',
-    'src/fuel/mixed.ts is Worker code, but imports src/cli/mixed.ts',
-    'src/fuel/mixed.ts',
-    `import '../cli/mixed.ts';`,
+    'src/fleet/fuel/mixed.ts is Worker code, but imports src/cli/mixed.ts',
+    'src/fleet/fuel/mixed.ts',
+    `import '../../cli/mixed.ts';`,
   ],
   [
     'folders form no cycle',
-    '  src/errors.ts imports src/db/guard.ts',
-    'src/errors.ts',
+    '  src/platform/errors.ts imports src/platform/db/guard.ts',
+    'src/platform/errors.ts',
     `\nexport type { Caller } from './db/guard.ts';\n`,
+  ],
+  [
+    'rooms import downwards only',
+    'imports src/webhooks/service.ts, from a room above its own',
+    'src/fleet/fuel/upwards.ts',
+    `export { listWebhooks } from '../../webhooks/service.ts';`,
   ],
   [
     'a table is written by one feature',
     'both write the table tokens',
-    'src/fuel/writes.ts',
+    'src/fleet/fuel/writes.ts',
     'export const write = (db: { run(sql: string): unknown }) => db.run(`delete from tokens`);',
   ],
 ] as const;
 
 /** Code that keeps to the rules, so that they forbid no more than they mean to. */
 export const allowed = {
-  'src/tolls/routes.ts': `import { Hono } from 'hono';
-    import type { App } from '../http/context.ts';
-    import { ok } from '../http/envelope.ts';
+  'src/fleet/tolls/routes.ts': `import { Hono } from 'hono';
+    import type { App } from '../../platform/http/context.ts';
+    import { ok } from '../../platform/http/envelope.ts';
     import { allTolls } from './service.ts';
     export const tollRoutes = new Hono<App>().get('/tolls', async (c) => ok(c, 'Tolls', await allTolls(c.env, c.get('caller'))));`,
-  'src/tolls/service.ts': `import { sql } from 'drizzle-orm';
-    import { statement } from '../db/database.ts';
-    import { asCaller, type Caller } from '../db/guard.ts';
+  'src/fleet/tolls/service.ts': `import { sql } from 'drizzle-orm';
+    import { statement } from '../../platform/db/database.ts';
+    import { asCaller, type Caller } from '../../platform/db/guard.ts';
     export const allTolls = (env: Env, caller: Caller, limit = 500) =>
       asCaller(env, caller, (db) => [statement(db, sql\`select * from vehicles limit \${limit}\`)]);`,
   'src/cli/tolls.ts': `import { readFileSync } from 'node:fs';

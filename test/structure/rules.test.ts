@@ -60,7 +60,7 @@ it('every file belongs to a TypeScript project', () => {
   expect(orphans.map(({ path }) => path)).toEqual([]);
 });
 
-/** The commands of `npm run check` but for the first, which generates `src/env.d.ts`. */
+/** The commands of `npm run check` but for the first, which generates `src/platform/env.d.ts`. */
 function checks(): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [, ...commands] = scripts.check.split(' && ');

@@ -5,7 +5,47 @@ import type { ProjectsOf, SourceFile } from './source.ts';
  * to do about it.
  */
 export function structureProblems(files: SourceFile[], projectsOf: ProjectsOf): string[] {
-  return [...importCycles(files), ...mixedImports(files, projectsOf), ...sharedTables(files)];
+  return [
+    ...importCycles(files),
+    ...upwardImports(files),
+    ...mixedImports(files, projectsOf),
+    ...sharedTables(files),
+  ];
+}
+
+/** The rooms of `src`, each of which imports only from those before it. `architecture.md` says the same. */
+export const roomOrder = [
+  'platform',
+  'accounts',
+  'fleet',
+  'webhooks',
+  'ingest',
+  'providers',
+  'homes',
+  'operator',
+  'docs',
+  'portal',
+  'app.ts',
+  'index.ts',
+  'dev',
+  'cli',
+];
+
+/** A room imports only from rooms below it. */
+export function upwardImports(files: SourceFile[]): string[] {
+  const roomOf = (path: string) => path.split('/')[1] ?? '';
+  const heightOf = (path: string) => roomOrder.indexOf(roomOf(path));
+  return files
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap(({ path, imports }) => {
+      if (heightOf(path) < 0) return [`${path} is in no room of roomOrder (test/structure/structure.ts).`];
+      return imports
+        .filter((target) => heightOf(target) > heightOf(path))
+        .map(
+          (target) =>
+            `${path} imports ${target}, from a room above its own. Move what both need down, or pass it in.`,
+        );
+    });
 }
 
 /** Within each folder, its files and subfolders, each taken as a whole, import one another without a cycle. */
@@ -72,8 +112,8 @@ export function mixedImports(files: SourceFile[], projectsOf: ProjectsOf): strin
 export function sharedTables(files: SourceFile[]): string[] {
   const writers = new Map<string, Map<string, string>>();
   for (const { path, text } of files) {
-    const feature = /^src\/([^/]+)\//.exec(path)?.[1];
-    if (!feature || ['bench', 'cli', 'docs'].includes(feature)) continue;
+    const feature = /^src\/(.+)\/[^/]+$/.exec(path)?.[1];
+    if (!feature || /^(?:cli|dev|docs)\b/.test(feature)) continue;
     for (const table of tablesWritten(text))
       writers.set(table, new Map(writers.get(table)).set(feature, path));
   }

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, type MockInstance, vi } from 'vitest';
-import { sendAlerts } from '../../src/alerts/send.ts';
+import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
 import { signIn } from './portal.ts';
 import { rows } from './rows.ts';
 import { story } from './story.ts';

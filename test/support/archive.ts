@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
-import type { DayOf } from '../../src/archive/bucket.ts';
-import { dayMs, dayOf } from '../../src/archive/day.ts';
-import type { ArchiveKind } from '../../src/archive/kind.ts';
-import { moveDay } from '../../src/archive/move.ts';
-import { inArchiveTurn } from '../../src/archive/turn.ts';
-import { type Sizes, usualSizes } from '../../src/archive/write.ts';
-import type { Caller } from '../../src/db/guard.ts';
-import type { safetyEvents } from '../../src/fleet/safety-events.ts';
+import type { DayOf } from '../../src/fleet/archive/bucket.ts';
+import { dayMs, dayOf } from '../../src/fleet/archive/day.ts';
+import type { ArchiveKind } from '../../src/fleet/archive/kind.ts';
+import { moveDay } from '../../src/fleet/archive/move.ts';
+import { inArchiveTurn } from '../../src/fleet/archive/turn.ts';
+import { type Sizes, usualSizes } from '../../src/fleet/archive/write.ts';
+import type { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
+import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
-import { trips } from '../../src/fleet/trips.ts';
+import type { Caller } from '../../src/platform/db/guard.ts';
 import { rows } from './rows.ts';
 import type { World } from './world.ts';
 

@@ -1,9 +1,9 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import { openDatabase, transaction } from '../../src/db/database.ts';
-import { claimStatements, readClaim } from '../../src/deliveries/claim.ts';
 import worker from '../../src/index.ts';
+import { openDatabase, transaction } from '../../src/platform/db/database.ts';
+import { claimStatements, readClaim } from '../../src/webhooks/deliveries/claim.ts';
 
 export type DeliveryRow = {
   webhookId: string;

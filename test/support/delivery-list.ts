@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, vi } from 'vitest';
-import { firstIdAt, newId } from '../../src/db/ids.ts';
-import type { DeliverySummary } from '../../src/deliveries/schema.ts';
+import { firstIdAt, newId } from '../../src/platform/db/ids.ts';
+import type { DeliverySummary } from '../../src/webhooks/deliveries/schema.ts';
 import { rows } from './rows.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { folderOf } from '../../src/archive/bucket.ts';
+import { folderOf } from '../../src/fleet/archive/bucket.ts';
 import { home, rowsIn } from './homes.ts';
 import { receiver } from './receiver.ts';
 import { type AccountRows, rowsOf } from './rows.ts';

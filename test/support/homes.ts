@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { homesOf } from '../../src/homes/homes.ts';
+import { homesOf } from '../../src/platform/homes/homes.ts';
 import { operator, type Reply } from './world.ts';
 
 /** A home of the tests' three, by its name. */

@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
 import { app } from '../../src/app.ts';
-import type { Role } from '../../src/roles.ts';
+import type { Role } from '../../src/platform/roles.ts';
 import { operator, type World } from './world.ts';
 
 /** Where the portal is, for tests. */

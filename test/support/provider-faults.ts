@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { recordId } from '../../src/db/ids.ts';
+import { recordId } from '../../src/platform/db/ids.ts';
 import { pull } from '../../src/providers/pull.ts';
 import { connect, pullAll } from './provider.ts';
 import type { receiver } from './receiver.ts';

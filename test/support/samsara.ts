@@ -1,4 +1,4 @@
-import { type Fault, type SamsaraData, samsaraStandIn, samsaraVehicle } from '../../src/stand-ins/samsara.ts';
+import { type Fault, type SamsaraData, samsaraStandIn, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import type { receiver } from './receiver.ts';
 
 /** Where Samsara is, and a token that the stand-in takes. */

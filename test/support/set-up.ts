@@ -1,7 +1,7 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, vi } from 'vitest';
-import { homesOf } from '../../src/homes/homes.ts';
+import { homesOf } from '../../src/platform/homes/homes.ts';
 import { tableNames } from './rows.ts';
 
 // Files share a Worker, whose start takes longer than most of them. Each begins with nothing stored.

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../../src/db/ids.ts';
+import { newId } from '../../src/platform/db/ids.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
 let us: World;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { recordId } from '../../db/ids.ts';
-import { type SamsaraData, samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../stand-ins/samsara.ts';
+import { type SamsaraData, samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../dev/fakes/samsara.ts';
+import { recordId } from '../../platform/db/ids.ts';
 import { listen } from '../local/receiver.ts';
 import type { Stack } from '../local/stack.ts';
 import { operatorOf, request } from '../operate/client.ts';

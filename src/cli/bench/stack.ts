@@ -17,7 +17,7 @@ export async function benchStack(
 /** The service's configuration with the benchmark's Worker, a queue for the bare consumer, and limits out of reach. */
 const benchConfig = (toml: string): string =>
   `${toml
-    .replace('main = "src/index.ts"', 'main = "src/bench/worker.ts"')
+    .replace('main = "src/index.ts"', 'main = "src/dev/bench/worker.ts"')
     .replaceAll(/limit = \d+/g, 'limit = 1000000000')}
 [[queues.producers]]
 binding = "BARE"

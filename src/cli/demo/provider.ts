@@ -6,7 +6,7 @@ import {
   samsaraStandIn,
   samsaraTrip,
   samsaraVehicle,
-} from '../../stand-ins/samsara.ts';
+} from '../../dev/fakes/samsara.ts';
 import type { Certificates } from '../local/certificates.ts';
 import { type Listening, listen } from '../local/receiver.ts';
 import type { Operator } from '../operate/client.ts';

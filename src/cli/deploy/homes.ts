@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { homeName, mainHome } from '../../homes/names.ts';
+import { homeName, mainHome } from '../../platform/homes/names.ts';
 import type { Found } from './account.ts';
 import { type Api, granted } from './api.ts';
 import { mustBeOurs } from './ours.ts';

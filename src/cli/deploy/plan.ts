@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import * as v from 'valibot';
-import { mainHome } from '../../homes/names.ts';
+import { mainHome } from '../../platform/homes/names.ts';
 import { bindingOf, withHomes } from '../project/homes.ts';
 import { root } from '../project/paths.ts';
 import type { Place } from './place.ts';

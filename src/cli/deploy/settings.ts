@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import * as v from 'valibot';
-import { mainHome } from '../../homes/names.ts';
+import { mainHome } from '../../platform/homes/names.ts';
 import { problemOfHome } from '../project/homes.ts';
 import { jurisdictions, locations } from './place.ts';
 import { Stopped } from './wrangler.ts';

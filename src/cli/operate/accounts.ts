@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { mainHome } from '../../homes/names.ts';
+import { mainHome } from '../../platform/homes/names.ts';
 import { operatorFor } from './context.ts';
 import { deleteAccountCommand } from './delete.ts';
 import { moveAccountCommand } from './moves.ts';

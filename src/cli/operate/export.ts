@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
-import type { ListedKind } from '../../fleet/registry.ts';
+import type { ListedKind } from '../../fleet/lists/registry.ts';
 import { operatorFor } from './context.ts';
 import { download, forgetDownload } from './export/download.ts';
 import type { Format } from './export/write.ts';

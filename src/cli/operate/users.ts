@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { roles } from '../../roles.ts';
+import { roles } from '../../platform/roles.ts';
 import { ApiError } from './client.ts';
 import { operatorFor } from './context.ts';
 import { printable } from './printable.ts';

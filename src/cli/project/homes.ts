@@ -1,4 +1,4 @@
-import { homeName, mainHome } from '../../homes/names.ts';
+import { homeName, mainHome } from '../../platform/homes/names.ts';
 
 /** What each home has of its own, as tables of wrangler.toml. */
 const own = /^\[\[(d1_databases|r2_buckets|queues\.producers|queues\.consumers)\]\]\n(?:.+\n)+/gm;

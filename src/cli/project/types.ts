@@ -1,7 +1,7 @@
 import { runWrangler } from './wrangler.ts';
 
 /** `npm run types`: writes TypeScript types of the bindings in wrangler.toml. Prints nothing unless it fails. */
-const { ok, text } = await runWrangler(['types', 'src/env.d.ts', '--include-runtime=false']);
+const { ok, text } = await runWrangler(['types', 'src/platform/env.d.ts', '--include-runtime=false']);
 if (!ok) {
   console.error(text);
   process.exitCode = 1;

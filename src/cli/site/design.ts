@@ -13,14 +13,14 @@ export async function buildDesign(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   stylesheet(join(directory, 'design.css'));
   for (const name of ['mark.svg', 'docs.css', 'prose.css'])
-    cpSync(join(root, 'src/design', name), join(directory, name));
+    cpSync(join(root, 'src/portal/design', name), join(directory, name));
   await font('geist', latin, { min: 400, max: 700 }, directory);
   await font('geist-mono', ascii, 400, directory);
 }
 
 function stylesheet(file: string): void {
   const program = join(root, 'node_modules/@tailwindcss/cli/dist/index.mjs');
-  const source = join(root, 'src/design/design.css');
+  const source = join(root, 'src/portal/design/design.css');
   const args = [program, '--input', source, '--output', file, '--minify'];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
   if (status !== 0) throw new Error(`Cannot build the stylesheet:\n${stderr}`);

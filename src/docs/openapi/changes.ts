@@ -1,5 +1,5 @@
-import { expiredCursor, feedCursor, QueryKinds } from '../../changes/schema.ts';
-import { QueryText } from '../../query.ts';
+import { expiredCursor, feedCursor, QueryKinds } from '../../fleet/changes/schema.ts';
+import { QueryText } from '../../platform/query.ts';
 import { ref } from './components.ts';
 import { examples } from './examples.ts';
 import { pageRefusals, parameter, parameterRef, refused } from './list-parts.ts';

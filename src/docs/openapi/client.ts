@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { Change } from '../../changes/schema.ts';
-import { DeliverySummary, LastAnswer } from '../../deliveries/schema.ts';
-import { HealthOutput } from '../../health/schema.ts';
+import { Change } from '../../fleet/changes/schema.ts';
+import { HealthOutput } from '../../operator/health/schema.ts';
+import { DeliverySummary, LastAnswer } from '../../webhooks/deliveries/schema.ts';
 import {
   AccidentDelivery,
   AccidentNotification,
   EventDelivery,
   EventNotification,
-} from '../../notifications/payloads.ts';
+} from '../../webhooks/notifications/payloads.ts';
 import { WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { changeFeed } from './changes.ts';
 import { type Json, ref } from './components.ts';

@@ -1,4 +1,4 @@
-import { deliveryFilters } from '../../deliveries/schema.ts';
+import { deliveryFilters } from '../../webhooks/deliveries/schema.ts';
 import { ref } from './components.ts';
 import { examples } from './examples.ts';
 import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from './list-parts.ts';

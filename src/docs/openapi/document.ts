@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { apiVersion } from '../../http/envelope.ts';
+import { apiVersion } from '../../platform/http/envelope.ts';
 import { components, type Json } from './components.ts';
 import { envelope, type Operation, written } from './operation.ts';
 import { Failure, FieldError, headers, responses } from './shared.ts';

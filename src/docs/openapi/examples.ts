@@ -1,7 +1,7 @@
-import { recordId } from '../../db/ids.ts';
-import { accidents } from '../../fleet/accidents.ts';
-import { exampleConnectionId as connection } from '../../fleet/resource.ts';
-import { safetyEvents } from '../../fleet/safety-events.ts';
+import { accidents } from '../../fleet/lists/accidents.ts';
+import { exampleConnectionId as connection } from '../../fleet/lists/resource.ts';
+import { safetyEvents } from '../../fleet/lists/safety-events.ts';
+import { recordId } from '../../platform/db/ids.ts';
 import { resourceExamples } from './resources.ts';
 
 const event = safetyEvents.itemExample;

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { listCursor } from '../../db/cursor.ts';
-import { fieldError, sentence } from '../../fields.ts';
-import { exampleConnectionId } from '../../fleet/resource.ts';
-import { Limit, QueryText, QueryTime } from '../../query.ts';
+import { exampleConnectionId } from '../../fleet/lists/resource.ts';
+import { listCursor } from '../../platform/db/cursor.ts';
+import { fieldError, sentence } from '../../platform/fields.ts';
+import { Limit, QueryText, QueryTime } from '../../platform/query.ts';
 import type { Json } from './components.ts';
 import type { Refused } from './operation.ts';
 

@@ -1,6 +1,6 @@
-import { capitalised, type List } from '../../fleet/list.ts';
-import { lists } from '../../fleet/registry.ts';
-import { QueryTime } from '../../query.ts';
+import { capitalised, type List } from '../../fleet/lists/list.ts';
+import { lists } from '../../fleet/lists/registry.ts';
+import { QueryTime } from '../../platform/query.ts';
 import { ref } from './components.ts';
 import { examples } from './examples.ts';
 import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from './list-parts.ts';

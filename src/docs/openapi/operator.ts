@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { HealthOutput } from '../../health/schema.ts';
 import * as records from '../../ingest/schema.ts';
 import * as delivery from '../../operator/delivery-replies.ts';
+import { HealthOutput } from '../../operator/health/schema.ts';
 import { HomeOutput } from '../../operator/homes/replies.ts';
 import * as moving from '../../operator/moves/schema.ts';
 import { PullOutput } from '../../operator/pulls/replies.ts';

@@ -5,9 +5,9 @@ import {
   LocationOutput,
   VehicleLocationInput,
   VehicleLocationOutput,
-} from '../../fleet/field-types.ts';
-import { capitalised } from '../../fleet/list.ts';
-import { lists, recordKinds } from '../../fleet/registry.ts';
+} from '../../fleet/lists/field-types.ts';
+import { capitalised } from '../../fleet/lists/list.ts';
+import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 
 /** The component of a resource's items, such as `SafetyEvent`. */
 export const itemName = ({ kind }: { kind: string }): string => capitalised(kind);

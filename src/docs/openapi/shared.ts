@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { apiVersion } from '../../http/envelope.ts';
+import { apiVersion } from '../../platform/http/envelope.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 

@@ -10,7 +10,7 @@ export const icon = (name: keyof typeof icons): string =>
 const shapesOf = (svg: string): string =>
   svg.replace(/^[\s\S]*?<svg[^>]*>|<\/svg>\s*$/g, '').replaceAll(/\s*\n\s*/g, '');
 
-/** The service's mark, in the colours of the page. `src/design/mark.svg` is the same for browser tabs. */
+/** The service's mark, in the colours of the page. `src/portal/design/mark.svg` is the same for browser tabs. */
 export const mark =
   '<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/>' +
   '<path class="bars" d="m4.6 24.5 2.5-7h4.4L9 24.5zM11 24.5l4.3-12.3h4.4l-4.3 12.3zM17.4 24.5l6-17h4.4l-6 17z"/></svg>';

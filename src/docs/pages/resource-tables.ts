@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { Field } from '../../fleet/field.ts';
-import type { List } from '../../fleet/list.ts';
-import { lists, recordKinds } from '../../fleet/registry.ts';
+import type { Field } from '../../fleet/lists/field.ts';
+import type { List } from '../../fleet/lists/list.ts';
+import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { code, table } from './blocks.ts';
 
 /** Fills in the tables of a guide that follow from the resources, where it has `<!-- lists -->` or `<!-- records -->`. */

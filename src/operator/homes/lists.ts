@@ -1,9 +1,9 @@
 import { type Account, listAccounts } from '../../accounts/accounts.ts';
-import { type Entry, listAllAudit } from '../../audit/list.ts';
-import type { Slice, SliceQuery } from '../../db/slices.ts';
-import { type Deletion, listDeletions, maxDeletionsListed } from '../../deletion/state.ts';
-import { askHomes } from '../../homes/each.ts';
-import { hasHomes, homesOf } from '../../homes/homes.ts';
+import { type Entry, listAllAudit } from '../../accounts/audit/list.ts';
+import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
+import { askHomes } from '../../platform/homes/each.ts';
+import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
+import { type Deletion, listDeletions, maxDeletionsListed } from '../deletion/state.ts';
 
 /** A part of the accounts of all homes, oldest first. */
 export const listAllAccounts = (env: Env, slice: SliceQuery): Promise<Slice<Account>> =>

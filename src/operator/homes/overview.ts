@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { nobody } from '../../accounts/owner.ts';
-import { change, openDatabase, transaction } from '../../db/database.ts';
-import { earlierSize, type Size, sizeOf } from '../../health/size.ts';
-import { askHomes } from '../../homes/each.ts';
-import { homesOf, nameOf } from '../../homes/homes.ts';
+import { change, openDatabase, transaction } from '../../platform/db/database.ts';
+import { askHomes } from '../../platform/homes/each.ts';
+import { homesOf, nameOf } from '../../platform/homes/homes.ts';
+import { earlierSize, type Size, sizeOf } from '../health/size.ts';
 
 /** A home with what lives there; nulls where it cannot be asked. A count of `maxAccountsCounted` means that many or more. */
 export type HomeOverview = {

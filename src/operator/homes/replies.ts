@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { timestamp } from '../../fields.ts';
+import { timestamp } from '../../platform/fields.ts';
 import { type HomeOverview, maxAccountsCounted } from './overview.ts';
 
 const count = v.pipe(v.number(), v.integer());

@@ -1,11 +1,11 @@
 import { createMiddleware } from 'hono/factory';
 import { livesHere, type Owned } from '../../accounts/owner.ts';
-import { hasDelivery } from '../../deliveries/queries.ts';
-import { Refusal } from '../../errors.ts';
-import { askHomes } from '../../homes/each.ts';
-import { hasHomes, homesOf, nameOf } from '../../homes/homes.ts';
-import type { App, Context } from '../../http/context.ts';
-import { enterHome } from '../../http/home.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { askHomes } from '../../platform/homes/each.ts';
+import { hasHomes, homesOf, nameOf } from '../../platform/homes/homes.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { enterHome } from '../../platform/http/home.ts';
+import { hasDelivery } from '../../webhooks/deliveries/queries.ts';
 
 /** What the lists under `/operator` hold, by the name of the list. */
 const kinds: { [list: string]: Owned } = {

@@ -1,6 +1,6 @@
-import { checkHomes, problemIn, warningIn } from '../../health/homes.ts';
-import type { ServiceHealth } from '../../health/schema.ts';
-import { askHomes } from '../../homes/each.ts';
+import { askHomes } from '../../platform/homes/each.ts';
+import { checkHomes, problemIn, warningIn } from '../health/homes.ts';
+import type { ServiceHealth } from '../health/schema.ts';
 import { type DeliveryStatus, deliveryStatus, maxListed, maxPendingCounted } from '../status.ts';
 
 /** What operators look at first: the service's health, and how the deliveries of all homes that can be asked are doing. */

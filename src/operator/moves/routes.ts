@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
-import { invalid } from '../../errors.ts';
-import { parse } from '../../fields.ts';
-import { readJson } from '../../http/body.ts';
-import type { App, Context } from '../../http/context.ts';
-import { ok } from '../../http/envelope.ts';
-import { beginMove } from '../../moves/begin.ts';
-import { cancelMove } from '../../moves/end.ts';
-import { findMoveAnywhere } from '../../moves/find.ts';
-import { continueMove } from '../../moves/run.ts';
+import { beginMove } from '../../homes/moves/begin.ts';
+import { cancelMove } from '../../homes/moves/end.ts';
+import { findMoveAnywhere } from '../../homes/moves/find.ts';
+import { continueMove } from '../../homes/moves/run.ts';
+import { invalid } from '../../platform/errors.ts';
+import { parse } from '../../platform/fields.ts';
+import { readJson } from '../../platform/http/body.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { ok } from '../../platform/http/envelope.ts';
 import { NewMove, presentMove } from './schema.ts';
 
 /** Moving an account to another home: `move` begins it or goes on with it for some seconds, until it is done. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { timestamp } from '../../fields.ts';
-import { homeName, nameOf } from '../../homes/homes.ts';
-import { type Move, states } from '../../moves/state.ts';
+import { type Move, states } from '../../homes/moves/state.ts';
+import { timestamp } from '../../platform/fields.ts';
+import { homeName, nameOf } from '../../platform/homes/homes.ts';
 
 export const NewMove = v.object({
   /** The name of the home where the account is to live. */

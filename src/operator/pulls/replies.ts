@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { timestamp, timestampOrNull } from '../../fields.ts';
+import { timestamp, timestampOrNull } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
 import type { PullStatus } from '../../providers/status.ts';
 

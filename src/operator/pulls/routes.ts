@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { operatorInOwnerOf } from '../../accounts/owner.ts';
-import { invalid } from '../../errors.ts';
-import { parse } from '../../fields.ts';
-import { readJson } from '../../http/body.ts';
-import type { App, Context } from '../../http/context.ts';
-import { ok } from '../../http/envelope.ts';
+import { invalid } from '../../platform/errors.ts';
+import { parse } from '../../platform/fields.ts';
+import { readJson } from '../../platform/http/body.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { ok } from '../../platform/http/envelope.ts';
 import { replaceCredential } from '../../providers/connect.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';

@@ -1,6 +1,6 @@
 import { type Child, createContext, useContext } from 'hono/jsx';
-import { may, type Role } from '../../roles.ts';
-import { roleForAddress } from '../rights.ts';
+import { may, type Role } from '../../platform/roles.ts';
+import { roleForAddress } from '../session/rights.ts';
 
 /** The role of whoever reads a page. */
 export const ReaderRole = createContext<Role>('viewer');

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
-import type { FieldError } from '../../errors.ts';
-import type { FormProblem } from '../form.ts';
+import type { FieldError } from '../../platform/errors.ts';
 import { Allowed } from './allowed.tsx';
+import type { FormProblem } from './form.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 /** How much a button stands out: at most one of a page is `primary`; `danger` destroys something. */

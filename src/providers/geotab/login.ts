@@ -1,4 +1,4 @@
-import { isPrintable } from '../../fields.ts';
+import { isPrintable } from '../../platform/fields.ts';
 import { Problem } from '../problem.ts';
 import { at } from '../read.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { groupLimits } from '../../fleet/vehicles.ts';
+import { groupLimits } from '../../fleet/lists/vehicles.ts';
 import type { ProviderRecord } from '../connector.ts';
 import { at, field, msOf, place } from '../read.ts';
 import { isActive, reference, textAt, timeAt } from './values.ts';

@@ -1,4 +1,4 @@
-import { isPrintable } from '../../fields.ts';
+import { isPrintable } from '../../platform/fields.ts';
 import { call, retryAfterOf } from '../call.ts';
 import type { Access } from '../connector.ts';
 import { Problem, type ProblemKind } from '../problem.ts';

@@ -1,6 +1,6 @@
 import crc32 from 'crc-32';
-import { isIncident } from '../../incidents/translate.ts';
-import { providerWords } from '../../incidents/words.ts';
+import { isIncident } from '../../fleet/incidents/translate.ts';
+import { providerWords } from '../../fleet/incidents/words.ts';
 import { field } from '../read.ts';
 import { get } from './lists.ts';
 import { type Api, GeotabError } from './rpc.ts';

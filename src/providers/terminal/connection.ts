@@ -1,4 +1,4 @@
-import { isPrintable } from '../../fields.ts';
+import { isPrintable } from '../../platform/fields.ts';
 import { at } from '../read.ts';
 import { type Api, get } from './api.ts';
 

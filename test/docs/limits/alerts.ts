@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import { sendAlerts } from '../../../src/alerts/send.ts';
-import { newId } from '../../../src/db/ids.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
+import { sendAlerts } from '../../../src/webhooks/alerts/send.ts';
 import { signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { type World, world } from '../../support/world.ts';

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import { pruneChanges } from '../../../src/changes/prune.ts';
-import { encodePlace } from '../../../src/db/cursor.ts';
-import { newId } from '../../../src/db/ids.ts';
-import { generateToken } from '../../../src/tokens/format.ts';
+import { generateToken } from '../../../src/accounts/tokens/format.ts';
+import { pruneChanges } from '../../../src/fleet/changes/prune.ts';
+import { encodePlace } from '../../../src/platform/db/cursor.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { type ChangesReply, changes, noteOthers } from '../../support/follower.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';

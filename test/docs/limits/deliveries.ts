@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import { operatorIn } from '../../../src/accounts/owner.ts';
-import { openDatabase, transaction } from '../../../src/db/database.ts';
-import { newId } from '../../../src/db/ids.ts';
-import { attempt } from '../../../src/deliveries/attempt.ts';
-import type { Claimed } from '../../../src/deliveries/claim.ts';
+import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
+import { attempt } from '../../../src/webhooks/deliveries/attempt.ts';
+import type { Claimed } from '../../../src/webhooks/deliveries/claim.ts';
 import {
   circuitAfter,
   circuitFirstMs,
@@ -13,11 +13,11 @@ import {
   levelPatienceMs,
   nextAfter,
   schedule,
-} from '../../../src/deliveries/policy.ts';
-import { prune } from '../../../src/deliveries/prune.ts';
-import { recordStatements, reportOf } from '../../../src/deliveries/record.ts';
-import { replay } from '../../../src/deliveries/replay.ts';
-import { countReplayable } from '../../../src/deliveries/replay-count.ts';
+} from '../../../src/webhooks/deliveries/policy.ts';
+import { prune } from '../../../src/webhooks/deliveries/prune.ts';
+import { recordStatements, reportOf } from '../../../src/webhooks/deliveries/record.ts';
+import { replay } from '../../../src/webhooks/deliveries/replay.ts';
+import { countReplayable } from '../../../src/webhooks/deliveries/replay-count.ts';
 import { claim, deliveriesOf } from '../../support/deliveries.ts';
 import { rows } from '../../support/rows.ts';
 import { addDeliveries, api, create, dayMs, type Hits, letters, minuteMs, times, us } from './setting.ts';
@@ -82,7 +82,7 @@ export const deliveryHits: Hits = {
   },
   'time that a level of an accident waits for the one before it': async (seconds) => {
     expect(levelPatienceMs).toBe(seconds * 1000);
-    // test/deliveries/levels.test.ts waits for it.
+    // test/webhooks/deliveries/levels.test.ts waits for it.
   },
   'attempts of a delivery': async (most, hours) => {
     const failed = { result: 'timeout' } as const;

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import { pruneAudit } from '../../../src/audit/prune.ts';
-import { newId } from '../../../src/db/ids.ts';
-import { continueDeletions } from '../../../src/deletion/run.ts';
+import { pruneAudit } from '../../../src/accounts/audit/prune.ts';
+import { pruneTokens } from '../../../src/accounts/tokens/prune.ts';
+import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { listHomes } from '../../../src/operator/homes/overview.ts';
 import { status } from '../../../src/operator/homes/status.ts';
-import { pruneTokens } from '../../../src/tokens/prune.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { rows } from '../../support/rows.ts';
 import { as, call, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 import {

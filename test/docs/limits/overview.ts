@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import { openDatabase, transaction } from '../../../src/db/database.ts';
-import { recountLive } from '../../../src/trends/recount.ts';
+import { recountLive } from '../../../src/fleet/trends/recount.ts';
+import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { type World, world } from '../../support/world.ts';

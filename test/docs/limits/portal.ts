@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import { listConnections } from '../../../src/accounts/connections.ts';
 import { operatorIn } from '../../../src/accounts/owner.ts';
 import { createSignInLinks } from '../../../src/accounts/sessions.ts';
-import { newId } from '../../../src/db/ids.ts';
-import { webhookActivity } from '../../../src/deliveries/activity.ts';
-import { deliveriesOf } from '../../../src/deliveries/of-event.ts';
 import { connectionActivity, connectionRecords } from '../../../src/fleet/connection-activity.ts';
+import { listConnections } from '../../../src/fleet/connections.ts';
 import { matchFleet } from '../../../src/fleet/match.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
+import { webhookActivity } from '../../../src/webhooks/deliveries/activity.ts';
+import { deliveriesOf } from '../../../src/webhooks/deliveries/of-event.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';

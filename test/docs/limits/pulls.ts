@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import { newId } from '../../../src/db/ids.ts';
+import { type SamsaraData, samsaraStandIn, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
+import { tellHealth } from '../../../src/providers/health-alerts.ts';
 import { pull } from '../../../src/providers/pull.ts';
-import { tellHealth } from '../../../src/providers/tell.ts';
-import { type SamsaraData, samsaraStandIn, samsaraVehicle } from '../../../src/stand-ins/samsara.ts';
 import { signIn } from '../../support/portal.ts';
 import { connect, pullAll, turn } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { maxWaiting } from '../../../src/db/turns.ts';
+import { maxWaiting } from '../../../src/platform/db/turns.ts';
 import { rows } from '../../support/rows.ts';
 import { accident, as, driver, safetyEvent, vehicle, world } from '../../support/world.ts';
 import {

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, vi } from 'vitest';
-import { newId } from '../../../src/db/ids.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';

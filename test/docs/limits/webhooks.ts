@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { newId } from '../../../src/db/ids.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { rows } from '../../support/rows.ts';
 import { as, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 import { create, type Hits, letters, refusesMore, times } from './setting.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Stack } from '../../../src/cli/local/stack.ts';
-import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../../src/stand-ins/samsara.ts';
+import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { until } from './journey.ts';
 import { startProvider } from './provider.ts';
 

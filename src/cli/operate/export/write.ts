@@ -3,8 +3,8 @@ import { rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { csvHead, csvLines, type FlatColumn, flatColumns, flatten } from '../../../fleet/csv.ts';
-import { lists } from '../../../fleet/registry.ts';
+import { csvHead, csvLines, type FlatColumn, flatColumns, flatten } from '../../../fleet/lists/csv.ts';
+import { lists } from '../../../fleet/lists/registry.ts';
 
 /** The formats of an export, by their names. Each turns a file of JSON lines into a file of its own. */
 export const formats = { ndjson: rename, csv: writeCsv, parquet: writeParquet } satisfies Record<

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parse as parseCsv } from 'csv-parse';
-import type { Cell } from '../../../fleet/field.ts';
-import { recordKinds } from '../../../fleet/registry.ts';
+import type { Cell } from '../../../fleet/lists/field.ts';
+import { recordKinds } from '../../../fleet/lists/registry.ts';
 
 /** One line of a file: its number from 1, its record or what is wrong with it, and the bytes read so far. */
 export type Line = { line: number; record?: unknown; problem?: string; bytesRead: number };

@@ -1,0 +1,75 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, openDatabase, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
+import { invalid } from '../../platform/errors.ts';
+import type { Action, Subject } from './note.ts';
+
+/** An entry of the audit log; `at` in milliseconds since 1970. Names are as they were then. */
+export type Entry = {
+  accountId: string;
+  seq: number;
+  at: number;
+  actor: 'operator' | 'person' | 'token' | 'service';
+  actorId: string | null;
+  actorName: string | null;
+  action: Action;
+  subject: Subject;
+  subjectId: string;
+  subjectName: string | null;
+  /** What was changed, by name. */
+  fields: string[];
+};
+
+/** A part of the account's audit log, newest first. */
+export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Entry>> {
+  const { accountId } = caller;
+  const after = slice.after ? sql`and seq < ${slice.after.sort}` : sql.empty();
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [select(db, sql`account_id = ${accountId} ${after} order by seq desc limit ${slice.limit + 1}`)],
+    { repeatable: true },
+  );
+  return cut(rows, slice, ({ seq }) => ({ sort: seq, id: accountId }));
+}
+
+/** A part of the audit log of all accounts, newest first, for operators. @throws Refusal: invalid, for a cursor */
+export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<Entry>> {
+  const after = slice.after ? sql`and (at, account_id, seq) < ${placeOf(slice.after)}` : sql.empty();
+  const rows = await select(
+    openDatabase(env),
+    sql`true ${after} order by at desc, account_id desc, seq desc limit ${slice.limit + 1}`,
+  );
+  return cut(rows, slice, ({ at, accountId, seq }) => ({ sort: at, id: `${accountId}/${seq}` }));
+}
+
+type Row = Omit<Entry, 'fields'> & { fields: string };
+
+const select = (db: Database, which: SQL) =>
+  statement<Row>(
+    db,
+    sql`
+    select account_id as accountId, seq, at, actor, actor_id as actorId, actor_name as actorName, action, subject,
+      subject_id as subjectId, subject_name as subjectName, fields
+    from audit_log where ${which}`,
+  );
+
+function placeOf({ sort, id }: { sort: number; id: string }): SQL {
+  const [accountId, seq] = id.split('/');
+  if (!accountId || !seq) throw invalid('Invalid cursor');
+  return sql`(${sort}, ${accountId}, ${Number(seq)})`;
+}
+
+function cut(
+  rows: Row[],
+  { limit }: SliceQuery,
+  position: (row: Row) => { sort: number; id: string },
+): Slice<Entry> {
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return {
+    items: page.map((row) => ({ ...row, fields: JSON.parse(row.fields) })),
+    ...(last && { next: position(last) }),
+  };
+}

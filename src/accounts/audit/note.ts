@@ -1,0 +1,71 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database } from '../../platform/db/database.ts';
+import type { Caller } from '../../platform/db/guard.ts';
+
+/** What can be done to something. */
+export const actions = [
+  'created',
+  'changed',
+  'suspended',
+  'activated',
+  'revoked',
+  'invited',
+  'scheduled for deletion',
+  'deleted',
+  'erased',
+] as const;
+export type Action = (typeof actions)[number];
+
+/** What it can be done to. */
+export const subjects = [
+  'account',
+  'connection',
+  'API token',
+  'ingest key',
+  'webhook',
+  'person',
+  'driver',
+] as const;
+export type Subject = (typeof subjects)[number];
+
+/**
+ * A change to be noted. `of` selects the `id` and the `name` of what is changed, or no row if nothing changes; it runs
+ * where the statement stands in the transaction, so for what is deleted it comes first. `fields` are the names of what
+ * was changed. No secret belongs in any of these: a webhook without a name is named by its host.
+ */
+export type Change = { action: Action; subject: Subject | SQL; of: SQL; fields?: string[] };
+
+/** Who acts: a caller, or the service itself in an account. */
+type Actor = Caller | { service: true; accountId: string };
+
+/**
+ * The statement that notes a change in the audit log of the actor's account. It belongs in the transaction of the
+ * change itself: then neither is there without the other. Writes two rows.
+ */
+export const note = (db: Database, actor: Actor, { action, subject, of, fields = [] }: Change) =>
+  change(
+    db,
+    sql`
+    insert into audit_log (account_id, seq, at, actor, actor_id, actor_name, action, subject, subject_id,
+      subject_name, fields)
+    select ${actor.accountId},
+      1 + coalesce((select max(seq) from audit_log where account_id = ${actor.accountId}), 0), ${Date.now()},
+      ${kindOf(actor)}, who.id, who.name, ${action}, ${subject}, subject.id, subject.name,
+      ${JSON.stringify(fields)}
+    from (${of}) subject left join (${whoIs(actor)}) who limit 1`,
+  );
+
+function kindOf(actor: Actor): 'operator' | 'person' | 'token' | 'service' {
+  if ('service' in actor) return 'service';
+  if ('operator' in actor) return 'operator';
+  return 'tokenId' in actor ? 'token' : 'person';
+}
+
+/** Taken from the credential itself, so that nobody acts in another's name. */
+function whoIs(actor: Actor): SQL {
+  if ('tokenId' in actor) return sql`select id, name from tokens where id = ${actor.tokenId}`;
+  if ('sessionHash' in actor)
+    return sql`select u.id, u.email as name from sessions s join portal_users u on u.id = s.user_id
+      where s.hash = ${actor.sessionHash}`;
+  return sql`select null as id, null as name`;
+}

@@ -1,0 +1,125 @@
+import { createMiddleware } from 'hono/factory';
+import * as v from 'valibot';
+import { config } from '../../platform/config.ts';
+import { asCaller } from '../../platform/db/guard.ts';
+import { slotsPerAccount } from '../../platform/db/slots.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { homesOf } from '../../platform/homes/homes.ts';
+import { noteMoved } from '../../platform/homes/moved.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { enterHome } from '../../platform/http/home.ts';
+import { addressOf, limit, limitByAddress, rateLimited } from '../../platform/http/limits.ts';
+import { rateLimits } from '../../platform/http/rate-limits.ts';
+import { nearOf } from '../../platform/http/replica-reads.ts';
+import { hashToken, homeInToken, isRecognised, isWellFormed, type Scope } from './format.ts';
+import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Behind `authenticate`: the credential that was used. */
+    token: KnownToken;
+  }
+}
+
+/**
+ * Admits holders of a credential of `scope` (spec 5, design 4). KV says who is calling; the first batch of
+ * `asCaller` checks that the credential is still good, before anything of the account is read. What we do not recognise
+ * as ours is counted by address before it is looked up anywhere; a credential of ours never depends on its neighbours.
+ *
+ * @throws Refusal: unauthenticated, forbidden, rate limited
+ */
+export const authenticate = (scope: Scope) =>
+  createMiddleware<App>(async (c, next) => {
+    const value = c.req.header('x-api-key')?.trim() ?? '';
+    if (!isWellFormed(value)) throw new Refusal({ kind: 'unauthenticated' });
+    const hash = await hashToken(value);
+    c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
+    const isOurs = isRemembered(hash) || (await isRecognised(value, config(c.env).headerKeys));
+    const token = isOurs ? await findOurs(c, value, hash) : await findUnknown(c, value, hash);
+    if (!token) throw new Refusal({ kind: 'unauthenticated' });
+    if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
+    enterHome(c, homeInToken(value), token.accountId);
+    const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...nearOf(c) };
+    const check = () => asCaller(c.env, caller, () => [], { repeatable: true });
+    if (token.scope !== scope) {
+      await check(); // a revoked one is 401 here too
+      throw new Refusal({ kind: 'forbidden' });
+    }
+    c.set('token', token);
+    c.set('caller', caller);
+    await next();
+    // The body was refused before D1 was asked: whether the token is good comes before what was wrong with the body.
+    if (caller.lastUsedAt === undefined) await check();
+    if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // the next use will
+  });
+
+/** A credential that we have issued, if it is still there. */
+async function findOurs(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
+  const [atTheEdge] = await Promise.all([
+    knownAtTheEdge(c.env.TOKENS, hash),
+    limit(c.env, 'TOKEN_LIMIT', hash),
+  ]);
+  return atTheEdge ?? (await findAtHome(c, value, hash)) ?? (await findElsewhere(c, value, hash));
+}
+
+/**
+ * Of what is not recognised as ours, an address has one looked up at a time, a quarter of the time: a flood costs its
+ * neighbours little.
+ */
+const unknowns = slotsPerAccount(1, 10, (_, ms) => Math.min(3 * ms, longestRestMs));
+const longestRestMs = 250;
+const unknownPatienceMs = 10_000;
+
+/** A credential from before there were checksums, or of a key that has been rotated out since; nearly always junk. */
+async function findUnknown(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
+  await limitByAddress(c, 'UNKNOWN_LIMIT');
+  const looked = await unknowns.run(addressOf(c), unknownPatienceMs, async () => ({
+    found: (await knownAtTheEdge(c.env.TOKENS, hash)) ?? (await findAtHome(c, value, hash)),
+  }));
+  if (!looked) throw rateLimited('UNKNOWN_LIMIT');
+  if (looked.found) await limit(c.env, 'TOKEN_LIMIT', hash);
+  return looked.found;
+}
+
+async function findAtHome(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
+  const home = homesOf(c.env).get(homeInToken(value));
+  return home && findToken(home, hash);
+}
+
+/** Looks in the other homes for a credential of ours, because its account may have moved. */
+async function findElsewhere(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
+  for (const [name, home] of homesOf(c.env)) {
+    const token = name === homeInToken(value) ? undefined : await findToken(home, hash);
+    if (token) {
+      noteMoved(token.accountId, name);
+      return token;
+    }
+  }
+  return undefined;
+}
+
+const { calls, seconds } = rateLimits.TOKEN_LIMIT;
+
+const rememberedMs = 60_000;
+const maxRemembered = 1000;
+const remembered = new Map<string, { token: KnownToken; until: number }>();
+
+const isRemembered = (hash: string): boolean => (remembered.get(hash)?.until ?? 0) > Date.now();
+
+/**
+ * What this isolate or KV knows of a credential. Both only say who is calling, which never changes; whether the
+ * credential is still good is for D1 to say. If KV fails, D1 is asked instead.
+ */
+async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
+  const known = remembered.get(hash);
+  if (known && known.until > Date.now()) return known.token;
+  try {
+    const entry = v.safeParse(KnownToken, await kv.get(hash, { type: 'json', cacheTtl: 60 }));
+    if (!entry.success) return undefined;
+    if (remembered.size >= maxRemembered) remembered.clear();
+    remembered.set(hash, { token: entry.output, until: Date.now() + rememberedMs });
+    return entry.output;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,288 @@
+import { and, desc, eq, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm';
+import * as v from 'valibot';
+import { config } from '../../platform/config.ts';
+import { type Database, openDatabase, refuseUnless, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { newId } from '../../platform/db/ids.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
+import { accounts, connections, tokens } from '../../platform/db/tables.ts';
+import { untilTrustsLapse } from '../../platform/db/token-cache-ttl.ts';
+import { invalid } from '../../platform/errors.ts';
+import { nameOf } from '../../platform/homes/homes.ts';
+import { fault } from '../../platform/log.ts';
+import { creatorOfToken } from '../audit/creator.ts';
+import { note } from '../audit/note.ts';
+import { generateToken, hashToken, type Scope } from './format.ts';
+
+/** What may be shown of a credential: never its value. Times are milliseconds since 1970. */
+export type Token = Omit<typeof tokens.$inferSelect, 'hash' | 'accountId'>;
+
+/** What the edge knows of a credential: the value in KV under its hash. An ingest key carries its feed. */
+export const KnownToken = v.variant('scope', [
+  v.object({
+    scope: v.literal('api'),
+    id: v.string(),
+    accountId: v.string(),
+    expiresAt: v.optional(v.number()),
+  }),
+  v.object({
+    scope: v.literal('ingest'),
+    id: v.string(),
+    accountId: v.string(),
+    connectionId: v.string(),
+    provider: v.string(),
+    tSP: v.string(),
+    incidentTypeMap: v.optional(v.record(v.string(), v.array(v.string()))),
+    expiresAt: v.optional(v.number()),
+  }),
+]);
+export type KnownToken = v.InferOutput<typeof KnownToken>;
+
+/** What a new credential is for: the account's API, or with a connection the ingest of its records. */
+export type NewToken = {
+  connectionId?: string | undefined;
+  name: string;
+  /** Milliseconds since 1970. */
+  expiresAt?: number | undefined;
+};
+
+/**
+ * Issues a credential in the caller's account: an ingest key for a connection, otherwise an API token. The
+ * `value` in the result is never available again (spec 5.3).
+ *
+ * @throws Refusal: invalid, when the account or connection does not exist, or has as many as it can
+ */
+export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
+  const { connectionId, name, expiresAt = null } = wanted;
+  const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
+  const value = await generateToken(scope, config(env).headerKeys, nameOf(env));
+  const hash = await hashToken(value);
+  const owner =
+    connectionId === undefined
+      ? sql`select id as account_id, null as connection_id from accounts where id = ${caller.accountId}`
+      : sql`select account_id, id as connection_id from connections
+          where id = ${connectionId} and account_id = ${caller.accountId}`;
+  const [, , [row]] = await asCaller(env, caller, (db) => [
+    refuseIfFull(db, caller, connectionId),
+    statement(
+      db,
+      sql`
+      insert into tokens (id, account_id, connection_id, scope, name, hash, last_four, created_at, expires_at)
+      select ${newId()}, account_id, connection_id, ${scope}, ${name}, ${hash}, ${value.slice(-4)},
+        ${Date.now()}, ${expiresAt}
+      from (${owner})`,
+    ),
+    db.select().from(tokens).where(eq(tokens.hash, hash)),
+    note(db, caller, {
+      action: 'created',
+      subject: credentialName(scope),
+      of: sql`select id, name from tokens where hash = ${hash}`,
+    }),
+  ]);
+  if (!row) throw invalid(scope === 'ingest' ? 'Unknown connection' : 'Unknown account');
+  await findToken(env, hash); // so that the edge knows it before it is used
+  return { ...visible(row), value };
+}
+
+const credentialName = (scope: Scope) => (scope === 'api' ? 'API token' : 'ingest key');
+
+/** How many API tokens of an account, and ingest keys of a connection, can be active at a time. */
+export const maxApiTokens = 200;
+export const maxIngestKeys = 20;
+
+/** In the transaction that adds one more, so that no race gets past it. */
+function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string | undefined) {
+  const [of, max, word] =
+    connectionId === undefined
+      ? [sql`account_id = ${accountId} and scope = 'api'`, maxApiTokens, 'too many tokens' as const]
+      : [sql`connection_id = ${connectionId}`, maxIngestKeys, 'too many ingest keys' as const];
+  const active = sql`${of} and revoked_at is null and (expires_at is null or expires_at > ${Date.now()})`;
+  return refuseUnless(
+    db,
+    sql`(select count(*) from (select 1 from tokens where ${active} limit ${max})) < ${max}`,
+    word,
+  );
+}
+
+/** A part of the account's credentials that are not revoked, newest first. */
+export async function listTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Token>> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(tokens)
+        .where(and(activeOf(caller), following(tokens, slice, 'newest first')))
+        .orderBy(desc(tokens.createdAt), desc(tokens.id))
+        .limit(slice.limit + 1),
+    ],
+    { repeatable: true },
+  );
+  const { items, ...rest } = sliceOf(rows, slice);
+  return { items: items.map(visible), ...rest };
+}
+
+/** An API token, with who created it as far as the audit log knows. */
+export type ApiToken = Token & { createdBy: string | null };
+
+/** A part of the account's API tokens that are not revoked, newest first. */
+export async function listApiTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<ApiToken>> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select({
+          ...getTableColumns(tokens),
+          createdBy: creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by'),
+        })
+        .from(tokens)
+        .where(and(activeOf(caller), eq(tokens.scope, 'api'), following(tokens, slice, 'newest first')))
+        .orderBy(desc(tokens.createdAt), desc(tokens.id))
+        .limit(slice.limit + 1),
+    ],
+    { repeatable: true },
+  );
+  const { items, ...rest } = sliceOf(rows, slice);
+  return { items: items.map(({ createdBy, ...row }) => ({ ...visible(row), createdBy })), ...rest };
+}
+
+/** One credential of the account; undefined if it has none with this id, or has revoked it. */
+export async function findTokenById(env: Env, caller: Caller, id: string): Promise<Token | undefined> {
+  const [[row]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      db
+        .select()
+        .from(tokens)
+        .where(and(activeOf(caller), eq(tokens.id, id))),
+    ],
+    { repeatable: true },
+  );
+  return row && visible(row);
+}
+
+const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt));
+
+/**
+ * Revokes a credential of the account with immediate effect: D1 refuses it from now on, whatever KV still says, and
+ * where lists are read from replicas this returns once none trusts it any more. Revoking one twice is fine.
+ *
+ * @throws Refusal: invalid, when there is no such credential
+ */
+export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
+  const [, [row]] = await asCaller(env, caller, (db) => [
+    note(db, caller, {
+      action: 'revoked',
+      subject: sql`(select iif(scope = 'api', ${credentialName('api')}, ${credentialName('ingest')})
+        from tokens where id = ${id})`,
+      of: sql`select id, name from tokens
+        where id = ${id} and account_id = ${caller.accountId} and revoked_at is null`,
+    }),
+    db
+      .update(tokens)
+      .set({ revokedAt: sql`coalesce(revoked_at, ${Date.now()})` })
+      .where(and(eq(tokens.id, id), eq(tokens.accountId, caller.accountId)))
+      .returning(),
+  ]);
+  if (!row) throw invalid('Unknown token');
+  // Each call of `/ingest` checks its key on the primary, in the transaction that writes: nobody trusts one.
+  const lapsed = row.scope === 'api' ? untilTrustsLapse(env) : undefined;
+  await Promise.all([forgetTokens(env, [row.hash]), lapsed]);
+  return visible(row);
+}
+
+/**
+ * Looks a credential up by its hash in D1, for when KV does not know it, and stores it in KV. Returns undefined
+ * for one that is unknown, revoked or expired.
+ */
+export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
+  const now = Date.now();
+  const [row] = await openDatabase(env)
+    .select({ token: tokens, connection: connections })
+    .from(tokens)
+    .innerJoin(accounts, eq(accounts.id, tokens.accountId))
+    .leftJoin(connections, eq(connections.id, tokens.connectionId))
+    .where(and(eq(tokens.hash, hash), isNull(tokens.revokedAt)));
+  if (!row || (row.token.expiresAt && row.token.expiresAt <= now)) return undefined;
+  const known = asKnown(row.token, row.connection);
+  const expiration = row.token.expiresAt && Math.ceil(row.token.expiresAt / 1000);
+  // KV refuses an expiry less than a minute away; such a token simply stays out of it.
+  if (!expiration || expiration > now / 1000 + 61)
+    await bestEffort(() => env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}));
+  return known;
+}
+
+/** Makes the edge forget a connection's ingest keys, after the connection has changed. */
+export async function forgetIngestKeys(env: Env, caller: Caller, connectionId: string): Promise<void> {
+  const [rows] = await asCaller(env, caller, (db) => [
+    db
+      .select({ hash: tokens.hash })
+      .from(tokens)
+      .where(and(eq(tokens.connectionId, connectionId), isNull(tokens.revokedAt))),
+  ]);
+  await forgetTokens(
+    env,
+    rows.map(({ hash }) => hash),
+  );
+}
+
+/** Makes the edge forget credentials, by their hashes. D1 is what refuses them: this may fail. */
+export const forgetTokens = async (env: Env, hashes: string[]): Promise<void> => {
+  await Promise.all(hashes.map((hash) => bestEffort(() => env.TOKENS.delete(hash))));
+};
+
+/** A caller with a credential. */
+export type TokenCaller = Extract<Caller, { tokenId: string }>;
+
+const hourMs = 3_600_000;
+
+/** True when the last recorded use of the credential is an hour old. */
+export const isUseDue = ({ lastUsedAt }: TokenCaller): boolean =>
+  lastUsedAt !== undefined && lastUsedAt <= Date.now() - hourMs;
+
+/** Records that a credential was used, at most once an hour. Call it off the request's path. */
+export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
+  const now = Date.now();
+  await openDatabase(env)
+    .update(tokens)
+    .set({ lastUsedAt: now })
+    .where(
+      and(eq(tokens.id, caller.tokenId), or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, now - hourMs))),
+    );
+}
+
+/** KV only makes things faster: when it fails, D1 still knows and refuses, so the work goes on. */
+async function bestEffort(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch {
+    fault('warn', { message: 'KV refused a write' });
+  }
+}
+
+function asKnown(
+  token: typeof tokens.$inferSelect,
+  connection: typeof connections.$inferSelect | null,
+): KnownToken {
+  const common = {
+    id: token.id,
+    accountId: token.accountId,
+    ...(token.expiresAt && { expiresAt: token.expiresAt }),
+  };
+  if (!connection) return { scope: 'api', ...common };
+  return {
+    scope: 'ingest',
+    ...common,
+    connectionId: connection.id,
+    provider: connection.provider,
+    tSP: connection.tsp,
+    ...(connection.incidentTypeMap && { incidentTypeMap: connection.incidentTypeMap }),
+  };
+}
+
+function visible({ hash: _hash, accountId: _accountId, ...token }: typeof tokens.$inferSelect): Token {
+  return token;
+}

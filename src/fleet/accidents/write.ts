@@ -1,0 +1,87 @@
+import { sql } from 'drizzle-orm';
+import { change, type Database } from '../../platform/db/database.ts';
+import { timestamp } from '../../platform/fields.ts';
+import { dismissedAfter, isOlder, toldAfter } from './notified.ts';
+
+/** A record of an accident, as the row that it would be were it the only one. */
+export type AccidentRow = { id: string; createdAt: number };
+
+/** The most vehicles of a VIN, all accounts together, that are looked through for the one to name: it is near unique. */
+const maxVehicles = 50;
+
+/**
+ * Adds records to the accidents that they are about, each of another accident, as one statement; its `meta.changes` are
+ * those that changed anything:
+ *
+ * - vin, eventTime and location are of the newest version, and so is reportUrl among those that have one; without
+ *   `sourceUpdatedAt` a lower level is older than a higher one, so that a call sent twice changes nothing;
+ * - reportReady and isAccurate are of the highest level, but a false alarm is never accurate;
+ * - each level is there once, in order of level, with when it first came;
+ * - the vehicle is looked for until one is found, and again when the VIN changes.
+ */
+export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
+  change(
+    db,
+    sql`
+    insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, event_time, location,
+      notification_level, report_ready, is_accurate, dismissed, report_url, levels, told, source_updated_at,
+      created_at, updated_at)
+    select
+      r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'), vin_now,
+      coalesce(iif(vin = vin_now, vehicle_id, null), (
+        select id from (
+          select id, account_id, connection_id, created_at from vehicles where vin = vin_now
+          order by created_at limit ${maxVehicles})
+        where account_id = r->>'accountId' order by connection_id <> r->>'connectionId', created_at limit 1)),
+      iif(behind, event_time, r->>'eventTime'), iif(behind, location, r->>'location'),
+      max(level, coalesce(notification_level, 0)), iif(leads, r->>'reportReady', report_ready),
+      case
+        when dismissed_now then 0
+        when leads then r->>'isAccurate'
+        when dismissed then notification_level >= 2 -- reopened by a version of a lower level
+        else is_accurate
+      end,
+      dismissed_now,
+      iif(behind, coalesce(report_url, r->>'reportUrl'), coalesce(r->>'reportUrl', report_url)),
+      iif(
+        exists (select 1 from json_each(levels) where value->>'notificationLevel' = level), levels,
+        (select json_group_array(json(value)) from (
+          select value from json_each(json_insert(coalesce(levels, '[]'), '$[#]',
+            json_object('notificationLevel', level, 'receivedAt', r->>'receivedAt')))
+          order by value->>'notificationLevel'))),
+      told_now,
+      max(coalesce(source_updated_at, r->>'sourceUpdatedAt'), coalesce(r->>'sourceUpdatedAt', source_updated_at)),
+      coalesce(created_at, r->>'createdAt'), r->>'updatedAt'
+    from (
+      select r.value as r, a.*, r.value->>'notificationLevel' as level,
+        ${isBehind} as behind, iif(${isBehind}, a.vin, r.value->>'vin') as vin_now,
+        ${dismissedAfter(record)} as dismissed_now, ${toldAfter(record)} as told_now,
+        case
+          when a.id is null then 1
+          when ${isOlder(record)} then r.value->>'notificationLevel' > a.notification_level
+          else r.value->>'notificationLevel' >= a.notification_level
+        end as leads
+      from json_each(${JSON.stringify(rows.map(withTime))}) r
+      left join accidents a on a.id = r.value->>'id')
+    where true
+    on conflict (id) do update set
+      vin = excluded.vin, vehicle_id = excluded.vehicle_id, event_time = excluded.event_time,
+      location = excluded.location, notification_level = excluded.notification_level,
+      report_ready = excluded.report_ready, is_accurate = excluded.is_accurate, dismissed = excluded.dismissed,
+      report_url = excluded.report_url, levels = excluded.levels, told = excluded.told,
+      source_updated_at = excluded.source_updated_at, updated_at = excluded.updated_at
+    where (accidents.vin, accidents.vehicle_id, accidents.event_time, accidents.location,
+        accidents.notification_level, accidents.report_ready, accidents.is_accurate, accidents.dismissed,
+        accidents.report_url, accidents.levels, accidents.told, accidents.source_updated_at)
+      is not (excluded.vin, excluded.vehicle_id, excluded.event_time, excluded.location,
+        excluded.notification_level, excluded.report_ready, excluded.is_accurate, excluded.dismissed,
+        excluded.report_url, excluded.levels, excluded.told, excluded.source_updated_at)`,
+  );
+
+const record = sql`r.value`;
+
+const isBehind = sql`coalesce(r.value->>'sourceUpdatedAt' < a.source_updated_at,
+  r.value->>'notificationLevel' < a.notification_level, 0)`;
+
+/** With when it came, as lists show it. */
+const withTime = (row: AccidentRow) => ({ ...row, receivedAt: timestamp(row.createdAt) });

@@ -1,0 +1,98 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database, statement } from '../../platform/db/database.ts';
+import type { DayOf, Part } from './bucket.ts';
+
+/** `writing`: D1 alone counts. From `moving` on the archive does, and D1 still has some of the rows; `done`: it has none. */
+export type State = 'writing' | 'moving' | 'done';
+
+/** A day that the archive has, with its files in order. */
+export type Archived = { connectionId: string; day: number; parts: Part[] };
+
+type Stored = Omit<Archived, 'parts'> & { parts: string };
+
+/** Which days of a list to look for: an account's, or one connection's; from one day on, or backwards. */
+export type DaysQuery = {
+  kind: string;
+  accountId: string;
+  connectionId?: string | undefined;
+  /** Both inclusive. */
+  from: number;
+  to: number;
+  descending: boolean;
+  /** How many days. */
+  most: number;
+};
+
+/** The first archived days of a list. They are sought between two bounds: SQLite would seek by one of three. */
+export const daysOf = (db: Database, query: DaysQuery) => {
+  const last = lastDay(query);
+  const bounds = query.descending
+    ? sql`day >= ${last} and day <= ${query.to}`
+    : sql`day >= ${query.from} and day <= ${last}`;
+  return statement<Stored>(
+    db,
+    sql`select connection_id as connectionId, day, parts from archived_days
+      where ${scope(query)} and ${bounds} and state <> 'writing' order by day ${direction(query)}`,
+  );
+};
+
+/** SQL for the last of these days, and null if there is none. */
+export const lastDay = (query: DaysQuery): SQL =>
+  sql`(select ${sql.raw(query.descending ? 'min' : 'max')}(day) from (select distinct day from archived_days
+    where ${withinScope(query)} order by day ${direction(query)} limit ${query.most}))`;
+
+/** SQL for the newest day that the archive has of the whole list. */
+export const newestDay = ({ kind, accountId, connectionId }: DaysQuery): SQL =>
+  sql`(select max(day) from archived_days where ${scope({ kind, accountId, connectionId })})`;
+
+const direction = ({ descending }: DaysQuery): SQL => sql.raw(descending ? 'desc' : 'asc');
+
+const withinScope = ({ from, to, ...query }: DaysQuery): SQL =>
+  sql`${scope(query)} and day >= ${from} and day <= ${to} and state <> 'writing'`;
+
+const scope = ({
+  kind,
+  accountId,
+  connectionId,
+}: Pick<DaysQuery, 'kind' | 'accountId' | 'connectionId'>): SQL =>
+  connectionId
+    ? sql`kind = ${kind} and connection_id = ${connectionId} and +account_id = ${accountId}`
+    : sql`account_id = ${accountId} and kind = ${kind}`;
+
+/** A row of the catalog as it is used. */
+export const archivedOf = ({ parts, ...row }: Stored): Archived => ({ ...row, parts: JSON.parse(parts) });
+
+const key = ({ kind, connectionId, day }: DayOf): SQL =>
+  sql`kind = ${kind} and connection_id = ${connectionId} and day = ${day}`;
+
+/** What the catalog has of a day. */
+export const entryOf = (db: Database, day: DayOf) =>
+  statement<{ state: State; parts: string }>(
+    db,
+    sql`select state, parts from archived_days where ${key(day)}`,
+  );
+
+/** Writes what the catalog has of a day. */
+export const putEntry = (db: Database, day: DayOf, state: State, parts: Part[]) =>
+  change(
+    db,
+    sql`insert into archived_days (kind, account_id, connection_id, day, state, parts)
+      values (${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, ${state}, ${JSON.stringify(parts)})
+      on conflict do update set state = excluded.state, parts = excluded.parts`,
+  );
+
+/** Takes a day out of the catalog. */
+export const dropEntry = (db: Database, day: DayOf) =>
+  change(db, sql`delete from archived_days where ${key(day)}`);
+
+/** Some days that were begun and are not done; not of connections that are being deleted. */
+export const openEntries = (db: Database, kinds: string[], most: number, also: SQL = sql.empty()) =>
+  statement<DayOf>(
+    db,
+    sql`select kind, account_id as accountId, connection_id as connectionId, day
+      from archived_days indexed by archived_days_open
+      where state <> 'done' and kind in (select value from json_each(${JSON.stringify(kinds)}))
+        and not exists (select 1 from deletions d where d.id in (connection_id, account_id))
+        ${also}
+      limit ${most}`,
+  );

@@ -1,0 +1,111 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
+import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { bucketOf, type DayOf, type Part, PartGone } from './bucket.ts';
+import { dayMs } from './day.ts';
+import type { ArchiveKind, Row } from './kind.ts';
+import { readPart } from './write.ts';
+
+/** For how long after a change an archived record is found by its id: a day longer than the change feed keeps it. */
+const keptMs = 31 * dayMs;
+
+/** Notes where those of these rows are archived that changed lately. It comes before they are deleted from D1. */
+export const noteLately = (
+  db: Database,
+  { name, id }: ArchiveKind,
+  day: DayOf,
+  rows: Row[],
+  now = Date.now(),
+) => {
+  const lately = rows.filter((row) => Number(row.updatedAt) > now - keptMs);
+  const versions = JSON.stringify(lately.map((row) => [row[id], row.updatedAt]));
+  return change(
+    db,
+    sql`insert into archived_lately (kind, id, account_id, connection_id, day, changed_at)
+      select ${name}, value->>0, ${day.accountId}, ${day.connectionId}, ${day.day}, value->>1
+      from json_each(${versions}) where true
+      on conflict do update set day = excluded.day, changed_at = excluded.changed_at
+        where (day, changed_at) is not (excluded.day, excluded.changed_at)`,
+  );
+};
+
+/** How many days are read side by side. */
+const daysAtATime = 5;
+
+/**
+ * Finds archived records by their ids, if they have changed in the last 31 days, as D1 would return them. Reads the
+ * files of each day that one of them is on.
+ *
+ * @throws Refusal: unauthenticated, forbidden. PartGone, if a file is replaced at this moment, again and again
+ */
+export async function findArchived(
+  env: Env,
+  caller: Caller,
+  kind: ArchiveKind,
+  ids: string[],
+): Promise<Row[]> {
+  const bucket = bucketOf(env);
+  if (!bucket || ids.length === 0) return [];
+  for (let tries = 1; ; tries++) {
+    try {
+      const found: Row[] = [];
+      const days = await daysWith(env, caller, kind, ids);
+      for (let at = 0; at < days.length; at += daysAtATime) {
+        const some = days.slice(at, at + daysAtATime);
+        found.push(...(await Promise.all(some.map((day) => rowsOn(bucket, kind, day)))).flat());
+      }
+      return found;
+    } catch (error) {
+      if (!(error instanceof PartGone) || tries === 3) throw error;
+    }
+  }
+}
+
+/** A day of the archive with some of these records. */
+type DayWith = DayOf & { parts: string; ids: string };
+
+async function daysWith(env: Env, caller: Caller, kind: ArchiveKind, ids: string[]): Promise<DayWith[]> {
+  const [days] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        statement<DayWith>(
+          db,
+          sql`select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts,
+              json_group_array(l.id) as ids
+            from json_each(${JSON.stringify(ids)}) w
+            cross join archived_lately l on l.kind = ${kind.name} and l.id = w.value
+            cross join archived_days d on d.kind = l.kind and d.connection_id = l.connection_id and d.day = l.day
+            where l.account_id = ${caller.accountId} group by d.connection_id, d.day`,
+        ),
+      ] as const,
+    { repeatable: true },
+  );
+  return days;
+}
+
+async function rowsOn(bucket: R2Bucket, kind: ArchiveKind, { parts, ids, ...day }: DayWith): Promise<Row[]> {
+  const wanted = new Set<unknown>(JSON.parse(ids));
+  const isWanted = (row: Row) => wanted.has(row[kind.id]);
+  const files: Part[] = JSON.parse(parts);
+  const read = async (file: string, keys?: string[]) => {
+    const rows = await readPart(bucket, kind, day, file, keys);
+    if (!rows) throw new PartGone(day);
+    return rows.filter(isWanted);
+  };
+  const found: Row[] = [];
+  for (const { file } of files)
+    if (files.length === 1 || (await read(file, [kind.id])).length > 0) found.push(...(await read(file)));
+  return found;
+}
+
+/** Forgets where records are that changed longer ago. Once an hour; returns how many. */
+export const forgetLately = (env: Env, now = Date.now()): Promise<number> =>
+  changeInChunks(openDatabase(env), longAgo(now - keptMs));
+
+/** The statement, apart so that a test can ask SQLite for its plan. */
+export const longAgo = (before: number): SQL => sql`
+  delete from archived_lately where (kind, id) in (
+    select kind, id from archived_lately where changed_at < ${before} limit ${rowsPerChunk})`;

@@ -1,0 +1,253 @@
+import { sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { Position } from '../../platform/db/cursor.ts';
+import { type Database, statement } from '../../platform/db/database.ts';
+import type { Caller } from '../../platform/db/guard.ts';
+import { leavingConnections } from '../../platform/db/leaving.ts';
+import { connectionIds } from '../../platform/db/merge.ts';
+import {
+  maxPageBytes,
+  type Page,
+  type PageQuery,
+  pageOf,
+  type Scanned,
+  type Stream,
+  selectStreams,
+  streamOf,
+  withoutConnections,
+} from '../../platform/db/pages.ts';
+import { asReader, leaveReplica } from '../../platform/db/replica-reads.ts';
+import { PartGone, type Reads } from './bucket.ts';
+import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
+import { dayMs, dayOf } from './day.ts';
+import type { ArchiveKind, Row } from './kind.ts';
+import { repairForReader } from './repair.ts';
+import { selected } from './rows.ts';
+import { readStream, type StreamQuery } from './stream.ts';
+import { newerOf } from './versions.ts';
+
+/** A page of a list whose older days are archived. */
+export type ArchivedPageQuery = PageQuery & {
+  archive: {
+    kind: ArchiveKind;
+    connection: SQLiteColumn;
+    /** Whether an index leads to the rows of an account. */
+    byAccount: boolean;
+    filter: StreamQuery['filter'];
+  };
+};
+
+/** After so many reads of files a page is as long as it is: one over many small days, and one that is looked through. */
+const enoughReads = 12;
+const enoughReadsFiltered = 4;
+
+/** How many days of the archive are looked at first: a page seldom goes further. Then how many. */
+const firstDays = 2;
+const moreDays = 8;
+
+/** A page that has become so large (bytes) is not made longer. */
+const enoughBytes = 0.9 * maxPageBytes;
+
+/**
+ * Cuts one page (spec 8.1, design 13) that continues from the archive into D1, or back. What the catalog says of its
+ * first days is read together with D1's rows up to the end of these days, in the batch of the caller's token check: a
+ * day that moves meanwhile is read from both, and each of its rows is shown once.
+ *
+ * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
+ */
+export async function readPageAcross(
+  env: Env,
+  bucket: R2Bucket,
+  caller: Caller,
+  query: ArchivedPageQuery,
+): Promise<Page> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await cut(env, bucket, caller, query);
+    } catch (error) {
+      // Most likely a file was replaced after the catalog was read, which names the new one by now.
+      if (!(error instanceof PartGone)) throw error;
+      if (leaveReplica(caller)) continue; // a replica's catalog may name files that have been gone for long
+      if (tries === 3) throw error;
+      if (tries === 2) await repairForReader(env, bucket, error.day);
+    }
+  }
+}
+
+async function cut(env: Env, bucket: R2Bucket, caller: Caller, query: ArchivedPageQuery): Promise<Page> {
+  const reads = { count: 0 };
+  const page: Page = { rows: [], bytes: 0 };
+  const enough = query.archive.filter ? enoughReadsFiltered : enoughReads;
+  let after = query.after;
+  for (let days = firstDays; ; days = moreDays) {
+    const rest = {
+      ...query,
+      after,
+      limit: query.limit - page.rows.length,
+      room: maxPageBytes - page.bytes,
+    };
+    const step = await readStep(env, bucket, caller, rest, days, reads);
+    page.rows.push(...step.rows);
+    page.bytes += step.bytes;
+    const full = page.rows.length >= query.limit || page.bytes > enoughBytes;
+    if (!step.next) return page;
+    if (!step.archived || full || reads.count >= enough) return { ...page, next: step.next };
+    after = step.next;
+  }
+}
+
+/** Reads on from a position: through so many days of the archive, or, if there are none, through D1. */
+async function readStep(
+  env: Env,
+  bucket: R2Bucket,
+  caller: Caller,
+  query: ArchivedPageQuery,
+  most: number,
+  reads: Reads,
+): Promise<Page & { archived: boolean }> {
+  const { connectionId, descending = false, archive } = query;
+  const wanted = daysQuery(query, caller, most);
+  const [leaving, found, [{ late } = { late: 0 }], ...hot] = await asReader(
+    env,
+    caller,
+    (db) =>
+      [
+        leavingConnections(db, caller),
+        daysOf(db, wanted),
+        anyLate(db, query, wanted),
+        ...selectStreams(db, bounded(query, wanted)),
+      ] as const,
+    connectionId,
+  );
+  const days = found.map(archivedOf);
+  const streams = hot.map((rows) => streamOf(query, withoutConnections(rows, leaving)));
+  if (days.length === 0) return { ...pageOf(query, streams), archived: false };
+
+  const stored = await Promise.all(
+    [...Map.groupBy(days, (day) => day.connectionId)]
+      .filter(([connection]) => !leaving.some(({ id }) => id === connection))
+      .map(([, own]) =>
+        readStream(
+          bucket,
+          archive.kind,
+          own,
+          { ...query, accountId: caller.accountId, descending, filter: archive.filter },
+          reads,
+        ),
+      ),
+  );
+  if (late) await settle(env, caller, query, streams, stored);
+  const end: Stream = { rows: [], end: endOf(days, descending) };
+  return { ...pageOf(query, [...streams, ...stored.map(shownOnly(query)), end]), archived: true };
+}
+
+/** The days that the page may begin in. */
+function daysQuery(
+  {
+    after,
+    from = 0,
+    to = Number.MAX_SAFE_INTEGER,
+    descending = false,
+    connectionId,
+    archive,
+  }: ArchivedPageQuery,
+  { accountId }: Caller,
+  most: number,
+): DaysQuery {
+  const first = Math.max(from, !descending && after ? after.sort : 0);
+  const last = Math.min(to - 1, descending && after ? after.sort : Number.MAX_SAFE_INTEGER);
+  const kind = archive.kind.name;
+  return { kind, accountId, connectionId, from: dayOf(first), to: dayOf(last), descending, most };
+}
+
+/**
+ * The rows of D1 up to the end of the archive's days; where there are none, as far as the page goes. That is one bound:
+ * of two, SQLite would seek by either, and read all rows up to the other.
+ */
+function bounded(
+  { from = 0, to = Number.MAX_SAFE_INTEGER, ...query }: ArchivedPageQuery,
+  wanted: DaysQuery,
+): PageQuery {
+  const order = query.columns[query.order];
+  if (query.descending) {
+    const end = sql`${order} >= max(${from}, coalesce(${lastDay(wanted)} * ${dayMs}, 0))`;
+    return { ...query, to, scope: [...query.scope, end] };
+  }
+  const end = sql`${order} < min(${to}, coalesce((${lastDay(wanted)} + 1) * ${dayMs}, ${to}))`;
+  return { ...query, from, scope: [...query.scope, end] };
+}
+
+/** Where these days end, which is in the next one: no id comes before nothing, and none after `g`. */
+function endOf(days: Archived[], descending: boolean): Position {
+  const each = days.map(({ day }) => day);
+  return descending
+    ? { sort: Math.min(...each) * dayMs - 1, id: 'g' }
+    : { sort: (Math.max(...each) + 1) * dayMs, id: '' };
+}
+
+/** Whether D1 has rows of days that the archive has already: such as move now, and such as came in late. */
+function anyLate(
+  db: Database,
+  { archive, table, columns, order, connectionId }: ArchivedPageQuery,
+  wanted: DaysQuery,
+) {
+  const { accountId } = wanted;
+  const owner = connectionId
+    ? sql`${archive.connection} = ${connectionId}`
+    : archive.byAccount
+      ? sql`account_id = ${accountId}`
+      : sql`${archive.connection} in (${connectionIds(accountId)})`;
+  return statement<{ late: number }>(
+    db,
+    sql`select exists (select 1 from ${table}
+      where ${owner} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`,
+  );
+}
+
+/** Where D1 has a row that the archive has too, leaves the newer one of them. */
+async function settle(
+  env: Env,
+  caller: Caller,
+  { table, archive: { kind }, connectionId }: ArchivedPageQuery,
+  hot: Stream[],
+  stored: Stream[],
+): Promise<void> {
+  const archived = new Map(
+    stored.flatMap(({ rows }) => rows.map((row): [unknown, Row] => [row[kind.id], row])),
+  );
+  const ids = JSON.stringify([...archived.keys()]);
+  const [twins] = await asReader(
+    env,
+    caller,
+    (db) =>
+      [
+        statement<Row>(
+          db,
+          sql`select ${selected(kind, 't.')} from json_each(${ids}) wanted cross join ${table} t on t.id = wanted.value
+            where t.account_id = ${caller.accountId}`,
+        ),
+      ] as const,
+    connectionId,
+  );
+  for (const late of twins) {
+    const id = late[kind.id];
+    const old = archived.get(id);
+    if (!old) continue;
+    const newer = newerOf(kind, old, late);
+    for (const stream of newer === old ? hot : stored)
+      stream.rows = stream.rows.filter((row) => row[kind.id] !== id);
+    for (const row of hot.flatMap(({ rows }) => rows))
+      if (row[kind.id] === id) for (const key of Object.keys(row)) if (key in newer) row[key] = newer[key];
+  }
+}
+
+/** The archive keeps more of a row than its list shows. */
+const shownOnly =
+  ({ columns }: PageQuery) =>
+  ({ rows, ...rest }: Stream): Stream => ({
+    ...rest,
+    rows: rows.map(({ hit, place, size, total, ...row }): Scanned => {
+      const shown = Object.fromEntries(Object.keys(columns).map((key) => [key, row[key] ?? null]));
+      return { ...shown, hit, place, size, total };
+    }),
+  });

@@ -1,0 +1,161 @@
+import type { FileMetaData } from 'hyparquet';
+import type { Position } from '../../platform/db/cursor.ts';
+import { comparePositions, type Scanned, type Stream } from '../../platform/db/pages.ts';
+import { type DayOf, openPart, type Part, type Reads } from './bucket.ts';
+import type { Archived } from './catalog.ts';
+import { type ArchiveKind, placeOf, type Row } from './kind.ts';
+import { bytesOfRows, decodeRows } from './parquet.ts';
+
+/** Which rows of the archive a page needs. */
+export type StreamQuery = {
+  accountId: string;
+  after?: Position | undefined;
+  /** Half-open bounds of the order. */
+  from?: number | undefined;
+  to?: number | undefined;
+  descending: boolean;
+  limit: number;
+  /** What rows must pass, by the values of these keys. */
+  filter?: { keys: string[]; passes: (row: Row) => boolean } | undefined;
+};
+
+/** How many files one stream reads at most: those that are looked through are read whole. */
+const maxParts = 8;
+const maxPartsFiltered = 4;
+
+/**
+ * Reads rows of one connection from these days of the archive, which are in the order of the query: one more than a
+ * page, or as far as may be looked through. @throws PartGone
+ */
+export async function readStream(
+  bucket: R2Bucket,
+  kind: ArchiveKind,
+  days: Archived[],
+  query: StreamQuery,
+  reads: Reads,
+): Promise<Stream> {
+  const { filter, limit, descending } = query;
+  const ahead = partsOf(kind, days, query);
+  const opened = ahead.slice(0, filter ? maxPartsFiltered : maxParts).map(({ day, part }) => ({
+    part,
+    file: openPart(bucket, day, part, reads, filter !== undefined),
+  }));
+  readAhead(opened, limit);
+  const rows: Scanned[] = [];
+  for (const { part, file } of opened) {
+    const found = filter
+      ? await lookThrough(kind, file, { ...query, filter })
+      : await readOn(kind, file, query, limit + 1 - rows.length);
+    rows.push(...found.slice(0, limit + 1 - rows.length).map(scanned));
+    const last = rows.at(-1);
+    if (rows.length > limit && last) return { rows, end: placeOf(kind, last) };
+    if (part === opened.at(-1)?.part && opened.length < ahead.length)
+      return { rows, end: descending ? part.first : part.last };
+  }
+  return { rows };
+}
+
+/** The files that may hold such rows, in the order of the query. */
+function partsOf({ name }: ArchiveKind, days: Archived[], query: StreamQuery) {
+  const { accountId, after, from = -Infinity, to = Infinity, descending } = query;
+  return days.flatMap(({ parts, ...rest }) => {
+    const day: DayOf = { kind: name, accountId, ...rest };
+    const wanted = parts.filter(
+      ({ first, last }) =>
+        last.sort >= from &&
+        first.sort < to &&
+        (!after || comparePositions(descending ? first : last, after, descending) > 0),
+    );
+    return (descending ? wanted.reverse() : wanted).map((part) => ({ day, part }));
+  });
+}
+
+type OpenPart = ReturnType<typeof openPart>;
+
+/** Starts to read those files that will be needed for sure: all of their rows together do not make up a page. */
+function readAhead(opened: { part: Part; file: OpenPart }[], limit: number): void {
+  let rows = 0;
+  for (const { part, file } of opened) {
+    if (rows > limit) return;
+    file.metadata().catch(() => {}); // who needs it gets the failure
+    rows += part.rows;
+  }
+}
+
+/** Whether a row is in the query's range and after its position. */
+function isWanted(kind: ArchiveKind, { after, from = -Infinity, to = Infinity, descending }: StreamQuery) {
+  return (row: Row): boolean => {
+    const place = placeOf(kind, row);
+    return (
+      place.sort >= from && place.sort < to && (!after || comparePositions(place, after, descending) > 0)
+    );
+  };
+}
+
+/** Reads so many rows from where the page begins, or as many as there are. */
+async function readOn(kind: ArchiveKind, file: OpenPart, query: StreamQuery, want: number): Promise<Row[]> {
+  const metadata = await file.metadata();
+  const groups = groupsAfter(kind, metadata, query);
+  const found: Row[] = [];
+  while (groups.length > 0 && found.length < want) {
+    const taken = groups.splice(0, 1);
+    // The first group may lie before the page's beginning for the most part: it does not count.
+    for (let rows = 0; rows < want - found.length && groups.length > 0; ) {
+      const [next] = groups.splice(0, 1);
+      if (!next) break;
+      taken.push(next);
+      rows += next.to - next.from;
+    }
+    const [from, to] = [Math.min(...taken.map((one) => one.from)), Math.max(...taken.map((one) => one.to))];
+    const { start, end } = bytesOfRows(metadata, from, to);
+    const rows = await decodeRows(kind, metadata, await file.bytes(start, end), { from, to });
+    found.push(...(query.descending ? rows.reverse() : rows).filter(isWanted(kind, query)));
+  }
+  return found;
+}
+
+/** Looks through a whole file, and reads in full what passes the filter. */
+async function lookThrough(
+  kind: ArchiveKind,
+  file: OpenPart,
+  query: StreamQuery & { filter: NonNullable<StreamQuery['filter']> },
+): Promise<Row[]> {
+  const metadata = await file.metadata();
+  const groups = groupsAfter(kind, metadata, query);
+  const bytes = await file.bytes(0, 0); // it is read whole
+  const found: Row[] = [];
+  for (const { from, to } of groups) {
+    if (found.length > query.limit) break;
+    const values = await decodeRows(kind, metadata, bytes, { from, to, keys: query.filter.keys });
+    const passing = values.map((row) => query.filter.passes(row));
+    if (!passing.includes(true)) continue;
+    const rows = (await decodeRows(kind, metadata, bytes, { from, to })).filter((_, at) => passing[at]);
+    found.push(...(query.descending ? rows.reverse() : rows).filter(isWanted(kind, query)));
+  }
+  return found;
+}
+
+/** The row groups from where the page begins, in the order of the query, as far as its range goes. */
+function groupsAfter({ order }: ArchiveKind, { row_groups }: FileMetaData, query: StreamQuery) {
+  const { after, from = -Infinity, to = Infinity, descending } = query;
+  let next = 0;
+  const groups = row_groups.flatMap(({ num_rows, columns }) => {
+    const bounds = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === order)?.meta_data
+      ?.statistics;
+    const [min, max] = [Number(bounds?.min_value), Number(bounds?.max_value)];
+    const group = { from: next, to: next + Number(num_rows) };
+    next = group.to;
+    const past = after && (descending ? min > after.sort : max < after.sort);
+    return past || max < from || min >= to ? [] : [group];
+  });
+  return descending ? groups.reverse() : groups;
+}
+
+const encoder = new TextEncoder();
+
+/** About how many bytes a row has as JSON: each value has its key, and times become longer than they are kept. */
+export const sizeOfRow = (row: Row): number =>
+  encoder.encode(JSON.stringify(row)).length + 16 * Object.keys(row).length;
+
+/** A row with what a page has to know of it. */
+const scanned = (row: Row): Scanned => ({ ...row, hit: 1, place: 0, size: sizeOfRow(row), total: 0 });

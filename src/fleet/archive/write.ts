@@ -1,0 +1,116 @@
+import { newId } from '../../platform/db/ids.ts';
+import { type DayOf, folderOf, type Part } from './bucket.ts';
+import { type ArchiveKind, placeOf, type Row } from './kind.ts';
+import { decodeFooter, decodeRows, encodeRows } from './parquet.ts';
+import type { Turn } from './turn.ts';
+
+/**
+ * How many rows a file has at most, all of which are held in memory, and how many a row group, of which a page reads
+ * one or a few.
+ */
+export type Sizes = { part: number; group: number };
+export const usualSizes: Sizes = { part: 5000, group: 250 };
+
+/** A day of a connection that is moved, or merged, in one's turn. */
+export type Move = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; turn: Turn; sizes: Sizes };
+
+/** Writes rows of a day, which are in order, as files. `replaces` names the one that they replace. */
+export async function writeParts(move: Omit<Move, 'turn'>, rows: Row[], replaces?: string): Promise<Part[]> {
+  const of = Math.ceil(rows.length / move.sizes.part);
+  const size = Math.ceil(rows.length / of);
+  const parts: Part[] = [];
+  for (let at = 0; at < of; at++) {
+    const own = rows.slice(at * size, (at + 1) * size);
+    parts.push(await writePart(move, own, replaces && { file: replaces, of }));
+  }
+  return parts;
+}
+
+/** What a file says of itself beside its bytes, from which the catalog can be put together again. */
+type Label = Omit<Part, 'file' | 'bytes'> & { replaces?: { file: string; of: number } };
+
+/** Writes a file, reads it back and counts. @throws Error: what was read back is not what was written */
+async function writePart(
+  { bucket, kind, day, sizes }: Omit<Move, 'turn'>,
+  rows: Row[],
+  replaces: Label['replaces'] | '' | undefined,
+): Promise<Part> {
+  const bytes = encodeRows(kind, rows, sizes.group);
+  const footer = new DataView(bytes.buffer).getUint32(bytes.length - 8, true) + 8;
+  const [first, last] = [rows.at(0), rows.at(-1)];
+  if (!first || !last) throw new Error('a file needs rows');
+  const label: Label = {
+    rows: rows.length,
+    footer,
+    first: placeOf(kind, first),
+    last: placeOf(kind, last),
+    ...(replaces && { replaces }),
+  };
+  const file = `part-${newId()}.parquet`;
+  const key = folderOf(day) + file;
+  await bucket.put(key, bytes, { customMetadata: { label: JSON.stringify(label) } });
+  const written = await (await bucket.get(key))?.arrayBuffer();
+  const count = written?.byteLength === bytes.length && Number(decodeFooter(written).num_rows);
+  if (count !== rows.length)
+    throw new Error(`${rows.length} rows were written to a file, ${count} read back`);
+  const { replaces: _, ...part } = label;
+  return { file, bytes: bytes.length, ...part };
+}
+
+/** Reads all rows of a file, or these keys of them. Undefined if it is not there. */
+export async function readPart(
+  bucket: R2Bucket,
+  kind: ArchiveKind,
+  day: DayOf,
+  file: string,
+  keys?: string[],
+): Promise<Row[] | undefined> {
+  const buffer = await (await bucket.get(folderOf(day) + file))?.arrayBuffer();
+  if (!buffer) return undefined;
+  const metadata = decodeFooter(buffer);
+  const to = Number(metadata.num_rows);
+  return decodeRows(kind, metadata, { offset: 0, buffer }, { from: 0, to, ...(keys && { keys }) });
+}
+
+/** The files of a day as the bucket has them, without those that others have replaced or were to replace. */
+export async function partsInBucket(bucket: R2Bucket, day: DayOf): Promise<Part[]> {
+  const found: { part: Part; replaces: Label['replaces'] }[] = [];
+  for await (const { key, size, customMetadata } of objectsIn(bucket, folderOf(day))) {
+    if (!customMetadata?.label) continue;
+    const { replaces, ...label }: Label = JSON.parse(customMetadata.label); // as `writePart` wrote it
+    found.push({ part: { file: key.slice(folderOf(day).length), bytes: size, ...label }, replaces });
+  }
+  const successors = Map.groupBy(
+    found.filter(({ replaces }) => replaces),
+    ({ replaces }) => replaces?.file,
+  );
+  const isReplaced = (file: string) => {
+    const by = successors.get(file);
+    return by !== undefined && by.length === by[0]?.replaces?.of;
+  };
+  const there = new Set(found.map(({ part }) => part.file));
+  return found
+    .filter(
+      ({ part, replaces }) =>
+        !isReplaced(part.file) && !(replaces && there.has(replaces.file) && !isReplaced(replaces.file)),
+    )
+    .map(({ part }) => part)
+    .sort((a, b) => a.first.sort - b.first.sort || (a.first.id < b.first.id ? -1 : 1));
+}
+
+/** Everything in a folder of the bucket. */
+export async function* objectsIn(bucket: R2Bucket, prefix: string): AsyncGenerator<R2Object> {
+  let cursor: string | undefined;
+  do {
+    const page = await bucket.list({ prefix, include: ['customMetadata'], ...(cursor && { cursor }) });
+    yield* page.objects;
+    cursor = page.truncated ? page.cursor : undefined;
+  } while (cursor);
+}
+
+/** Deletes files that were replaced, or written by somebody who was interrupted. */
+export async function tidy(bucket: R2Bucket, day: DayOf, parts: Part[]): Promise<void> {
+  const folder = folderOf(day);
+  const known = new Set(parts.map(({ file }) => folder + file));
+  for await (const { key } of objectsIn(bucket, folder)) if (!known.has(key)) await bucket.delete(key);
+}

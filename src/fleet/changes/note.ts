@@ -1,0 +1,61 @@
+import { getTableName, type SQL, sql } from 'drizzle-orm';
+import { change, type Database } from '../../platform/db/database.ts';
+import type { AccountTable } from '../../platform/db/tables.ts';
+import type { ListedKind } from '../lists/registry.ts';
+
+/** Whose records change, and when, in milliseconds since 1970. */
+export type ChangeSource = { accountId: string; connectionId: string; now: number };
+
+/** What becomes of records. */
+export type Action = 'changed' | 'deleted';
+
+/** Records of a kind that a transaction has upserted: some of them may have been known already. */
+export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
+
+/**
+ * Notes, at the end of the transaction that upserts records, which of them it has changed: those whose `updated_at` is
+ * `now`. Writes one row, or none when nothing has changed (design 12).
+ */
+export function noteWritten(db: Database, source: ChangeSource, written: Written[]) {
+  const { accountId, connectionId, now } = source;
+  const changed = written.map(({ kind, table, ids }) => {
+    const name = sql.raw(getTableName(table));
+    const those = sql`json_each(${JSON.stringify(ids)}) w cross join ${name} t on t.${sql.raw(table.id.name)} = w.value`;
+    return sql`${kind}, (select json_group_array(w.value) from ${those} where t.updated_at = ${now})`;
+  });
+  const nothing = JSON.stringify(Object.fromEntries(written.map(({ kind }) => [kind, []])));
+  return change(
+    db,
+    sql`
+    with changed (records) as materialized (select json_object(${sql.join(changed, sql`, `)}))
+    insert into changes (account_id, seq, connection_id, action, records)
+    select ${accountId}, ${nextSeq(source)}, ${connectionId}, 'changed', records
+    from changed where records <> ${nothing}`,
+  );
+}
+
+/** How many records a row names at most. A call of `/ingest` has no more. */
+export const maxRecordsPerRow = 500;
+
+/**
+ * The statement that notes records of a kind, for whoever changes or deletes them otherwise: to be run in the same
+ * transaction. `ids` is a query with a column `id`; if it looks for what is to be deleted, it comes before that.
+ * Writes one row for 500 records.
+ */
+export const noteRecords = (source: ChangeSource, action: Action, kind: ListedKind, ids: SQL): SQL => sql`
+  insert into changes (account_id, seq, connection_id, action, records)
+  select ${source.accountId}, ${nextSeq(source)} + part, ${source.connectionId}, ${action},
+    json_object(${kind}, json_group_array(id))
+  from (select id, (row_number() over () - 1) / ${sql.raw(String(maxRecordsPerRow))} as part from (${ids}))
+  group by part`;
+
+/** Deletions as above, of records whose ids are known. */
+export const noteDeleted = (db: Database, source: ChangeSource, kind: ListedKind, ids: string[]) =>
+  change(
+    db,
+    noteRecords(source, 'deleted', kind, sql`select value as id from json_each(${JSON.stringify(ids)})`),
+  );
+
+/** D1 runs transactions one after the other: whichever commits later finds a higher one. */
+const nextSeq = ({ accountId, now }: ChangeSource): SQL =>
+  sql`max(${now}, 1 + coalesce((select max(seq) from changes where account_id = ${accountId}), 0))`;

@@ -1,0 +1,32 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
+import { openDatabase } from '../../platform/db/database.ts';
+
+const dayMs = 86_400_000;
+
+/** For how long a change is kept, and how old a cursor may be. */
+export const keptMs = 30 * dayMs;
+
+/**
+ * Deletes changes that are older than 30 days, once an hour: account by account, each a range of the key, so that
+ * nothing is read that stays. Returns how many.
+ */
+export const pruneChanges = (env: Env, now = Date.now()): Promise<number> =>
+  changeInChunks(
+    openDatabase(env),
+    sql`
+    with recursive feeds (id) as (
+      select min(account_id) from changes
+      union all
+      select (select min(account_id) from changes where account_id > feeds.id)
+      from feeds where feeds.id is not null)
+    delete from changes where (account_id, seq) in (
+      select c.account_id, c.seq from feeds
+      cross join changes c on c.account_id = feeds.id and c.seq < ${now - keptMs}
+      limit ${rowsPerChunk})`,
+  );
+
+/** The statement that deletes changes of an account that is deleted; to be run in chunks. */
+export const changesOfAccount = (accountId: string): SQL => sql`
+  delete from changes where (account_id, seq) in (
+    select account_id, seq from changes where account_id = ${accountId} limit ${rowsPerChunk})`;

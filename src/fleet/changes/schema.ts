@@ -1,0 +1,51 @@
+import * as v from 'valibot';
+import { Limit, QueryList, QueryText } from '../../platform/query.ts';
+import { alternatives } from '../lists/field-types.ts';
+import { lists } from '../lists/registry.ts';
+
+/** The kinds of records that the feed tells of: those that have a list. */
+export const changeKinds: string[] = lists.map(({ kind }) => kind);
+
+/** Which kinds a client follows. */
+export const QueryKinds = v.pipe(
+  QueryList,
+  v.check(
+    (kinds) => kinds.every((kind) => changeKinds.includes(kind)),
+    `must be ${alternatives(changeKinds)}`,
+  ),
+  v.transform((kinds) => kinds.toSorted()),
+  v.metadata({ type: 'array', items: { type: 'string', enum: changeKinds }, maxItems: 100 }),
+);
+
+/** What a client asks the feed for: each parameter with all its values. */
+export const ChangesQuery = v.object({
+  limit: Limit,
+  cursor: v.optional(QueryText),
+  kinds: v.optional(QueryKinds),
+});
+
+/** What the cursor of the feed must be. */
+export const feedCursor =
+  'must be the resume of a page of this feed, with the same connection and kinds, or now';
+
+/** How a cursor is refused whose changes are no longer kept. */
+export const expiredCursor = {
+  message: 'Cursor has expired, list everything again',
+  must: 'must be at most 30 days old: list everything again, and begin with cursor=now',
+};
+
+/** One record that changed, as clients read it (design 12). */
+export const Change = v.object({
+  kind: v.string(),
+  id: v.pipe(v.string(), v.uuid()),
+  connectionId: v.pipe(v.string(), v.uuid()),
+  action: v.picklist(['changed', 'deleted']),
+  data: v.nullable(v.union(lists.map(({ item }) => item as v.GenericSchema))), // each list's own
+});
+export type Change = {
+  kind: string;
+  id: string;
+  connectionId: string;
+  action: 'changed' | 'deleted';
+  data: unknown;
+};

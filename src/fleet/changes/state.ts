@@ -1,0 +1,80 @@
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { leavingConnections } from '../../platform/db/leaving.ts';
+import { fitting } from '../../platform/db/pages.ts';
+import { findArchived } from '../archive/lately.ts';
+import { sizeOfRow } from '../archive/stream.ts';
+import { presentSized, type SizedItem, selectByIds } from '../by-ids.ts';
+import type { List } from '../lists/list.ts';
+import { lists } from '../lists/registry.ts';
+import type { Collapsed, Reached } from './page.ts';
+import type { Change } from './schema.ts';
+
+/** About how many bytes an item of the feed has as JSON, beside its data. */
+const bytesAround = 200;
+
+/**
+ * Gives records their current state: a row read for each. One that is gone is told as deleted once the feed has come to
+ * its deletion; before that it is left out. `cut` is how far this gets, if the page would become too large.
+ */
+export async function withState(
+  env: Env,
+  caller: Caller,
+  records: Collapsed[],
+): Promise<{ items: Change[]; cut?: Reached }> {
+  const current = await readCurrent(env, caller, records);
+  const sized = records.map((record) => {
+    const found = current.get(record.id);
+    return { record, data: found?.item ?? null, size: bytesAround + (found?.size ?? 0) };
+  });
+  const page = sized.slice(0, fitting(sized));
+  const cut = sized[page.length]?.record.before;
+  const items = page.flatMap(({ record, data }): Change[] => {
+    const { kind, id, connectionId, action } = record;
+    if (data === null && action === 'changed') return [];
+    return [{ kind, id, connectionId, action: data === null ? 'deleted' : 'changed', data }];
+  });
+  return { items, ...(cut && { cut }) };
+}
+
+async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Promise<Map<string, SizedItem>> {
+  const wanted = lists
+    .map(({ kind, list }) => ({
+      list,
+      ids: records.filter((record) => record.kind === kind).map(({ id }) => id),
+    }))
+    .filter(({ ids }) => ids.length > 0);
+  if (wanted.length === 0) return new Map();
+  const [leaving, ...found] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        leavingConnections(db, caller),
+        ...wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
+      ] as const,
+    { repeatable: true },
+  );
+  const items = found.flatMap((rows, at) => {
+    const list = wanted[at]?.list;
+    return list ? rows.map((row) => presentSized(list, row)) : [];
+  });
+  // Records of a connection that is being deleted are as good as gone.
+  const gone = new Set(leaving.map(({ id }) => id));
+  const hidden = new Set(records.flatMap(({ id, connectionId }) => (gone.has(connectionId) ? [id] : [])));
+  const known = new Map(items.flatMap((item) => (hidden.has(item.id) ? [] : [[item.id, item] as const])));
+  for (const { list, ids } of wanted) {
+    const missing = ids.filter((id) => !known.has(id) && !hidden.has(id));
+    for (const item of await archivedItems(env, caller, list, missing)) known.set(item.id, item);
+  }
+  return known;
+}
+
+/** Those that have moved to the archive since they changed, such as what came in late for a day of long ago. */
+async function archivedItems(env: Env, caller: Caller, list: List, ids: string[]): Promise<SizedItem[]> {
+  if (!list.archive) return [];
+  const rows = await findArchived(env, caller, list.archive, ids);
+  return rows.map((row) => {
+    const shown = Object.fromEntries(Object.keys(list.columns).map((key) => [key, row[key] ?? null]));
+    return presentSized(list, { ...shown, recordId: String(row[list.id]), size: sizeOfRow(shown) });
+  });
+}

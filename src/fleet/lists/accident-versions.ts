@@ -1,0 +1,50 @@
+import type { Row } from '../archive/kind.ts';
+
+type Level = { notificationLevel: number; receivedAt: string };
+
+/**
+ * Puts what came in of an archived accident together with what the archive has of it, by the rules by which
+ * `src/fleet/accidents/write.ts` adds a record to an accident in D1.
+ */
+export function combineAccidents(archived: Row, late: Row): Row {
+  const [was, is] = [Number(archived.notificationLevel), Number(late.notificationLevel)];
+  const [then, now] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
+  const known = typeof then === 'number' && typeof now === 'number';
+  const older = known && now < then;
+  const behind = known ? older : is < was;
+  const leads = older ? is > was : is >= was;
+  const dismissed = dismissedAfter(archived, late, older);
+  return {
+    ...(behind ? archived : late),
+    tSP: archived.tSP,
+    vehicleId: late.vehicleId ?? archived.vehicleId,
+    notificationLevel: Math.max(was, is),
+    reportReady: (leads ? late : archived).reportReady,
+    isAccurate: dismissed ? 0 : (leads ? late : archived).isAccurate,
+    dismissed: Number(dismissed),
+    reportUrl: behind ? (archived.reportUrl ?? late.reportUrl) : (late.reportUrl ?? archived.reportUrl),
+    levels: JSON.stringify(levelsOf(archived.levels, late.levels)),
+    told: Number(archived.told) | Number(late.told),
+    sourceUpdatedAt: known ? Math.max(then, now) : (now ?? then),
+    createdAt: archived.createdAt,
+    updatedAt: late.updatedAt,
+  };
+}
+
+function dismissedAfter(archived: Row, late: Row, older: boolean): boolean {
+  if (older) return archived.dismissed === 1;
+  if (late.dismissed === 1) return true;
+  const newer = Number(late.sourceUpdatedAt) > Number(archived.sourceUpdatedAt ?? Number.NaN);
+  return (
+    archived.dismissed === 1 && Number(late.notificationLevel) <= Number(archived.notificationLevel) && !newer
+  );
+}
+
+/** Each level once, in order, with when it first came. */
+function levelsOf(archived: unknown, late: unknown): Level[] {
+  const [known, more]: Level[][] = [archived, late].map((text) => JSON.parse(String(text)));
+  const added = (more ?? []).filter(
+    ({ notificationLevel }) => !known?.some((level) => level.notificationLevel === notificationLevel),
+  );
+  return [...(known ?? []), ...added].sort((a, b) => a.notificationLevel - b.notificationLevel);
+}

@@ -1,0 +1,135 @@
+import { integer } from 'drizzle-orm/sqlite-core';
+import { recordId } from '../../platform/db/ids.ts';
+import { combineAccidents } from './accident-versions.ts';
+import { derivable, derived, optional, orElse } from './field.ts';
+import { accidentLevels, boolean, httpsUrl, location, scale, text, time, uuid } from './field-types.ts';
+import { atLeast, atMost, equals, oneOf } from './filters.ts';
+import { type ListDeclaration, listOf } from './list.ts';
+import { recordKind } from './record.ts';
+import { exampleConnectionId, listed, stamps } from './resource.ts';
+import { tableOf } from './table.ts';
+import { vehicles } from './vehicles.ts';
+
+const maxReportUrlLength = 2000;
+
+const sourceId = 'crash-3';
+const tSP = text(200, "The provider's name. The key is spelled exactly like this.", 'Motive');
+const vin = text(40, 'The vehicle identification number.', '1FUJGLDR5CLBP8834');
+const eventTime = time('When it happened.');
+const place = location('Where it happened.');
+
+const record = recordKind({
+  kind: 'accident',
+  sourceId,
+  record:
+    'One level of an accident, or a new version of one. Webhooks that subscribe to accidents are told once of each level.',
+  fields: {
+    tSP: derived(tSP),
+    vin,
+    eventTime,
+    location: place,
+    notificationLevel: scale(1, 3, '1 first detection, 2 verified, 3 report-ready.', 1),
+    reportReady: derivable(
+      boolean('Whether the full report is available.', false),
+      'Defaults to true at level 3, false before.',
+    ),
+    isAccurate: derivable(
+      boolean('Whether the detection has been verified.', false),
+      'Defaults to true from level 2, false before.',
+    ),
+    dismissed: orElse(boolean('Whether it has turned out to be a false alarm.', false), false),
+    reportUrl: optional(
+      httpsUrl(maxReportUrlLength, 'Where its report can be read.', 'https://reports.example.com/crash-3'),
+    ),
+  },
+  derive: ({ notificationLevel, reportReady, isAccurate }, source) => ({
+    tSP: source.tSP,
+    reportReady: reportReady ?? notificationLevel === 3,
+    isAccurate: isAccurate ?? notificationLevel >= 2,
+  }),
+});
+
+const item = {
+  eventId: uuid(
+    'Its identifier: the `eventId` of its notifications.',
+    recordId(exampleConnectionId, 'accident', sourceId),
+  ),
+  connectionId: uuid('The connection it belongs to.', exampleConnectionId),
+  tSP,
+  vin,
+  vehicleId: optional(
+    uuid(
+      'The vehicle with that VIN: of its connection if there is one, otherwise of the account. Null until such a ' +
+        'vehicle is known and the provider next reports on the accident.',
+      vehicles.itemExample.id,
+    ),
+  ),
+  eventTime,
+  location: place,
+  notificationLevel: scale(
+    1,
+    3,
+    'The highest that has been reached: 1 first detection, 2 verified, 3 report-ready.',
+    1,
+  ),
+  reportReady: boolean('Whether the full report is available.', false),
+  isAccurate: boolean('Whether the detection has been verified; false for a false alarm.', false),
+  dismissed: boolean('Whether it has turned out to be a false alarm.', false),
+  reportUrl: optional(
+    httpsUrl(
+      maxReportUrlLength,
+      "Where its report can be read, in the provider's words.",
+      'https://reports.example.com/crash-3',
+    ),
+  ),
+  levels: accidentLevels('The levels that the provider has reported, and when each was first received.'),
+  ...stamps,
+};
+
+const list: ListDeclaration<keyof typeof item> = {
+  path: '/accidents',
+  id: 'eventId',
+  order: 'eventTime',
+  connection: 'optional',
+  range: 'optional',
+  addition: true,
+  archived: { combine: combineAccidents },
+  filters: {
+    vin: equals('vin', 'Only accidents of the vehicle with this VIN.'),
+    vehicleIds: oneOf('vehicleId', 'Only accidents of these vehicles.'),
+    minLevel: atLeast('notificationLevel', 'Only accidents that have reached at least this level.'),
+    dismissed: equals('dismissed', 'Only false alarms (true), or only the others (false).'),
+  },
+};
+
+const table = tableOf(
+  item,
+  list,
+  { told: integer().notNull() },
+  { accidents_open: ['accountId', 'eventTime', 'id'] },
+);
+
+/**
+ * Accidents (design 12). A record is one level of an accident; a row, and an item of the list, is the accident that
+ * its records make up, as `src/fleet/accidents/` puts it together. `told` has a bit for each level that was told.
+ */
+export const accidents = {
+  ...listed(
+    'accident',
+    'An accident: what its levels have made known, the highest of them, and when each was received. Its `eventId` ' +
+      'is that of its notifications.',
+    item,
+    table,
+    list,
+  ),
+  ...record,
+};
+
+/** The same list for the portal, where people also look for those that are still open. */
+export const accidentsByState = listOf(item, table, {
+  ...list,
+  filters: {
+    ...list.filters,
+    maxLevel: atMost('notificationLevel', 'Only accidents that have not got beyond this level.'),
+  },
+});

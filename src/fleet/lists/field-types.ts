@@ -1,0 +1,272 @@
+import * as v from 'valibot';
+import { isPrintable, mustBePrintable, Timestamp, timestamp } from '../../platform/fields.ts';
+import {
+  QueryBoolean,
+  QueryChoice,
+  QueryCode,
+  QueryIds,
+  QueryInteger,
+  QueryText,
+} from '../../platform/query.ts';
+import type { Field, Referable } from './field.ts';
+
+const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
+  column: Field['column'],
+  input: I,
+  output: O,
+  description: string,
+  example: unknown,
+  more: Partial<Pick<Field, 'read' | 'query' | 'cell' | 'most' | 'holds'>> = {},
+): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given', null> => ({
+  description,
+  example,
+  input,
+  output,
+  use: 'given',
+  column,
+  nullable: false,
+  cell: 'text',
+  recordName: null,
+  ...more,
+});
+
+// What a check knows and JSON Schema can say stands beside it as metadata, for the API's document.
+
+const Words = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
+const Characters = (max: number) =>
+  v.pipe(Words, v.maxLength(max, `can be at most ${max} characters`), v.check(isPrintable, mustBePrintable));
+const Bounded = (min: number, max: number) =>
+  v.pipe(
+    v.number(),
+    v.check((value) => value >= min && value <= max, `must be from ${min} to ${max}`),
+    v.metadata({ minimum: min, maximum: max }),
+  );
+const Email = v.pipe(Characters(320), v.email('must be an email address'));
+const Uuid = v.pipe(v.string(), v.uuid());
+const TimeOutput = v.pipe(v.string(), v.isoTimestamp());
+
+/** Text of at most `max` characters. */
+export const text = (max: number, description: string, example: string) =>
+  field('text', Characters(max), v.string(), description, example, { query: QueryText });
+
+/** Text of at most `max` bytes, for what other records copy. */
+export const shortText = (max: number, description: string, example: string) => ({
+  ...text(max, description, example),
+  input: v.pipe(Characters(max), withinBytes(max + 2, `can be at most ${max} bytes`)), // of which two are quotes
+});
+
+export const email = (description: string, example: string) =>
+  field('text', Email, v.string(), description, example);
+
+/** How much a list in a record may hold: so many values, each of so many characters, and so many bytes in all, as JSON. */
+export type ListLimits = { min?: 0 | 1; max: number; length: number; bytes: number };
+
+/** More values than any field takes. */
+export const tooManyValues = 101;
+
+/** An absolute https address of at most `max` characters. How long it may be is no part of the contract. */
+export const httpsUrl = (max: number, description: string, example: string) => {
+  const Address = v.pipe(
+    Words,
+    v.check((value) => value.length <= max, `can be at most ${max} characters`),
+    v.check(isPrintable, mustBePrintable),
+    v.check(isHttps, 'must be an absolute https URL'),
+    v.metadata({ format: 'uri' }),
+  );
+  return field('text', Address, v.pipe(v.string(), v.url()), description, example, {
+    most: `At most ${max.toLocaleString('en')} characters.`,
+  });
+};
+
+const isHttps = (value: string): boolean => URL.parse(value)?.protocol === 'https:';
+
+/** A list of texts. */
+export const texts = (limits: ListLimits, description: string, example: string[]) =>
+  listOf(v.pipe(Words, v.check(isPrintable, mustBePrintable)), limits, description, example);
+
+/** A list of email addresses. */
+export const emails = (limits: ListLimits, description: string, example: string[]) =>
+  listOf(Email, limits, description, example);
+
+const listOf = <S extends v.GenericSchema<string>>(
+  each: S,
+  { min = 0, max, length, bytes }: ListLimits,
+  description: string,
+  example: string[],
+) => {
+  // The most that they can be is no part of the contract, so that it can follow what fleets turn out to need.
+  const Values = v.pipe(
+    v.array(
+      v.pipe(
+        each,
+        v.check((value) => value.length <= length, `can be at most ${length} characters`),
+      ),
+    ),
+    v.check((values) => values.length <= max, `can be at most ${max}`),
+    v.check((values) => values.length >= min, 'must have at least one value'),
+    withinBytes<string[]>(bytes, `can be at most ${bytes.toLocaleString('en')} bytes as JSON`),
+    v.metadata(min > 0 ? { minItems: min } : {}),
+  );
+  const most = `At most ${max}, each of at most ${length} characters, and ${bytes.toLocaleString('en')} bytes as JSON.`;
+  return field('text', Values, v.array(v.string()), description, example, {
+    read: JSON.parse,
+    holds: 'json',
+    cell: 'list',
+    most,
+  });
+};
+
+/** Whether a value has at most `max` bytes as JSON, which is how lists are kept and how everything is sent on. */
+const withinBytes = <T extends string | string[]>(max: number, message: string) =>
+  v.check((value: T) => new TextEncoder().encode(JSON.stringify(value)).length <= max, message);
+
+/** A number from `min` to `max`. */
+export const number = (min: number, max: number, description: string, example: number) =>
+  field('real', Bounded(min, max), v.number(), description, example, { cell: 'number' });
+
+/** A whole number from `min` to `max`. Clients are not promised these bounds, so that they may be widened. */
+export const integer = (min: number, max: number, description: string, example: number) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  const Integer = v.pipe(
+    v.number(),
+    v.check((value) => Number.isInteger(value) && value >= min && value <= max, message),
+    v.metadata({ type: 'integer', minimum: min, maximum: max }),
+  );
+  const more = { cell: 'number', query: QueryInteger(min, max) } as const;
+  return field('integer', Integer, v.pipe(v.number(), v.integer()), description, example, more);
+};
+
+/** A whole number on a scale that is part of the contract, from `min` to `max`. */
+export const scale = (min: number, max: number, description: string, example: number) => ({
+  ...integer(min, max, description, example),
+  output: v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max)),
+});
+
+export const boolean = (description: string, example: boolean) =>
+  field('integer', v.boolean(), v.boolean(), description, example, {
+    read: Boolean,
+    holds: 'boolean',
+    cell: 'boolean',
+    query: QueryBoolean,
+  });
+
+/** A moment: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
+export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
+  field('integer', Timestamp, TimeOutput, description, example, { read: timestamp, holds: 'time' });
+
+/** One of a few words. */
+export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {
+  const message = `must be ${alternatives(values)}`;
+  const query = QueryChoice(values, message);
+  return field('text', v.picklist(values, message), v.picklist(values), description, example, { query });
+};
+
+/** One of a few numbers, which stand for words. */
+export const code = <const T extends number>(
+  words: { [word: string]: T },
+  description: string,
+  example: NoInfer<T>,
+) => {
+  const values = Object.values(words);
+  const message = `must be ${alternatives(Object.entries(words).map(([word, value]) => `${value} (${word})`))}`;
+  const Code = v.pipe(v.picklist(values, message), v.metadata({ type: 'integer' }));
+  const query = QueryCode(values, message);
+  return field('integer', Code, Code, description, example, { cell: 'number', query });
+};
+
+/** `a, b or c` */
+export const alternatives = (values: readonly string[]): string =>
+  [values.slice(0, -1).join(', '), ...values.slice(-1)].filter(Boolean).join(' or ');
+
+/** How long a provider's name for a place can be, in characters. */
+export const maxAddressLength = 200;
+
+const PlaceInput = {
+  latitude: Bounded(-90, 90),
+  longitude: Bounded(-180, 180),
+  address: v.nullish(Characters(maxAddressLength)),
+};
+const PlaceOutput = { latitude: v.number(), longitude: v.number(), address: v.nullable(v.string()) };
+
+/** A place without an address is kept as such places always were, so that records that are the same change nothing. */
+const withoutNothing = <T extends { address?: string | null | undefined }>({ address, ...place }: T) =>
+  address ? { ...place, address } : place;
+
+/** The components `Location` and `VehicleLocation` of the API's documents, as records and as lists have them. */
+export const LocationInput = v.pipe(v.object(PlaceInput), v.transform(withoutNothing));
+export const LocationOutput = v.object(PlaceOutput);
+export const VehicleLocationInput = v.pipe(
+  v.object({
+    ...PlaceInput,
+    altitudeMeters: v.nullish(Bounded(-1000, 20_000), null),
+    speedKph: v.nullish(Bounded(0, 1000), null),
+    timestamp: v.pipe(Timestamp, v.transform(timestamp)),
+  }),
+  v.transform(withoutNothing),
+);
+export const VehicleLocationOutput = v.object({
+  ...PlaceOutput,
+  altitudeMeters: v.nullable(v.number()),
+  speedKph: v.nullable(v.number()),
+  timestamp: TimeOutput,
+});
+
+/** Reads a place as D1 keeps it. */
+const placeOf = (stored: string) => ({ address: null, ...JSON.parse(stored) });
+
+/** The component `AccidentLevel`. */
+export const AccidentLevel = v.object({
+  notificationLevel: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(3)),
+  receivedAt: TimeOutput,
+});
+const AccidentLevels = v.array(AccidentLevel);
+
+const denver = { latitude: 39.7392, longitude: -104.9903, address: 'Colfax Ave, Denver, CO' };
+const placeCells = { latitude: 'number', longitude: 'number', address: 'text' } as const;
+
+/** A place in decimal degrees, with what the provider calls it. */
+export const location = (description: string) =>
+  field('text', LocationInput, LocationOutput, description, denver, {
+    read: placeOf,
+    holds: 'json',
+    cell: placeCells,
+  });
+
+/** A place, with when a vehicle was there and how fast it went. */
+export const vehicleLocation = (description: string) => {
+  const time = '2026-11-20T20:00:00.000Z';
+  const example = { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: time };
+  const cell = { ...placeCells, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' } as const;
+  const more = { read: placeOf, holds: 'json', cell } as const;
+  return field('text', VehicleLocationInput, VehicleLocationOutput, description, example, more);
+};
+
+/** Levels of an accident, each with when it was received. D1 keeps them as lists show them. */
+export const accidentLevels = (description: string) => {
+  const receivedAt = '2026-11-20T20:00:02.114Z';
+  const example = [{ notificationLevel: 1, receivedAt }];
+  return field('text', AccidentLevels, AccidentLevels, description, example, {
+    read: JSON.parse,
+    holds: 'json',
+  });
+};
+
+/** An id that the service gives. */
+export const uuid = (description: string, example: string) =>
+  field('text', Uuid, Uuid, description, example, { query: QueryIds, holds: 'uuid' });
+
+/**
+ * The id of another record of the same connection. If it is required, that record must be known or in the same call;
+ * if it is optional, that record may come later.
+ */
+export const reference = <K extends string>(
+  resource: Referable<K>,
+  description: string,
+): Field<string, string, string, 'given', K> => ({
+  ...field('text', Characters(200), Uuid, description, resource.itemExample.id, {
+    query: QueryIds,
+    holds: 'uuid',
+  }),
+  recordName: resource.kind,
+  refersTo: resource,
+});

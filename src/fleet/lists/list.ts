@@ -1,0 +1,182 @@
+import { getTableColumns, type SQL } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import * as v from 'valibot';
+import type { AccountTable } from '../../platform/db/tables.ts';
+import { type QuerySchema, QueryText } from '../../platform/query.ts';
+import type { ArchiveKind } from '../archive/kind.ts';
+import { archiveKindOf } from './archived.ts';
+import type { Field, Fields } from './field.ts';
+import type { Filter } from './filters.ts';
+
+/** What declares a list (design 7). */
+export type ListDeclaration<N extends string = string> = {
+  path: `/${string}`;
+  /** The key of an item's identifier, if it is not `id`. */
+  id?: N;
+  /** The time that items are in order of, oldest first, and that `from` and `to` are compared with. */
+  order: N;
+  /** Whether requests must name a connection. */
+  connection: 'optional' | 'required';
+  /** Whether requests may, or must, give `from` and `to`; otherwise these are ignored. */
+  range?: 'optional' | 'required';
+  filters?: { [parameter: string]: Filter<N> };
+  /** Whether the list is our addition to the specification (design 12). */
+  addition?: boolean;
+  /**
+   * Whether items of days long past move to the archive (design 13), and how one that comes in again is put together
+   * with what is there, if the newer version does not simply win.
+   */
+  archived?: boolean | Required<Pick<ArchiveKind, 'combine'>>;
+};
+
+/** A list: what it reads, in which order, narrowed by what, and what an item looks like. */
+export type List<T = unknown> = {
+  path: string;
+  /** What its items are, in words: `safety events`. */
+  plural: string;
+  table: AccountTable;
+  /** An item's columns, by its keys. */
+  columns: { [key: string]: SQLiteColumn };
+  /** The key of an item's identifier. */
+  id: string;
+  /** The key that items are in order of. */
+  order: string;
+  /** The column that names the connection. */
+  connection: SQLiteColumn;
+  connectionRequired: boolean;
+  range: 'optional' | 'required' | undefined;
+  /** Whether the specification does not name it. */
+  addition: boolean;
+  filters: { [parameter: string]: ListFilter };
+  /** What is looked up for each item that D1 has, besides its columns. */
+  also?: SQL;
+  /** How its items are archived, if they are. */
+  archive?: ArchiveKind;
+  /** Turns a row of `columns` into an item: it is the row itself, for every item of every list passes here. */
+  present: (row: { [key: string]: unknown }) => T;
+};
+
+/** A filter with its column, and how its parameter reads. */
+export type ListFilter = {
+  description: string;
+  query: QuerySchema;
+  column: SQLiteColumn;
+  /** The condition; absent where an index leads to the rows of each value. */
+  where?: (column: SQLiteColumn, value: never) => SQL;
+  /** The key of the field, and the same condition of a value as D1 stores it. */
+  key: string;
+  passes?: (stored: unknown, value: never) => boolean;
+};
+
+/** An item of a list, with these fields. */
+export type Item<F extends Fields> = {
+  [N in keyof F as F[N]['use'] extends 'unlisted' ? never : N]: F[N] extends Field<
+    unknown,
+    unknown,
+    infer Shown
+  >
+    ? Shown
+    : never;
+};
+
+/** Makes the list of `fields`, whose columns are in `table` under their names. */
+export function listOf<F extends Fields>(
+  fields: F,
+  table: AccountTable,
+  {
+    path,
+    id = 'id',
+    order,
+    connection,
+    range,
+    filters = {},
+    addition = false,
+    archived = false,
+  }: ListDeclaration,
+): List<Item<F>> {
+  const columnOf = columnsByKey(getTableColumns(table));
+  const columnFor = (key: string) => (key === id ? table.id : columnOf(key));
+  const filterOf = ({ field, ...filter }: Filter): ListFilter => {
+    const query = filter.query ?? fields[field]?.query ?? QueryText;
+    return {
+      ...filter,
+      query: 'indexed' in filter ? asList(query) : query,
+      column: columnFor(field),
+      key: field,
+    };
+  };
+  const columns = Object.fromEntries(shown(fields).map(([key]) => [key, columnFor(key)]));
+  return {
+    path,
+    plural: path.slice(1).replaceAll('-', ' '),
+    table,
+    columns,
+    id,
+    order,
+    connection: 'connectionId' in fields ? columnFor('connectionId') : table.id,
+    connectionRequired: connection === 'required',
+    range,
+    addition,
+    filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, filterOf(filter)])),
+    ...(archived && {
+      archive: {
+        ...archiveKindOf({ name: path.slice(1), id, order }, fields, table, columns),
+        ...(typeof archived === 'object' && archived),
+      },
+    }),
+    present: presenter(fields),
+  };
+}
+
+const asList = (query: QuerySchema): QuerySchema =>
+  v.pipe(
+    query,
+    v.transform((value) => [value].flat()),
+  );
+
+/** What the API's document has to know of an item. */
+export const itemOf = <F extends Fields>(fields: F) => {
+  const map = <T>(value: (field: Field) => T) =>
+    Object.fromEntries(shown(fields).map(([key, field]) => [key, value(field)]));
+  const item: v.GenericSchema = v.object(map(({ output }) => output));
+  return {
+    item: item as v.GenericSchema<Item<F>>, // its entries are these very fields
+    itemWords: map(({ description }) => description),
+    // A time is the one thing that is text in lists and a number in D1.
+    itemCells: map(({ cell, column }) =>
+      cell === 'text' && column === 'integer' ? ('time' as const) : cell,
+    ),
+    itemExample: map(({ example }) => example) as Item<F>, // each field's example is of what it shows
+  };
+};
+
+/** The fields that lists show. */
+export const shown = (fields: Fields) => Object.entries(fields).filter(([, { use }]) => use !== 'unlisted');
+
+function presenter<F extends Fields>(fields: F): List<Item<F>>['present'] {
+  const reads = shown(fields).flatMap(([key, { read }]) => (read ? [{ key, read }] : []));
+  return (row) => {
+    for (const { key, read } of reads) {
+      const stored = row[key];
+      if (stored !== null) row[key] = read(stored as never); // what this field's column holds
+    }
+    return row as Item<F>; // the columns of these fields, each as its field reads it
+  };
+}
+
+/** Finds columns by the keys of the fields that they keep. @throws Error for a key that has none */
+export function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) => SQLiteColumn {
+  const byName = new Map(Object.values(columns).map((column) => [column.name, column]));
+  return (key) => {
+    const column = byName.get(columnName(key));
+    if (!column) throw new Error(`No column for ${key}`);
+    return column;
+  };
+}
+
+/** `source_id` for `sourceId`. The spec spells tSP in a way of its own. */
+export const columnName = (key: string): string =>
+  key === 'tSP' ? 'tsp' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** `Safety events` for `safety events`. */
+export const capitalised = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -1,0 +1,168 @@
+import * as v from 'valibot';
+import { recordId } from '../../platform/db/ids.ts';
+import { maxClockLeadMs, Timestamp } from '../../platform/fields.ts';
+import type { Feed } from '../incidents/translate.ts';
+import type { Cell, Field, Fields } from './field.ts';
+import { text } from './field-types.ts';
+
+/** What declares a kind of record (design 8). */
+export type RecordDeclaration<K extends string, F extends Fields> = {
+  kind: K;
+  /** A sourceId that a provider might give, for examples. */
+  sourceId: string;
+  /** What such a record is, for the API's document: `A new …, or a new version of one.` unless given. */
+  record?: string;
+  fields: F;
+} & (keyof Derived<F> extends never
+  ? { derive?: undefined }
+  : {
+      /** Works out the derived fields, and the derivable ones that the record leaves out. */
+      derive: (record: RecordOutput<K, F>, source: Source) => Derived<F>;
+    });
+
+/** A kind of record that connectors send in. */
+export type RecordKind<K extends string = string, F extends Fields = Fields> = {
+  kind: K;
+  fields: F;
+  record: v.GenericSchema<RecordInput<K, F>, RecordOutput<K, F>>;
+  recordDescription: string;
+  /** What its fields mean, by their names in a record. */
+  recordWords: { [name: string]: string };
+  recordExample: { kind: K; sourceId: string };
+  /** What CSV cells of its fields hold. */
+  recordCells: { [name: string]: Cell };
+  /** Turns a record that `record` has accepted into a row. Ids follow from sourceIds, those it refers to included. */
+  toRow: (record: object, source: Source) => RecordRow<F>;
+};
+
+/** The feed that records come in by, when they came (milliseconds since 1970), and in which request. */
+export type Source = Feed & {
+  accountId: string;
+  connectionId: string;
+  tSP: string;
+  now: number;
+  requestId: string;
+};
+
+/** Makes a kind of record from its declaration. */
+export function recordKind<const K extends string, F extends Fields>(
+  declaration: RecordDeclaration<K, F>,
+): RecordKind<K, F> {
+  const { kind, sourceId, fields } = declaration;
+  const held = Object.entries({ sourceId: text(200, "The provider's own identifier.", sourceId), ...fields })
+    .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
+    .map(([key, field]): Held => ({ key, name: field.recordName ?? key, field }));
+  const map = <T>(value: (field: Field) => T) =>
+    Object.fromEntries(held.map(({ name, field }) => [name, value(field)]));
+  const schema: v.GenericSchema = v.object({
+    kind: v.literal(kind),
+    sourceUpdatedAt: v.nullish(SourceTime),
+    ...map(({ input }) => input),
+  });
+  return {
+    kind,
+    fields,
+    record: schema as RecordKind<K, F>['record'], // its entries are these very fields
+    recordDescription: declaration.record ?? `A new ${inWords(kind)}, or a new version of one.`,
+    recordWords: {
+      kind: 'What it is.',
+      sourceUpdatedAt:
+        'When the provider last changed it. An older version never overwrites a newer one. At most a day in the future.',
+      ...map(meaningInRecord),
+    },
+    recordExample: { ...map(exampleInRecord), kind, sourceId },
+    recordCells: map(({ cell }) => cell),
+    toRow: rowMaker(declaration, held),
+  };
+}
+
+/** A version from the far future would never be overwritten. */
+const SourceTime = v.pipe(
+  Timestamp,
+  v.check((ms) => ms <= Date.now() + maxClockLeadMs, 'must not be more than a day in the future'),
+);
+
+/** A field that records hold, by its key in rows and by its name in records. */
+type Held = { key: string; name: string; field: Field };
+
+function meaningInRecord({ refersTo, nullable, description, most, omitted }: Field): string {
+  if (!refersTo) return [description, most, omitted].filter(Boolean).join(' ');
+  const { kind } = refersTo;
+  return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;
+}
+
+const exampleInRecord = ({ refersTo, example }: Field): unknown =>
+  refersTo ? refersTo.recordExample.sourceId : example;
+
+function rowMaker<K extends string, F extends Fields>(
+  { kind, derive }: RecordDeclaration<K, F>,
+  held: Held[],
+): RecordKind<K, F>['toRow'] {
+  const kept = held.filter(({ field }) => field.use !== 'unlisted');
+  return (accepted, source) => {
+    const { accountId, connectionId, now } = source;
+    const record = accepted as RecordOutput<K, F> & { [name: string]: unknown }; // by this kind's own schema
+    const idOf = (kind: string, sourceId: unknown) =>
+      sourceId ? recordId(connectionId, kind, String(sourceId)) : null;
+    const row: { [key: string]: unknown } = {
+      id: idOf(kind, record.sourceId),
+      accountId,
+      connectionId,
+      sourceUpdatedAt: record.sourceUpdatedAt,
+      createdAt: now,
+      updatedAt: now,
+    };
+    for (const { key, name, field } of kept) {
+      const value = record[name];
+      row[key] = field.refersTo ? idOf(field.refersTo.kind, value) : (value ?? field.fallback);
+    }
+    Object.assign(row, derive?.(record, source));
+    return row as RecordRow<F>; // just put together from these fields
+  };
+}
+
+/** `safety event` for `safetyEvent`. */
+const inWords = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** The fields that records hold, by their names there. */
+type InRecord<F extends Fields> = {
+  [N in keyof F as F[N]['use'] extends 'derived' | 'copied' ? never : NameInRecord<N, F[N]>]: F[N];
+};
+type NameInRecord<N, F extends Field> = F['recordName'] extends string ? F['recordName'] : N;
+
+/** A record as a connector sends it. */
+export type RecordInput<K extends string, F extends Fields> = {
+  kind: K;
+  sourceId: string;
+  sourceUpdatedAt?: string | null;
+} & OptionalWhereUndefined<{ [N in keyof InRecord<F>]: InOf<InRecord<F>[N]> }>;
+
+/** A record that was accepted, with times in milliseconds since 1970. */
+export type RecordOutput<K extends string, F extends Fields> = {
+  kind: K;
+  sourceId: string;
+  sourceUpdatedAt?: number | null | undefined;
+} & OptionalWhereUndefined<{ [N in keyof InRecord<F>]: AcceptedOf<InRecord<F>[N]> }>;
+
+/** A record as D1 keeps it, without what it copies from others. */
+export type RecordRow<F extends Fields> = {
+  id: string;
+  accountId: string;
+  connectionId: string;
+  sourceId: string;
+  createdAt: number;
+  updatedAt: number;
+} & { [N in keyof F as F[N]['use'] extends 'copied' | 'unlisted' ? never : N]: KeptOf<F[N]> };
+
+/** What `derive` has to return: forgetting one of them is a type error. */
+type Derived<F extends Fields> = {
+  [N in keyof F as F[N]['use'] extends 'derived' | 'derivable' ? N : never]: KeptOf<F[N]>;
+};
+
+type InOf<F> = F extends Field<infer In> ? In : never;
+type KeptOf<F> = F extends Field<unknown, infer Kept> ? Kept : never;
+type AcceptedOf<F> = undefined extends InOf<F> ? KeptOf<F> | null | undefined : KeptOf<F>;
+
+type OptionalWhereUndefined<T> = { [N in keyof T as undefined extends T[N] ? never : N]: T[N] } & {
+  [N in keyof T as undefined extends T[N] ? N : never]?: T[N];
+};

@@ -1,0 +1,52 @@
+import { recordId } from '../../platform/db/ids.ts';
+import type { AccountTable } from '../../platform/db/tables.ts';
+import type { Fields } from './field.ts';
+import { text, time, uuid } from './field-types.ts';
+import { itemOf, type ListDeclaration, listOf } from './list.ts';
+import { type RecordDeclaration, recordKind } from './record.ts';
+import { tableOf } from './table.ts';
+
+/**
+ * Declares a resource: a kind of record that connectors send in, which is kept in a table and listed. All else follows
+ * from that: what `/ingest` takes and writes, the list with its filters and pages, both documents of the API, the
+ * tables in the guides, the columns of `fleet import`. Its table needs a migration, and the registry a line.
+ */
+export function resource<const K extends string, F extends Fields>(
+  declaration: RecordDeclaration<K, F> & {
+    description: string;
+    list: ListDeclaration<keyof (F & typeof stamps) & string>;
+  },
+) {
+  const { kind, description, sourceId, fields, list } = declaration;
+  const all = {
+    id: uuid('Its identifier.', recordId(exampleConnectionId, kind, sourceId)),
+    connectionId: uuid('The connection it belongs to.', exampleConnectionId),
+    sourceId: text(200, "The provider's own identifier.", sourceId),
+    ...fields,
+    ...stamps,
+  };
+  return {
+    ...listed(kind, description, all, tableOf(all, list), list),
+    ...recordKind<K, F>(declaration),
+  };
+}
+
+/** Declares a list of what the service itself keeps in `table`. */
+export function listed<const K extends string, F extends Fields>(
+  kind: K,
+  description: string,
+  fields: F,
+  table: AccountTable,
+  list: ListDeclaration<keyof F & string>,
+) {
+  return { kind, description, table, list: listOf(fields, table, list), ...itemOf(fields) };
+}
+
+/** The connection of all examples. */
+export const exampleConnectionId = '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7';
+
+/** When the service wrote an item. */
+export const stamps = {
+  createdAt: time('When the service first saw it.', '2026-11-20T19:58:00.000Z'),
+  updatedAt: time('When the service last saw it change.', '2026-11-20T20:00:02.114Z'),
+};

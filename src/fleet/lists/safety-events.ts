@@ -1,0 +1,91 @@
+import { or, sql } from 'drizzle-orm';
+import * as v from 'valibot';
+import { QueryList } from '../../platform/query.ts';
+import { normaliseIncidents } from '../incidents/translate.ts';
+import { incidentTypeOf, incidentTypes, isIncidentType } from '../incidents/types.ts';
+import { drivers } from './drivers.ts';
+import { copyOf, derivable, derived, fixed, optional, unlisted } from './field.ts';
+import { emails, location, number, reference, scale, text, texts, time } from './field-types.ts';
+import { atLeast, indexed, matching } from './filters.ts';
+import { resource } from './resource.ts';
+import { trips } from './trips.ts';
+import { vehicles } from './vehicles.ts';
+
+export const incidentTypeLimits = { min: 1, max: 20, length: 100, bytes: 1000 } as const;
+/** Every delivery of the event holds them. */
+export const recipientLimits = { max: 50, length: 320, bytes: 4000 };
+
+const EventTypes = v.pipe(
+  QueryList,
+  v.check((names) => names.every(isIncidentType), 'must be normalised incident types'),
+  v.transform((names) => [...new Set(names.flatMap((name) => incidentTypeOf(name) ?? []))]),
+  v.metadata({ type: 'array', items: { type: 'string', enum: incidentTypes }, maxItems: 100 }),
+);
+
+export const safetyEvents = resource({
+  kind: 'safetyEvent',
+  description: 'Something that happened on the road. Its `id` is the `eventId` of its notification.',
+  sourceId: 'e1',
+  record: 'A safety event, or a new version of one. Webhooks that subscribe to events are told of new ones.',
+  fields: {
+    tSP: fixed(derived(text(200, "The provider's name. The key is spelled exactly like this.", 'Motive'))),
+    vehicleId: reference(vehicles, 'Its vehicle.'),
+    vehicleName: copyOf(vehicles, 'name', "The vehicle's name at that time."),
+    vehicleVin: copyOf(vehicles, 'vin', "The vehicle's VIN at that time."),
+    vehicleGroups: copyOf(vehicles, 'groups', 'The groups that the vehicle belonged to at that time.'),
+    driverId: optional(reference(drivers, 'Its driver, if known.')),
+    tripId: optional(reference(trips, 'The trip it happened on, if known.')),
+    incidentTypes: texts(incidentTypeLimits, "What happened, in the provider's words.", ['hard_brake']),
+    translatedIncidentTypes: derived(
+      texts(incidentTypeLimits, 'What happened, in words that are the same for all providers.', [
+        'Harsh Braking',
+      ]),
+    ),
+    eventRisk: derivable(
+      scale(1, 5, '1 very low to 5 critical; 4 and 5 are the ones to look at first.', 3),
+      'If it is left out, it follows from the incident types.',
+    ),
+    startedAt: time('When it began.'),
+    issuedOn: derivable(time('When it was issued.'), 'Defaults to `startedAt`.'),
+    endedAt: optional(time('When it ended.', '2026-11-20T20:00:04.000Z')),
+    location: optional(location('Where it happened.')),
+    maxSpeedKph: optional(number(0, 1000, 'The highest speed, in kilometres per hour.', 91)),
+    speedLimitKph: optional(number(0, 1000, 'The speed limit there, in kilometres per hour.', 88)),
+    recipients: optional(
+      unlisted(emails(recipientLimits, 'The email addresses of those to be told.', ['safety@example.com'])),
+    ),
+  },
+  derive: ({ incidentTypes, eventRisk, startedAt, issuedOn }, source) => {
+    const { types, risk } = normaliseIncidents(source, incidentTypes);
+    return {
+      tSP: source.tSP,
+      translatedIncidentTypes: types,
+      eventRisk: eventRisk ?? risk,
+      issuedOn: issuedOn ?? startedAt,
+    };
+  },
+  list: {
+    path: '/safety-events',
+    order: 'startedAt',
+    connection: 'required',
+    range: 'required',
+    archived: true,
+    filters: {
+      vehicleIds: indexed('vehicleId', 'Only events of these vehicles.'),
+      driverIds: indexed('driverId', 'Only events of these drivers.'),
+      eventTypes: matching(
+        'translatedIncidentTypes',
+        'Only events with one of these types, by their normalised names.',
+        EventTypes,
+        // The types are few and fixed words, so that finding a quoted one in the JSON is exact. As parameters they
+        // could be more than a statement takes.
+        {
+          where: (column, types) =>
+            or(...types.map((type) => sql`instr(${column}, ${sql.raw(`'"${type}"'`)}) > 0`)) ?? sql`true`,
+          passes: (stored, types) => types.some((type) => String(stored).includes(`"${type}"`)),
+        },
+      ),
+      minEventRisk: atLeast('eventRisk', 'Only events of at least this risk.'),
+    },
+  },
+});

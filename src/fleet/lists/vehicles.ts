@@ -1,0 +1,41 @@
+import * as v from 'valibot';
+import { QueryText } from '../../platform/query.ts';
+import { optional, orElse } from './field.ts';
+import { choice, integer, number, shortText, text, texts, vehicleLocation } from './field-types.ts';
+import { equals, indexed } from './filters.ts';
+import { resource } from './resource.ts';
+
+// Each event of a vehicle keeps its name, VIN and groups as they were then, and so does the event's notification: with
+// all three at their longest, a small event still fits into one row of each without a page of its own.
+export const maxNameBytes = 200;
+export const maxVinBytes = 40;
+export const groupLimits = { max: 20, length: 100, bytes: 300 };
+
+export const vehicles = resource({
+  kind: 'vehicle',
+  description: 'A vehicle of the fleet.',
+  sourceId: 't7',
+  fields: {
+    name: shortText(maxNameBytes, 'Its name.', 'Truck 7'),
+    vin: optional(shortText(maxVinBytes, 'Its vehicle identification number.', '1FUJGLDR5CLBP8834')),
+    groups: orElse(texts(groupLimits, 'The groups it belongs to.', ['North']), []),
+    status: orElse(choice(['active', 'inactive'], 'Whether it is in use.', 'active'), 'active'),
+    make: optional(text(100, 'Its make.', 'Freightliner')),
+    model: optional(text(100, 'Its model.', 'Cascadia')),
+    year: optional(integer(1900, 2100, 'Its model year.', 2024)),
+    fuelType: optional(text(50, 'What it runs on.', 'diesel')),
+    licensePlate: optional(text(40, 'Its licence plate.', 'ABC-1234')),
+    odometerKm: optional(number(0, 100_000_000, 'Its last odometer reading, in kilometres.', 184_220.5)),
+    lastLocation: optional(vehicleLocation('Where it was last seen.')),
+  },
+  list: {
+    path: '/vehicles',
+    order: 'createdAt',
+    connection: 'required',
+    filters: {
+      status: equals('status', 'Only vehicles with this status.'),
+      // The contract was published without a schema for it: to add one now would break it.
+      vin: { ...indexed('vin', 'Only the vehicle with this VIN.'), query: v.pipe(QueryText, v.metadata({})) },
+    },
+  },
+});

@@ -1,0 +1,156 @@
+import { sql } from 'drizzle-orm';
+import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { andNotAway } from '../../platform/db/moving.ts';
+import { described, fault } from '../../platform/log.ts';
+import { hotSince } from '../archive/day.ts';
+import { dayMs, hourMs, hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
+
+/** How many days the overview looks back, today included: 90 against the 90 before. */
+export const shownDays = 180;
+
+/** Live hours are counted by whoever looks, and by the job once they are this old. */
+const liveMs = 6 * hourMs;
+
+/** A gap that is longer than what is counted without marks. */
+const gapMs = 12 * hourMs;
+
+/** How many accounts a run looks at for each reason, and how many transactions it makes at most. */
+const accountsAtATime = 20;
+const maxTransactions = 100;
+const maxMs = 8_000;
+
+/** How many hours of a day one transaction counts. */
+const hoursAtATime = 8;
+
+/** The longest that a run rests after a transaction. */
+const longestRestMs = 200;
+
+/**
+ * Counts safety events for the overview, once a minute: the hours that are marked, each account's newest first and one
+ * after the other's, and those that nobody has looked at for six hours; in `atMost` transactions. Never throws: what
+ * fails is logged, and tried again. Counting twice does no harm.
+ */
+export async function countEvents(env: Env, now = Date.now(), atMost = maxTransactions): Promise<void> {
+  const db = openDatabase(env);
+  const until = Date.now() + maxMs;
+  try {
+    for (let left = atMost; left > 0 && Date.now() < until; ) {
+      const work = await workToDo(env, db, now);
+      if (work.length === 0) return;
+      for (const statements of work.slice(0, left)) {
+        const began = Date.now();
+        await transaction(db, statements(db, env, now), { repeatable: true });
+        // Half of D1's time is left to others.
+        await scheduler.wait(Math.min(Date.now() - began, longestRestMs));
+      }
+      left -= work.length;
+    }
+  } catch (error) {
+    fault('error', { message: 'Counting events was interrupted', ...described(error) });
+  }
+}
+
+/** One transaction. */
+type Work = (db: Database, env: Env, now: number) => Parameters<typeof transaction>[1];
+
+async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
+  const [behind, quiet, marked] = await transaction(
+    db,
+    [
+      behindSince(env, db, 0, now - gapMs),
+      behindSince(env, db, now - gapMs, now - liveMs),
+      firstMarked(env, db),
+    ],
+    { repeatable: true },
+  );
+  return [
+    ...behind.map(
+      ({ accountId }): Work =>
+        (db, _, now) =>
+          markGap(db, accountId, now),
+    ),
+    ...quiet.map(
+      ({ accountId }): Work =>
+        (db, _, now) => [...recountLive(db, accountId), forgetOld(db, accountId, now)],
+    ),
+    ...marked.map(
+      (mark): Work =>
+        (db, env, now) =>
+          mark.day * dayMs < hotSince(env, now)
+            ? [forgetMark(db, mark)]
+            : recountMarked(db, { ...mark, hours: newestHours(mark.hours) }),
+    ),
+  ];
+}
+
+const behindSince = (env: Env, db: Database, from: number, to: number) =>
+  statement<{ accountId: string }>(
+    db,
+    sql`
+    select account_id as accountId from event_counting where counted_to >= ${from} and counted_to < ${to}
+      ${andNotAway(env, sql`event_counting.account_id`)}
+    order by counted_to limit ${int(accountsAtATime)}`,
+  );
+
+/** The newest marked day of each of some accounts: as many rows as accounts. */
+const firstMarked = (env: Env, db: Database) =>
+  statement<Marked>(
+    db,
+    sql`
+    with recursive marked (account_id) as (
+      select min(account_id) from event_counts_due
+      union all
+      select (select min(account_id) from event_counts_due where account_id > marked.account_id)
+      from marked where account_id is not null)
+    select d.account_id as accountId, d.day, d.hours
+    from marked m cross join event_counts_due d on d.account_id = m.account_id
+      and d.day = (select max(day) from event_counts_due where account_id = m.account_id) ${andNotAway(env, sql`d.account_id`)}
+    limit ${int(accountsAtATime)}`,
+  );
+
+const newestHours = (mask: number): number =>
+  hoursOfMask(mask)
+    .slice(-hoursAtATime)
+    .reduce((bits, hour) => bits | (1 << hour), 0);
+
+/** The archive has these events, and counts that were made before they went there hold. */
+const forgetMark = (db: Database, { accountId, day }: Marked) =>
+  change(db, sql`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`);
+
+/**
+ * Marks the days with events that an account has not been counted for: all of them when it has never been counted, or
+ * those since the job last ran.
+ */
+const markGap = (db: Database, accountId: string, now: number) =>
+  [
+    change(
+      db,
+      sql`
+      with recursive days (day) as (
+        select max((counted_to - ${int(hourMs)}) / ${int(dayMs)}, ${int(Math.floor(now / dayMs) - shownDays + 1)})
+        from event_counting where account_id = ${accountId}
+        union all select day + 1 from days where day < ${int(Math.floor(now / dayMs))})
+      insert into event_counts_due (account_id, day, hours)
+      select ${accountId}, day, ${int(allHours)} from days
+      where exists (
+        select 1 from connections c cross join safety_events e on e.connection_id = c.id
+          and e.started_at >= days.day * ${int(dayMs)} and e.started_at < (days.day + 1) * ${int(dayMs)}
+        where c.account_id = ${accountId})
+      on conflict (account_id, day) do update set hours = ${int(allHours)}`,
+    ),
+    change(
+      db,
+      sql`update event_counting set counted_to = ${int(Math.floor(now / hourMs) * hourMs)} where account_id = ${accountId}`,
+    ),
+  ] as const;
+
+const allHours = 2 ** 24 - 1;
+
+/** Deletes counts that are older than what is shown. */
+const forgetOld = (db: Database, accountId: string, now: number) =>
+  change(
+    db,
+    sql`
+    delete from event_counts where account_id = ${accountId} and hours in (1, 24)
+      and start < ${int((Math.floor(now / dayMs) - shownDays + 1) * 24)}`,
+  );

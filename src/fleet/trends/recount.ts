@@ -1,0 +1,158 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database } from '../../platform/db/database.ts';
+
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
+/** Of how many vehicles and of how many drivers an hour and a day keep counts: those with the most of risk 4 and 5. */
+export const maxNamed = 100;
+
+/** How many events of a connection an hour counts at most. It bounds what a recount reads. */
+export const maxPerHour = 5000;
+
+/** An hour that is not over for as long as this is counted again without being marked: see the migration. */
+const liveHours = 12;
+
+/** SQL that is the current time of D1, in hours since 1970. The marks go by the same clock. */
+const thisHour = sql`(unixepoch() / 3600)`;
+
+/**
+ * The hours of an account that go without marks: from the one before those that were counted last, to the next. After
+ * a long gap only the last twelve; the job marks the others.
+ */
+const liveHoursOf = (accountId: string): SQL => sql`
+  with recursive due (account_id, start) as (
+    select account_id, max(counted_to / ${int(hourMs)} - 1, ${thisHour} - ${int(liveHours)})
+    from event_counting where account_id = ${accountId}
+    union all select account_id, start + 1 from due where start <= ${thisHour})`;
+
+/** Marked hours of a day. */
+const markedHoursOf = ({ accountId, day, hours }: Marked): SQL => sql`
+  with due (account_id, start) as (
+    select ${accountId}, ${int(day * 24)} + value from json_each(${JSON.stringify(hoursOfMask(hours))}))`;
+
+/** Hours of a day that are to be counted again, as bits. */
+export type Marked = { accountId: string; day: number; hours: number };
+
+/** A whole number, in the SQL itself: D1 binds numbers as REAL, which divide into fractions. */
+export const int = (value: number): SQL => sql.raw(String(Math.trunc(value)));
+
+/** The hours of a day, from 0 to 23, whose bits are set. */
+export const hoursOfMask = (mask: number): number[] =>
+  Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => mask & (1 << hour));
+
+/**
+ * The statements that bring an account's counts up to now, as far as no mark is needed for it. Whatever comes to be
+ * counted otherwise is written only if it has changed.
+ */
+export const recountLive = (db: Database, accountId: string) => {
+  const live = liveHoursOf(accountId);
+  return [
+    countHours(db, live),
+    addUpDays(db, live),
+    change(
+      db,
+      sql`
+      update event_counting set counted_to = ${thisHour} * ${int(hourMs)}
+      where account_id = ${accountId} and counted_to < ${thisHour} * ${int(hourMs)}
+        and counted_to >= (${thisHour} - ${int(liveHours)}) * ${int(hourMs)}`,
+    ),
+  ] as const;
+};
+
+/** The statements that count marked hours again and take back their marks. */
+export const recountMarked = (db: Database, marked: Marked) => {
+  const { accountId, day, hours } = marked;
+  const mark = sql`account_id = ${accountId} and day = ${int(day)}`;
+  return [
+    countHours(db, markedHoursOf(marked)),
+    addUpDays(db, markedHoursOf(marked)),
+    change(db, sql`delete from event_counts_due where ${mark} and hours & ~${int(hours)} = 0`),
+    change(
+      db,
+      sql`update event_counts_due set hours = hours & ~${int(hours)} where ${mark} and hours & ${int(hours)} <> 0`,
+    ),
+  ] as const;
+};
+
+/** Counts the events of hours: reads each of them, and its entry in the index. */
+function countHours(db: Database, due: SQL) {
+  return change(
+    db,
+    sql`
+    insert into event_counts (account_id, hours, start, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers)
+    ${due},
+    e as materialized (
+      select d.account_id, d.start, e.event_risk as risk, e.translated_incident_types as types, e.vehicle_id, e.driver_id
+      from due d cross join connections c on c.account_id = d.account_id
+      cross join safety_events e on e.id in (
+        select id from safety_events
+        where connection_id = c.id and started_at >= d.start * ${int(hourMs)} and started_at < (d.start + 1) * ${int(hourMs)}
+        order by started_at, id limit ${int(maxPerHour)})),
+    types as (
+      select start, t.value as name, count(*) as n from e cross join json_each(e.types) t group by start, t.value),
+    vehicles as (${byName(sql`vehicle_id`)}),
+    drivers as (${byName(sql`driver_id`)})
+    select d.account_id, 1, d.start,
+      coalesce(r.risk_1, 0), coalesce(r.risk_2, 0), coalesce(r.risk_3, 0), coalesce(r.risk_4, 0), coalesce(r.risk_5, 0),
+      coalesce((select json_group_object(name, n) from (select * from types t where t.start = d.start order by name)), '{}'),
+      ${named(sql`vehicles`)}, ${named(sql`drivers`)}
+    from due d left join (
+      select start, sum(risk = 1) as risk_1, sum(risk = 2) as risk_2, sum(risk = 3) as risk_3, sum(risk = 4) as risk_4,
+        sum(risk = 5) as risk_5
+      from e group by start) r on r.start = d.start
+    where r.start is not null or exists (
+      select 1 from event_counts k where k.account_id = d.account_id and k.hours = 1 and k.start = d.start)
+    ${ifDifferent}`,
+  );
+}
+
+/** How many events of risk 4 and of risk 5 each vehicle or driver had in each hour. */
+const byName = (id: SQL): SQL => sql`
+  select start, ${id} as name, sum(risk = 4) as risk_4, sum(risk = 5) as risk_5 from e
+  where risk >= 4 and ${id} is not null group by start, ${id}`;
+
+/** The most affected of an hour or a day, as an object. */
+const named = (from: SQL): SQL => sql`
+  coalesce((select json_group_object(name, json_array(risk_4, risk_5)) from (
+    select name, risk_4, risk_5 from ${from} n where n.start = d.start
+    order by risk_4 + risk_5 desc, risk_5 desc, name limit ${int(maxNamed)})), '{}')`;
+
+/** Adds up the hours of the days that hours belong to: reads 24 rows a day at most. */
+function addUpDays(db: Database, due: SQL) {
+  const added = (names: SQL): SQL => sql`
+    select e.day as start, n.key as name, sum(n.value->>0) as risk_4, sum(n.value->>1) as risk_5
+    from e cross join json_each(${names}) n group by e.day, n.key`;
+  return change(
+    db,
+    sql`
+    insert into event_counts (account_id, hours, start, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers)
+    ${due},
+    days as (select distinct account_id, start / 24 * 24 as start from due),
+    e as materialized (
+      select d.start as day, k.* from days d cross join event_counts k
+      on k.account_id = d.account_id and k.hours = 1 and k.start >= d.start and k.start < d.start + 24),
+    types as (
+      select e.day as start, t.key as name, sum(t.value) as n from e cross join json_each(e.types) t group by e.day, t.key),
+    vehicles as (${added(sql`e.vehicles`)}),
+    drivers as (${added(sql`e.drivers`)})
+    select d.account_id, 24, d.start, r.risk_1, r.risk_2, r.risk_3, r.risk_4, r.risk_5,
+      coalesce((select json_group_object(name, n) from (select * from types t where t.start = d.start order by name)), '{}'),
+      ${named(sql`vehicles`)}, ${named(sql`drivers`)}
+    from days d cross join (
+      select day, sum(risk_1) as risk_1, sum(risk_2) as risk_2, sum(risk_3) as risk_3, sum(risk_4) as risk_4,
+        sum(risk_5) as risk_5
+      from e group by day) r on r.day = d.start
+    where true
+    ${ifDifferent}`,
+  );
+}
+
+const ifDifferent = sql`
+  on conflict (account_id, hours, start) do update set
+    risk_1 = excluded.risk_1, risk_2 = excluded.risk_2, risk_3 = excluded.risk_3, risk_4 = excluded.risk_4,
+    risk_5 = excluded.risk_5, types = excluded.types, vehicles = excluded.vehicles, drivers = excluded.drivers
+  where (event_counts.risk_1, event_counts.risk_2, event_counts.risk_3, event_counts.risk_4, event_counts.risk_5,
+      event_counts.types, event_counts.vehicles, event_counts.drivers)
+    is not (excluded.risk_1, excluded.risk_2, excluded.risk_3, excluded.risk_4, excluded.risk_5,
+      excluded.types, excluded.vehicles, excluded.drivers)`;

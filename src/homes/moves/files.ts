@@ -1,0 +1,67 @@
+import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
+import { inArchiveTurn } from '../../fleet/archive/turn.ts';
+import { archiveKinds } from '../../fleet/lists/registry.ts';
+import { goTo, inOldHome, type Job, type Move } from './state.ts';
+
+/** How many files a step copies or deletes. */
+const filesPerStep = 20;
+
+const foldersOf = (accountId: string): string[] =>
+  archiveKinds.map(({ name }) => folderOf({ kind: name, accountId })).sort();
+
+/**
+ * Copies some files of the account's archive. None of them changes meanwhile: nothing is archived of accounts that move,
+ * and whoever has begun before has ended once we have had the turn.
+ */
+export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
+  const [old, fresh] = [bucketOf(job.from), bucketOf(job.to)];
+  if (old && fresh) {
+    if (cursor.file === undefined && (await inArchiveTurn(job.from, async () => {})) === 'busy') {
+      await scheduler.wait(500);
+      return;
+    }
+    const found = await filesAfter(old, job.accountId, cursor.file ?? '');
+    for (const { key, customMetadata } of found) {
+      const file = await old.get(key);
+      if (!file) continue;
+      const written = await fresh.put(key, await file.arrayBuffer(), {
+        ...(customMetadata && { customMetadata }),
+      });
+      if (written.size !== file.size) throw new Error('A file of the archive was not copied whole');
+    }
+    const last = found.at(-1);
+    if (last) {
+      await inOldHome(job, (db) => [goTo(db, job, 'copying files', { cursor: { file: last.key } })] as const);
+      return;
+    }
+  }
+  await inOldHome(job, (db) => [goTo(db, job, 'catching up')] as const);
+}
+
+async function filesAfter(bucket: R2Bucket, accountId: string, after: string): Promise<R2Object[]> {
+  for (const prefix of foldersOf(accountId)) {
+    if (after > prefix && !after.startsWith(prefix)) continue;
+    const { objects } = await bucket.list({
+      prefix,
+      limit: filesPerStep,
+      include: ['customMetadata'],
+      ...(after.startsWith(prefix) && { startAfter: after }),
+    });
+    if (objects.length > 0) return objects;
+  }
+  return [];
+}
+
+/** Whether a home's bucket has files of the account. */
+export async function hasFiles(env: Env, accountId: string): Promise<boolean> {
+  const bucket = bucketOf(env);
+  return bucket !== undefined && (await filesAfter(bucket, accountId, '')).length > 0;
+}
+
+/** Deletes the account's files from a home's bucket, some at a time. Returns whether there are none left. */
+export async function removeFiles(env: Env, accountId: string): Promise<boolean> {
+  const bucket = bucketOf(env);
+  const found = bucket ? await filesAfter(bucket, accountId, '') : [];
+  if (found.length > 0) await bucket?.delete(found.map(({ key }) => key));
+  return found.length === 0;
+}

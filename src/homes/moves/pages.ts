@@ -1,0 +1,132 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, statement } from '../../platform/db/database.ts';
+import { isOf, type Moved, quoted } from './tables.ts';
+
+/** A row as its columns have it. */
+export type Row = Record<string, unknown>;
+
+/** The place that a page continues after: what the row has in the columns by which the table is read. */
+export type Place = unknown[];
+
+/** How many rows of all accounts a page looks through, of tables to whose rows no index leads. */
+export const looked = 5_000;
+
+/**
+ * The statements that read the account's next rows of a table, seeking them by index; for tables that have to be looked
+ * through the second one tells how far that went.
+ */
+export function pageStatements(
+  db: Database,
+  table: Moved,
+  accountId: string,
+  after: Place | undefined,
+  limit: number,
+) {
+  if (table.way !== 'scan')
+    return [
+      statement<Row>(db, seek(table, accountId, after, limit)),
+      statement<Row>(db, sql`select 0`),
+    ] as const;
+  const key = list(table.key);
+  const from = after ? sql`where (${key}) > (${values(after)})` : sql.empty();
+  const part = sql`select * from ${raw(table.name)} ${from} order by ${key} limit ${looked}`;
+  return [
+    statement<Row>(
+      db,
+      sql`select ${list(table.columns)} from (${part}) t where ${raw(isOf(table, 't', quoted(accountId)))}`,
+    ),
+    statement<Row>(db, sql`select ${key} from (${part}) limit 1 offset ${looked - 1}`),
+  ] as const;
+}
+
+/** Where the next page begins; undefined if there is none. */
+export function nextPlace(table: Moved, limit: number, rows: Row[], [end]: Row[]): Place | undefined {
+  if (table.way === 'scan') return end && table.key.map((column) => end[column]);
+  const last = rows.at(-1);
+  if (!last || rows.length < limit) return undefined;
+  return [last[table.owner], ...table.tail.map(({ column }) => last[column])];
+}
+
+function seek(table: Moved, accountId: string, after: Place | undefined, limit: number): SQL {
+  const [owner, ...tail] = after ?? [];
+  const columns = raw(table.columns.map((column) => `t.${column}`).join(', '));
+  return sql`
+    ${ownersFrom(table, accountId, after && String(owner))}
+    select ${columns} from ${found(table)} where ${further(table, owner, tail)} limit ${limit}`;
+}
+
+/** The account's rows: `owners` comes before it. */
+const found = ({ name, owner, index }: Moved): SQL =>
+  sql`owners o cross join ${raw(name)} t ${index ? raw(`indexed by ${index}`) : sql.empty()}
+    on t.${raw(owner)} = o.id`;
+
+/** That a row comes after a place: the first owner's rows from there on, and all of the others. */
+function further({ tail }: Moved, owner: unknown, after: unknown[]): SQL {
+  if (owner === undefined) return sql`true`;
+  if (tail.length === 0) return sql`o.id > ${owner}`;
+  const columns = raw(tail.map(({ column }) => `t.${column}`).join(', '));
+  const bounds = tail.map(
+    ({ isText }, at) => sql`iif(o.id = ${owner}, ${after[at]}, ${isText ? sql`''` : sql`-9e15`})`,
+  );
+  return sql`(${columns}) > (${sql.join(bounds, sql`, `)})`;
+}
+
+/** `owners`: what leads to the account's rows, in order, from one on. */
+function ownersFrom({ way }: Moved, accountId: string, from = ''): SQL {
+  const account = raw(quoted(accountId));
+  const those = (table: string) =>
+    sql`with owners (id) as (
+      select id from ${raw(table)} where account_id = ${account} and id >= ${from} order by id)`;
+  switch (way) {
+    case 'connection':
+      return those('connections');
+    case 'webhook':
+      return those('webhooks');
+    case 'person':
+      return those('portal_users');
+    case 'delivery':
+      // A webhook's deliveries all belong to one account, and outlive it.
+      return sql`with recursive hooks (id) as (
+          select min(webhook_id) from deliveries where webhook_id >= ${from}
+          union all
+          select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
+          from hooks where hooks.id is not null),
+        owners (id) as (
+          select id from hooks
+          where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${account})`;
+    default:
+      return sql`with owners (id) as (select ${account})`;
+  }
+}
+
+/** SQL for how many rows an account has in a table; undefined where only looking through all rows would tell. */
+export function countOf(table: Moved, accountId: string): SQL | undefined {
+  if (table.name === 'notifications') return undefined;
+  if (table.way === 'scan')
+    return sql`(select count(*) from ${raw(table.name)} t where ${raw(isOf(table, 't', quoted(accountId)))})`;
+  return sql`(${ownersFrom(table, accountId)} select count(*) from ${found(table)})`;
+}
+
+/** The rows with these keys that are the account's. `keys` is JSON: an array of keys. */
+export const withKeys = (db: Database, table: Moved, accountId: string, keys: unknown[][]) =>
+  statement<Row>(
+    db,
+    sql`select ${raw(table.columns.map((column) => `t.${column}`).join(', '))}
+      from json_each(${JSON.stringify(keys)}) k cross join ${raw(table.name)} t on ${raw(onKey(table))}
+      where ${raw(isOf(table, 't', quoted(accountId)))}`,
+  );
+
+/** SQL that joins `t` to the key in `k.value`. */
+export const onKey = ({ key }: Moved): string =>
+  key.map((column, at) => `t.${column} = k.value->>${at}`).join(' and ');
+
+/** The key of a row. */
+export const keyOf = ({ key }: Moved, row: Row): unknown[] => key.map((column) => row[column]);
+
+export const raw = (text: string): SQL => sql.raw(text);
+const list = (columns: string[]): SQL => raw(columns.join(', '));
+const values = (place: Place): SQL =>
+  sql.join(
+    place.map((value) => sql`${value}`),
+    sql`, `,
+  );

@@ -1,0 +1,177 @@
+import { sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import {
+  change,
+  type Database,
+  openDatabase,
+  refuseUnless,
+  statement,
+  transaction,
+} from '../../platform/db/database.ts';
+import { invalid } from '../../platform/errors.ts';
+import { homesOf } from '../../platform/homes/homes.ts';
+import type { Place } from './pages.ts';
+
+/**
+ * The steps of a move. Until `switching` it can be cancelled; from there on it goes to its end. `stopped`: what was
+ * copied is not what is there.
+ */
+export const states = [
+  'starting',
+  'copying',
+  'copying files',
+  'catching up',
+  'draining',
+  'frozen',
+  'switching',
+  'opening',
+  'cleaning up',
+  'cancelling',
+  'stopped',
+] as const;
+export type State = (typeof states)[number];
+
+/** A move as its row in the old home has it. Times are milliseconds since 1970. */
+export type Move = {
+  accountId: string;
+  /** The home to which it goes. */
+  home: string;
+  state: State;
+  turn: number;
+  cursor: Cursor;
+  total: number;
+  copied: number;
+  refusedMs: number;
+  frozenAt: number | null;
+  problem: string | null;
+  startedAt: number;
+};
+
+/** How far a step has come: in which table, after which row, and how many rows it takes at a time. */
+export type Cursor = { table?: number; after?: Place; rows?: number; file?: string };
+
+/** How long a turn holds that is not renewed: whoever had it is gone. */
+const turnMs = 20_000;
+
+/** The right to work on a move. A transaction of anybody whose turn is over is refused in both homes. */
+export type Job = {
+  accountId: string;
+  from: Env;
+  to: Env;
+  turn: number;
+  /** How many queries it has made, about. */
+  queries: number;
+};
+
+type Stored = Omit<Move, 'cursor'> & { cursor: string };
+
+/** The move by which an account leaves a home, if there is one. */
+export async function findMove(env: Env, accountId: string): Promise<Move | undefined> {
+  const [row] = await statement<Stored>(
+    openDatabase(env),
+    sql`select ${columns} from moves where account_id = ${accountId} and role = 'leaving'`,
+  );
+  return row && { ...row, cursor: JSON.parse(row.cursor) };
+}
+
+const columns = sql`account_id as accountId, home, state, turn, cursor, total, copied, refused_ms as refusedMs,
+  frozen_at as frozenAt, problem, started_at as startedAt`;
+
+/** The moves that nobody is working on. */
+export const waitingMoves = (env: Env) =>
+  statement<{ accountId: string }>(
+    openDatabase(env),
+    sql`select account_id as accountId from moves
+      where role = 'leaving' and state <> 'stopped' and claimed_until <= ${Date.now()} order by started_at`,
+  );
+
+/**
+ * Takes a turn at a move; undefined if there is none, or somebody else has it.
+ *
+ * @throws Refusal: invalid, when the home to which it goes is not there any more
+ */
+export async function takeTurn(env: Env, accountId: string): Promise<Job | undefined> {
+  const now = Date.now();
+  const [taken] = await statement<{ turn: number; home: string }>(
+    openDatabase(env),
+    sql`update moves set turn = turn + 1, claimed_until = ${now + turnMs}
+      where account_id = ${accountId} and role = 'leaving' and claimed_until <= ${now} returning turn, home`,
+  );
+  if (!taken) return undefined;
+  const to = homesOf(env).get(taken.home);
+  if (!to)
+    throw invalid(
+      `The home ${taken.home} has no bindings any more. Deploy with them, and the move goes on, or can be cancelled.`,
+    );
+  const job = { accountId, from: env, to, turn: taken.turn, queries: 0 };
+  // From now on nothing that an earlier turn has read is written.
+  await change(
+    openDatabase(to),
+    sql`update moves set turn = ${job.turn} where account_id = ${accountId} and role = 'arriving' and turn < ${job.turn}`,
+  );
+  return job;
+}
+
+/** Lets others have the turn. */
+export const endTurn = ({ from, accountId, turn }: Job) =>
+  change(
+    openDatabase(from),
+    sql`update moves set claimed_until = 0 where account_id = ${accountId} and turn = ${turn}`,
+  );
+
+/**
+ * Runs statements in the old home as one transaction, if it is still our turn, which it renews. They must be safe to
+ * repeat. @throws Refusal: unavailable
+ */
+export async function inOldHome<const T extends readonly BatchItem<'sqlite'>[]>(
+  job: Job,
+  statements: (db: Database) => T,
+) {
+  const db = openDatabase(job.from);
+  const renewed = change(
+    db,
+    sql`update moves set claimed_until = ${Date.now() + turnMs}
+      where account_id = ${job.accountId} and role = 'leaving'`,
+  );
+  const work = [isOurs(db, job), renewed, ...statements(db)] as const;
+  job.queries += work.length;
+  const [, , ...results] = await transaction(db, work, { repeatable: true });
+  return results;
+}
+
+/** The same in the new home. */
+export async function inNewHome<const T extends readonly BatchItem<'sqlite'>[]>(
+  job: Job,
+  statements: (db: Database) => T,
+) {
+  const db = openDatabase(job.to);
+  const work = [isOurs(db, job), ...statements(db)] as const;
+  job.queries += work.length;
+  const [, ...results] = await transaction(db, work, { repeatable: true });
+  return results;
+}
+
+const isOurs = (db: Database, { accountId, turn }: Job) =>
+  refuseUnless(
+    db,
+    sql`exists (select 1 from moves where account_id = ${accountId} and turn = ${turn})`,
+    'lost turn',
+  );
+
+/** Notes how far a move has come. */
+export const goTo = (
+  db: Database,
+  { accountId }: Job,
+  state: State,
+  { cursor = {}, copied = 0, gate }: { cursor?: Cursor; copied?: number; gate?: '' | 'drain' | '-' } = {},
+) =>
+  change(
+    db,
+    sql`update moves set state = ${state}, cursor = ${JSON.stringify(cursor)}, copied = copied + ${copied},
+        gate = coalesce(${gate ?? null}, gate)
+      where account_id = ${accountId} and role = 'leaving'`,
+  );
+
+/** Opens the gate for the rows of one table, or shuts it again; both belong in the transaction that writes them. */
+export const openGate = (db: Database, { accountId }: Job, gate: string) =>
+  change(db, sql`update moves set gate = ${gate} where account_id = ${accountId}`);

@@ -1,0 +1,130 @@
+import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { recordKinds } from '../../fleet/lists/registry.ts';
+import * as tables from '../../platform/db/tables.ts';
+
+/**
+ * How the rows of an account are found in a table: by the account, or by its connections, webhooks or people. Those of
+ * webhooks that are gone have deliveries as well. To some no index leads, and all rows are looked through.
+ */
+export type Way = 'account' | 'connection' | 'webhook' | 'person' | 'delivery' | 'scan';
+
+/** A table whose rows move with their account. */
+export type Moved = {
+  name: string;
+  way: Way;
+  columns: string[];
+  /** The primary key. */
+  key: string[];
+  /** The column by which an account's rows are found, and what follows it in the index that leads to them. */
+  owner: string;
+  tail: { column: string; isText: boolean }[];
+  index: string | undefined;
+  /** Columns that have to be unique beside the primary key, and can change. */
+  unique: string[];
+};
+
+const owners = {
+  account: 'account_id',
+  connection: 'connection_id',
+  webhook: 'webhook_id',
+  person: 'user_id',
+  delivery: 'webhook_id',
+} satisfies Record<Exclude<Way, 'scan'>, string>;
+
+const kept = recordKinds.flatMap((resource) => ('table' in resource ? [resource.table] : []));
+
+/** All tables whose rows move, those that others refer to first. */
+export const movedTables: Moved[] = [
+  moved(tables.connections, 'account'),
+  moved(tables.webhooks, 'account'),
+  moved(tables.portalUsers, 'account'),
+  moved(tables.pulls, 'connection'),
+  moved(tables.tokens, 'account'),
+  moved(tables.invitations, 'account'),
+  moved(tables.sessions, 'person'),
+  moved(tables.signInLinks, 'scan'),
+  moved(tables.webhookConnections, 'connection'),
+  moved(tables.webhookHealth, 'webhook'),
+  moved(tables.webhookHours, 'webhook'),
+  moved(tables.alerts, 'webhook'),
+  moved(tables.pullRefusals, 'connection'),
+  ...kept.map((table) => moved(table, 'connection')),
+  moved(tables.erasedDrivers, 'connection'),
+  moved(tables.archivedDays, 'account'),
+  moved(tables.archivedLately, 'account'),
+  moved(tables.notifications, 'scan'),
+  moved(tables.deliveries, 'delivery'),
+  moved(tables.fanOuts, 'scan'),
+  moved(tables.changes, 'account'),
+  moved(tables.eventCounts, 'account'),
+  moved(tables.eventCountsDue, 'account'),
+  moved(tables.eventCounting, 'account'),
+  moved(tables.auditLog, 'account'),
+];
+
+/** How many of these others refer to. */
+export const parents = 4;
+
+/** Tables whose rows stay, and why. */
+export const stayingTables: Record<string, string> = {
+  accounts: 'written by the steps of a move themselves',
+  names: 'triggers derive them from vehicles and drivers',
+  deletions: 'nothing moves of which something is being deleted',
+  sweeps: "the home's own",
+  archive_turns: "the home's own",
+  database_sizes: "the home's own",
+  moves: 'the move itself',
+  moved_rows: 'the move itself',
+};
+
+function moved(table: SQLiteTable, way: Way): Moved {
+  const { name, columns, primaryKeys, indexes } = getTableConfig(table);
+  const own = columns.flatMap((column) => (column.primary ? [column.name] : []));
+  const key = own.length > 0 ? own : (primaryKeys[0]?.columns ?? []).map((column) => column.name);
+  const owner = way === 'scan' ? '' : owners[way];
+  const isText = (wanted: string) =>
+    columns.find((column) => column.name === wanted)?.getSQLType() === 'text';
+  const named = indexes.map(({ config }) => ({
+    index: config.name,
+    unique: config.unique,
+    columns: config.columns.flatMap((column) => ('name' in column ? [String(column.name)] : [])),
+  }));
+  const byOwner = named.find((one) => one.columns[0] === owner);
+  const led = way === 'scan' || key[0] === owner ? { columns: key, index: undefined } : byOwner;
+  if (!led) throw new Error(`No index leads to the rows of ${name}`);
+  const tail = [...new Set([...led.columns, ...key])].filter((column) => column !== owner);
+  const unique = named.flatMap((one) => {
+    const last = one.columns.at(-1) ?? '';
+    return one.unique && !key.includes(last) && last !== 'account_id' && isText(last) ? [last] : [];
+  });
+  return {
+    name,
+    way,
+    columns: columns.map((column) => column.name),
+    key,
+    owner,
+    tail: tail.map((column) => ({ column, isText: isText(column) })),
+    index: led.index,
+    unique: [...new Set(unique)],
+  };
+}
+
+/** SQL for whether a row, such as `new` of a trigger, is the account's. The account's id is quoted. */
+export function isOf({ columns }: Moved, row: string, accountId: string): string {
+  if (columns.includes('account_id')) return `${row}.account_id = ${accountId}`;
+  const [column = '', parent] = parentOf(columns);
+  return `exists (select 1 from ${parent} p where p.id = ${row}.${column} and p.account_id = ${accountId})`;
+}
+
+function parentOf(columns: string[]): [string, string] {
+  if (columns.includes('webhook_id')) return ['webhook_id', 'webhooks'];
+  if (columns.includes('user_id')) return ['user_id', 'portal_users'];
+  if (columns.includes('connection_id')) return ['connection_id', 'connections'];
+  throw new Error('A table leads to no account');
+}
+
+/** An account's id as it stands in SQL: triggers take no parameters. @throws Error, for what is no UUID */
+export function quoted(accountId: string): string {
+  if (!/^[0-9a-f-]{36}$/.test(accountId)) throw new Error('An account has a UUID');
+  return `'${accountId}'`;
+}

@@ -1,0 +1,142 @@
+import { sql } from 'drizzle-orm';
+import { type Account, changeAccount } from '../../accounts/accounts.ts';
+import { note } from '../../accounts/audit/note.ts';
+import { operatorIn } from '../../accounts/owner.ts';
+import { suspendToDelete } from '../../accounts/remove.ts';
+import { revokeKeysOf } from '../../accounts/tokens/remove.ts';
+import { forgetTokens } from '../../accounts/tokens/service.ts';
+import { noteDeleted, noteRecords } from '../../fleet/changes/note.ts';
+import { deleteDriverRow } from '../../fleet/remove.ts';
+import { takeConnection } from '../../fleet/remove-connection.ts';
+import { change, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { untilTrustsLapse } from '../../platform/db/token-cache-ttl.ts';
+import { cancelPending, untilNoClaimedCallStarts } from '../../webhooks/deliveries/cancel.ts';
+import { removeFanOuts } from '../../webhooks/deliveries/remove.ts';
+import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
+import { type Deletion, deletionsWhere } from './state.ts';
+import { firstStepOf } from './steps.ts';
+
+/** How long an account stays suspended before it is deleted, unless operators want it deleted now. */
+export const graceDays = 30;
+
+const dayMs = 86_400_000;
+
+/**
+ * Suspends an account and schedules its deletion: in 30 days, or with `now` at once. From then on all its credentials
+ * are refused, its webhooks are not called, and what was pending for them is cancelled.
+ *
+ * @throws Refusal: invalid, when there is no such account, or its name is another
+ */
+export async function deleteAccount(
+  env: Env,
+  id: string,
+  { name, now }: { name: string; now: boolean },
+): Promise<Deletion | undefined> {
+  const at = Date.now();
+  const dueAt = now ? at : at + graceDays * dayMs;
+  const [, webhooks, , [deletion]] = await asCaller(env, operatorIn(id), (db) => [
+    ...stopWebhooks(db, id, at),
+    change(
+      db,
+      sql`
+      insert into deletions (id, kind, account_id, requested_at, due_at)
+      values (${id}, 'account', ${id}, ${at}, ${dueAt})
+      on conflict (id) do update set due_at = min(due_at, excluded.due_at)`,
+    ),
+    deletionsWhere(db, sql`id = ${id}`),
+    ...suspendToDelete(db, id, name),
+  ]);
+  const lapsed = untilTrustsLapse(env);
+  const ids = webhooks.map((webhook) => webhook.id);
+  await cancelPending(env, ids);
+  await lapsed;
+  await untilNoClaimedCallStarts(env, ids);
+  return deletion;
+}
+
+/**
+ * Makes an account active again. Cancels its deletion, unless that has begun.
+ *
+ * @throws Refusal: invalid, when there is no such account, or one that is being deleted
+ */
+export const activateAccount = (env: Env, id: string, name: string | undefined): Promise<Account> =>
+  changeAccount(env, id, { name, status: 'active' }, (db) => [
+    change(db, sql`delete from deletions where id = ${id}`),
+    resumeWebhooks(db, id),
+  ]);
+
+/**
+ * Takes a connection from its account and begins to delete it. From then on it is unknown: its ingest keys are revoked,
+ * its records are in no list, and nothing of it is delivered.
+ *
+ * @throws Refusal: invalid, when the account has no such connection, or its name is another
+ */
+export async function deleteConnection(
+  env: Env,
+  caller: Caller,
+  id: string,
+  name: string,
+): Promise<Deletion | undefined> {
+  const { accountId } = caller;
+  const at = Date.now();
+  const [keys, , subscribers, , , , , [deletion]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      ...revokeKeysOf(db, id, at),
+      ...unsubscribeAll(db, id),
+      removeFanOuts(db, { accountId, connectionId: id }),
+      noteDeleted(db, { accountId, connectionId: id, now: at }, 'connection', [id]),
+      change(
+        db,
+        sql`
+        insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
+        values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${firstStepOf('connection')})`,
+      ),
+      deletionsWhere(db, sql`id = ${id}`),
+      ...takeConnection(db, caller, id, name),
+    ],
+    { connectionId: id },
+  );
+  const hashes = keys.map(({ hash }) => hash);
+  const webhooks = subscribers.map((webhook) => webhook.id);
+  await forgetTokens(env, hashes);
+  await untilNoClaimedCallStarts(env, webhooks);
+  return deletion;
+}
+
+/**
+ * Deletes a driver's row and begins to erase what refers to them. From then on nothing of them is taken in. Returns
+ * undefined when there is nothing left to do.
+ */
+export async function eraseDriver(env: Env, caller: Caller, id: string): Promise<Deletion | undefined> {
+  const { accountId } = caller;
+  const at = Date.now();
+  const own = sql`from drivers where id = ${id} and account_id = ${accountId}`;
+  const [[driver], [underWay]] = await asCaller(env, caller, (db) => [
+    statement<{ connectionId: string }>(db, sql`select connection_id as connectionId ${own}`),
+    deletionsWhere(db, sql`id = ${id}`),
+  ]);
+  if (!driver) return underWay;
+  const source = { accountId, connectionId: driver.connectionId, now: at };
+  const [, , , , , [deletion]] = await asCaller(env, caller, (db) => [
+    note(db, caller, { action: 'erased', subject: 'driver', of: sql`select id, null as name ${own}` }),
+    change(
+      db,
+      sql`
+      insert into erased_drivers (id, account_id, connection_id, erased_at)
+      select id, account_id, connection_id, ${at} ${own}`,
+    ),
+    change(
+      db,
+      sql`
+      insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
+      select id, 'driver', account_id, connection_id, ${at}, ${at}, ${firstStepOf('driver')}, lower(email) ${own}`,
+    ),
+    change(db, noteRecords(source, 'deleted', 'driver', sql`select id ${own}`)),
+    deleteDriverRow(db, accountId, id),
+    deletionsWhere(db, sql`id = ${id}`),
+  ]);
+  return deletion;
+}

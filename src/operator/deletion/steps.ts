@@ -1,0 +1,112 @@
+import { removeAuditLog } from '../../accounts/audit/prune.ts';
+import { removePeople } from '../../accounts/remove.ts';
+import { removeTokens } from '../../accounts/tokens/remove.ts';
+import type { Row } from '../../fleet/archive/kind.ts';
+import { removeArchive } from '../../fleet/archive/remove.ts';
+import { rewriteArchive } from '../../fleet/archive/rewrite.ts';
+import { type Action, noteRecords } from '../../fleet/changes/note.ts';
+import { changesOfAccount } from '../../fleet/changes/prune.ts';
+import { archiveKinds } from '../../fleet/lists/registry.ts';
+import { type Alongside, eraseReferences, removeRecords } from '../../fleet/remove.ts';
+import { firstConnection } from '../../fleet/remove-connection.ts';
+import { removeCounts } from '../../fleet/trends/remove.ts';
+import { type Remover, untilNone } from '../../platform/db/chunks.ts';
+import { openDatabase } from '../../platform/db/database.ts';
+import { eraseAnswers, removeDeliveries } from '../../webhooks/deliveries/remove.ts';
+import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
+import { removeWebhooks } from '../../webhooks/remove.ts';
+import { finish, finishConnection } from './finish.ts';
+import type { Deletion, Kind } from './state.ts';
+
+/** Does one bounded chunk of a step, and returns the cursor to go on with, or undefined once nothing is left. */
+type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
+
+const whole =
+  (remove: Remover): Step =>
+  (env, deletion) =>
+    remove(env, deletion, deletion.cursor);
+
+/** What is looked for by a driver's address, if they have one. */
+const byEmail =
+  (erase: (email: string) => Remover): Step =>
+  async (env, deletion) =>
+    deletion.email === null ? undefined : erase(deletion.email)(env, deletion, deletion.cursor);
+
+/**
+ * The steps of each kind, in order: what points to something goes before it. Whatever else comes to keep something of an
+ * account, a connection or a driver gets a step here.
+ */
+const steps: Record<Kind, Record<string, Step>> = {
+  account: {
+    tokens: whole(removeTokens),
+    people: whole(removePeople),
+    webhooks: whole(removeWebhooks),
+    deliveries: whole(removeDeliveries),
+    notifications: whole(removeNotifications),
+    connections: removeConnections,
+    changes: (env, { accountId }) => untilNone(openDatabase(env), [changesOfAccount(accountId)]),
+    counts: whole(removeCounts),
+    'audit log': whole(removeAuditLog),
+    account: finish,
+  },
+  connection: {
+    deliveries: whole(removeDeliveries),
+    notifications: whole(removeNotifications),
+    tokens: whole(removeTokens),
+    records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
+    archive: (env, { accountId, id }) => removeArchive(env, archiveKinds, { accountId, connectionId: id }),
+    connection: finish,
+  },
+  driver: {
+    references: (env, deletion) =>
+      eraseReferences(deletion.id, noted(deletion, 'changed'))(env, deletion, ''),
+    archive: eraseFromArchive,
+    deliveries: byEmail(eraseAnswers),
+    notifications: byEmail(eraseRecipient),
+    driver: finish,
+  },
+};
+
+/** Has the account's followers told what becomes of records. */
+const noted =
+  ({ accountId, connectionId }: Deletion, action: Action): Alongside =>
+  (kind, ids) =>
+    connectionId === null
+      ? []
+      : [noteRecords({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
+
+/** The account's connections, one after the other. */
+async function removeConnections(env: Env, { accountId }: Deletion): Promise<string | undefined> {
+  const id = await firstConnection(env, accountId);
+  if (!id) return undefined;
+  const owner = { accountId, connectionId: id };
+  if ((await removeRecords(env, id)) !== undefined) return '';
+  if ((await removeArchive(env, archiveKinds, owner)) === undefined) await finishConnection(env, id);
+  return '';
+}
+
+/** Takes a driver from the archived records that name them. */
+function eraseFromArchive(
+  env: Env,
+  { accountId, connectionId, id, cursor }: Deletion,
+): Promise<string | undefined> {
+  const rewrite = { key: 'driverId', value: id, change: (row: Row) => ({ ...row, driverId: null }) };
+  return rewriteArchive(env, archiveKinds, { accountId, connectionId }, rewrite, cursor);
+}
+
+/** The names of the steps of a kind, in order. */
+export const stepNames = (kind: Kind): string[] => Object.keys(steps[kind]);
+
+/** The step that a deletion begins with. */
+export const firstStepOf = (kind: Kind): string => stepNames(kind)[0] ?? '';
+
+/** The step after one; undefined after the last. */
+export const stepAfter = (kind: Kind, name: string): string | undefined =>
+  stepNames(kind)[stepNames(kind).indexOf(name) + 1];
+
+/** The step of this name. @throws Error when there is none, as after going back to older code */
+export function stepOf(kind: Kind, name: string): Step {
+  const { [name]: found } = steps[kind];
+  if (!found) throw new Error(`Deleting a ${kind} has no step ${name}`);
+  return found;
+}

@@ -1,0 +1,66 @@
+import type { SealingKey } from '../config.ts';
+import { base64url } from './encoding.ts';
+
+/** What a checksum is for. Each has keys of its own, so that none passes for another. */
+export type Purpose = 'credential' | 'session' | 'sign-in link' | 'tick';
+
+/** How many bytes of the HMAC stand behind each: a credential has little room, and 64 bits suffice to sort out junk. */
+const lengths = { credential: 8, session: 16, 'sign-in link': 16, tick: 16 } satisfies Record<
+  Purpose,
+  number
+>;
+
+/**
+ * The keyed checksum of `text`, in base64url: with it, what we issued is told from junk without any I/O. It proves
+ * nothing else: whether something is still good is for the database to say. The newest of HEADER_KEYS makes it.
+ */
+export async function checksum(keys: SealingKey[], purpose: Purpose, text: string): Promise<string> {
+  const [newest] = keys;
+  if (!newest) throw new Error('HEADER_KEYS holds no key');
+  return checksumBy(newest, purpose, text);
+}
+
+/** True if `sum` is the checksum of `text` by any of the keys. Takes as long wherever it differs. */
+export async function hasChecksum(
+  keys: SealingKey[],
+  purpose: Purpose,
+  text: string,
+  sum: string,
+): Promise<boolean> {
+  const given = new TextEncoder().encode(sum);
+  for (const key of keys) {
+    const right = new TextEncoder().encode(await checksumBy(key, purpose, text));
+    if (right.length === given.length && crypto.subtle.timingSafeEqual(right, given)) return true;
+  }
+  return false;
+}
+
+async function checksumBy(key: SealingKey, purpose: Purpose, text: string): Promise<string> {
+  const mac = await crypto.subtle.sign('HMAC', await keyFor(key, purpose), new TextEncoder().encode(text));
+  return base64url(new Uint8Array(mac, 0, lengths[purpose]));
+}
+
+const derived = new WeakMap<SealingKey, Map<Purpose, Promise<CryptoKey>>>();
+
+/** Derives the key of a purpose by HKDF, once per isolate. */
+function keyFor(key: SealingKey, purpose: Purpose): Promise<CryptoKey> {
+  const ofKey = derived.get(key) ?? new Map<Purpose, Promise<CryptoKey>>();
+  derived.set(key, ofKey);
+  const known = ofKey.get(purpose);
+  if (known) return known;
+  const fresh = derive(key.bytes, `fleet-data-service checksum of a ${purpose}`);
+  ofKey.set(purpose, fresh);
+  return fresh;
+}
+
+async function derive(bytes: Uint8Array, label: string): Promise<CryptoKey> {
+  const base = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey']);
+  const info = new TextEncoder().encode(label);
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info },
+    base,
+    { name: 'HMAC', hash: 'SHA-256', length: 256 },
+    false,
+    ['sign'],
+  );
+}

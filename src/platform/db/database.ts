@@ -1,0 +1,140 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1';
+import { type Failure, invalid, Refusal } from '../errors.ts';
+import { behindDoor, d1Reason, throughDoor } from './retry.ts';
+
+export type Database = DrizzleD1Database & { $client: D1Database };
+
+const opened = new WeakMap<D1Database, Database>();
+
+/**
+ * Opens the database for the service's own work: looking up credentials, deliveries, cron jobs, operators'
+ * reports. Whatever is done for a caller goes through `asCaller` instead. Opens once per isolate: it holds
+ * nothing of a request.
+ */
+export function openDatabase({ DB: d1 }: Pick<Env, 'DB'>): Database {
+  const known = opened.get(d1);
+  if (known) return known;
+  const fresh = drizzle(behindDoor(d1));
+  opened.set(d1, fresh);
+  return fresh;
+}
+
+/** Opens a D1 session, which lasts for a request: its statements may run on a replica, unless they write. */
+export const openSession = (session: D1DatabaseSession): Database =>
+  drizzle(behindDoor(session as unknown as D1Database)); // the door and Drizzle use nothing that it lacks
+
+/**
+ * A statement in plain SQL, to be run in a batch; `T` is the type of its rows. Drizzle 0.45 leaves raw statements
+ * unprepared, so that its D1 batch fails over their parameters, and would build their SQL three times.
+ */
+export function statement<T>(db: Database, query: SQL) {
+  const raw = db.all<T>(query);
+  const built = raw.getQuery();
+  return Object.assign(raw, { stmt: db.$client.prepare(built.sql), getQuery: () => built });
+}
+
+/**
+ * The same for a statement that writes; its result is D1's, whose `meta.changes` is the number of rows changed.
+ * `returning` would tell as much, but reads each row that it returns twice more.
+ */
+export function change(db: Database, query: SQL) {
+  const raw = db.run(query);
+  const built = raw.getQuery();
+  return Object.assign(raw, { stmt: db.$client.prepare(built.sql), getQuery: () => built });
+}
+
+/** The failures that a statement can name to roll its batch back. */
+const refusals = {
+  'inactive token': { kind: 'unauthenticated' },
+  'suspended account': { kind: 'forbidden' },
+  'missing role': { kind: 'not allowed' },
+  'last admin': {
+    kind: 'invalid',
+    message: 'An account needs at least one admin. Make somebody else an admin first.',
+  },
+  'unknown connections': { kind: 'invalid', message: 'Invalid connection ids' },
+  'unknown connection': { kind: 'invalid', message: 'Invalid connection id' },
+  'unknown webhook': { kind: 'invalid', message: 'Invalid webhook id' },
+  'changed webhook': {
+    kind: 'invalid',
+    message: 'This webhook was changed at the same moment. Save again to apply your changes.',
+  },
+  'account being deleted': { kind: 'invalid', message: 'This account is being deleted' },
+  'account on the move': {
+    kind: 'invalid',
+    message:
+      'This account is being moved to another home. Nothing of it can be deleted before it is there, or the move is cancelled.',
+  },
+  'deletion under way': {
+    kind: 'invalid',
+    message: 'Something of this account is being deleted. Move it once that is done: see fleet deletions',
+  },
+  'too many connections': { kind: 'invalid', message: 'An account can have at most 1000 connections' },
+  'no pull': { kind: 'invalid', message: 'This connection does not pull from a provider, or is paused' },
+  'same credential': {
+    kind: 'invalid',
+    message: 'This account has a connection with this credential already',
+  },
+  'unknown driver': { kind: 'invalid', message: 'Unknown driver' },
+  'wrong name': { kind: 'invalid', message: 'The name does not match. Nothing has been deleted.' },
+  'unknown account': { kind: 'invalid', message: 'Unknown account' },
+  'too many tokens': {
+    kind: 'invalid',
+    message: 'An account can have at most 200 active API tokens. Revoke one that is not used any more.',
+  },
+  'too many ingest keys': {
+    kind: 'invalid',
+    message: 'A connection can have at most 20 active ingest keys. Revoke one that is not used any more.',
+  },
+  'too many invitations': {
+    kind: 'invalid',
+    message: 'An account can invite at most 20 people a day. Try again tomorrow.',
+  },
+  'lost turn': { kind: 'unavailable', retryAfter: 60 },
+  'moved account': { kind: 'moved', retryAfter: 2 },
+  'account being moved': { kind: 'unavailable', retryAfter: 2 },
+  'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
+} satisfies Record<string, Failure>;
+export type RefusalWord = keyof typeof refusals;
+
+/** SQL that fails its batch with `word`. SQLite has no `raise` outside triggers; a bad JSON path is named in the error. */
+export const refuse = (word: RefusalWord): SQL => sql`json_extract('{}', ${sql.raw(`'${word}'`)})`;
+
+/** A statement that lets its batch go on if `condition` holds, and otherwise rolls it back with `word`. */
+export const refuseUnless = (db: Database, condition: SQL, word: RefusalWord) =>
+  statement(db, sql`select case when ${condition} then 1 else ${refuse(word)} end`);
+
+/** `values` as one parameter, to be used with `in`. */
+export const jsonList = (values: readonly string[]): SQL =>
+  sql`(select value from json_each(${JSON.stringify(values)}))`;
+
+/**
+ * Runs `statements` as one transaction of the service itself. `repeatable` says that running it twice has the
+ * effect of running it once, so that it may be tried again when D1 does not say whether it ran.
+ *
+ * @throws Refusal: what a `refuseUnless` among the statements names, or unavailable
+ */
+export async function transaction<const T extends readonly [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]]>(
+  db: Database,
+  statements: T,
+  { repeatable = false }: { repeatable?: boolean } = {},
+) {
+  try {
+    return await throughDoor(() => db.batch(statements), repeatable);
+  } catch (error) {
+    throw namedRefusal(error) ?? error;
+  }
+}
+
+/** True when `error` says that a row breaks the unique index on `columns`, written `table.a, table.b`. */
+export const breaksUnique = (error: unknown, columns: string): boolean =>
+  d1Reason(error).includes(`UNIQUE constraint failed: ${columns}`);
+
+function namedRefusal(error: unknown): Refusal | undefined {
+  const word = /bad JSON path: '([a-z ]+)'/.exec(d1Reason(error))?.[1];
+  if (!word || !(word in refusals)) return undefined;
+  const failure = refusals[word as RefusalWord]; // just checked to be one
+  return failure.kind === 'invalid' ? invalid(failure.message) : new Refusal(failure);
+}

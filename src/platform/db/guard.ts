@@ -1,0 +1,140 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import { hasHomes } from '../homes/homes.ts';
+import { may, type Role, roles } from '../roles.ts';
+import { type Database, jsonList, openDatabase, refuse, statement, transaction } from './database.ts';
+import { isRead } from './retry.ts';
+import { noteActivity } from './turns.ts';
+
+/** An account that somebody acts in, and with what right. Trusted only together with `asCaller`'s check. */
+export type Caller = { accountId: string } & (
+  | { tokenId: string; lastUsedAt?: number; near?: Near } // the use is known once the check has passed; 0: never used
+  | { sessionHash: string; needs?: Role | undefined } // the least role that they must have; without it any will do
+  | { operator: true }
+  | { pull: { connectionId: string; claim: string } } // while the claim is ours
+);
+
+/** How the lists of a request may be read from replicas: `asReader` does. */
+export type Near = {
+  /** Whether only the primary will do: somebody asked for it, or a replica has failed the request already. */
+  primary: boolean;
+  /** How much of the database the reader has seen. */
+  bookmark?: string;
+  /** Has work go on behind the reply. */
+  behind: (work: Promise<unknown>) => void;
+};
+
+/**
+ * The guard of all account data. Opens the account's database and runs what `statements` builds as one
+ * transaction for `caller`, whose token or session must be active, unexpired and of an active account, and whose
+ * person must have the role that this needs, or nothing is read or changed (design 4). A `connectionId` that the
+ * request names must be the account's. Returns the statements' results.
+ *
+ * @throws Refusal: unauthenticated, forbidden, not allowed, invalid, unavailable, or what a `refuseUnless` names
+ */
+export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
+  env: Env,
+  caller: Caller,
+  statements: (db: Database) => T,
+  { connectionId, repeatable = false }: { connectionId?: string | undefined; repeatable?: boolean } = {},
+) {
+  noteActivity(caller.accountId);
+  const { found, results } = await guarded(env, openDatabase(env), caller, statements, {
+    connectionId,
+    repeatable,
+  });
+  if (found && 'tokenId' in caller) caller.lastUsedAt = found.lastUsedAt;
+  return results;
+}
+
+/** The same in any database of the home, a replica too: `found` is what that one says of the credential. */
+export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
+  env: Env,
+  db: Database,
+  caller: Caller,
+  statements: (db: Database) => T,
+  { connectionId, repeatable }: { connectionId?: string | undefined; repeatable: boolean },
+) {
+  const work = statements(db);
+  const check = credentialCheck(db, caller, connectionId, hasHomes(env) ? isElsewhere(work) : undefined);
+  const [[found], ...results] = await transaction(db, [check, ...work] as const, { repeatable });
+  return { found, results };
+}
+
+/**
+ * Where there are several homes, what refuses because the account, whose row is `a`, lives in another, or is about to
+ * and this would write (design 11).
+ */
+function isElsewhere(work: readonly BatchItem<'sqlite'>[]): SQL {
+  const writes = work.some((item) => !isRead(textOf(item)));
+  return sql`when a.home is not null then ${refuse('moved account')}
+    ${writes ? sql`when a.frozen then ${refuse('account being moved')}` : sql.empty()}`;
+}
+
+/** The SQL of Drizzle's builders, or of a `statement`. */
+function textOf(item: object): string {
+  const one = item as { toSQL?: () => { sql: string }; getQuery?: () => { sql: string } }; // Drizzle's type names neither
+  return (one.getQuery?.() ?? one.toSQL?.())?.sql ?? '';
+}
+
+function credentialCheck(
+  db: Database,
+  caller: Caller,
+  connectionId: string | undefined,
+  elsewhere: SQL = sql.empty(),
+) {
+  const wrongConnection =
+    connectionId === undefined
+      ? sql.empty()
+      : sql`when not ${ownsConnection(caller, connectionId)} then ${refuse('unknown connection')}`;
+  if ('operator' in caller)
+    return statement<{ lastUsedAt: number }>(
+      db,
+      sql`select case when 0 then 0 ${elsewhere} ${wrongConnection} else 0 end as lastUsedAt
+        from (select 1) left join accounts a on a.id = ${caller.accountId}`,
+    );
+  if ('pull' in caller)
+    return statement<{ lastUsedAt: number }>(
+      db,
+      sql`
+      select case
+        ${elsewhere}
+        when p.connection_id is null then ${refuse('lost turn')}
+        when a.status <> 'active' then ${refuse('suspended account')}
+        else 0 end as lastUsedAt
+      from (select 1)
+      left join pulls p on p.connection_id = ${caller.pull.connectionId} and p.claim = ${caller.pull.claim}
+      left join accounts a on a.id = ${caller.accountId}`,
+    );
+  const credential =
+    'tokenId' in caller
+      ? sql`select account_id, revoked_at, expires_at, last_used_at, null as role from tokens where id = ${caller.tokenId}`
+      : sql`select u.account_id, null as revoked_at, s.expires_at, null as last_used_at, u.role
+          from sessions s join portal_users u on u.id = s.user_id where s.hash = ${caller.sessionHash}`;
+  return statement<{ lastUsedAt: number }>(
+    db,
+    sql`
+    select case
+      ${elsewhere}
+      when c.account_id is null or c.revoked_at is not null or c.expires_at <= ${Date.now()}
+        then ${refuse('inactive token')}
+      when a.status <> 'active' then ${refuse('suspended account')}
+      ${missingRole(caller)}
+      ${wrongConnection}
+      else coalesce(c.last_used_at, 0) end as lastUsedAt
+    from (select 1)
+    left join (${credential}) c on c.account_id = ${caller.accountId}
+    left join accounts a on a.id = ${caller.accountId}`,
+  );
+}
+
+/** A role may have been taken from somebody since their request was let in. */
+function missingRole(caller: Caller): SQL {
+  const needed = 'sessionHash' in caller ? caller.needs : undefined;
+  if (needed === undefined || needed === 'viewer') return sql.empty();
+  const enough = roles.filter((role) => may(role, needed));
+  return sql`when c.role not in ${jsonList(enough)} then ${refuse('missing role')}`;
+}
+
+const ownsConnection = (caller: Caller, id: string): SQL =>
+  sql`exists (select 1 from connections where id = ${id} and account_id = ${caller.accountId})`;

@@ -1,0 +1,255 @@
+import { and, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { Position } from './cursor.ts';
+import { type Database, statement } from './database.ts';
+import type { Caller } from './guard.ts';
+import { leavingConnections } from './leaving.ts';
+import { merged } from './merge.ts';
+import { asReader } from './replica-reads.ts';
+
+/** Which rows a page is cut from. */
+export type PageQuery = {
+  table: SQLiteTable;
+  /** What is read, by the keys that rows have for it. */
+  columns: { [key: string]: SQLiteColumn };
+  /** The key of the id. */
+  id: string;
+  /** The key whose column is the first part of the order; the id is the second. */
+  order: string;
+  /**
+   * What the leading column of the best index must equal. Each of several values is read on its own; those that a
+   * query selects are merged as they are read.
+   */
+  lead: { column: SQLiteColumn; values: string[] | SQL };
+  /** Half-open bounds of the order. */
+  from?: number | undefined;
+  to?: number | undefined;
+  /** What holds for all rows of the lead anyway, and is asked to be safe: no index should serve it. */
+  scope: SQL[];
+  /** What rows must pass one by one: reading them is bounded. */
+  filters: SQL[];
+  /** A connection that must be the caller's. */
+  connectionId?: string | undefined;
+  after?: Position | undefined;
+  /** What is looked up for the rows of the page, from what is read of them: `(select …) as "name"`. */
+  also?: SQL | undefined;
+  /** Newest first: the API's lists are not, the portal's pages are. */
+  descending?: boolean;
+  limit: number;
+  /** The most bytes the page may have: `maxPageBytes` unless given. */
+  room?: number;
+};
+
+/** One page, as D1 returns its rows, and where the next one starts, if there is one. */
+export type Page = {
+  rows: { [key: string]: unknown }[];
+  next?: Position;
+  /** About how large the rows are as JSON. */
+  bytes: number;
+};
+
+/** How many rows a page reads at most to find those that pass its filters. */
+export const maxScanned = 1000;
+
+/** How large a page can become as JSON, in bytes. One that would be larger is cut short, and has a next one. */
+export const maxPageBytes = 1024 * 1024;
+
+/** How much all streams of a page may read together, in bytes: of ten, most is left to later pages. */
+const maxReadBytes = 4 * maxPageBytes;
+
+/**
+ * How many rows may be read without adding up their bytes as they are read, which D1 bills as two rows more for each:
+ * so few are no burden, however large they are.
+ */
+const maxUnweighed = 110;
+
+/**
+ * Cuts one keyset page (spec 8.1, design 7): one statement over one index range for each value of the lead,
+ * in the batch of the caller's token check. A page is short, with a next one, when its filters have let
+ * too few of `maxScanned` rows pass, or when it would exceed `maxPageBytes`.
+ *
+ * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
+ */
+export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
+  const { connectionId } = query;
+  const [leaving, ...streams] = await asReader(
+    env,
+    caller,
+    (db) => [leavingConnections(db, caller), ...selectStreams(db, query)] as const,
+    connectionId,
+  );
+  return pageOf(
+    query,
+    streams.map((rows) => streamOf(query, withoutConnections(rows, leaving))),
+  );
+}
+
+/** Rows in order, and how far they are all there are; without an end, there are no more. */
+export type Stream = { rows: Scanned[]; end?: Position };
+
+/** The statements that read a page's rows: one for each value of the lead, or one for all that are merged. */
+export function selectStreams(db: Database, query: PageQuery) {
+  const row = selected(query.columns);
+  const { values } = query.lead;
+  const sources = Array.isArray(values)
+    ? values.map((value) => oneRange(query, value))
+    : [allRanges(query, values)];
+  return sources.map((source) => select(db, query, row, source));
+}
+
+/** Rows of these connections do not pass, like those that a filter keeps out. */
+export function withoutConnections(rows: Scanned[], connections: { id: string }[]): Scanned[] {
+  if (connections.length === 0) return rows;
+  const gone = new Set<unknown>(connections.map(({ id }) => id));
+  return rows.map((row) => (gone.has(row.connectionId) ? { ...row, hit: 0 } : row));
+}
+
+/**
+ * A row as it was read: its columns by their keys, whether it passes the filters, its place, how many bytes it has as
+ * JSON, and how many its stream has by then.
+ */
+export type Scanned = {
+  [key: string]: unknown;
+  hit: number;
+  place: number;
+  size: number;
+  total: number;
+};
+
+/** What is read of a row: its columns by their keys, and how many bytes it has as JSON. */
+type Selected = { columns: SQL; size: SQL };
+
+/** What to select, to read rows with these columns. */
+export function selected(columns: PageQuery['columns']): Selected {
+  const entries = Object.entries(columns);
+  // Quoted as JSON no text is shorter than in the page. A time becomes longer, and each value has its key.
+  const fixed = entries.reduce((sum, [key]) => sum + key.length + 16, 0);
+  const sizes = entries.map(([, { name }]) => `octet_length(json_quote(${name}))`);
+  return {
+    columns: sql.raw(entries.map(([key, { name }]) => `${name} as "${key}"`).join(', ')),
+    size: sql.raw(`${fixed} + ${sizes.join(' + ')}`),
+  };
+}
+
+/** Where rows come from, in no order yet. */
+type Source = SQL;
+
+/** The rows of one value of the lead. */
+function oneRange(query: PageQuery, value: string): Source {
+  const { begin, end } = boundsOf(query);
+  const range = and(sql`${query.lead.column} = ${value}`, ...begin, ...end);
+  return sql`${query.table} where ${range}`;
+}
+
+/** The first rows of all values that a query selects: as many as are looked at. */
+function allRanges(query: PageQuery, values: SQL): Source {
+  const { table, lead, descending = false, limit, filters } = query;
+  const [sort, id] = orderOf(query);
+  const most = filters.length === 0 ? limit + 1 : maxScanned;
+  return merged({ table, lead: lead.column, values, sort, id, descending, ...boundsOf(query), most });
+}
+
+/** What begins the range of a page, and what ends it. A range that continues begins at its position. */
+function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | undefined)[] } {
+  const { after, from, to, scope, descending } = query;
+  const [sort, id] = orderOf(query);
+  const position =
+    after && sql`(${sort}, ${id}) ${sql.raw(descending ? '<' : '>')} (${after.sort}, ${after.id})`;
+  const least = from === undefined ? undefined : sql`${sort} >= ${from}`;
+  const most = to === undefined ? undefined : sql`${sort} < ${to}`;
+  const [begin, end] = descending ? [most, least] : [least, most];
+  return { begin: [position ?? begin], end: [end, ...scope] };
+}
+
+/** The columns of the order. @throws Error if the list has no such keys */
+function orderOf({ columns, order, id }: Pick<PageQuery, 'columns' | 'order' | 'id'>) {
+  const [first, second] = [columns[order], columns[id]];
+  if (!first || !second) throw new Error(`No column for ${order} or ${id}`);
+  return [first, second] as const;
+}
+
+/**
+ * Rows of a source, in order: one more than a page, or as far as may be scanned. The last one may be the one that
+ * exceeds the stream's share of bytes.
+ */
+function select(db: Database, query: PageQuery, row: Selected, source: Source) {
+  const { lead, limit, filters, descending, also } = query;
+  const [sort, id] = orderOf(query);
+  const direction = sql.raw(descending ? 'desc' : 'asc');
+  const inOrder = sql`order by ${sort} ${direction}, ${id} ${direction}`;
+  const most = limit + 1;
+  const named = (rows: SQL) => (also ? sql`select *, ${also} from (${rows})` : rows);
+  if (filters.length === 0 && most * streamsOf(lead) <= maxUnweighed)
+    return statement<Scanned>(
+      db,
+      named(sql`select ${row.columns}, 1 as hit, 0 as place, ${row.size} as size, 0 as total
+          from ${source} ${inOrder} limit ${most}`),
+    );
+  // A comparison with a value that a row lacks is null: such a row does not pass.
+  const hit = sql`coalesce(${and(...filters) ?? sql`1`}, 0)`;
+  const soFar = sql`over (${inOrder} rows unbounded preceding)`;
+  return statement<Scanned>(
+    db,
+    named(sql`select * from (
+          select ${row.columns}, ${hit} as hit, row_number() ${soFar} as place,
+            iif(${hit}, ${row.size}, 0) as size, sum(iif(${hit}, ${row.size}, 0)) ${soFar} as total
+          from ${source} ${inOrder} limit ${filters.length === 0 ? most : maxScanned})
+        where (hit or place = ${maxScanned}) and total - size <= ${shareOf(lead)} limit ${most}`),
+  );
+}
+
+const streamsOf = ({ values }: PageQuery['lead']): number => (Array.isArray(values) ? values.length : 1);
+
+/** How many bytes one stream may read. */
+const shareOf = (lead: PageQuery['lead']): number =>
+  Math.min(maxPageBytes, Math.floor(maxReadBytes / streamsOf(lead)));
+
+/** What one of the statements has read. */
+export function streamOf({ order, id, limit, lead }: PageQuery, rows: Scanned[]): Stream {
+  const last = rows.at(-1);
+  const cut = last && (rows.length > limit || last.place === maxScanned || last.total > shareOf(lead));
+  return { rows, ...(cut && { end: positionOf({ order, id }, last) }) };
+}
+
+const positionOf = ({ order, id }: Pick<PageQuery, 'order' | 'id'>, row: Scanned): Position => ({
+  sort: Number(row[order]),
+  id: String(row[id]),
+});
+
+/** Puts the streams together, as far as all of them are known. */
+export function pageOf(
+  { order, id, limit, descending = false, room = maxPageBytes }: PageQuery,
+  streams: Stream[],
+): Page {
+  const inOrder = (a: Position, b: Position) => comparePositions(a, b, descending);
+  const position = (row: Scanned) => positionOf({ order, id }, row);
+  const horizon = streams.flatMap(({ end }) => end ?? []).sort(inOrder)[0];
+  const hits = streams
+    .flatMap(({ rows }) => rows)
+    .filter((row) => row.hit !== 0 && (!horizon || inOrder(position(row), horizon) <= 0))
+    .sort((a, b) => inOrder(position(a), position(b)));
+  const page = hits.slice(0, Math.min(limit, fitting(hits, room)));
+  const last = hits.length > page.length ? page.at(-1) : undefined;
+  const next = last ? position(last) : horizon;
+  return {
+    rows: page.map(withoutScan),
+    ...(next && { next }),
+    bytes: page.reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+/** How many of these rows make up a page: at least one, however large it is. */
+export function fitting(rows: { size: number }[], room = maxPageBytes): number {
+  let bytes = 0;
+  const tooMany = rows.findIndex(({ size }) => {
+    bytes += size;
+    return bytes > room;
+  });
+  return tooMany === -1 ? rows.length : Math.max(1, tooMany);
+}
+
+/** Which of two positions comes first in a list: a negative number if it is `a`. */
+export const comparePositions = (a: Position, b: Position, descending = false): number =>
+  (descending ? -1 : 1) * (a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+
+const withoutScan = ({ hit, place, size, total, ...row }: Scanned) => row;

@@ -1,0 +1,96 @@
+import type { BatchItem } from 'drizzle-orm/batch';
+import { Refusal } from '../errors.ts';
+import { nameOf } from '../homes/homes.ts';
+import { described, fault } from '../log.ts';
+import { bookmarkIn } from './cursor.ts';
+import { type Database, openSession } from './database.ts';
+import { asCaller, type Caller, guarded, type Near } from './guard.ts';
+import { newTrusts, readTrusting } from './token-cache.ts';
+import { noteActivity } from './turns.ts';
+
+/** The tokens whose check on the primary this isolate trusts. */
+const trusts = newTrusts();
+
+/**
+ * What `asCaller` does, for statements that only read and may show what was true a moment ago. Where there are replicas,
+ * somebody with a token reads the nearest one, which runs the same transaction, and the primary says whether the token
+ * is good: within the last two seconds, or at the same time (design 11). A session's reads follow each other in time.
+ *
+ * @throws Refusal: as `asCaller`; never on the word of a replica
+ */
+export async function asReader<const T extends readonly BatchItem<'sqlite'>[]>(
+  env: Env,
+  caller: Caller,
+  statements: (db: Database) => T,
+  connectionId?: string,
+) {
+  const near = nearBy(caller);
+  const options = { connectionId, repeatable: true };
+  if (!('tokenId' in caller) || !near) return asCaller(env, caller, statements, options);
+  noteActivity(caller.accountId);
+
+  const readIn = async (constraint: string, repeatable: boolean) => {
+    const session = env.DB.withSession(constraint);
+    const read = await guarded(env, openSession(session), caller, statements, { connectionId, repeatable });
+    const bookmark = session.getBookmark();
+    if (bookmark) near.bookmark = bookmark;
+    return read;
+  };
+  const primary = async () => {
+    const { found, results } = await readIn('first-primary', true);
+    if (found) caller.lastUsedAt = found.lastUsedAt;
+    return results;
+  };
+  if (near.primary) return primary();
+  return readTrusting(trusts, caller.tokenId, {
+    check: () => checkOnPrimary(env, caller),
+    // What may have failed on its way is not tried again there: the primary is asked.
+    replica: async () => (await readIn(near.bookmark ?? 'first-unconstrained', false)).results,
+    primary: (error: unknown) => {
+      if (!(error instanceof Refusal) || error.failure.kind === 'unavailable') {
+        const home = nameOf(env);
+        fault('warn', { message: 'A replica failed, and the primary is read', home, ...described(error) });
+      }
+      near.primary = true;
+      return primary();
+    },
+    behind: near.behind,
+    used: (lastUsedAt) => {
+      caller.lastUsedAt ??= lastUsedAt;
+    },
+  });
+}
+
+async function checkOnPrimary(env: Env, { tokenId, accountId }: Extract<Caller, { tokenId: string }>) {
+  const caller: Extract<Caller, { tokenId: string }> = { tokenId, accountId };
+  await asCaller(env, caller, () => [], { repeatable: true });
+  return caller.lastUsedAt ?? 0;
+}
+
+const nearBy = (caller: Caller): Near | undefined => ('tokenId' in caller ? caller.near : undefined);
+
+/** Whether the lists of this caller may be read from a replica. */
+export const mayLag = (caller: Caller): boolean => nearBy(caller) !== undefined;
+
+/** Has the rest of a request read the primary. Returns false if it does anyway. */
+export function leaveReplica(caller: Caller): boolean {
+  const near = nearBy(caller);
+  if (!near || near.primary) return false;
+  near.primary = true;
+  return true;
+}
+
+/** Has a request read nothing older than what the page before it has shown, whose `next` is the cursor. */
+export function continueFrom(env: Env, caller: Caller, cursor: string | undefined): void {
+  const near = nearBy(caller);
+  const seen = near && cursor !== undefined ? bookmarkIn(cursor) : undefined;
+  // A bookmark says nothing in another home, and there the account is only shown with all that it came with.
+  const mark = `${nameOf(env)}:`;
+  if (near && seen?.startsWith(mark)) near.bookmark = seen.slice(mark.length);
+}
+
+/** How much of the database a request has seen, for the cursor of its page; undefined where there are no replicas. */
+export function bookmarkOf(env: Env, caller: Caller): string | undefined {
+  const bookmark = nearBy(caller)?.bookmark;
+  return bookmark === undefined ? undefined : `${nameOf(env)}:${bookmark}`;
+}

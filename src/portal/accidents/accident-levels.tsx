@@ -1,0 +1,71 @@
+import { type Child, useContext } from 'hono/jsx';
+import { Clock, dayIn, spanInWords, Time, TimeZone } from '../ui/time.tsx';
+import type { Accident } from './accident-state.tsx';
+
+const names = ['First detection', 'Verified', 'Report ready'];
+
+/** The three levels of an accident as steps, each with when it came in and how long after the one before. */
+export const Levels = ({ accident }: { accident: Accident }) => {
+  const { notificationLevel, dismissed } = accident;
+  const times = timesOf(accident);
+  return (
+    <ol class="levels levels-row">
+      {names.map((name, i) => {
+        const level = i + 1;
+        const done = level <= notificationLevel;
+        const next = level === notificationLevel + 1 && !dismissed;
+        return (
+          <li class={done ? 'done' : next ? 'now' : undefined} aria-current={next ? 'step' : undefined}>
+            <span class="step" aria-hidden="true">
+              {level}
+            </span>
+            <strong>{name}</strong>
+            <span>{done ? <When times={times} level={level} /> : dismissed ? 'Not reached' : 'Not yet'}</span>
+            <span class="sub">{meaningOf(accident, level)}</span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+};
+
+/** When the accident happened, and then each level was received; a level may have been skipped. */
+const timesOf = ({ eventTime, levels }: Accident): (number | undefined)[] => [
+  Date.parse(eventTime),
+  ...names.map((_, i) => {
+    const level = levels.find(({ notificationLevel }) => notificationLevel === i + 1);
+    return level && Date.parse(level.receivedAt);
+  }),
+];
+
+const When = ({ times, level }: { times: (number | undefined)[]; level: number }): Child => {
+  const zone = useContext(TimeZone);
+  const at = times[level];
+  if (at === undefined) return <>Not reported on its own</>;
+  const before = times.slice(0, level).findLast((time) => time !== undefined) ?? at;
+  const first = times.slice(1, level).every((time) => time === undefined);
+  return (
+    <>
+      {dayIn(zone, at) === dayIn(zone, times[0] ?? at) ? <Clock at={at} seconds /> : <Time at={at} seconds />}{' '}
+      <span class="sub">
+        {first
+          ? `${spanInWords(at - before)} after the accident`
+          : at - before < 1000
+            ? 'at the same time'
+            : `+${spanInWords(at - before)}`}
+      </span>
+    </>
+  );
+};
+
+function meaningOf(accident: Accident, level: number): string {
+  const { notificationLevel, isAccurate, dismissed, tSP, reportUrl } = accident;
+  if (dismissed && level > notificationLevel) return 'It was a false alarm';
+  if (level === 1) return `From ${tSP}, unverified`;
+  if (level === 2) {
+    if (notificationLevel < 2) return 'Whether it was an accident';
+    return isAccurate ? 'Confirmed as an accident' : 'Not confirmed';
+  }
+  if (notificationLevel < 3) return 'The full report';
+  return reportUrl ? `At ${new URL(reportUrl).host}` : `At ${tSP}`;
+}

@@ -1,0 +1,132 @@
+import { Hono } from 'hono';
+import { accidentsWithVehicles, readNamed } from '../../fleet/named.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { LinkButton } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Live } from '../ui/live.tsx';
+import { shortPlaceName } from '../ui/map.tsx';
+import { Empty, Pager, Segment, Table } from '../ui/parts.tsx';
+import { accidentPath } from '../ui/record-paths.ts';
+import { Level } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { type Accident, AccidentState } from './accident-state.tsx';
+
+/** The accidents of the account by their state, newest first. */
+export const accidentPages = new Hono<App>().get('/accidents', list);
+
+const path = '/portal/accidents';
+
+/** The states, each with the accidents that are in it. */
+const states: { [state: string]: { name: string; means: string; query: Record<string, string[]> } } = {
+  all: { name: 'All', means: 'All accidents, newest first.', query: {} },
+  open: {
+    name: 'Open',
+    means: 'Open: detected or verified, without a report yet, and not a false alarm.',
+    query: { maxLevel: ['2'], dismissed: ['false'] },
+  },
+  report: {
+    name: 'Report ready',
+    means: 'Report ready: level 3 has been reached.',
+    query: { minLevel: ['3'], dismissed: ['false'] },
+  },
+  false: {
+    name: 'False alarm',
+    means: 'False alarm: the provider has dismissed the accident.',
+    query: { dismissed: ['true'] },
+  },
+};
+
+async function list(c: Context) {
+  const { state: wanted = '', cursor } = c.req.query();
+  const current = Object.hasOwn(states, wanted) ? wanted : 'all';
+  const { items, next } = await readNamed(c.env, c.get('caller'), accidentsWithVehicles, {
+    connectionId: undefined,
+    query: { limit: ['50'], ...states[current]?.query, ...(cursor && { cursor: [cursor] }) },
+    descending: true,
+  });
+  const older = next && `${addressOf(current)}${current === 'all' ? '?' : '&'}cursor=${next}`;
+  return page(
+    c,
+    { title: 'Accidents', lead: states[current]?.means },
+    <section class="panel" aria-label="Accidents">
+      <div class="panel-body pt-4">
+        <Segment
+          label="State"
+          choices={Object.entries(states).map(([state, { name }]) => ({
+            href: addressOf(state),
+            name,
+            current: state === current,
+          }))}
+        />
+      </div>
+      <Live id="accidents-now" class="">
+        {items.length > 0 && <Accidents accidents={items} />}
+        {items.length === 0 && <Nothing state={current} older={older} />}
+        {(items.length > 0 || cursor) && (
+          <Pager
+            count={`${items.length} ${items.length === 1 ? 'accident' : 'accidents'}${next ? ', more follow' : ''}`}
+            newest={cursor && addressOf(current)}
+            older={older}
+          />
+        )}
+      </Live>
+    </section>,
+  );
+}
+
+const addressOf = (state: string): string => (state === 'all' ? path : `${path}?state=${state}`);
+
+const Accidents = ({ accidents }: { accidents: Accident[] }) => (
+  <Table
+    caption="Accidents"
+    head={['Vehicle', 'State', 'Level', 'VIN', 'Place', 'Provider', 'Report', 'Time']}
+    flow
+  >
+    {accidents.map((accident) => (
+      <tr>
+        <td class="card-title">
+          <a class="cover" href={accidentPath(accident)}>
+            {accident.vehicleName ?? 'Unknown vehicle'}
+          </a>
+        </td>
+        <td class="card-side">
+          <AccidentState accident={accident} />
+        </td>
+        <td class="nowrap">
+          <Level level={accident.notificationLevel} />
+        </td>
+        <td>
+          <code>{accident.vin}</code>
+        </td>
+        <td>{shortPlaceName(accident.location)}</td>
+        <td>{accident.tSP}</td>
+        <td class="nowrap">
+          {accident.reportUrl && (
+            <a class="over" href={accident.reportUrl} rel="noreferrer">
+              Open report
+            </a>
+          )}
+        </td>
+        <td class="nowrap">
+          <Time at={accident.eventTime} />
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+/** A state that few accidents have may show nothing for as far as one page looks. */
+const Nothing = ({ state, older }: { state: string; older: string | undefined }) =>
+  older ? (
+    <Empty icon="search" title="None so far" action={<LinkButton href={older} name="Look further back" />}>
+      The newest accidents are in another state. There are older ones.
+    </Empty>
+  ) : state === 'all' ? (
+    <Empty icon="shield-check" title="No accidents">
+      A detected accident appears here within seconds, first as level 1.
+    </Empty>
+  ) : (
+    <Empty icon="shield-check" title={state === 'open' ? 'No open accidents' : 'No such accidents'}>
+      {states[state]?.means}
+    </Empty>
+  );

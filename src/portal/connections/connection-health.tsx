@@ -1,0 +1,128 @@
+import type { Connection } from '../../fleet/connections.ts';
+import { adviceFor } from '../../providers/advice.ts';
+import type { FeedName } from '../../providers/connector.ts';
+import { connectorOf } from '../../providers/registry.ts';
+import type { PullSummary } from '../../providers/status.ts';
+import type { IconName } from '../ui/icons.tsx';
+import { type Mood, State } from '../ui/states.tsx';
+import { spanInWords } from '../ui/time.tsx';
+
+/** How a connection does, in words. What needs somebody has a note; the most urgent has the highest `urgency`. */
+export type ConnectionHealth = { mood: Mood; word: string; urgency: number; note?: string; icon?: IconName };
+
+/** The health of a connection; `pull` is how its pull is doing, if it has one. */
+export const healthOf = (connection: Connection, pull: PullSummary | undefined): ConnectionHealth =>
+  pull ? healthOfPull(connection, pull) : (healths[connection.healthStatus] ?? unknown);
+
+/** The health of a connection as a state. */
+export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHealth }) => (
+  <State mood={mood} {...(icon && { icon })}>
+    {word}
+  </State>
+);
+
+/** What people call the feeds. */
+export const feedWords: { [name in FeedName]: string } = {
+  vehicles: 'Vehicles',
+  drivers: 'Drivers',
+  trips: 'Trips',
+  events: 'Safety events and accidents',
+};
+
+/** What a connection's provider calls what it is asked with, such as "API token", if that is short: buttons have no more room. */
+export function credentialLabel({ provider }: Pick<PullSummary, 'provider'>): string {
+  const label = connectorOf(provider)?.credential.label;
+  return label !== undefined && label.length <= longestLabel ? label : 'credential';
+}
+
+const longestLabel = 16;
+
+/** Whether the provider wants us to wait: otherwise a connection is pulled each minute. */
+export const isWaiting = ({ nextAt }: Pick<PullSummary, 'nextAt'>): boolean =>
+  nextAt !== null && nextAt > Date.now() + 2 * 60_000;
+
+/** How much of the history of all feeds has come, from 0 to 1, and when the last should end; undefined once it has all come. */
+function historyOf(pull: PullSummary): { share: number; endsAt: number | null } | undefined {
+  const histories = pull.feeds.flatMap(({ history }) => history ?? []);
+  const left = histories.filter(({ share }) => share < 1);
+  if (left.length === 0) return undefined;
+  const share = histories.reduce((sum, history) => sum + history.share, 0) / histories.length;
+  const ends = left.map(({ endsAt }) => endsAt);
+  return { share, endsAt: ends.includes(null) || isWaiting(pull) ? null : Math.max(...ends.map(Number)) };
+}
+
+/** A share from 0 to 1 in words, "100%" only when all is there. */
+export const percent = (share: number): string =>
+  `${share < 1 ? Math.min(99, Math.floor(share * 100)) : 100}%`;
+
+/** "about 4 min left". */
+export const timeLeft = (endsAt: number): string =>
+  `about ${spanInWords(Math.max(1000, endsAt - Date.now()))} left`;
+
+const healths: { [status: number]: ConnectionHealth } = {
+  1: { mood: 'ok', word: 'Healthy', urgency: 0 },
+  2: { mood: 'warn', word: 'Warning', urgency: 1, note: 'Data comes in, but something needs a look.' },
+  3: { mood: 'bad', word: 'Unavailable', urgency: 3, note: 'No data comes in from the provider.' },
+  4: { mood: 'warn', word: 'Degraded', urgency: 2, note: 'Some data is late or missing.' },
+};
+const unknown: ConnectionHealth = { mood: 'quiet', word: 'Unknown', urgency: 0 };
+
+function healthOfPull({ healthStatus }: Connection, pull: PullSummary): ConnectionHealth {
+  const { state, feeds } = pull;
+  if (state === 'paused')
+    return {
+      mood: 'quiet',
+      word: 'Paused',
+      icon: 'pause',
+      urgency: 0,
+      note: 'Nothing is pulled until somebody resumes it.',
+    };
+  if (state === 'refused')
+    return {
+      mood: 'bad',
+      word: `${capital(credentialLabel(pull))} refused`,
+      urgency: 3,
+      note: refusedAdvice(pull),
+    };
+  const failing = feeds.filter(({ problem }) => problem?.isFailing);
+  const advice = [...new Set(failing.map(({ problem }) => problem?.advice ?? ''))];
+  if (healthStatus === 3)
+    return {
+      mood: 'bad',
+      word: 'Unavailable',
+      urgency: 3,
+      note: ['Nothing could be pulled for a day.', ...advice].join(' '),
+    };
+  if (healthStatus === 4) {
+    const names = failing.map(({ feed }) => feedWords[feed].toLowerCase());
+    const missing =
+      names.length > 0 ? `Late or missing: ${names.join(', ')}.` : 'Some data is late or missing.';
+    return { mood: 'warn', word: 'Degraded', urgency: 2, note: [missing, ...advice].join(' ') };
+  }
+  if (healthStatus === 2)
+    return {
+      mood: 'warn',
+      word: 'Late',
+      urgency: 1,
+      note: advice.join(' ') || 'Nothing could be pulled for some minutes. We keep trying.',
+    };
+  const history = historyOf(pull);
+  if (!history) return { mood: 'ok', word: 'Healthy', urgency: 0 };
+  const left = history.endsAt === null ? '' : `, ${timeLeft(history.endsAt)}`;
+  return {
+    mood: 'quiet',
+    word: 'Loading history',
+    icon: 'loader',
+    urgency: 0,
+    note: `${percent(history.share)} of ${pull.historyDays} days${left}.`,
+  };
+}
+
+/** What to do once the provider refuses the credential. */
+function refusedAdvice({ provider }: PullSummary): string {
+  const connector = connectorOf(provider);
+  const advice = connector ? adviceFor(connector, { kind: 'refused', message: '' }) : '';
+  return `${advice} Nothing is lost: what has happened since is pulled once it works.`.trim();
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,227 @@
+import { Hono } from 'hono';
+import {
+  connectionRecords,
+  firstHour,
+  maxCounted,
+  type RecordCount,
+} from '../../fleet/connection-activity.ts';
+import { type Connection, findConnection } from '../../fleet/connections.ts';
+import { config } from '../../platform/config.ts';
+import { Refusal } from '../../platform/errors.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { type PullStatus, pullStatus } from '../../providers/status.ts';
+import { Allowed } from '../ui/allowed.tsx';
+import { Columns } from '../ui/chart.tsx';
+import type { FormProblem } from '../ui/form.ts';
+import { LinkButton, PostButton } from '../ui/forms.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { page, timeZoneOf } from '../ui/layout.tsx';
+import { Live } from '../ui/live.tsx';
+import { Facts, Note, Panel, Table } from '../ui/parts.tsx';
+import { Ago, Time } from '../ui/time.tsx';
+import { Feeds } from './connection-feeds.tsx';
+import { credentialLabel, Health, healthOf } from './connection-health.tsx';
+import { Refusals, Unmapped } from './connection-refusals.tsx';
+import { ProviderWebhook } from './connection-webhook.tsx';
+import { connectionsPath, nameOf, upTo } from './connections.tsx';
+
+/** A connection: how it does, and what it has brought in. */
+export const connectionPage = new Hono<App>().get('/connections/:id', (c) => showConnection(c));
+
+/**
+ * The page of the connection that the path names; `problem` is what is wrong with the secret of its provider's webhook.
+ *
+ * @throws Refusal: not found, also for another account's
+ */
+export async function showConnection(c: Context, problem?: FormProblem) {
+  const id = c.req.param('id') ?? '';
+  const caller = c.get('caller');
+  const [connection, { records, events, byHour }, pull] = await Promise.all([
+    findConnection(c.env, caller, id),
+    connectionRecords(c.env, caller, id),
+    pullStatus(c.env, caller, id),
+  ]);
+  if (!connection) throw new Refusal({ kind: 'not found' });
+  const health = healthOf(connection, pull);
+  const path = `${connectionsPath}/${connection.id}`;
+  return page(
+    c,
+    {
+      title: nameOf(connection),
+      above: [{ href: connectionsPath, name: 'Connections' }],
+      state: (
+        <Live id="state-now" class="contents">
+          <Health health={health} />
+        </Live>
+      ),
+      lead:
+        pull && pull.organisation !== nameOf(connection)
+          ? `${connection.tsp}, “${pull.organisation}”`
+          : connection.tsp,
+      actions: <Actions path={path} pull={pull} />,
+    },
+    <>
+      <Live id="health-now">
+        {health.note && (health.urgency > 0 || pull?.state === 'paused') && (
+          <Note
+            mood={health.mood}
+            side={
+              pull?.state === 'refused' && (
+                <LinkButton
+                  href={`${path}/credential`}
+                  name={`Replace the ${credentialLabel(pull)}`}
+                  weight="primary"
+                />
+              )
+            }
+          >
+            <p class="wrap-anywhere">
+              {health.note} {!pull && 'The team that runs this service looks after this connection.'}
+            </p>
+          </Note>
+        )}
+      </Live>
+      {pull && (
+        <Live id="feeds-now">
+          <Feeds pull={pull} />
+        </Live>
+      )}
+      <Live id="events-now" class="cols cols-3-2">
+        <Panel id="events" title="Safety events, last 24 hours" side={<p>{upTo(events, maxCounted)}</p>}>
+          <div class="panel-body">
+            {byHour ? (
+              <Columns
+                id="by-hour"
+                summary={`${events} safety events in the last 24 hours, by hour`}
+                series={[{ name: 'Events', look: 'fill-main' }]}
+                columns={hourly(byHour, timeZoneOf(c))}
+              />
+            ) : (
+              <p class="sub">There are too many to chart here.</p>
+            )}
+          </div>
+        </Panel>
+        <Panel id="facts" title="Details">
+          <div class="panel-body">
+            <Details connection={connection} pull={pull} />
+          </div>
+        </Panel>
+      </Live>
+      <Live id="records-now">
+        <Panel id="records" title="Records">
+          <Records records={records} />
+          <p class="panel-foot">{scopeOf(config(c.env).hotDays)}</p>
+        </Panel>
+      </Live>
+      {pull && (
+        <>
+          <Live id="refused-now" class="cols cols-3-2">
+            <Refusals refusals={pull.refusals} />
+            <Unmapped unmapped={pull.unmapped} />
+          </Live>
+          <ProviderWebhook
+            path={path}
+            url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
+            pull={pull}
+            problem={problem}
+          />
+        </>
+      )}
+    </>,
+    problem && 'invalid',
+  );
+}
+
+/** The usual actions as buttons, and the others in a menu. */
+const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined }) => {
+  const events = `/portal/events?connection=${path.split('/').at(-1)}`;
+  if (!pull) return <LinkButton href={events} name="Safety events" icon="shield-alert" />;
+  return (
+    <>
+      {pull.state === 'paused' ? (
+        <PostButton to={`${path}/resume`} name="Resume" icon="play" weight="primary" />
+      ) : (
+        <>
+          <PostButton to={`${path}/pull`} name="Pull now" icon="refresh-cw" />
+          <PostButton to={`${path}/pause`} name="Pause" icon="pause" />
+        </>
+      )}
+      <button class="btn" type="button" popovertarget="more" aria-label="More actions">
+        <Icon name="ellipsis" />
+      </button>
+      <div class="dialog menu-list" id="more" popover="auto">
+        <a class="btn btn-ghost" href={events}>
+          <Icon name="shield-alert" />
+          Safety events
+        </a>
+        <Allowed to={`${path}/credential`}>
+          <a class="btn btn-ghost" href={`${path}/credential`}>
+            <Icon name="key-round" />
+            Replace the {credentialLabel(pull)}
+          </a>
+        </Allowed>
+        <Allowed to={`${path}/remove`}>
+          <a class="btn btn-ghost btn-danger" href={`${path}/remove`}>
+            <Icon name="trash" />
+            Remove
+          </a>
+        </Allowed>
+      </div>
+    </>
+  );
+};
+
+const hourMs = 3_600_000;
+
+/** The hours up to now, each named by when it began. */
+const hourly = (byHour: number[], timeZone: string) =>
+  byHour.map((value, i) => ({
+    name: new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }).format(firstHour() + i * hourMs),
+    values: [value],
+  }));
+
+const Details = ({ connection, pull }: { connection: Connection; pull: PullStatus | undefined }) => (
+  <Facts
+    facts={[
+      ['Provider', connection.provider],
+      ['Organization', pull?.organisation],
+      ['Last pulled', pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />)],
+      ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
+      ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
+      ['Name in deliveries', connection.tsp],
+      ['Connection ID', <code>{connection.id}</code>],
+      ['Added', <Time at={connection.createdAt} />],
+      ['Last changed', <Time at={connection.updatedAt} />],
+      ['Ingest keys', pull ? undefined : 'Held by the team that runs this service'],
+    ]}
+  />
+);
+
+const Records = ({ records }: { records: RecordCount[] }) => (
+  <Table caption="Records by kind" head={['Kind', 'Count', 'Latest came in', 'Latest happened']} flow>
+    {records.map(({ kind, count, arrivedAt, happenedAt }) => (
+      <tr>
+        <td class="card-title">
+          <strong class="font-medium">{kind.charAt(0).toUpperCase() + kind.slice(1)}</strong>
+        </td>
+        <td data-label="Count">{upTo(count, maxCounted)}</td>
+        <td class="nowrap" data-label="Latest came in">
+          {arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />}
+        </td>
+        <td class="nowrap" data-label="Latest happened">
+          {kind === 'vehicles' || kind === 'drivers' ? '–' : <Time at={happenedAt} />}
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+const scopeOf = (hotDays: number): string =>
+  `Counts stop at ${maxCounted.toLocaleString('en')}.${
+    hotDays > 0 ? ` Trips, safety events and accidents of the last ${hotDays} days are counted.` : ''
+  }`;

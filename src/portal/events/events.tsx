@@ -1,0 +1,143 @@
+import { Hono } from 'hono';
+import { type Connection, listConnections } from '../../fleet/connections.ts';
+import { matchFleet } from '../../fleet/match.ts';
+import { eventsWithDrivers, readNamed } from '../../fleet/named.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { seeOther } from '../../platform/http/redirect.ts';
+import { limitActions } from '../session/action-limit.ts';
+import { daysInWords } from '../ui/days.ts';
+import { LinkButton } from '../ui/forms.tsx';
+import { page, timeZoneOf } from '../ui/layout.tsx';
+import { Empty, Pager } from '../ui/parts.tsx';
+import { type Asked, askedIn, problemsOf, queryOfDays, requestFor } from './event-filters.ts';
+import { Chips, FilterForm } from './event-form.tsx';
+import { EventTable } from './event-table.tsx';
+import { eventsCsv } from './events-csv.ts';
+
+/** The safety events of all connections, newest first, and the same as a file. */
+export const eventPages = new Hono<App>().get('/events', list).get('/events.csv', limitActions, file);
+
+const path = '/portal/events';
+const perPage = '50';
+
+/** What the address asks for: the account's connections to choose from, and what matches the names that were typed. */
+async function requested(c: Context) {
+  const zone = timeZoneOf(c);
+  const asked = askedIn(c.req.query(), zone);
+  const [connections, matched] = await Promise.all([
+    listConnections(c.env, c.get('caller')),
+    matchFleet(c.env, c.get('caller'), asked.filters),
+  ]);
+  const ids = connections.map(({ id }) => id);
+  const problems = problemsOf(asked.filters, ids);
+  const request = problems.length === 0 ? requestFor(asked.filters, ids, matched, zone) : undefined;
+  return { zone, asked, connections, matched, problems, request };
+}
+
+async function list(c: Context) {
+  const { zone, asked, connections, matched, problems, request } = await requested(c);
+  if (connections.length === 0) return page(c, 'Safety events', <NoConnections />);
+  const { cursor } = c.req.query();
+  const { items, next } = request
+    ? await readNamed(c.env, c.get('caller'), eventsWithDrivers, {
+        ...request,
+        query: { ...request.query, limit: [perPage], ...(cursor && { cursor: [cursor] }) },
+      })
+    : { items: [] };
+  const query = queryOfDays(asked);
+  const file = problems.length === 0 && (
+    <LinkButton href={`${path}.csv?${query}`} name="Export CSV" icon="download" />
+  );
+  const older = next && `${path}?${query}&cursor=${next}`;
+  return page(
+    c,
+    {
+      title: 'Safety events',
+      lead: (
+        <span data-fresh="lead" role="status">
+          {problems.length === 0 ? summary(asked, zone) : 'Check the filters.'}
+        </span>
+      ),
+      actions: (
+        <div class="actions" data-fresh="actions">
+          {file}
+        </div>
+      ),
+    },
+    <section class="panel" aria-label="Events">
+      <FilterForm {...{ asked, connections, matched, problems }} />
+      <div id="events-now" data-fresh="events" data-live>
+        <Chips asked={asked} connections={connections} matched={matched} zone={zone} path={path} />
+        {items.length > 0 && <EventTable events={items} connections={namesOf(connections)} zone={zone} />}
+        {items.length === 0 && problems.length === 0 && <Nothing older={older} set={asked.set.length > 0} />}
+        {(items.length > 0 || cursor) && (
+          <Pager
+            count={<Count events={items.length} more={next !== undefined} />}
+            newest={cursor && `${path}?${query}`}
+            older={older}
+          />
+        )}
+      </div>
+      <script src="/portal/filters.js" defer></script>
+    </section>,
+    problems.length > 0 ? 'invalid' : undefined,
+  );
+}
+
+/** The same events as a file; the page, which says what is wrong, if something is. */
+async function file(c: Context) {
+  const { asked, problems, request } = await requested(c);
+  return problems.length === 0 ? eventsCsv(c, request) : seeOther(c, `${path}?${queryOfDays(asked)}`);
+}
+
+const risks = ['', '', 'Risk 2 to 5', 'Risk 3 to 5', 'Risk 4 and 5', 'Risk 5'];
+
+/** "Risk 4 and 5, November 16 to 22", "Speeding, November 20". */
+const summary = ({ filters }: Asked, zone: string): string =>
+  [risks[Number(filters.risk)], filters.type, daysInWords(zone, filters.from, filters.to)]
+    .filter(Boolean)
+    .join(', ');
+
+const namesOf = (connections: Connection[]): Map<string, string> =>
+  new Map(connections.map(({ id, name, tsp }) => [id, name ?? tsp]));
+
+const Count = ({ events, more }: { events: number; more: boolean }) => (
+  <>
+    {events} {events === 1 ? 'event' : 'events'}
+    {more && ', more follow'}
+  </>
+);
+
+const NoConnections = () => (
+  <section class="panel">
+    <Empty
+      icon="plug"
+      title="No connections yet"
+      action={
+        <LinkButton href="/portal/connections/new" name="Add a connection" icon="plus" weight="primary" />
+      }
+    >
+      Safety events appear here once a connection brings them in.
+    </Empty>
+  </section>
+);
+
+/** Filters that let little pass may show nothing for as far as one page looks. */
+const Nothing = ({ older, set }: { older: string | undefined; set: boolean }) =>
+  older ? (
+    <Empty
+      icon="search"
+      title="Nothing found so far"
+      action={<LinkButton href={older} name="Look further back" />}
+    >
+      The newest events do not match. There are older ones.
+    </Empty>
+  ) : (
+    <Empty
+      icon="shield-check"
+      title={set ? 'Nothing matches these filters' : 'No safety events in the last 7 days'}
+      action={set ? <LinkButton href={path} name="Clear all" /> : undefined}
+    >
+      {set ? 'Choose other days, or remove a filter.' : 'New events appear here as they come in.'}
+    </Empty>
+  );

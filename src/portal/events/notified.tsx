@@ -1,0 +1,102 @@
+import { maxTold, type Told } from '../../webhooks/deliveries/of-event.ts';
+import { EVENT_LEVEL } from '../../webhooks/notifications/types.ts';
+import { Status } from '../ui/delivery-state.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Panel } from '../ui/parts.tsx';
+import { Level } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { briefly, duration } from '../webhooks/outcome-words.ts';
+
+const levelNames = ['', 'First detection', 'Verified', 'Report ready'];
+
+/** Which webhooks were told of an event or accident, when, and how their receivers answered; by level. */
+export const WhoWasTold = (props: { deliveries: Told[]; complete: boolean }) => {
+  const { deliveries, complete } = props;
+  const levels = Map.groupBy(deliveries, ({ level }) => level);
+  return (
+    <Panel id="told" title="Who was notified" side={<a href="/portal/webhooks">All webhooks</a>}>
+      {deliveries.length === 0 ? (
+        <p class="panel-body sub">
+          No webhook was notified: none of them subscribed to it, it came in as history, or its deliveries are
+          past their retention of 30 days.
+        </p>
+      ) : (
+        <table class="data data-cards data-flow mt-1">
+          <caption class="sr-only">Deliveries</caption>
+          <thead>
+            <tr>
+              {['Receiver', 'Sent', 'State', 'Response'].map((name) => (
+                <th scope="col">{name}</th>
+              ))}
+            </tr>
+          </thead>
+          {[...levels].map(([level, those]) => (
+            <tbody>
+              {level !== EVENT_LEVEL && (
+                <tr class="group-row">
+                  <th scope="rowgroup" colspan={4}>
+                    <span class="flex items-center gap-2">
+                      <Level level={level} />
+                      <span>{levelNames[level]}</span>
+                    </span>
+                  </th>
+                </tr>
+              )}
+              {those.map((delivery) => (
+                <Row delivery={delivery} />
+              ))}
+            </tbody>
+          ))}
+        </table>
+      )}
+      {!complete && (
+        <p class="panel-body sub">
+          These are the first {maxTold} deliveries at most. A webhook's own page has the others.
+        </p>
+      )}
+    </Panel>
+  );
+};
+
+const Row = ({ delivery }: { delivery: Told }) => {
+  const { id, webhookId, name, url, last, createdAt } = delivery;
+  return (
+    <tr>
+      <td class="card-title">
+        <span class="flex items-center gap-2">
+          <span class="quiet">
+            <Icon name="webhook" small />
+          </span>
+          <a class="cover break-all" href={`/portal/webhooks/${webhookId}/deliveries/${id}`}>
+            {name ?? receiverName(url)}
+          </a>
+        </span>
+      </td>
+      <td class="nowrap">
+        <Time at={last?.at ?? createdAt} seconds />
+      </td>
+      <td class="card-side nowrap">
+        <Status delivery={delivery} pausedUntil={delivery.pausedUntil} />
+      </td>
+      <td>
+        <Response delivery={delivery} />
+      </td>
+    </tr>
+  );
+};
+
+/** The address of a receiver without what all of them have in common. */
+const receiverName = (url: string): string => url.replace(/^https:\/\//, '').replace(/\/$/, '');
+
+const Response = ({ delivery: { last, attempts } }: { delivery: Told }) => {
+  if (!last) return <span class="sub">Not tried yet</span>;
+  return (
+    <>
+      {briefly(last)}{' '}
+      <span class="sub whitespace-nowrap">
+        in {duration(last.durationMs)}
+        {attempts > 1 && `, attempt ${attempts}`}
+      </span>
+    </>
+  );
+};

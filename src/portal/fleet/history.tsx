@@ -1,0 +1,172 @@
+import {
+  eventsWithDrivers,
+  type NamedEvent,
+  readNamed,
+  tripsWithDrivers,
+  tripsWithVehicles,
+} from '../../fleet/named.ts';
+import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { Columns, Legend, type Series } from '../ui/chart.tsx';
+import { addDays, startOfDay } from '../ui/days.ts';
+import { timeZoneOf } from '../ui/layout.tsx';
+import { shortPlaceName } from '../ui/map.tsx';
+import { Empty, Panel, Table } from '../ui/parts.tsx';
+import { eventPath } from '../ui/record-paths.ts';
+import { Risk } from '../ui/states.tsx';
+import { dayIn, Time } from '../ui/time.tsx';
+import { speedOf } from '../ui/units.ts';
+import { type TripRow, TripTable } from './trip-table.tsx';
+
+/** What a page tells of the last 30 days of a vehicle or a driver, and how much of it at most. */
+const days = 30;
+const [maxEvents, maxTrips] = [10, 10];
+
+/** What a vehicle or a driver did in the last 30 days of the reader's zone, today included. */
+export type History = {
+  zone: string;
+  today: string;
+  counts: RiskCount[];
+  events: NamedEvent[];
+  trips: TripRow[];
+};
+
+/** Reads the history of a vehicle or a driver, in one round trip each: 10 events, 10 trips, and counts of 2,000 events. */
+export async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string): Promise<History> {
+  const zone = timeZoneOf(c);
+  const today = dayIn(zone, Date.now());
+  const since = startOfDay(zone, addDays(today, 1 - days));
+  const request = (limit: number) => ({
+    connectionId: undefined,
+    descending: true,
+    query: {
+      [`${of}Ids`]: [id],
+      from: [new Date(since).toISOString()],
+      to: [new Date(startOfDay(zone, addDays(today, 2))).toISOString()],
+      limit: [String(limit)],
+    },
+  });
+  const caller = c.get('caller');
+  const [counts, events, trips] = await Promise.all([
+    countByRisk(c.env, caller, of, id, since),
+    readNamed(c.env, caller, eventsWithDrivers, request(maxEvents)),
+    of === 'vehicle'
+      ? readNamed(c.env, caller, tripsWithDrivers, request(maxTrips))
+      : readNamed(c.env, caller, tripsWithVehicles, request(maxTrips)),
+  ]);
+  return { zone, today, counts, events: events.items, trips: trips.items };
+}
+
+/** The history in panels: a chart of events per day, the latest events and the latest trips. */
+export const HistoryPanels = (props: { of: 'vehicle' | 'driver'; id: string; history: History }) => {
+  const { of, id, history } = props;
+  const { events, trips } = history;
+  return (
+    <>
+      <PerDay history={history} />
+      <Panel
+        id="events"
+        title="Latest safety events"
+        side={<a href={`/portal/events?${of}=${id}`}>All events</a>}
+      >
+        {events.length === 0 ? (
+          <Empty icon="shield-check" title={`No safety events in the last ${days} days`} />
+        ) : (
+          <EventRows events={events} of={of} />
+        )}
+      </Panel>
+      <Panel id="trips" title="Latest trips" side={<a href={`/portal/trips?${of}=${id}`}>All trips</a>}>
+        {trips.length === 0 ? (
+          <Empty icon="route" title={`No trips in the last ${days} days`} />
+        ) : (
+          <TripTable trips={trips} without={of} />
+        )}
+      </Panel>
+    </>
+  );
+};
+
+/** Safety events as rows, without what the page is about anyway. */
+export const EventRows = ({ events, of }: { events: NamedEvent[]; of: 'vehicle' | 'driver' }) => (
+  <Table
+    caption="Safety events"
+    flow
+    head={['Incident', 'Risk', of === 'vehicle' ? 'Driver' : 'Vehicle', 'Speed', 'Time']}
+  >
+    {events.map((event) => (
+      <tr>
+        <td class="card-title">
+          <a class="cover" href={eventPath(event)}>
+            {event.translatedIncidentTypes.join(', ')}
+          </a>
+          {event.location && <div class="sub">{shortPlaceName(event.location)}</div>}
+        </td>
+        <td class="card-side nowrap">
+          <Risk risk={event.eventRisk} />
+        </td>
+        <td>{of === 'vehicle' ? event.driverName : event.vehicleName}</td>
+        <td class="nowrap">{speedOf(event)}</td>
+        <td class="nowrap">
+          <Time at={event.startedAt} />
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+const risks: Series[] = ([1, 2, 3, 4, 5] as const).map((risk) => ({
+  name: `Risk ${risk}`,
+  look: `fill-${risk}`,
+}));
+
+const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
+  const totals = risks.map((_, i) => sum(counts.filter(({ risk }) => risk === i + 1)));
+  const total = sum(counts);
+  if (total === 0) return null;
+  const perDay = Map.groupBy(counts, dayOfCount(zone));
+  const columns = Array.from({ length: days }, (_, i) => {
+    const day = addDays(today, i + 1 - days);
+    const those = perDay.get(day) ?? [];
+    return {
+      name: day === today ? 'Today' : monthAndDay(day),
+      values: risks.map((_, at) => sum(those.filter(({ risk }) => risk === at + 1))),
+    };
+  });
+  return (
+    <Panel
+      id="per-day"
+      title="Safety events per day"
+      side={
+        <p>
+          {total >= maxCounted ? `The newest ${maxCounted.toLocaleString('en')}` : total.toLocaleString('en')}{' '}
+          in the last {days} days
+        </p>
+      }
+    >
+      <div class="panel-body">
+        <div class="mb-3">
+          <Legend entries={risks.map(({ name, look }, i) => ({ name, look, total: totals[i] })).reverse()} />
+        </div>
+        <Columns
+          id="per-day-chart"
+          summary={`Safety events per day of the last ${days} days, stacked by risk.`}
+          series={risks}
+          columns={columns}
+        />
+      </div>
+    </Panel>
+  );
+};
+
+const sum = (counts: RiskCount[]): number => counts.reduce((total, { count }) => total + count, 0);
+
+/** With one formatter for all: making one takes longer than using it a hundred times. */
+function dayOfCount(zone: string): (count: RiskCount) => string {
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
+  return ({ at }) => format.format(at);
+}
+
+const monthAndDay = (day: string): string =>
+  new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', month: 'short', day: 'numeric' }).format(
+    Date.parse(day),
+  );

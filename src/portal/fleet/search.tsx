@@ -1,0 +1,92 @@
+import { Hono } from 'hono';
+import { validate as isUuid } from 'uuid';
+import { findByName } from '../../fleet/by-name.ts';
+import { type FoundKind, findAny } from '../../fleet/find-any.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { seeOther } from '../../platform/http/redirect.ts';
+import { webhookOfDelivery } from '../../webhooks/deliveries/webhook-of.ts';
+import { Submit } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Empty, Panel } from '../ui/parts.tsx';
+import { typedIn } from './by-name.tsx';
+import { DriverTable, driverPath, VehicleTable, vehiclePath } from './fleet-tables.tsx';
+
+/** Finds what somebody has an id or a name of. What is the only one is shown at once. */
+export const searchPages = new Hono<App>().get('/search', search);
+
+/** How many vehicles and drivers a search lists at most. */
+export const maxFound = 20;
+
+async function search(c: Context) {
+  const q = typedIn(c);
+  if (isUuid(q)) {
+    const found = await pathOfId(c, q.toLowerCase());
+    if (found) return seeOther(c, found);
+  }
+  const { vehicles, drivers } =
+    q && !isUuid(q) ? await findByName(c.env, c.get('caller'), q, maxFound) : { vehicles: [], drivers: [] };
+  const [only, another] = [
+    ...vehicles.map(({ id }) => vehiclePath(id)),
+    ...drivers.map(({ id }) => driverPath(id)),
+  ];
+  if (only && !another) return seeOther(c, only);
+  return page(
+    c,
+    { title: 'Search', lead: q ? `What matches “${q}”.` : undefined },
+    <>
+      <form class="find" method="get" action="/portal/search">
+        <label class="sr-only" for="find">
+          {hint}
+        </label>
+        <input class="input" id="find" type="search" name="q" value={q} placeholder={hint} maxlength={200} />
+        <Submit name="Search" />
+      </form>
+      {vehicles.length > 0 && (
+        <Panel id="vehicles" title="Vehicles" side={<Cut items={vehicles} path="/portal/vehicles" q={q} />}>
+          <VehicleTable vehicles={vehicles.slice(0, maxFound)} />
+        </Panel>
+      )}
+      {drivers.length > 0 && (
+        <Panel id="drivers" title="Drivers" side={<Cut items={drivers} path="/portal/drivers" q={q} />}>
+          <DriverTable drivers={drivers.slice(0, maxFound)} />
+        </Panel>
+      )}
+      {q && !only && (
+        <section class="panel" aria-label="Result">
+          <Empty icon="search" title={`Nothing matches “${q}”`}>
+            Names and plates are found by their beginning; VINs, event IDs and Delivery-Ids only whole.
+          </Empty>
+        </section>
+      )}
+    </>,
+  );
+}
+
+const hint = 'Vehicle, plate, VIN, driver, event ID or Delivery-Id';
+
+/** Where what has this id is shown: a record or a delivery. */
+async function pathOfId(c: Context, id: string): Promise<string | undefined> {
+  const caller = c.get('caller');
+  const [[kind], webhook] = await Promise.all([
+    findAny(c.env, caller, id),
+    webhookOfDelivery(c.env, caller, id),
+  ]);
+  if (kind) return `${folders[kind]}/${id}`;
+  return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
+}
+
+const folders: { [kind in FoundKind]: string } = {
+  event: '/portal/events',
+  accident: '/portal/accidents',
+  vehicle: '/portal/vehicles',
+  driver: '/portal/drivers',
+  trip: '/portal/trips',
+};
+
+/** Says that there are more than are shown, and where. */
+const Cut = ({ items, path, q }: { items: unknown[]; path: string; q: string }) =>
+  items.length > maxFound ? (
+    <p>
+      The first {maxFound}. <a href={`${path}?${new URLSearchParams({ q })}`}>Show more</a>
+    </p>
+  ) : null;

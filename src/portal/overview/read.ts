@@ -1,0 +1,95 @@
+import { selectLatest } from '../../fleet/changes/rows.ts';
+import {
+  asDay,
+  type DayCount,
+  type Span,
+  selectAffected,
+  selectDays,
+  selectDue,
+  selectToday,
+  selectTypes,
+} from '../../fleet/trends/read.ts';
+import { recountLive } from '../../fleet/trends/recount.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { selectLatestEvents, selectLatestHigh, selectOpenAccidents } from './latest.ts';
+import { selectConnectionProblems, selectWebhookProblems } from './problems.ts';
+import { selectSetup } from './setup-steps.ts';
+
+/** What the overview shows. */
+export type Overview = Awaited<ReturnType<typeof readOverview>>;
+
+const hourMs = 3_600_000;
+
+/**
+ * Everything that the overview shows, in one round trip. Counts what has not been counted yet of the last hours, so that
+ * the page is of now; what came in late for earlier hours, the minute's job counts. `since` is when the reader's day
+ * began (milliseconds since 1970); the days of `span` are UTC days.
+ */
+export async function readOverview(env: Env, caller: Caller, { span, since }: { span: Span; since: number }) {
+  const now = Date.now();
+  const today = Math.floor(since / hourMs);
+  const [
+    ,
+    ,
+    ,
+    [setup],
+    connections,
+    webhooks,
+    accidents,
+    [high],
+    latestHigh,
+    days,
+    types,
+    vehicles,
+    drivers,
+    arrivals,
+    [due],
+    [changed],
+  ] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        ...recountLive(db, caller.accountId),
+        selectSetup(db, caller),
+        selectConnectionProblems(db, caller),
+        selectWebhookProblems(db, caller, now),
+        selectOpenAccidents(db, caller),
+        selectToday(db, caller, today, Math.floor(now / hourMs)),
+        selectLatestHigh(db, caller, today),
+        selectDays(db, caller, span),
+        selectTypes(db, caller, span),
+        selectAffected(db, caller, 'vehicles', span),
+        selectAffected(db, caller, 'drivers', span),
+        selectLatestEvents(db, caller),
+        selectDue(db, caller),
+        selectLatest(db, caller),
+      ] as const,
+    { repeatable: true },
+  );
+  return {
+    setup: setup ?? { connection: null, sent: 0, vehicles: 0, webhook: 0, token: 0 },
+    problems: { connections, webhooks },
+    accidents,
+    today: { ...(high ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
+    days: days.map(asDay),
+    types,
+    vehicles,
+    drivers,
+    arrivals,
+    /** Days that are still to be counted. */
+    due: due?.days ?? 0,
+    /** When something last changed; 0: not within 30 days. */
+    changedAt: changed?.seq ?? 0,
+  };
+}
+
+/** The days of a span, one after the other, each with its events and those of the day as long before. */
+export function daysOf({ today, days }: Span, counted: DayCount[]): (DayCount & { before: number })[] {
+  const byDay = new Map(counted.map((one) => [one.day, one]));
+  const total = (day: number) => byDay.get(day)?.risks.reduce((sum, n) => sum + n, 0) ?? 0;
+  return Array.from({ length: days }, (_, i) => {
+    const day = today - days + 1 + i;
+    return { day, risks: byDay.get(day)?.risks ?? [0, 0, 0, 0, 0], before: total(day - days) };
+  });
+}

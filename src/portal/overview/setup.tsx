@@ -1,0 +1,124 @@
+import type { Child } from 'hono/jsx';
+import { Allowed, AskInstead } from '../ui/allowed.tsx';
+import { LinkButton } from '../ui/forms.tsx';
+import { Icon } from '../ui/icons.tsx';
+import type { Setup } from './setup-steps.ts';
+
+/** Whether nothing of the checklist is left to do. */
+export const isDone = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && webhook && token);
+
+/** A step of the list, and the page where it is done: for people who may send the form that it `does` it with. */
+type Step = { name: string; done: boolean; text: Child; action?: Action };
+type Action = { href: string; name: string; does?: { at: string; what: string } };
+
+const [newWebhook, tokens] = ['/portal/webhooks/new', '/portal/settings/tokens'];
+
+const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] => [
+  {
+    name: 'Connect a data source',
+    done: Boolean(sent),
+    text: connectionText(connection, Boolean(sent), vehicles),
+    action:
+      connection === null
+        ? { href: '/portal/connections/new', name: 'Add a connection' }
+        : { href: '/portal/connections', name: 'See the connection' },
+  },
+  {
+    name: 'Choose where notifications go',
+    done: Boolean(webhook),
+    text: webhook
+      ? 'A webhook is called as accidents and safety events happen.'
+      : 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
+    action: { href: newWebhook, name: 'Add a webhook', does: { at: newWebhook, what: 'add one' } },
+  },
+  {
+    name: 'Create an API token',
+    done: Boolean(token),
+    text: token
+      ? 'Your programs can read the account’s data.'
+      : 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
+    action: { href: tokens, name: 'Create a token', does: { at: tokens, what: 'create one' } },
+  },
+];
+
+function connectionText(name: string | null, sent: boolean, vehicles: number): string {
+  if (name === null)
+    return 'Choose your telematics provider, and enter its API token. The data comes in by itself.';
+  if (!sent)
+    return `“${name}” is connected and has not sent anything yet. Its data appears here within seconds.`;
+  const found =
+    vehicles === 0
+      ? ''
+      : ` ${vehicles >= 1000 ? '1,000 or more' : vehicles} ${vehicles === 1 ? 'vehicle' : 'vehicles'} found.`;
+  return `“${name}” is connected.${found}`;
+}
+
+/** What is left to do to set an account up; each step ticks itself off. */
+export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }) => {
+  const steps = stepsOf(setup);
+  const done = steps.filter((step) => step.done).length;
+  const current = steps.find((step) => !step.done);
+  return (
+    <section class="panel" aria-labelledby="steps">
+      <div class="panel-body">
+        <div class="flex justify-between gap-4">
+          <h2 id="steps">
+            {done} of {steps.length} done
+          </h2>
+          {canHide && (
+            <form method="post" action="/portal/setup/hide">
+              <button type="submit" class="link text-sm">
+                Hide this list
+              </button>
+            </form>
+          )}
+        </div>
+        <svg class="progress-line mt-2" aria-hidden="true">
+          <rect class="fill-rest" width="100%" height="6" rx="3" />
+          <rect class="fill-main" width={`${Math.round((100 * done) / steps.length)}%`} height="6" rx="3" />
+        </svg>
+      </div>
+      <ol class="rows checklist border-t border-line">
+        {steps.map((step) => (
+          <StepRow step={step} current={step === current} />
+        ))}
+      </ol>
+    </section>
+  );
+};
+
+const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
+  const { name, done, text, action } = step;
+  return (
+    <li class={current ? 'current' : undefined}>
+      <span class={done ? 'ok' : current ? undefined : 'quiet'}>
+        <Icon name={done ? 'circle-check' : current ? 'circle-dot' : 'circle'} />
+      </span>
+      <div class="min-w-0">
+        <strong>{name}</strong>
+        <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
+        <p class="sub break-words">{text}</p>
+        {!done && action?.does && <AskInstead to={action.does.at} what={action.does.what} />}
+        {current && action && (
+          <ForAllowed action={action}>
+            <div class="actions mt-3">
+              <LinkButton href={action.href} name={action.name} weight="primary" />
+            </div>
+          </ForAllowed>
+        )}
+      </div>
+      {!done && !current && action ? (
+        <ForAllowed action={action}>
+          <LinkButton href={action.href} name={action.name} small />
+        </ForAllowed>
+      ) : (
+        <span />
+      )}
+    </li>
+  );
+};
+
+/** What leads somewhere for people who may do there what is to be done. */
+const ForAllowed = ({ action: { does }, children }: { action: Action; children: Child }) => (
+  <Allowed to={does?.at ?? ''}>{children}</Allowed>
+);

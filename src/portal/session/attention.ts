@@ -1,0 +1,48 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
+
+/** What an account's people have to look at, as the menu counts it. A count of `maxCounted` means that or more. */
+export type Attention = { accidents: number; connections: number; webhooks: number };
+
+export const maxCounted = 100;
+
+/** How many webhooks are looked through for those with problems: the account's oldest. */
+const maxWebhooks = 200;
+
+const weekMs = 7 * 86_400_000;
+
+/**
+ * SQL for the three counts of an account. Reads as many accidents and connections as it counts, and three rows for each
+ * webhook, of 200 at most.
+ */
+export const attentionOf = (accountId: SQLWrapper, now: number) => ({
+  accidents: sql<number>`(select count(*) from (
+    select 1 from accidents indexed by accidents_open where account_id = ${accountId}
+      and dismissed = 0 and notification_level < 3 limit ${maxCounted}))`,
+  connections: sql<number>`(select count(*) from (
+    select 1 from connections indexed by connections_with_problems where account_id = ${accountId}
+      and health_status <> 1 limit ${maxCounted}))`,
+  webhooks: sql<number>`(select count(*) from (
+    select 1 from ${ailingWebhooks(accountId, now)} limit ${maxCounted}))`,
+});
+
+/**
+ * SQL for what to select the account's webhooks with problems from, `w`, with their health, `h`: those that are paused,
+ * and those with deliveries of the last seven days that have failed for good and were not replayed.
+ */
+export const ailingWebhooks = (accountId: SQLWrapper, now: number): SQL => sql`
+  (select id, name, url, created_at from webhooks where account_id = ${accountId}
+    order by created_at, id limit ${maxWebhooks}) w
+  left join webhook_health h on h.webhook_id = w.id
+  where h.failures >= ${circuitAfter} or exists (${failedOf(now)})`;
+
+/** SQL for a webhook's deliveries that have failed: an index holds them in order of their ids, which begin with the time. */
+export const failedOf = (now: number): SQL => sql`
+  select 1 from deliveries indexed by deliveries_failed
+  where webhook_id = w.id and status = 'failed' and id > ${firstIdAt(now - weekMs)}`;
+
+/** What ids that were made from then on are greater than. */
+const firstIdAt = (at: number): string => {
+  const time = at.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
+};

@@ -1,0 +1,25 @@
+import { createMiddleware } from 'hono/factory';
+import { Refusal } from '../../platform/errors.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+
+/**
+ * Refuses whatever would change something unless the browser says that a page of this very origin sent it: in
+ * `Origin` or in `Sec-Fetch-Site`, which no page can forge. Of what a browser sends, all must agree; a request with
+ * neither is refused. Hono's `csrf` checks only the content types that forms have.
+ *
+ * @throws Refusal: cross-site
+ */
+export const sameOriginOnly = createMiddleware<App>(async (c, next) => {
+  const readsOnly = c.req.method === 'GET' || c.req.method === 'HEAD';
+  if (!readsOnly && !isSameOrigin(c)) throw new Refusal({ kind: 'cross-site' });
+  await next();
+});
+
+function isSameOrigin(c: Context): boolean {
+  const origin = c.req.header('origin');
+  const site = c.req.header('sec-fetch-site');
+  if (origin === undefined && site === undefined) return false;
+  const originAgrees = origin === undefined || origin === new URL(c.req.url).origin;
+  const siteAgrees = site === undefined || site === 'same-origin' || site === 'none';
+  return originAgrees && siteAgrees;
+}

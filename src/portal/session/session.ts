@@ -1,0 +1,110 @@
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { createMiddleware } from 'hono/factory';
+import { isSecret, splitSecret, withHome } from '../../accounts/secrets.ts';
+import { sessionMs } from '../../accounts/sessions.ts';
+import { hashToken } from '../../accounts/tokens/format.ts';
+import { homesOf, nameOf, otherHomes } from '../../platform/homes/homes.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { enterHome } from '../../platform/http/home.ts';
+import { limit } from '../../platform/http/limits.ts';
+import { seeOther } from '../../platform/http/redirect.ts';
+import { findSession, type Session } from './find.ts';
+import { roleFor } from './rights.ts';
+import type { Watched } from './version.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Behind `signedIn`: who is signed in. */
+    session: Session;
+  }
+}
+
+/**
+ * Admits people who are signed in and redirects others to the sign-in page. Looks the session up each time, unless the
+ * cookie is junk, which its checksum tells.
+ *
+ * @throws Refusal: rate limited
+ */
+export const signedIn = createMiddleware<App>(async (c, next) => {
+  const secret = secretIn(c);
+  const session = secret ? await sessionOf(c, secret) : undefined;
+  if (!session) return seeOther(c, '/portal/sign-in');
+  c.set('session', session);
+  c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId, needs: roleFor(c) });
+  return await next();
+});
+
+async function sessionOf(c: Context, secret: string): Promise<Session | undefined> {
+  if ((await hashWithinLimit(c, secret)) === undefined) return undefined;
+  const session = await findSession(c.env, secret, watchedBy(c));
+  return session ?? (await findMovedSession(c, secret));
+}
+
+/** The session of somebody whose account has moved to another home since they signed in. */
+async function findMovedSession(c: Context, secret: string): Promise<Session | undefined> {
+  for (const [name, home] of otherHomes(c.env)) {
+    const session = await findSession(home, secret, watchedBy(c)).catch(() => undefined); // as if it were not there
+    if (!session) continue;
+    enterHome(c, name);
+    startSession(c, secret);
+    return session;
+  }
+  return undefined;
+}
+
+/**
+ * The hash of the session that a request names, without asking whether it has ended; undefined if it names none.
+ *
+ * @throws Refusal: rate limited
+ */
+export async function sessionHashOf(c: Context): Promise<string | undefined> {
+  const secret = secretIn(c);
+  return secret ? hashWithinLimit(c, secret) : undefined;
+}
+
+/**
+ * The webhook or connection that a page is about; undefined for others, which are about the account. What is another
+ * account's is refused by the page, and then nobody watches it.
+ */
+export function watchedBy(c: Context): Watched | undefined {
+  const [, list = '', id] =
+    /^\/portal\/(webhook|connection)s\/([0-9a-f-]{36})(?:\/|$)/.exec(c.req.path) ?? [];
+  return id === undefined ? undefined : { of: list, id };
+}
+
+/** The session's secret in the request's cookie. The rest of the request happens in its home. */
+function secretIn(c: Context): string | undefined {
+  const cookie = getCookie(c, cookieName, onlyHere(c).prefix);
+  if (!cookie) return undefined;
+  const { home, secret } = splitSecret(cookie);
+  if (!homesOf(c.env).has(home)) return undefined;
+  enterHome(c, home);
+  return secret;
+}
+
+async function hashWithinLimit(c: Context, secret: string): Promise<string | undefined> {
+  if (!(await isSecret(c.env, 'session', secret))) return undefined;
+  const hash = await hashToken(secret);
+  await limit(c.env, 'TOKEN_LIMIT', hash);
+  return hash;
+}
+
+/** Gives the browser a session by its secret. */
+export const startSession = (c: Context, secret: string): void =>
+  setCookie(c, cookieName, withHome(nameOf(c.env), secret), {
+    ...onlyHere(c),
+    httpOnly: true,
+    sameSite: 'Lax',
+    maxAge: sessionMs / 1000,
+  });
+
+/** Makes the browser forget its session. */
+export const forgetSession = (c: Context): void => {
+  deleteCookie(c, cookieName, onlyHere(c));
+};
+
+const cookieName = 'session';
+
+/** A `__Host-` cookie is bound to this host and to https. Over http, which only local runs use, browsers refuse it. */
+const onlyHere = (c: Context): { prefix?: 'host' } =>
+  new URL(c.req.url).protocol === 'https:' ? { prefix: 'host' } : {};

@@ -1,0 +1,41 @@
+import { Hono } from 'hono';
+import { config } from '../../platform/config.ts';
+import { checksum, hasChecksum } from '../../platform/crypto/checksums.ts';
+import { Refusal } from '../../platform/errors.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { sessionHashOf } from './session.ts';
+import { readVersion, type Watched } from './version.ts';
+
+/** Tells an open page whether anything that it shows has changed (see `live.js`). */
+export const tickRoutes = new Hono<App>().get('/tick', tick);
+
+/**
+ * Where a page asks for the version of what it shows. The address proves that the session may ask for it, so that this
+ * need not be looked up each time.
+ */
+export async function tickPath(c: Context, watched: Watched, sessionHash: string): Promise<string> {
+  const proof = await checksum(config(c.env).headerKeys, 'tick', claim(watched, sessionHash));
+  return `/portal/tick?${new URLSearchParams({ ...watched, proof })}`;
+}
+
+/**
+ * The version of what a page shows. Reads two rows: the session, which must not have ended, and the version.
+ *
+ * @throws Refusal: unauthenticated, rate limited
+ */
+async function tick(c: Context) {
+  const { of = '', id = '', proof = '' } = c.req.query();
+  const hash = await sessionHashOf(c);
+  if (hash === undefined || !(await isProven(c, { of, id }, hash, proof))) throw unauthenticated();
+  const version = await readVersion(c.env, { of, id }, hash);
+  if (version === undefined) throw unauthenticated();
+  return c.json({ version });
+}
+
+const isProven = (c: Context, watched: { of: string; id: string }, hash: string, proof: string) =>
+  hasChecksum(config(c.env).headerKeys, 'tick', claim(watched, hash), proof);
+
+const claim = ({ of, id }: { of: string; id: string }, sessionHash: string): string =>
+  `${sessionHash} ${of} ${id}`;
+
+const unauthenticated = () => new Refusal({ kind: 'unauthenticated' });

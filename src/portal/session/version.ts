@@ -1,0 +1,45 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { openDatabase, statement } from '../../platform/db/database.ts';
+import { countedHours, type HourTally } from '../../webhooks/deliveries/counts.ts';
+
+/**
+ * What a page shows: an account, whose records change; a webhook, whose deliveries end; or a connection, which also goes
+ * on pulling where nothing has changed.
+ */
+export type Watched = { of: string; id: string };
+
+const hourMs = 3_600_000;
+
+/** SQL for a text that changes whenever what is watched changes; null before it first does. Reads one row, or four. */
+export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, now: number): SQL {
+  if (of === 'webhook')
+    return sql`(select json_array(hour, delivered, failed, retried) from webhook_hours
+      where webhook_id = ${id} and slot = ${Math.floor(now / hourMs) % countedHours})`;
+  if (of === 'connection')
+    return sql`(select json_array(${newestChange(sql`c.account_id`)}, c.health_status, c.last_pulled_at, p.paused_at,
+        p.refused_at)
+      from connections c left join pulls p on p.connection_id = c.id where c.id = ${id})`;
+  return newestChange(id);
+}
+
+const newestChange = (accountId: string | SQLWrapper): SQL =>
+  sql`(select max(seq) from changes where account_id = ${accountId})`;
+
+/** The version of a webhook, from its counters of the hour that `now` is in. */
+export const webhookVersion = ({ hour, delivered, failed, retried }: HourTally): string =>
+  delivered + failed + retried === 0 ? '' : JSON.stringify([hour, delivered, failed, retried]);
+
+/** The version of what is watched, if the session has not ended. Reads two rows. */
+export async function readVersion(
+  env: Env,
+  watched: Watched,
+  sessionHash: string,
+): Promise<string | undefined> {
+  const now = Date.now();
+  const [found] = await statement<{ version: string | number | null }>(
+    openDatabase(env),
+    sql`
+    select ${versionOf(watched, now)} as version from sessions where hash = ${sessionHash} and expires_at > ${now}`,
+  );
+  return found && String(found.version ?? '');
+}

@@ -1,0 +1,145 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { auditDays } from '../../accounts/audit/prune.ts';
+import { setTimeZone } from '../../accounts/people.ts';
+import { sessionMs } from '../../accounts/sessions.ts';
+import { deadTokenDays } from '../../accounts/tokens/prune.ts';
+import { keptMs as changesKeptMs } from '../../fleet/changes/prune.ts';
+import { config } from '../../platform/config.ts';
+import { parse } from '../../platform/fields.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { aRole } from '../ui/allowed.tsx';
+import { done } from '../ui/flash.ts';
+import { type FormProblem, readForm, submit } from '../ui/form.ts';
+import { errorOf, FieldProblem, PostButton, Submit } from '../ui/forms.tsx';
+import { browserZoneOf, page } from '../ui/layout.tsx';
+import { Facts, Panel } from '../ui/parts.tsx';
+import { isTimeZone, zoneName } from '../ui/time.tsx';
+
+/** Settings, Account: what the account is, and what is for the person who is signed in alone. */
+export const accountPages = new Hono<App>()
+  .get('/settings/account', (c) => show(c))
+  .post('/settings/account', save);
+
+const path = '/portal/settings/account';
+
+function show(c: Context, problem?: FormProblem) {
+  const { user, account } = c.get('session');
+  return page(
+    c,
+    { title: 'Account', tab: true },
+    <>
+      <Panel id="account" title="Account">
+        <div class="panel-body">
+          <Facts
+            facts={[
+              ['Name', account],
+              ['Account ID', <code>{user.accountId}</code>],
+              ['You', `${user.email}, ${aRole(user.role)}`],
+            ]}
+          />
+        </div>
+      </Panel>
+      <ZoneForm chosen={user.timeZone} browser={browserZoneOf(c)} problem={problem} />
+      <Kept env={c.env} />
+      <Panel id="sessions" title="Your sessions">
+        <div class="panel-body grid gap-3 justify-items-start">
+          <p>
+            You stay signed in for {sessionMs / dayMs} days. If you have lost a device, or used one that is
+            not yours, end all of your sessions. This one ends too.
+          </p>
+          <PostButton to="/portal/sign-out-everywhere" name="Sign out everywhere" icon="log-out" />
+        </div>
+      </Panel>
+    </>,
+    problem && 'invalid',
+  );
+}
+
+const ZoneForm = (props: { chosen: string | null; browser: string; problem: FormProblem | undefined }) => {
+  const { chosen, browser, problem } = props;
+  const error = errorOf(problem?.errors, 'timeZone');
+  return (
+    <Panel id="time-zone" title="Time zone">
+      <form class="panel-body grid gap-3" method="post" action={path}>
+        <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start">
+          <div class="field">
+            <label for="timeZone">Show times in</label>
+            <select class="select" id="timeZone" name="timeZone" aria-describedby={error && 'timeZone-error'}>
+              <option value="">Your browser’s ({cityOf(browser)})</option>
+              {zonesByRegion().map(([region, zones]) => (
+                <optgroup label={region}>
+                  {zones.map((zone) => (
+                    <option value={zone} selected={zone === chosen}>
+                      {cityOf(zone)}
+                    </option>
+                  ))}
+                </optgroup>
+              ))}
+            </select>
+            <FieldProblem id="timeZone-error" message={error} />
+          </div>
+          <Submit name="Save" />
+        </div>
+        <p class="hint">This is for you alone. Exports and the API have times in UTC.</p>
+      </form>
+    </Panel>
+  );
+};
+
+/** "New York", "Kentucky, Louisville"; a zone without a place as it is. */
+const cityOf = (zone: string): string => zone.split('/').slice(1).join(', ').replaceAll('_', ' ') || zone;
+
+/** All time zones by continent, UTC first. */
+function zonesByRegion(): [region: string, zones: string[]][] {
+  const regions = new Map([['Universal', ['UTC']]]);
+  for (const zone of Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'))) {
+    const [region = ''] = zone.split('/');
+    regions.set(region, [...(regions.get(region) ?? []), zone]);
+  }
+  return [...regions];
+}
+
+const Kept = ({ env }: { env: Env }) => {
+  const { hotDays, retentionMs } = config(env);
+  return (
+    <Panel id="kept" title="What is kept, and for how long" side={<a href="/docs/limits">Limits</a>}>
+      <div class="panel-body">
+        <Facts
+          facts={[
+            ['Vehicles and drivers', 'Until you ask us to delete them'],
+            [
+              'Trips, safety events, accidents',
+              `Until you ask us to delete them${hotDays > 0 ? `; after ${hotDays} days in the archive, where lists still find them` : ''}`,
+            ],
+            ['Deliveries that have ended', `${retentionMs / dayMs} days`],
+            ['Changes, for programs that follow them', `${changesKeptMs / dayMs} days`],
+            ['Revoked and expired tokens', `${deadTokenDays} days`],
+            ['The audit log', `${auditDays} days`],
+          ]}
+        />
+      </div>
+    </Panel>
+  );
+};
+
+const dayMs = 86_400_000;
+
+const Zone = v.object({
+  timeZone: v.pipe(
+    v.string(),
+    v.check((zone) => zone === '' || isTimeZone(zone), 'must be a time zone of the list'),
+  ),
+});
+
+async function save(c: Context) {
+  const draft = { timeZone: (await readForm(c)).value('timeZone') };
+  return submit(
+    async () => {
+      const { timeZone } = parse(Zone, draft);
+      await setTimeZone(c.env, c.get('caller'), c.get('session').user.id, timeZone || null);
+      return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
+    },
+    (problem) => show(c, problem),
+  );
+}

@@ -1,0 +1,79 @@
+import { Hono } from 'hono';
+import { type Entry, listAudit } from '../../accounts/audit/list.ts';
+import { auditDays } from '../../accounts/audit/prune.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { page } from '../ui/layout.tsx';
+import { Empty, Pager, Panel, Table } from '../ui/parts.tsx';
+import { Time } from '../ui/time.tsx';
+
+/** Settings, Audit log: who changed what in the account. */
+export const auditPages = new Hono<App>().get('/settings/audit', list);
+
+const path = '/portal/settings/audit';
+const pageSize = 100;
+
+async function list(c: Context) {
+  const slice = requestedSlice(c, pageSize);
+  const { items: entries, next } = await listAudit(c.env, c.get('caller'), slice);
+  return page(
+    c,
+    { title: 'Audit log', tab: true },
+    <Panel id="entries" title="Who changed what" side={<p>Newest first, kept for {auditDays} days</p>}>
+      {entries.length === 0 ? (
+        <Empty icon="file-text" title="Nothing has changed yet">
+          Changes to tokens, webhooks, people and connections appear here.
+        </Empty>
+      ) : (
+        <Table caption="Audit log" head={['What', 'Who', 'When']}>
+          {entries.map((entry) => (
+            <tr>
+              <td class="card-title">
+                <What entry={entry} />
+              </td>
+              <td data-label="Who">
+                <span class="break-words">{whoIn(entry)}</span>
+              </td>
+              <td class="nowrap" data-label="When">
+                <Time at={entry.at} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {(slice.after || next) && (
+        <Pager
+          count={`${entries.length} entries on this page`}
+          newest={slice.after && path}
+          older={next && `${path}?cursor=${cursorFor(c, next)}`}
+        />
+      )}
+      <p class="panel-foot">The operator is the team that runs this service.</p>
+    </Panel>,
+  );
+}
+
+/** Such as "Revoked API token Claims", or "Invited lene@example.com". */
+const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { entry: Entry }) => (
+  <span class="break-words">
+    {action.charAt(0).toUpperCase() + action.slice(1)} {subject !== 'person' && `${subject} `}
+    {subjectName === null ? <code>{subjectId}</code> : <strong class="font-medium">{subjectName}</strong>}
+    {fields.length > 0 && <span class="sub block">{fields.map(wordsFor).join(', ')}</span>}
+  </span>
+);
+
+/** Fields have the names of the API. */
+const wordsFor = (field: string): string => fieldNames[field] ?? field;
+const fieldNames: { [field: string]: string } = {
+  healthStatus: 'health',
+  tSP: 'name in deliveries',
+  maxInFlight: 'calls at a time',
+  maxPerSecond: 'calls a second',
+};
+
+function whoIn({ actor, actorName, actorId }: Entry): string {
+  if (actor === 'operator') return 'Operator';
+  if (actor === 'service') return 'The service';
+  const name = actorName ?? actorId ?? '';
+  return actor === 'token' ? `API token ${name}` : name;
+}

@@ -1,0 +1,222 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { invite } from '../../accounts/invitations.ts';
+import {
+  Email,
+  findPortalUser,
+  listPortalUsers,
+  type PortalUser,
+  removePortalUser,
+} from '../../accounts/people.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { parse } from '../../platform/fields.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { type Role, roles } from '../../platform/roles.ts';
+import { limitActions } from '../session/action-limit.ts';
+import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in-email.ts';
+import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
+import { done } from '../ui/flash.ts';
+import { type FormProblem, readForm, submit } from '../ui/form.ts';
+import { Confirm, errorsOfForm, Field, LinkButton, Select, Submit } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Pager, Panel, Table } from '../ui/parts.tsx';
+import { State } from '../ui/states.tsx';
+import { Ago, Day } from '../ui/time.tsx';
+
+/** Settings, People: who can sign in to the portal, and what they may do there. */
+export const peoplePages = new Hono<App>()
+  .get('/settings/people', (c) => list(c, { email: '', role: 'member' }))
+  .post('/settings/people', limitActions, sendInvitation)
+  .get('/settings/people/:id/remove', confirmRemove)
+  .post('/settings/people/:id/remove', remove);
+
+export const peoplePath = '/portal/settings/people';
+const pageSize = 100;
+
+type Draft = { email: string; role: string };
+
+async function list(c: Context, draft: Draft, problem?: FormProblem) {
+  const slice = requestedSlice(c, pageSize);
+  const { items: people, next } = await listPortalUsers(c.env, c.get('caller'), slice);
+  return page(
+    c,
+    { title: 'People', tab: true },
+    <>
+      <Allowed to={peoplePath}>
+        <Invitation draft={draft} problem={problem} />
+      </Allowed>
+      <Panel
+        id="people"
+        title="People"
+        side={<AskInstead to={peoplePath} what="invite people or change roles" />}
+      >
+        <People people={people} you={c.get('session').user.id} />
+        {(slice.after || next) && (
+          <Pager
+            count={`${people.length} people on this page`}
+            names={['First', 'More']}
+            newest={slice.after && peoplePath}
+            older={next && `${peoplePath}?cursor=${cursorFor(c, next)}`}
+          />
+        )}
+      </Panel>
+    </>,
+    problem && 'invalid',
+  );
+}
+
+/** What each role may do, in a few words. */
+export const roleNotes: { [role in Role]: string } = {
+  admin: 'Everything, people and API tokens included.',
+  member: 'Everything but people and API tokens.',
+  viewer: 'Sees everything, changes nothing.',
+};
+
+const Invitation = ({ draft, problem }: { draft: Draft; problem: FormProblem | undefined }) => (
+  <Panel id="invite" title="Invite somebody">
+    <form class="panel-body" method="post" action={peoplePath}>
+      <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_11rem_auto]">
+        <Field
+          name="email"
+          label="Email address"
+          type="email"
+          required
+          value={draft.email}
+          placeholder="name@example.com"
+          errors={errorsOfForm(problem, 'email')}
+        />
+        <Select
+          name="role"
+          label="Role"
+          value={draft.role}
+          options={roles.map((role) => [role, roleNames[role]])}
+        />
+        <Submit name="Invite" />
+      </div>
+      <dl class="facts hint mt-3">
+        {roles.map((role) => (
+          <>
+            <dt>{roleNames[role]}</dt>
+            <dd>{roleNotes[role]}</dd>
+          </>
+        ))}
+      </dl>
+    </form>
+  </Panel>
+);
+
+const People = ({ people, you }: { people: PortalUser[]; you: string }) => (
+  <Table caption="People" head={['Email address', 'Role', 'Added', 'Last signed in', '']}>
+    {people.map((person) => (
+      <tr>
+        <td class="card-title">
+          <strong class="font-medium break-words">{person.email}</strong>
+          {person.id === you && <span class="sub"> (you)</span>}
+        </td>
+        <td data-label="Role">{roleNames[person.role]}</td>
+        <td class="nowrap" data-label="Added">
+          <Day at={person.createdAt} />
+        </td>
+        <td class="nowrap" data-label="Last signed in">
+          <span>
+            <LastSignIn person={person} />
+          </span>
+        </td>
+        <td class="end">
+          <span class="actions justify-end">
+            <LinkButton
+              href={`${peoplePath}/${person.id}/role`}
+              name="Change role"
+              about={`of ${person.email}`}
+              small
+            />
+            {person.id !== you && (
+              <LinkButton
+                href={`${peoplePath}/${person.id}/remove`}
+                name="Remove"
+                about={person.email}
+                weight="danger"
+                small
+              />
+            )}
+          </span>
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+const LastSignIn = ({ person: { lastSignInAt, confirmedAt } }: { person: PortalUser }) => {
+  if (lastSignInAt !== null) return <Ago at={lastSignInAt} />;
+  return confirmedAt === null ? (
+    <State mood="quiet" icon="mail">
+      Invited
+    </State>
+  ) : (
+    <>Never</>
+  );
+};
+
+/** A form without a role, as they were before there were any, invites a member. */
+const Invited = v.object({
+  email: Email,
+  role: v.pipe(
+    v.string(),
+    v.transform((role) => role || 'member'),
+    v.picklist(roles, 'must be admin, member or viewer'),
+  ),
+});
+
+/** The reply is the same whoever the address belongs to: that is nobody's business but its owner's. */
+async function sendInvitation(c: Context) {
+  const form = await readForm(c);
+  const draft = { email: form.value('email'), role: form.value('role') };
+  return submit(
+    async () => {
+      const invited = parse(Invited, draft);
+      const caller = c.get('caller');
+      const mayEmail = await invite(c.env, caller, invited);
+      if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, invited.email, caller.accountId));
+      const { email, role } = invited;
+      return done(
+        c,
+        peoplePath,
+        `Invited ${email} as ${aRole(role)}. The link works for ${linkMinutes} minutes; after that ` +
+          'they can ask for another on the sign-in page.',
+      );
+    },
+    (problem) => list(c, draft, problem),
+  );
+}
+
+async function confirmRemove(c: Context) {
+  const { email } = await requireOther(c);
+  return page(
+    c,
+    { title: `Remove ${email}?` },
+    <Confirm to={c.req.path} confirm={`Remove ${email}`} back={peoplePath} cancel="Cancel">
+      They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.
+    </Confirm>,
+  );
+}
+
+async function remove(c: Context) {
+  const { id, email } = await requireOther(c);
+  await removePortalUser(c.env, c.get('caller'), id);
+  return done(c, peoplePath, `Removed ${email}. They are signed out everywhere and can no longer sign in.`);
+}
+
+/** The person that the path names. @throws Refusal: not found, also for another account's */
+export async function requirePerson(c: Context): Promise<PortalUser> {
+  const person = await findPortalUser(c.env, c.get('caller'), c.req.param('id') ?? '');
+  if (!person) throw new Refusal({ kind: 'not found' });
+  return person;
+}
+
+/** The same, @throws Refusal: not found, also for oneself */
+async function requireOther(c: Context): Promise<PortalUser> {
+  const person = await requirePerson(c);
+  if (person.id === c.get('session').user.id) throw new Refusal({ kind: 'not found' });
+  return person;
+}

@@ -1,0 +1,160 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { findTokenById, issueToken, listApiTokens, revokeToken } from '../../accounts/tokens/service.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { Name, parse } from '../../platform/fields.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { limitActions } from '../session/action-limit.ts';
+import { Allowed, AskInstead } from '../ui/allowed.tsx';
+import { done } from '../ui/flash.ts';
+import { type FormProblem, readForm, submit } from '../ui/form.ts';
+import { Confirm, errorsOfForm, Field, Select, Submit } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Empty, Pager, Panel } from '../ui/parts.tsx';
+import { expiresSoon, NewTokenNote, TokenTable } from './token-parts.tsx';
+
+/** Settings, API Tokens (spec 5.3 and 5.4). */
+export const tokenPages = new Hono<App>()
+  .get('/settings/tokens', (c) => list(c, { draft: fresh }))
+  .post('/settings/tokens', limitActions, generate)
+  .get('/settings/tokens/:id/revoke', confirmRevoke)
+  .post('/settings/tokens/:id/revoke', revoke);
+
+const path = '/portal/settings/tokens';
+const pageSize = 100;
+
+type Draft = { name: string; expires: string };
+const fresh: Draft = { name: '', expires: '90' };
+
+/** In how many days a new token can expire; the empty choice is never. */
+const expiries: [days: string, name: string][] = [
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In one year'],
+  ['', 'Never'],
+];
+
+type Shown = { draft: Draft; problem?: FormProblem; issued?: { name: string; value: string } };
+
+async function list(c: Context, { draft, problem, issued }: Shown) {
+  const slice = requestedSlice(c, pageSize);
+  const { items: tokens, next } = await listApiTokens(c.env, c.get('caller'), slice);
+  return page(
+    c,
+    { title: 'API Tokens', tab: true },
+    <>
+      {issued && <NewTokenNote {...issued} origin={new URL(c.req.url).origin} />}
+      <Allowed to={path}>
+        <Generate draft={draft} problem={problem} />
+      </Allowed>
+      <Panel
+        id="in-use"
+        title="Tokens in use"
+        side={
+          <>
+            <AskInstead to={path} what="generate or revoke tokens" />
+            {!next && !slice.after && tokens.length > 0 && <p>{countOf(tokens)}</p>}
+          </>
+        }
+      >
+        {tokens.length === 0 ? (
+          <Empty icon="key-round" title="No tokens yet">
+            A program needs a token to read your data and to manage webhooks.
+          </Empty>
+        ) : (
+          <TokenTable tokens={tokens} />
+        )}
+        {(slice.after || next) && (
+          <Pager
+            count={`${tokens.length} tokens on this page`}
+            newest={slice.after && path}
+            older={next && `${path}?cursor=${cursorFor(c, next)}`}
+          />
+        )}
+      </Panel>
+    </>,
+    problem && 'invalid',
+  );
+}
+
+function countOf(tokens: { expiresAt: number | null }[]): string {
+  const soon = tokens.filter(expiresSoon).length;
+  return soon === 0
+    ? `${tokens.length}`
+    : `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
+}
+
+const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | undefined }) => {
+  const errors = errorsOfForm(problem, 'name');
+  return (
+    <Panel id="generate" title="Generate a token">
+      <form class="panel-body" method="post" action={path}>
+        <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_11rem_auto]">
+          <Field
+            name="name"
+            label="Token name"
+            required
+            value={draft.name}
+            placeholder="What will use it"
+            errors={errors}
+          />
+          <Select name="expires" label="Expires" value={draft.expires} options={expiries} errors={errors} />
+          <Submit name="Generate Token" />
+        </div>
+        <p class="hint mt-3">
+          A token can read and change everything in this account. Give each system its own, so that you can
+          revoke one without stopping the others.
+        </p>
+      </form>
+    </Panel>
+  );
+};
+
+const dayMs = 86_400_000;
+
+const NewToken = v.object({
+  name: Name,
+  expires: v.pipe(
+    v.string(),
+    v.check((days) => expiries.some(([choice]) => choice === days), 'must be one of the choices'),
+    v.transform((days) => (days === '' ? undefined : Date.now() + Number(days) * dayMs)),
+  ),
+});
+
+async function generate(c: Context) {
+  const form = await readForm(c);
+  const draft = { name: form.value('name'), expires: form.value('expires') };
+  return submit(
+    async () => {
+      const { name, expires } = parse(NewToken, draft);
+      const issued = await issueToken(c.env, c.get('caller'), { name, expiresAt: expires });
+      return list(c, { draft: fresh, issued });
+    },
+    (problem) => list(c, { draft, problem }),
+  );
+}
+
+async function confirmRevoke(c: Context) {
+  const { name } = await requireToken(c);
+  return page(
+    c,
+    { title: `Revoke “${name}”?` },
+    <Confirm to={c.req.path} confirm={`Revoke “${name}”`} back={path} cancel="Cancel">
+      The API will refuse this token from now on. Whatever still uses it stops working. You cannot undo this.
+    </Confirm>,
+  );
+}
+
+async function revoke(c: Context) {
+  const { id, name } = await requireToken(c);
+  await revokeToken(c.env, c.get('caller'), id);
+  return done(c, path, `Revoked “${name}”: the API refuses it from now on.`);
+}
+
+/** The token that the path names. @throws Refusal: not found, also for another account's */
+async function requireToken(c: Context) {
+  const token = await findTokenById(c.env, c.get('caller'), c.req.param('id') ?? '');
+  if (!token) throw new Refusal({ kind: 'not found' });
+  return token;
+}

@@ -1,0 +1,113 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { Email } from '../../accounts/people.ts';
+import { isSecret, splitSecret } from '../../accounts/secrets.ts';
+import { signIn, signOut } from '../../accounts/sessions.ts';
+import { hashToken } from '../../accounts/tokens/format.ts';
+import { homesOf } from '../../platform/homes/homes.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { enterHome } from '../../platform/http/home.ts';
+import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.ts';
+import { seeOther } from '../../platform/http/redirect.ts';
+import { forgetSession, startSession } from '../session/session.ts';
+import { done } from '../ui/flash.ts';
+import { readForm } from '../ui/form.ts';
+import { Field, Problem } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { emailSignInLinks, linkMinutes } from './sign-in-email.ts';
+
+/** Signing in with a link. */
+export const signInPages = new Hono<App>()
+  .get('/sign-in', (c) => requestPage(c))
+  .post('/sign-in', requestLink)
+  .get('/sign-in/:link', (c) => page(c, { title: 'Sign in', lead: 'One more step.' }, <SignInButton />))
+  .post('/sign-in/:link', signInByLink);
+
+/** Signing out, for people who are signed in. */
+export const signOutActions = new Hono<App>()
+  .post('/sign-out', (c) => endSession(c, false))
+  .post('/sign-out-everywhere', (c) => endSession(c, true));
+
+type Problems = { email?: string; wrong?: string; link?: string };
+
+function requestPage(c: Context, { email, wrong, link }: Problems = {}) {
+  return page(
+    c,
+    { title: 'Sign in to Fleet Data Service', lead: 'We email you a link. There is no password.' },
+    <>
+      <Problem message={link} />
+      <form class="grid gap-4" method="post" action="/portal/sign-in">
+        <Field
+          name="email"
+          label="Email address"
+          type="email"
+          required
+          autocomplete="email"
+          value={email ?? ''}
+          errors={wrong ? [{ field: 'email', message: wrong }] : []}
+        />
+        <button class="btn btn-primary w-full" type="submit">
+          Email me a link
+        </button>
+      </form>
+      <p class="sub">
+        The link works once, for {linkMinutes} minutes. No account yet? Ask an admin of your company to invite
+        you.
+      </p>
+    </>,
+    wrong || link ? 'invalid' : undefined,
+  );
+}
+
+/** The reply is the same, and takes as long, whether or not somebody has the address. */
+async function requestLink(c: Context) {
+  await limitByAddress(c, 'LINK_REQUEST_LIMIT');
+  const typed = (await readForm(c)).value('email');
+  const email = v.safeParse(Email, typed);
+  if (!email.success) return requestPage(c, { email: typed, wrong: 'Enter a valid email address' });
+  c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output));
+  return page(
+    c,
+    { title: 'Check your email' },
+    <>
+      <p>
+        If this address can sign in here, a link is on its way. It works once and expires after {linkMinutes}{' '}
+        minutes.
+      </p>
+      <p class="sub">
+        Nothing there? Look in the spam folder, or <a href="/portal/sign-in">try again</a>.
+      </p>
+    </>,
+  );
+}
+
+async function emailWithinLimit(env: Env, email: string): Promise<void> {
+  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email);
+}
+
+/** Email scanners open links, so that only this button may use one up. */
+const SignInButton = () => (
+  <form method="post">
+    <button class="btn btn-primary w-full" type="submit">
+      Sign in
+    </button>
+  </form>
+);
+
+/** Only a link that we made is looked up, and is limited by itself: it never depends on others at the address. */
+async function signInByLink(c: Context) {
+  const { home, secret: link } = splitSecret(c.req.param('link') ?? '');
+  if (homesOf(c.env).has(home)) enterHome(c, home);
+  if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
+  const secret = await signIn(c.env, link);
+  if (!secret)
+    return requestPage(c, { link: 'This link has expired or was already used. Request a new one.' });
+  startSession(c, secret);
+  return seeOther(c, '/portal');
+}
+
+async function endSession(c: Context, everywhere: boolean) {
+  await signOut(c.env, c.get('session'), everywhere);
+  forgetSession(c);
+  return done(c, '/portal/sign-in', everywhere ? 'All of your sessions have ended.' : 'You are signed out.');
+}

@@ -1,0 +1,67 @@
+import { dayIn } from './time.tsx';
+
+/** Days in a reader's time zone, written as `2026-11-20`. */
+
+/** Whether a text is a day that exists, since 1970. */
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970-01-02' && isoDay(Date.parse(text)) === text;
+
+/** The day that is so many days after another. */
+export const addDays = (day: string, count: number): string => isoDay(Date.parse(day) + count * dayMs);
+
+/** When a day begins in a zone, in milliseconds since 1970: at midnight, or where clocks skip it, when they do. */
+export function startOfDay(zone: string, day: string): number {
+  const midnight = Date.parse(day);
+  const begins = [-dayMs, dayMs]
+    .map((aside) => midnight - offsetAt(zone, midnight + aside))
+    .filter((at) => dayIn(zone, at) >= day); // later, if the zone has no such day
+  return Math.min(...begins);
+}
+
+/** "Today, November 20", "Yesterday, November 19", "Wednesday, November 18"; with the year, if it is another one. */
+export function dayName(zone: string, day: string, now = Date.now()): string {
+  const today = dayIn(zone, now);
+  const date = monthAndDay(day, day.slice(0, 4) !== today.slice(0, 4));
+  if (day === today) return `Today, ${date}`;
+  if (day === addDays(today, -1)) return `Yesterday, ${date}`;
+  return `${format(day, { weekday: 'long' })}, ${date}`;
+}
+
+/** "November 16 to 22", "November 16", "October 30 to November 2": both days included. */
+export function daysInWords(zone: string, from: string, to: string, now = Date.now()): string {
+  const thisYear = dayIn(zone, now).slice(0, 4);
+  const otherYear = from.slice(0, 4) !== thisYear || to.slice(0, 4) !== thisYear;
+  if (from === to) return monthAndDay(from, otherYear);
+  if (from.slice(0, 7) === to.slice(0, 7) && !otherYear)
+    return `${monthAndDay(from, false)} to ${format(to, { day: 'numeric' })}`;
+  return `${monthAndDay(from, otherYear)} to ${monthAndDay(to, otherYear)}`;
+}
+
+const monthAndDay = (day: string, year: boolean): string =>
+  format(day, { month: 'long', day: 'numeric', ...(year && { year: 'numeric' }) });
+
+const format = (day: string, options: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(Date.parse(day));
+
+export const dayMs = 86_400_000;
+
+const isoDay = (ms: number): string =>
+  Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);
+
+/** How far a zone's clocks are ahead of UTC at a time, in milliseconds. */
+export function offsetAt(zone: string, at: number): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
+    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  } as const).formatToParts(at);
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
+  const local = Date.UTC(
+    part('year'),
+    part('month') - 1,
+    part('day'),
+    part('hour'),
+    part('minute'),
+    part('second'),
+  );
+  return local - Math.floor(at / 1000) * 1000;
+}

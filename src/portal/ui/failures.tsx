@@ -1,0 +1,59 @@
+import type { Context } from '../../platform/http/context.ts';
+import { failureOf, headersOf, type ReportedFailure } from '../../platform/http/failures.ts';
+import { seeOther } from '../../platform/http/redirect.ts';
+import { roleFor } from '../session/rights.ts';
+import { askWho } from './allowed.tsx';
+import { LinkButton } from './forms.tsx';
+import { page } from './layout.tsx';
+
+/** Renders anything thrown as a page. People whose session has ended are redirected to the sign-in page. */
+export function renderFailurePage(error: Error, c: Context) {
+  const failure = failureOf(error, c);
+  if (failure.kind === 'unauthenticated' || failure.kind === 'forbidden')
+    return seeOther(c, '/portal/sign-in');
+  for (const [name, value] of Object.entries(headersOf(failure))) c.header(name, value);
+  const [title, text] = explain(failure, c);
+  return page(
+    c,
+    { title },
+    <section class="stack">
+      <p role="alert">{text}</p>
+      <div class="actions">
+        {failure.kind === 'not allowed' && (
+          <LinkButton href="/portal/settings/people" name="See who that is" icon="users" />
+        )}
+        <LinkButton href="/portal" name="Go to the overview" />
+      </div>
+      <p class="sub">
+        Request ID: <code>{c.get('requestId')}</code>
+      </p>
+    </section>,
+    failure.kind,
+  );
+}
+
+function explain(failure: ReportedFailure, c: Context): [title: string, text: string] {
+  switch (failure.kind) {
+    case 'invalid':
+      return ['That did not work', failure.message];
+    case 'not allowed':
+      return [askWho(roleFor(c) ?? 'admin'), 'Your role does not include this. Nothing has been changed.'];
+    case 'cross-site':
+      return ['Form refused', 'This form was not sent from the portal. Open the page again and retry.'];
+    case 'not found':
+      return ['Not found', 'This page does not exist, or you do not have access to it.'];
+    case 'method not allowed':
+      return ['Method not allowed', 'Nothing can be sent to this page in this way.'];
+    case 'too large':
+      return ['Too large', `A form can have at most ${failure.limitBytes / 1024} KiB.`];
+    case 'rate limited':
+      return ['Too many requests', 'Wait a minute, then try again.'];
+    case 'unavailable':
+      return ['Temporarily unavailable', 'Wait a few seconds, then try again.'];
+    default:
+      return [
+        'Something went wrong',
+        'This is our fault. If it happens again, give us the request ID below.',
+      ];
+  }
+}

@@ -1,0 +1,298 @@
+import { getCookie } from 'hono/cookie';
+import { html } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import { config } from '../../platform/config.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { type ReportedFailure, statusOf } from '../../platform/http/failures.ts';
+import { maxCounted } from '../session/attention.ts';
+import type { Session } from '../session/find.ts';
+import { watchedBy } from '../session/session.ts';
+import { tickPath } from '../session/tick.ts';
+import { ReaderRole, roleNames } from './allowed.tsx';
+import { Brand, Mark } from './brand.tsx';
+import { takeFlash } from './flash.ts';
+import { Icon, WithShapes } from './icons.tsx';
+import { MapStyle } from './map.tsx';
+import { type MenuLink, menu, settings } from './menu.ts';
+import { Note } from './parts.tsx';
+import { isTimeZone, TimeZone, ZoneName } from './time.tsx';
+
+/** What stands above the content of a page. */
+export type Head = {
+  title: string;
+  /** The state of what the page is about, beside its title. */
+  state?: Child;
+  /** One line of context. */
+  lead?: Child;
+  /** The pages above this one. */
+  above?: { href: string; name: string }[];
+  /** Buttons, at most one of them primary. */
+  actions?: Child;
+  /** For forms and settings. */
+  narrow?: boolean;
+  /** It is one of the tabs of the settings, which have their title in common. */
+  tab?: boolean;
+  /** Webhooks whose deliveries it shows besides, each with the version that it shows. */
+  watches?: { id: string; version: string }[];
+};
+
+/** The reader's time zone: the one that they have chosen, or that their browser has told us, or UTC. */
+export const timeZoneOf = (c: Context): string => {
+  const chosen = c.get('session')?.user.timeZone;
+  return chosen && isTimeZone(chosen) ? chosen : browserZoneOf(c);
+};
+
+/** The time zone that the reader's browser has told us, or UTC. */
+export function browserZoneOf(c: Context): string {
+  const zone = getCookie(c, 'timezone');
+  return zone !== undefined && isTimeZone(zone) ? zone : 'UTC';
+}
+
+/** Replies with a whole page: with the menu for people who are signed in, and with the status of a `failure`. */
+export async function page(
+  c: Context,
+  about: string | Head,
+  content: Child,
+  failure?: ReportedFailure['kind'],
+): Promise<Response> {
+  const session = c.get('session');
+  const tick = session && !failure ? await tickPath(c, watchedOn(c, session), session.hash) : undefined;
+  const head: Head = typeof about === 'string' ? { title: about } : about;
+  const also = session && !failure ? await furtherTicks(c, head.watches ?? [], session.hash) : [];
+  const flash = takeFlash(c);
+  const inside = (
+    <>
+      {flash && (
+        <Note mood={flash.mood} role="status">
+          <p>{flash.text}</p>
+        </Note>
+      )}
+      {c.req.path.startsWith(`${settings.href}/`) ? (
+        <SettingsHead path={c.req.path} head={head} />
+      ) : (
+        <PageHead head={head} />
+      )}
+      {content}
+    </>
+  );
+  const document = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>
+          {failure === 'invalid' ? 'Error: ' : ''}
+          {head.title} · Fleet Data Service
+        </title>
+        <link rel="icon" href="/design/mark.svg" />
+        <link rel="preload" href="/design/geist.woff2" as="font" type="font/woff2" crossorigin="" />
+        <link rel="stylesheet" href="/design/design.css" />
+        <script src="/portal/portal.js" defer></script>
+        <script src="/portal/live.js" defer></script>
+      </head>
+      <body
+        data-tick={tick}
+        data-seen={tick && session?.version}
+        data-also={also.length > 0 ? JSON.stringify(also) : undefined}
+      >
+        <TimeZone.Provider value={timeZoneOf(c)}>
+          <MapStyle.Provider value={failure ? undefined : config(c.env).mapStyleUrl}>
+            <ReaderRole.Provider value={session?.user.role ?? 'viewer'}>
+              <WithShapes>
+                {session ? (
+                  <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
+                    {inside}
+                  </App>
+                ) : (
+                  <Gate>{inside}</Gate>
+                )}
+              </WithShapes>
+            </ReaderRole.Provider>
+          </MapStyle.Provider>
+        </TimeZone.Provider>
+      </body>
+    </html>
+  );
+  // Without a doctype browsers fall back to the rules of the nineties.
+  return c.html(html`<!DOCTYPE html>${document}`, failure && statusOf(failure));
+}
+
+const watchedOn = (c: Context, { user }: Session) => watchedBy(c) ?? { of: 'account', id: user.accountId };
+
+/** Where to ask for the versions of these webhooks, each with the one that the page shows. */
+const furtherTicks = (c: Context, webhooks: { id: string; version: string }[], sessionHash: string) =>
+  Promise.all(
+    webhooks.map(async ({ id, version }) => [await tickPath(c, { of: 'webhook', id }, sessionHash), version]),
+  );
+
+const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head }) => (
+  <header class="page-head">
+    <div>
+      {above && (
+        <nav class="crumbs" aria-label="Breadcrumb">
+          <ol>
+            {above.map(({ href, name }) => (
+              <li>
+                <a href={href}>{name}</a>
+              </li>
+            ))}
+          </ol>
+        </nav>
+      )}
+      <div class="title-row">
+        <h1>{title}</h1>
+        {state}
+      </div>
+      {lead && <p>{lead}</p>}
+    </div>
+    {actions && <div class="actions">{actions}</div>}
+  </header>
+);
+
+/** Above the pages of the settings: their tabs, under a title of their own, or above that of a page within one. */
+const SettingsHead = ({ path, head }: { path: string; head: Head }) =>
+  head.tab ? (
+    <header>
+      <h1>Settings</h1>
+      <Tabs path={path} />
+    </header>
+  ) : (
+    <>
+      <Tabs path={path} />
+      <PageHead head={head} />
+    </>
+  );
+
+const Tabs = ({ path }: { path: string }) => (
+  <nav class="tabs-line" aria-label="Settings">
+    {settings.tabs.map(({ href, name }) => (
+      <a href={href} aria-current={path === href ? 'page' : isWithin(path, href) ? 'true' : undefined}>
+        {name}
+      </a>
+    ))}
+  </nav>
+);
+
+/** The page of somebody who is signed in: one list of links, beside the content or, on a phone, in a drawer. */
+const App = (props: { session: Session; path: string; narrow: boolean; children: Child }) => {
+  const { session, path, narrow, children } = props;
+  return (
+    <div class="app">
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <header class="topbar">
+        <Brand name={session.account} />
+        <button class="btn btn-ghost" type="button" popovertarget="nav">
+          <Icon name="menu" />
+          Menu
+        </button>
+      </header>
+      <nav class="strip" aria-label="Shortcuts" id="strip-now" data-live>
+        <ul>
+          {menu
+            .flatMap(({ links }) => links)
+            .filter(({ short }) => short)
+            .map((link) => (
+              <li>
+                <a href={link.href} aria-current={currentOf(path, link)}>
+                  {link.short} <Count link={link} session={session} />
+                </a>
+              </li>
+            ))}
+        </ul>
+      </nav>
+      <nav class="nav" id="nav" popover="auto" aria-label="Main">
+        <Brand name={session.account} />
+        <search>
+          <form class="nav-search" method="get" action="/portal/search">
+            <label class="sr-only" for="find-any">
+              Search vehicles, drivers and events
+            </label>
+            <Icon name="search" small />
+            <input
+              id="find-any"
+              type="search"
+              name="q"
+              placeholder="Search"
+              maxlength={200}
+              aria-keyshortcuts="/"
+            />
+            <kbd hidden>/</kbd>
+          </form>
+        </search>
+        {menu.map(({ heading, links }, i) => (
+          <div id={`menu-${i}`} data-live>
+            {heading && <h2>{heading}</h2>}
+            <ul>
+              {links.map((link) => (
+                <li>
+                  <a href={link.href} aria-current={currentOf(path, link)}>
+                    <Icon name={link.icon} />
+                    {link.name} <Count link={link} session={session} />
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+        <div class="who">
+          <p>
+            {session.user.email}
+            <small>{roleNames[session.user.role]}</small>
+          </p>
+          <form method="post" action="/portal/sign-out">
+            <ul>
+              <li>
+                <button type="submit">
+                  <Icon name="log-out" />
+                  Sign out
+                </button>
+              </li>
+            </ul>
+          </form>
+        </div>
+      </nav>
+      <main class={`page${narrow || isWithin(path, settings.href) ? ' page-narrow' : ''}`} id="content">
+        {children}
+        <p class="foot">
+          Times are in <ZoneName />. <a href="/portal/settings/account#time-zone">Change the time zone</a>
+        </p>
+      </main>
+    </div>
+  );
+};
+
+/** How much of a page needs somebody: "3 open". */
+const Count = ({ link: { counts }, session }: { link: MenuLink; session: Session }) => {
+  const count = counts ? session.attention[counts.what] : 0;
+  return counts && count > 0 ? (
+    <span class={`count${counts.bad ? ' count-bad' : ''}`}>
+      {count < maxCounted ? count : `${maxCounted - 1}+`}
+      <span class="sr-only"> {counts.words}</span>
+    </span>
+  ) : null;
+};
+
+/** The page of somebody who is not signed in. */
+const Gate = ({ children }: { children: Child }) => (
+  <div class="gate">
+    <main>
+      <section class="panel">
+        <Mark />
+        {children}
+      </section>
+    </main>
+    <footer>
+      <a href="/docs">API documentation</a>
+    </footer>
+  </div>
+);
+
+const currentOf = (path: string, { href }: MenuLink): 'page' | 'true' | undefined =>
+  path === href ? 'page' : isWithin(path, href) ? 'true' : undefined;
+
+/** True for the page itself and those below it. The first page is above all others, and a part of none. */
+const isWithin = (path: string, href: string): boolean =>
+  path === href || (href !== '/portal' && path.startsWith(`${href}/`));

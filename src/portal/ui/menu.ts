@@ -1,0 +1,76 @@
+import type { Attention } from '../session/attention.ts';
+import type { IconName } from './icons.tsx';
+
+/**
+ * A page in the menu; the busiest also have a short name, for the strip on a phone. `counts` is what of it needs
+ * somebody, in the words that follow the number.
+ */
+export type MenuLink = {
+  href: string;
+  name: string;
+  icon: IconName;
+  short?: string;
+  counts?: { what: keyof Attention; words: string; bad: boolean };
+};
+
+/** The settings, and the pages among which its tabs choose. */
+export const settings = {
+  href: '/portal/settings',
+  tabs: [
+    { href: '/portal/settings/tokens', name: 'API Tokens' },
+    { href: '/portal/settings/people', name: 'People' },
+    { href: '/portal/settings/notifications', name: 'Notifications' },
+    { href: '/portal/settings/audit', name: 'Audit log' },
+    { href: '/portal/settings/account', name: 'Account' },
+  ],
+};
+
+/** The portal's main menu. */
+export const menu: { heading?: string; links: MenuLink[] }[] = [
+  {
+    links: [
+      { href: '/portal', name: 'Overview', icon: 'layout-dashboard', short: 'Overview' },
+      {
+        href: '/portal/accidents',
+        name: 'Accidents',
+        icon: 'car-front',
+        short: 'Accidents',
+        counts: { what: 'accidents', words: 'open', bad: false },
+      },
+      { href: '/portal/events', name: 'Safety events', icon: 'shield-alert', short: 'Events' },
+    ],
+  },
+  {
+    heading: 'Fleet',
+    links: [
+      { href: '/portal/vehicles', name: 'Vehicles', icon: 'truck' },
+      { href: '/portal/drivers', name: 'Drivers', icon: 'id-card' },
+      { href: '/portal/trips', name: 'Trips', icon: 'route' },
+    ],
+  },
+  {
+    heading: 'Data',
+    links: [
+      {
+        href: '/portal/connections',
+        name: 'Connections',
+        icon: 'plug',
+        counts: { what: 'connections', words: 'with a problem', bad: true },
+      },
+      {
+        href: '/portal/webhooks',
+        name: 'Webhooks',
+        icon: 'webhook',
+        short: 'Webhooks',
+        counts: { what: 'webhooks', words: 'with a problem', bad: true },
+      },
+    ],
+  },
+  {
+    heading: 'Account',
+    links: [
+      { href: settings.href, name: 'Settings', icon: 'settings' },
+      { href: '/docs', name: 'API documentation', icon: 'book-open' },
+    ],
+  },
+];

@@ -1,0 +1,190 @@
+import { Hono } from 'hono';
+import { Refusal } from '../../platform/errors.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { nextAttempt } from '../../webhooks/deliveries/outcome.ts';
+import { schedule } from '../../webhooks/deliveries/policy.ts';
+import { type Delivery, type DeliveryDetail, findDelivery } from '../../webhooks/deliveries/queries.ts';
+import { replayOne } from '../../webhooks/deliveries/replay.ts';
+import { ACCIDENT } from '../../webhooks/notifications/types.ts';
+import { madeUpVin } from '../../webhooks/simulate.ts';
+import { limitActions } from '../session/action-limit.ts';
+import { Status } from '../ui/delivery-state.tsx';
+import { done } from '../ui/flash.ts';
+import { PostButton } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
+import { Level, Risk, State } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { briefly, counted, duration, told } from './outcome-words.ts';
+import { nameOf } from './webhook-deliveries.tsx';
+import { titleOf } from './webhook-words.ts';
+
+/** One delivery, with its payload and each of its attempts. */
+export const deliveryPages = new Hono<App>()
+  .get('/webhooks/:id/deliveries/:deliveryId', detail)
+  .post('/webhooks/:id/deliveries/:deliveryId/replay', limitActions, replayDelivery);
+
+async function detail(c: Context) {
+  const delivery = await requireDelivery(c);
+  const { webhook, status } = delivery;
+  const ended = status !== 'pending';
+  return page(
+    c,
+    {
+      title: nameOf(delivery),
+      above: [
+        { href: '/portal/webhooks', name: 'Webhooks' },
+        ...(webhook ? [{ href: `/portal/webhooks/${delivery.webhookId}`, name: titleOf(webhook) }] : []),
+      ],
+      state: <Status delivery={delivery} pausedUntil={webhook?.openUntil ?? null} />,
+      lead: [delivery.about?.vehicle, delivery.about?.vin].filter(Boolean).join(', '),
+      actions: ended && webhook && (
+        <PostButton to={`${pathOf(delivery)}/replay`} name="Replay" icon="rotate-ccw" />
+      ),
+    },
+    <div class="stack" data-live>
+      {status === 'delivered' && (
+        <p class="sub">
+          It was delivered: if you replay it, your receiver will see a repeat, with the same Delivery-Id.
+        </p>
+      )}
+      {status === 'pending' && <Next delivery={delivery} />}
+      <div class="cols cols-3-2">
+        <div class="stack">
+          <Attempts delivery={delivery} />
+          <Payload payload={delivery.payload} />
+        </div>
+        <About delivery={delivery} />
+      </div>
+    </div>,
+  );
+}
+
+/** Sends it again, and waits a moment for what the receiver makes of it. */
+async function replayDelivery(c: Context) {
+  const delivery = await requireDelivery(c);
+  const since = Date.now();
+  const { replayed } = await replayOne(c.env, c.get('caller'), delivery);
+  if (replayed === 0) return done(c, pathOf(delivery), 'Nothing to replay: it is on its way.', 'quiet');
+  const attempt = await nextAttempt(c.env, c.get('caller'), delivery, since);
+  return attempt
+    ? done(c, pathOf(delivery), `Replayed: ${subjectOf(delivery)}. ${told(attempt)}`, moodOf(attempt))
+    : done(c, pathOf(delivery), `Replayed: ${subjectOf(delivery)}. It is on its way.`);
+}
+
+/** What a delivery is called where it stands alone: "Harsh Braking, Truck 141". */
+export const subjectOf = (delivery: Pick<DeliveryDetail, 'type' | 'level' | 'about'>): string =>
+  [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin].filter(Boolean).join(', ');
+
+export const moodOf = ({ result }: Pick<Delivery['log'][number], 'result'>) =>
+  result === 'success' ? 'ok' : 'warn';
+
+/** The delivery that the path names. @throws Refusal: not found, also for another account's */
+async function requireDelivery(c: Context) {
+  const key = { webhookId: c.req.param('id') ?? '', id: c.req.param('deliveryId') ?? '' };
+  const delivery = await findDelivery(c.env, c.get('caller'), key);
+  if (!delivery) throw new Refusal({ kind: 'not found' });
+  return delivery;
+}
+
+const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
+
+/** Why it has not arrived yet, and when it is attempted next. */
+const Next = ({ delivery }: { delivery: DeliveryDetail }) => {
+  const { attempts, log, nextAttemptAt, webhook } = delivery;
+  const last = log.at(-1);
+  const at = Math.max(nextAttemptAt, webhook?.openUntil ?? 0);
+  if (attempts === 0 || !last) return null;
+  return (
+    <Note mood="warn">
+      <p>
+        <strong>{counted(attempts, 'attempt has failed', 'attempts have failed')}.</strong> {told(last)}{' '}
+        Attempt {attempts + 1} of {schedule.length + 1} is due{' '}
+        {at <= Date.now() ? 'now' : ['at ', <Time at={at} seconds />]}.
+      </p>
+    </Note>
+  );
+};
+
+const Attempts = ({ delivery: { log, attemptsOmitted } }: { delivery: Delivery }) => (
+  <Panel
+    id="attempts"
+    title="Attempts"
+    side={
+      attemptsOmitted > 0 && <p>The first and the latest 20. {attemptsOmitted} between them are not kept.</p>
+    }
+  >
+    {log.length === 0 ? (
+      <Empty icon="clock" title="None yet">
+        An attempt appears here as soon as your receiver has answered.
+      </Empty>
+    ) : (
+      <ol class="rows attempts">
+        {log.map((attempt) => (
+          <li>
+            <State mood={attempt.result === 'success' ? 'ok' : 'bad'}>{briefly(attempt)}</State>
+            <div>
+              in {duration(attempt.durationMs)}
+              {'answer' in attempt && attempt.answer !== '' && (
+                <pre>
+                  <code>{attempt.answer}</code>
+                </pre>
+              )}
+            </div>
+            <span class="when">
+              <Time at={attempt.at} seconds />
+            </span>
+          </li>
+        ))}
+      </ol>
+    )}
+  </Panel>
+);
+
+const Payload = ({ payload }: { payload: unknown }) => (
+  <Panel id="payload" title="Payload" side={<p>The data that is sent</p>}>
+    {payload === null ? (
+      <p class="panel-body">No longer available.</p>
+    ) : (
+      <pre class="payload" tabindex={0}>
+        <code>{JSON.stringify(payload, null, 2)}</code>
+      </pre>
+    )}
+  </Panel>
+);
+
+const About = ({ delivery }: { delivery: DeliveryDetail }) => {
+  const { id, eventId, type, level, about, requestId, finishedAt, attemptsOmitted, log } = delivery;
+  const isMadeUp = about?.vin === madeUpVin;
+  return (
+    <Panel
+      id="about"
+      title="Delivery"
+      side={
+        about &&
+        !isMadeUp && (
+          <a href={type === ACCIDENT ? `/portal/accidents/${eventId}` : `/portal/events/${eventId}`}>
+            {type === ACCIDENT ? 'See the accident' : 'See the event'}
+          </a>
+        )
+      }
+    >
+      <div class="panel-body">
+        <Facts
+          facts={[
+            ['Risk', about?.risk ? <Risk risk={about.risk} named /> : null],
+            ['Level', type === ACCIDENT ? <Level level={level} /> : null],
+            ['Vehicle', about?.vehicle || null],
+            ['VIN', about?.vin ? <code>{about.vin}</code> : null],
+            ['Made up', isMadeUp ? 'Yes, as a test' : null],
+            ['Attempts', log.length + attemptsOmitted],
+            ['Ended', finishedAt === null ? null : <Time at={finishedAt} seconds />],
+            ['Delivery-Id', <code class="text-xs">{id}</code>],
+            ['Event ID', <code class="text-xs">{eventId}</code>],
+            ['Request', requestId === null ? null : <code class="text-xs">{requestId}</code>],
+          ]}
+        />
+      </div>
+    </Panel>
+  );
+};

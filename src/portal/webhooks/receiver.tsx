@@ -1,0 +1,67 @@
+import type { Tally } from '../../webhooks/deliveries/counts.ts';
+import { circuitAfter, widestWindow } from '../../webhooks/deliveries/policy.ts';
+import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receivers.ts';
+import { Note } from '../ui/parts.tsx';
+import { State } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { habit } from './outcome-words.ts';
+
+/** How badly a webhook does: 0 is worst, 3 is well. */
+export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {
+  if (receiver.openUntil !== null || receiver.failures >= circuitAfter) return 0;
+  if (receiver.failures > 0) return 1;
+  return day.failed + day.retried > 0 ? 2 : 3;
+}
+
+/** How a webhook's receiver has been doing, now and in the last 24 hours. */
+export const Health = (props: { receiver: Receiver; day: Tally; connections: number }) => {
+  const { receiver, day, connections } = props;
+  if (receiver.openUntil !== null)
+    return (
+      <State mood="bad" icon="pause">
+        Paused until <Time at={receiver.openUntil} />
+      </State>
+    );
+  if (receiver.failures > 0)
+    return (
+      <State mood={receiver.failures >= circuitAfter ? 'bad' : 'warn'}>
+        {receiver.failures === 1 ? 'Last attempt failed' : `${receiver.failures} failures in a row`}
+      </State>
+    );
+  if (day.failed + day.retried > 0)
+    return <State mood="warn">{(day.failed + day.retried).toLocaleString('en')} failed in 24 h</State>;
+  if (connections === 0) return <State mood="quiet">No connections</State>;
+  return <State mood="ok">Healthy</State>;
+};
+
+/** Why deliveries are held back, what the receiver does, and when it is called next; nothing when all is well. */
+export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiting: string }) => {
+  const { failures, openUntil, lastFailure } = receiver;
+  if (failures < circuitAfter && openUntil === null) return null;
+  return (
+    <Note mood="bad">
+      <p>
+        <strong>Paused after {failures} failures in a row.</strong>{' '}
+        {lastFailure && `Its receiver ${habit(lastFailure)}. `}
+        {waiting} {waiting.startsWith('1 ') ? 'is' : 'are'} waiting, and no attempt is spent on them.{' '}
+        {openUntil === null ? (
+          'The next attempt is due now.'
+        ) : (
+          <>
+            Next attempt at <Time at={openUntil} />.
+          </>
+        )}{' '}
+        One success resumes it.
+      </p>
+    </Note>
+  );
+};
+
+/** The limits of a receiver in words, and how many calls it gets now. */
+export function callLimits({ maxInFlight, maxPerSecond, window }: Receiver): string {
+  const most = maxInFlight ?? widestWindow;
+  const now = window > 0 && window < most ? `, ${window} for now` : '';
+  if (maxInFlight === null && maxPerSecond === null) return `Up to ${most} at a time${now}`;
+  const perSecond = maxPerSecond === null ? '' : `, ${maxPerSecond} a second`;
+  return `Up to ${most} at a time${perSecond}${now}. Set by the operator.`;
+}

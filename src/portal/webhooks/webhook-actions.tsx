@@ -1,0 +1,115 @@
+import { Hono } from 'hono';
+import { validate as isUuid } from 'uuid';
+import type { App, Context } from '../../platform/http/context.ts';
+import { starter } from '../../webhooks/deliveries/consumer.ts';
+import { nextAttempt } from '../../webhooks/deliveries/outcome.ts';
+import { findDelivery } from '../../webhooks/deliveries/queries.ts';
+import { replaySome } from '../../webhooks/deliveries/replay.ts';
+import { deleteWebhook } from '../../webhooks/service.ts';
+import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
+import { limitActions } from '../session/action-limit.ts';
+import { done } from '../ui/flash.ts';
+import { readForm } from '../ui/form.ts';
+import { Confirm } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { moodOf, subjectOf } from './delivery.tsx';
+import { deliveries, told } from './outcome-words.ts';
+import { requireWebhook } from './webhook.tsx';
+import { pathOf, titleOf, typesOf } from './webhook-words.ts';
+
+/** What can be done with a webhook besides editing it. Each says what has come of it. */
+export const webhookActions = new Hono<App>()
+  .get('/webhooks/:id/delete', confirmDelete)
+  .post('/webhooks/:id/delete', remove)
+  .post('/webhooks/:id/test-event', limitActions, sendEvent)
+  .post('/webhooks/:id/test-accident', limitActions, sendAccident)
+  .post('/webhooks/:id/replay-selected', limitActions, replaySelected);
+
+async function confirmDelete(c: Context) {
+  const webhook = await requireWebhook(c);
+  return page(
+    c,
+    {
+      title: 'Delete this webhook?',
+      above: [
+        { href: '/portal/webhooks', name: 'Webhooks' },
+        { href: pathOf(webhook), name: titleOf(webhook) },
+      ],
+      narrow: true,
+    },
+    <Confirm to={c.req.path} confirm="Delete webhook" back={pathOf(webhook)} cancel="Keep it">
+      <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. What waits to be delivered is
+      cancelled. Its charts and settings are deleted, too.
+    </Confirm>,
+  );
+}
+
+async function remove(c: Context) {
+  const webhook = await requireWebhook(c);
+  await deleteWebhook(c.env, c.get('caller'), webhook.id);
+  return done(c, '/portal/webhooks', `Webhook "${titleOf(webhook)}" was deleted. It is called no more.`);
+}
+
+async function sendEvent(c: Context) {
+  const webhook = await requireWebhook(c);
+  const outcome = await outcomeOf(c, webhook, testEvent());
+  return done(c, pathOf(webhook), `Test event sent: ${outcome.text}`, outcome.mood);
+}
+
+async function sendAccident(c: Context) {
+  const webhook = await requireWebhook(c);
+  const { text, mood } = await outcomeOf(c, webhook, testAccident(webhook));
+  const rest = 'Levels 2 and 3 follow within six seconds.';
+  return done(c, pathOf(webhook), `Level 1 of a made-up accident sent: ${text} ${rest}`, mood);
+}
+
+/** Sends made-up notifications, and waits a moment for what the receiver makes of the first. */
+async function outcomeOf(
+  c: Context,
+  webhook: Awaited<ReturnType<typeof requireWebhook>>,
+  notifications: Parameters<typeof sendTest>[4],
+): Promise<{ text: string; mood: 'ok' | 'warn' }> {
+  const caller = c.get('caller');
+  const since = Date.now();
+  const start = starter(c.env, c.executionCtx);
+  const key = await sendTest(c.env, caller, c.get('requestId'), webhook, notifications, start);
+  const attempt = await nextAttempt(c.env, caller, key, since);
+  if (attempt) return { text: lowered(told(attempt)), mood: moodOf(attempt) };
+  const openUntil = (await findDelivery(c.env, caller, key))?.webhook?.openUntil;
+  return openUntil
+    ? { text: 'it waits, because the webhook is paused.', mood: 'warn' }
+    : { text: 'it is on its way.', mood: 'ok' };
+}
+
+const lowered = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);
+
+/** A page of deliveries has 20, a search 60. */
+const maxSelected = 100;
+
+/** Replays the deliveries whose boxes are checked, or the one whose button was pressed. */
+async function replaySelected(c: Context) {
+  const webhook = await requireWebhook(c);
+  const form = await readForm(c);
+  const only = form.value('only');
+  const ids = (only ? [only] : form.values('delivery')).filter((id) => isUuid(id)).slice(0, maxSelected);
+  const caller = c.get('caller');
+  const since = Date.now();
+  const replayed = ids.length > 0 ? await replaySome(c.env, caller, webhook.id, ids) : 0;
+  const path = pathOf(webhook);
+  if (ids.length === 0) return done(c, path, 'Nothing to replay: select deliveries first.', 'quiet');
+  if (replayed === 0)
+    return done(
+      c,
+      path,
+      'Nothing to replay: a delivery must have ended within the last 20 days, and the webhook must still subscribe to it.',
+      'quiet',
+    );
+  if (!only) return done(c, path, `${deliveries(replayed)} queued again.`);
+  const key = { webhookId: webhook.id, id: only };
+  const attempt = await nextAttempt(c.env, caller, key, since);
+  const delivery = await findDelivery(c.env, caller, key);
+  const name = delivery ? subjectOf(delivery) : 'one delivery';
+  return attempt
+    ? done(c, path, `Replayed: ${name}. ${told(attempt)}`, moodOf(attempt))
+    : done(c, path, `Replayed: ${name}. It is on its way.`);
+}

@@ -1,0 +1,114 @@
+import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
+import { percentile } from '../../webhooks/deliveries/latency.ts';
+import { Columns, Legend, type Series } from '../ui/chart.tsx';
+import { type Line, LineLegend, Lines } from '../ui/line-chart.tsx';
+import { Panel, Segment } from '../ui/parts.tsx';
+import { dayIn } from '../ui/time.tsx';
+import { counted } from './outcome-words.ts';
+
+const hourMs = 3_600_000;
+const shownDays = 30;
+
+const series: Series[] = [
+  { name: 'Failed attempts', look: 'fill-bad' },
+  { name: 'Delivered', look: 'fill-main' },
+];
+const lines: Pick<Line, 'name' | 'look'>[] = [
+  { name: 'Median', look: 'trace-main' },
+  { name: 'Slowest 5%', look: 'trace-soft' },
+];
+
+/** What was delivered, what failed, and how fast the receiver was: by hour for a day, or by day for 30. */
+export const Charts = (props: {
+  path: string;
+  search: URLSearchParams;
+  hours: HourTally[];
+  byDay: boolean;
+  zone: string;
+}) => {
+  const { path, search, hours, byDay, zone } = props;
+  const columns = byDay ? inDays(hours, zone) : inClockHours(hours.slice(-shownHours), zone);
+  const all = addTallies(columns.map(({ tally }) => tally));
+  const time = byDay ? 'the last 30 days' : 'the last 24 hours';
+  const name = byDay ? 'day' : 'hour';
+  const failed = all.failed + all.retried;
+  return (
+    <>
+      <Segment
+        label="Charts"
+        choices={[
+          { href: withRange(path, search, false), name: 'Last 24 hours', current: !byDay },
+          { href: withRange(path, search, true), name: 'Last 30 days', current: byDay },
+        ]}
+      />
+      <div class="cols cols-2">
+        <Panel id="rate" title={`Deliveries per ${name}`} side={<Legend entries={series.toReversed()} />}>
+          <div class="panel-body">
+            <Columns
+              id="rate-chart"
+              summary={`Deliveries per ${name} over ${time}: ${all.delivered.toLocaleString('en')} delivered, ${counted(failed, 'failed attempt', 'failed attempts')}`}
+              series={series}
+              columns={columns.map(({ name, tally }) => ({
+                name,
+                values: [tally.failed + tally.retried, tally.delivered],
+              }))}
+            />
+          </div>
+        </Panel>
+        <Panel id="speed" title="Response time, ms" side={<LineLegend lines={lines} />}>
+          <div class="panel-body">
+            <Lines
+              id="speed-chart"
+              summary={speedIn(all, time)}
+              unit="ms"
+              points={columns.map(({ name }) => name)}
+              lines={lines.map((line, i) => ({
+                ...line,
+                values: columns.map(({ tally }) => percentile(tally.answers, i === 0 ? 0.5 : 0.95)),
+              }))}
+            />
+          </div>
+        </Panel>
+      </div>
+    </>
+  );
+};
+
+type NamedTally = { name: string; tally: Tally };
+
+function inClockHours(hours: HourTally[], timeZone: string): NamedTally[] {
+  const clock = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  return hours.map((tally, i) => ({
+    name: i === hours.length - 1 ? 'Now' : clock.format(tally.hour * hourMs),
+    tally,
+  }));
+}
+
+/** The last 30 days of the reader's zone. */
+function inDays(hours: HourTally[], timeZone: string): NamedTally[] {
+  const days = Map.groupBy(hours, ({ hour }) => dayIn(timeZone, hour * hourMs));
+  const name = new Intl.DateTimeFormat('en-US', { timeZone, month: 'short', day: 'numeric' });
+  return [...days.values()]
+    .slice(-shownDays)
+    .map((day) => ({ name: name.format((day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
+}
+
+function speedIn({ answers }: Tally, time: string): string {
+  const [median, slow] = [percentile(answers, 0.5), percentile(answers, 0.95)];
+  if (median === null || slow === null) return `Response time over ${time}: the receiver has not answered`;
+  const ms = (value: number) => value.toLocaleString('en');
+  return `Response time over ${time}: half of the answers within ${ms(median)} ms, 95% within ${ms(slow)} ms`;
+}
+
+/** The same page with the charts of a day or of 30. */
+function withRange(path: string, search: URLSearchParams, byDay: boolean): string {
+  const query = new URLSearchParams(search);
+  query.delete('by');
+  if (byDay) query.set('by', 'day');
+  return query.size > 0 ? `${path}?${query}` : path;
+}

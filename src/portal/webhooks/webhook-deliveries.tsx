@@ -1,0 +1,278 @@
+import { maxCounted, type StateCounts, type WebhookActivity } from '../../webhooks/deliveries/activity.ts';
+import type { ListedDelivery, View } from '../../webhooks/deliveries/browse.ts';
+import { schedule } from '../../webhooks/deliveries/policy.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
+import { Allowed, AllowedForm } from '../ui/allowed.tsx';
+import { Status } from '../ui/delivery-state.tsx';
+import { LinkButton } from '../ui/forms.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
+import { Risk } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { briefly, deliveries as countOf, duration, upTo } from './outcome-words.ts';
+
+/** Which of a webhook's deliveries the page shows. */
+export type Shown = {
+  view: View | undefined;
+  type: NotificationType | undefined;
+  before: string | undefined;
+  search: string | undefined;
+};
+
+/** A webhook's deliveries: filters by state and type, a search, and what can be done with them. */
+export const Browser = (props: { path: string; selection: Shown; activity: WebhookActivity }) => {
+  const { path, selection, activity } = props;
+  const { counts, part, receiver } = activity;
+  const { before, search } = selection;
+  const to = (change: Partial<Shown>) => addressOf(path, { ...selection, before: undefined, ...change });
+  return (
+    <Panel
+      id="deliveries"
+      title="Deliveries"
+      side={
+        counts.failed > 0 && (
+          <LinkButton
+            href={`${path}/replay`}
+            name={`Replay ${upTo(counts.failed, maxCounted)} failed`}
+            icon="rotate-ccw"
+            small
+          />
+        )
+      }
+    >
+      <div class="panel-body tools">
+        <Segment
+          label="State"
+          choices={choices(counts).map(([view, name]) => ({
+            href: to({ view, search: undefined }),
+            name,
+            current: !search && selection.view === view,
+          }))}
+        />
+        <Segment
+          label="Type"
+          choices={types.map(([type, name]) => ({
+            href: to({ type, search: undefined }),
+            name,
+            current: !search && selection.type === type,
+          }))}
+        />
+        <form class="search" method="get" action={path}>
+          <label class="sr-only" for="q">
+            Search by Delivery-Id, event ID or VIN
+          </label>
+          <input
+            class="input"
+            id="q"
+            name="q"
+            type="search"
+            value={search}
+            placeholder="Delivery-Id, event or VIN"
+            maxlength={100}
+          />
+          <button class="btn" type="submit">
+            <Icon name="search" />
+            Search
+          </button>
+        </form>
+      </div>
+      {part.deliveries.length === 0 ? (
+        <Nothing selection={selection} counts={counts} path={path} more={part.next !== undefined} />
+      ) : (
+        <Deliveries path={path} deliveries={part.deliveries} pausedUntil={receiver?.openUntil ?? null} />
+      )}
+      {(part.next || before) && (
+        <Pager
+          count={
+            part.deliveries.length === 0
+              ? 'None here'
+              : `${countOf(part.deliveries.length)}${part.next ? ', more follow' : ''}`
+          }
+          newest={before && to({})}
+          older={part.next && to({ before: part.next })}
+          names={selection.view === 'waiting' ? ['First', 'Later'] : ['Newest', 'Older']}
+        />
+      )}
+    </Panel>
+  );
+};
+
+const choices = (counts: StateCounts) =>
+  [
+    [undefined, 'All'],
+    ['retrying', <Counted name="Retrying" count={counts.retrying} />],
+    ['failed', <Counted name="Failed" count={counts.failed} />],
+    ['waiting', <Counted name="Waiting" count={counts.waiting} />],
+    ['delivered', 'Delivered'],
+    ['cancelled', 'Cancelled'],
+  ] as const;
+
+const types = [
+  [undefined, 'Any type'],
+  [ACCIDENT, 'Accidents'],
+  [EVENT, 'Events'],
+] as const;
+
+const Counted = ({ name, count }: { name: string; count: number }) => (
+  <>
+    {name} <span>{upTo(count, maxCounted)}</span>
+  </>
+);
+
+function addressOf(path: string, { view, type, before, search }: Shown): string {
+  const query = Object.entries({ state: view, type, before, q: search }).flatMap(([name, value]) =>
+    value ? [[name, String(value)]] : [],
+  );
+  return query.length > 0 ? `${path}?${new URLSearchParams(query)}#deliveries` : `${path}#deliveries`;
+}
+
+/** Why nothing is shown, and where there may be something. */
+const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; more: boolean }) => {
+  const { selection, counts, path, more } = props;
+  const { view, search, type, before } = selection;
+  if (more) return <Empty icon="clock" title="None among the last 1,000 deliveries" />;
+  if (view === undefined && !search && !type && !before)
+    return (
+      <Empty icon="webhook" title="No deliveries yet">
+        Accidents and safety events appear here as they are sent. A test event shows at once whether your
+        receiver works.
+      </Empty>
+    );
+  const retrying = counts.retrying > 0 && view !== 'retrying';
+  return (
+    <Empty
+      icon="search"
+      title={search ? `Nothing was found for “${search}”` : 'Nothing matches these filters'}
+      action={
+        retrying ? (
+          <LinkButton
+            href={addressOf(path, { ...noSelection, view: 'retrying' })}
+            name={`Show ${upTo(counts.retrying, maxCounted)} retrying`}
+          />
+        ) : (
+          <LinkButton href={`${path}#deliveries`} name="Clear all" />
+        )
+      }
+    >
+      {view === 'failed' && retrying
+        ? `No delivery has been given up. ${countOf(counts.retrying, maxCounted)} failed and will be attempted again.`
+        : search && 'Deliveries are kept for 30 days. A VIN finds those of its newest events.'}
+    </Empty>
+  );
+};
+
+const noSelection: Shown = { view: undefined, type: undefined, before: undefined, search: undefined };
+
+/** The deliveries as a form: some can be selected and replayed together, and each alone. */
+const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; pausedUntil: number | null }) => {
+  const { path, deliveries, pausedUntil } = props;
+  const some = deliveries.some(({ status }) => status !== 'pending');
+  return (
+    <AllowedForm to={replayPath(path)} look="border-t border-line">
+      <Table
+        caption="Deliveries"
+        flow
+        head={[
+          <span class="sr-only">Select</span>,
+          'Notification',
+          'State',
+          'Response',
+          <span class="num-head">Attempts</span>,
+          'Last attempt',
+          '',
+        ]}
+      >
+        {deliveries.map((delivery) => (
+          <Row path={path} delivery={delivery} pausedUntil={pausedUntil} />
+        ))}
+      </Table>
+      {some && (
+        <Allowed to={replayPath(path)}>
+          <div class="pager">
+            <span>Selected deliveries keep their Delivery-Id when they are replayed.</span>
+            <button class="btn btn-sm" type="submit">
+              <Icon name="rotate-ccw" />
+              Replay selected
+            </button>
+          </div>
+        </Allowed>
+      )}
+    </AllowedForm>
+  );
+};
+
+const replayPath = (path: string) => `${path}/replay-selected`;
+
+const Row = (props: { path: string; delivery: ListedDelivery; pausedUntil: number | null }) => {
+  const { path, delivery, pausedUntil } = props;
+  const { id, status, attempts, made, last } = delivery;
+  const name = nameOf(delivery);
+  return (
+    <tr>
+      <td class="card-check">
+        {status !== 'pending' && (
+          <Allowed to={replayPath(path)}>
+            <input
+              class="checkbox checkbox-primary checkbox-sm"
+              type="checkbox"
+              name="delivery"
+              value={id}
+              aria-label={`Select ${name}`}
+            />
+          </Allowed>
+        )}
+      </td>
+      <td class="card-title w-1/3">
+        <a class="cover" href={`${path}/deliveries/${id}`}>
+          {name}
+        </a>
+        <div class="sub about">
+          <Subject delivery={delivery} />
+        </div>
+      </td>
+      <td class="card-side">
+        <Status delivery={delivery} pausedUntil={pausedUntil} />
+      </td>
+      <td>
+        {last && (
+          <span>
+            <span class={last.result === 'success' ? '' : 'bad'}>{briefly(last)}</span>{' '}
+            <span class="sub whitespace-nowrap">in {duration(last.durationMs)}</span>
+          </span>
+        )}
+      </td>
+      <td class="num" data-label="Attempts">
+        <span>
+          {made}
+          {status === 'pending' && attempts > 0 && <span class="sub"> of {schedule.length + 1}</span>}
+        </span>
+      </td>
+      <td class="nowrap">{last && <Time at={last.at} seconds />}</td>
+      <td class="end">
+        {(status === 'failed' || status === 'cancelled') && (
+          <Allowed to={replayPath(path)}>
+            <button class="btn btn-sm" type="submit" name="only" value={id}>
+              <Icon name="rotate-ccw" />
+              Replay<span class="sr-only"> {name}</span>
+            </button>
+          </Allowed>
+        )}
+      </td>
+    </tr>
+  );
+};
+
+/** What a delivery tells: "Accident, level 2", or the types of an event. */
+export function nameOf({ type, level, about }: Pick<ListedDelivery, 'type' | 'level' | 'about'>): string {
+  if (type === ACCIDENT) return `Accident, level ${level}`;
+  return about && about.types.length > 0 ? about.types.join(', ') : 'Safety event';
+}
+
+/** Whom it is about: the risk of an event, the vehicle, or else its VIN. */
+const Subject = ({ delivery: { about } }: { delivery: ListedDelivery }) =>
+  about && (
+    <>
+      {about.risk !== null && <Risk risk={about.risk} />}
+      <span>{[about.vehicle, about.vin].filter(Boolean).join(', ')}</span>
+    </>
+  );

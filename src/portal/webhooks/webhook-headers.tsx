@@ -1,0 +1,118 @@
+import { FieldProblem, FormButton } from '../ui/forms.tsx';
+import { Icon } from '../ui/icons.tsx';
+import type { WebhookFields } from './webhook-merge.ts';
+import type { FormState } from './webhook-sent.ts';
+
+type Row = WebhookFields['headers'][number];
+const empty: Row = { name: '', value: '' };
+
+/**
+ * The headers as rows of name and value, and one row more. Rows that were shown stay in their places, even when they are
+ * removed, because the place tells which header a row is about.
+ */
+export const Headers = (props: {
+  state: FormState;
+  revealed: boolean;
+  to: string;
+  path: string;
+  error: string | undefined;
+}) => {
+  const { state, revealed, to, path, error } = props;
+  const { fields, shown, added } = state;
+  const filled = fields.headers.filter(
+    ({ name, value }, place) => place < shown.headers.length || name || value,
+  );
+  const hasHidden = shown.headers.some(({ value }) => value === undefined);
+  return (
+    <fieldset class="form-section" id="headers" aria-describedby={error && 'headers-error'}>
+      <legend class="legend mb-1">Headers</legend>
+      <p class="hint">
+        Sent with every delivery. Deliveries are not signed: without a secret header, anyone who knows the URL
+        can pretend to be us. Have your receiver refuse requests without it. Values are stored encrypted.
+      </p>
+      <div class="pairs">
+        <div class="pair pair-head" aria-hidden="true">
+          <span>Name</span>
+          <span>Value</span>
+        </div>
+        {[...filled, empty].map((row, place) =>
+          place < shown.headers.length && row.name === '' && shown.headers[place]?.name !== '' ? (
+            <Removed />
+          ) : (
+            <Pair
+              row={row}
+              place={place}
+              to={to}
+              kept={
+                shown.headers[place] !== undefined && shown.headers[place]?.value === undefined && !revealed
+              }
+              focus={place === added}
+            />
+          ),
+        )}
+      </div>
+      <FieldProblem id="headers-error" message={error} />
+      <div class="actions">
+        <FormButton to={`${to}#headers`} does="secret" icon="key-round">
+          Generate a secret
+        </FormButton>
+        <FormButton to={`${to}#headers`} does="row" icon="plus" ghost>
+          Add a header
+        </FormButton>
+        {hasHidden && (
+          <a class="btn btn-sm btn-ghost" href={`${path}?reveal=yes#headers`}>
+            Show header values
+          </a>
+        )}
+      </div>
+    </fieldset>
+  );
+};
+
+const Removed = () => (
+  <>
+    <input type="hidden" name="headerName" value="" />
+    <input type="hidden" name="headerValue" value="" />
+  </>
+);
+
+/** `kept`: the value is not shown, and stays as it is unless another is typed. */
+const Pair = (props: { row: Row; place: number; to: string; kept: boolean; focus: boolean }) => {
+  const { row, place, to, kept, focus } = props;
+  const isHidden = kept && !row.value;
+  return (
+    <div class="pair">
+      <input
+        class="input wide"
+        name="headerName"
+        value={row.name}
+        placeholder="Name"
+        aria-label={`Header ${place + 1} name`}
+        autocomplete="off"
+        spellcheck={false}
+        autofocus={focus && row.name === ''}
+      />
+      <input
+        class="input font-mono"
+        name="headerValue"
+        value={row.value}
+        type={isHidden ? 'password' : 'text'}
+        placeholder={isHidden ? 'unchanged' : 'Value'}
+        aria-label={`Header ${place + 1} value`}
+        autocomplete={isHidden ? 'new-password' : 'off'}
+        spellcheck={false}
+        autofocus={focus && row.name !== ''}
+      />
+      <button
+        class="btn btn-ghost"
+        type="submit"
+        name="do"
+        value={`remove ${place}`}
+        formaction={`${to}#headers`}
+        aria-label={`Remove header ${place + 1}`}
+      >
+        <Icon name="x" />
+      </button>
+    </div>
+  );
+};

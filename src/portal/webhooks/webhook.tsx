@@ -1,0 +1,236 @@
+import { Hono } from 'hono';
+import { Refusal } from '../../platform/errors.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { maxCounted, type WebhookActivity, webhookActivity } from '../../webhooks/deliveries/activity.ts';
+import { views } from '../../webhooks/deliveries/browse.ts';
+import { addTallies, shownHours } from '../../webhooks/deliveries/counts.ts';
+import { percentile } from '../../webhooks/deliveries/latency.ts';
+import { schedule } from '../../webhooks/deliveries/policy.ts';
+import { EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
+import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
+import { Allowed } from '../ui/allowed.tsx';
+import { LinkButton, PostButton } from '../ui/forms.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { page, timeZoneOf } from '../ui/layout.tsx';
+import { Facts, Figures, Panel } from '../ui/parts.tsx';
+import { Time } from '../ui/time.tsx';
+import { deliveries, upTo } from './outcome-words.ts';
+import { callLimits, Health, Trouble } from './receiver.tsx';
+import { Charts } from './webhook-charts.tsx';
+import { Browser, type Shown } from './webhook-deliveries.tsx';
+import { capital, listed, pathOf, titleOf, typesOf } from './webhook-words.ts';
+import { percent } from './webhooks.tsx';
+
+/** One webhook with its deliveries. */
+export const webhookPages = new Hono<App>().get('/webhooks/:id', detail);
+
+const pageSize = 20;
+
+async function detail(c: Context) {
+  const selection = selectionOf(c);
+  const [webhook, activity] = await Promise.all([
+    requireWebhook(c),
+    webhookActivity(c.env, c.get('caller'), c.req.param('id') ?? '', { ...selection, limit: pageSize }),
+  ]);
+  const { receiver, hours, counts } = activity;
+  const path = pathOf(webhook);
+  return page(
+    c,
+    {
+      title: titleOf(webhook),
+      above: [{ href: '/portal/webhooks', name: 'Webhooks' }],
+      state: receiver && (
+        <Health
+          receiver={receiver}
+          day={addTallies(hours.slice(-shownHours))}
+          connections={webhook.connectionIds.length}
+        />
+      ),
+      lead: (
+        <>
+          <code>
+            {webhook.httpVerb} {webhook.url}
+          </code>
+          <br />
+          {webhook.description ??
+            `${capital(typesOf(webhook))} of ${listed(activity.connections) || 'no connection'}`}
+        </>
+      ),
+      actions: <Actions webhook={webhook} />,
+    },
+    <div class="stack" data-live>
+      {receiver && <Trouble receiver={receiver} waiting={deliveries(counts.waiting, maxCounted)} />}
+      <Numbers activity={activity} />
+      <Charts
+        path={path}
+        search={new URL(c.req.url).searchParams}
+        hours={hours}
+        byDay={c.req.query('by') === 'day'}
+        zone={timeZoneOf(c)}
+      />
+      <Browser path={path} selection={selection} activity={activity} />
+      <div class="cols cols-2 cols-stretch">
+        <Configuration webhook={webhook} activity={activity} />
+        <Retries />
+      </div>
+    </div>,
+  );
+}
+
+/** What the address asks for of the deliveries. */
+function selectionOf(c: Context): Shown {
+  const { state, type, before, q } = c.req.query();
+  return {
+    view: views.find((known) => known === state),
+    type: notificationTypes.find((known) => String(known) === type),
+    before: before || undefined,
+    search: q?.trim().slice(0, 100) || undefined,
+  };
+}
+
+/** The webhook that the path names. @throws Refusal: not found, also for another account's */
+export async function requireWebhook(c: Context): Promise<StoredWebhook> {
+  const webhook = await findWebhook(c.env, c.get('caller'), c.req.param('id') ?? '');
+  if (!webhook) throw new Refusal({ kind: 'not found' });
+  return webhook;
+}
+
+/** The usual actions as buttons, and the others in a menu. */
+const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
+  const path = pathOf(webhook);
+  const sendsEvents = webhook.notificationTypes.includes(EVENT);
+  return (
+    <>
+      {sendsEvents ? (
+        <PostButton to={`${path}/test-event`} name="Send a test event" icon="send" />
+      ) : (
+        <PostButton to={`${path}/test-accident`} name="Simulate an accident" icon="send" />
+      )}
+      <LinkButton href={`${path}/edit`} name="Edit" icon="pencil" />
+      <Allowed to={`${path}/delete`}>
+        <button class="btn" type="button" popovertarget="more" aria-label="More actions">
+          <Icon name="ellipsis" />
+        </button>
+        <div class="dialog menu-list" id="more" popover="auto">
+          {sendsEvents && webhook.notificationTypes.length > 1 && (
+            <form method="post" action={`${path}/test-accident`}>
+              <button class="btn btn-ghost" type="submit">
+                <Icon name="car-front" />
+                Simulate an accident
+              </button>
+            </form>
+          )}
+          <a class="btn btn-ghost" href={`${path}/replay`}>
+            <Icon name="rotate-ccw" />
+            Replay deliveries
+          </a>
+          <a class="btn btn-ghost btn-danger" href={`${path}/delete`}>
+            <Icon name="trash" />
+            Delete
+          </a>
+        </div>
+      </Allowed>
+    </>
+  );
+};
+
+const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookActivity }) => {
+  const day = addTallies(hours.slice(-shownHours));
+  const [median, slow] = [percentile(day.answers, 0.5), percentile(day.answers, 0.95)];
+  const ended = day.delivered + day.failed;
+  const nextAt = counts.nextAt === null ? null : Math.max(counts.nextAt, receiver?.openUntil ?? 0);
+  return (
+    <Figures
+      figures={[
+        {
+          name: 'Delivered, 24 h',
+          value: day.delivered.toLocaleString('en'),
+          scale:
+            ended === 0
+              ? 'nothing has ended'
+              : `${percent(day.delivered / ended)} of ${ended.toLocaleString('en')}`,
+        },
+        {
+          name: 'Failed attempts, 24 h',
+          value: (day.failed + day.retried).toLocaleString('en'),
+          scale: `${deliveries(day.failed)} given up`,
+        },
+        {
+          name: 'Waiting',
+          value: upTo(counts.waiting, maxCounted),
+          scale:
+            nextAt === null ? (
+              'nothing to send'
+            ) : nextAt <= Date.now() ? (
+              'being sent'
+            ) : (
+              <>
+                {counts.retrying > 0 && `${upTo(counts.retrying, maxCounted)} to retry, `}next at{' '}
+                <Time at={nextAt} />
+              </>
+            ),
+        },
+        { name: 'Median response', ...milliseconds(median), scale: '24 h' },
+        { name: 'Slowest 5%', ...milliseconds(slow), scale: 'time-out is 15 s' },
+      ]}
+    />
+  );
+};
+
+const milliseconds = (ms: number | null) =>
+  ms === null ? { value: '–' } : { value: ms.toLocaleString('en'), unit: 'ms' };
+
+const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivity }) => {
+  const { webhook, activity } = props;
+  const headers = Object.keys(webhook.headers);
+  return (
+    <Panel
+      id="configuration"
+      title="Configuration"
+      side={
+        <Allowed to={`${pathOf(webhook)}/edit`} method="GET">
+          <a href={`${pathOf(webhook)}/edit`}>Edit</a>
+        </Allowed>
+      }
+    >
+      <div class="panel-body">
+        <Facts
+          facts={[
+            ['Types', capital(typesOf(webhook))],
+            ['Connections', listed(activity.connections) || 'None, so nothing is sent'],
+            [
+              'Headers',
+              headers.length === 0
+                ? 'None: your receiver cannot tell who calls'
+                : headers.map((name) => (
+                    <div>
+                      <code>{name}</code> <span class="sub">value hidden</span>
+                    </div>
+                  )),
+            ],
+            ['Calls', activity.receiver && callLimits(activity.receiver)],
+            ['Added', <Time at={webhook.createdAt} />],
+            ['ID', <code class="text-xs">{webhook.id}</code>],
+          ]}
+        />
+      </div>
+    </Panel>
+  );
+};
+
+const Retries = () => (
+  <Panel id="retries" title="Retries">
+    <div class="panel-body grid gap-2">
+      <p>
+        A delivery is attempted up to {schedule.length + 1} times over three days: at once, and after 5 s, 5
+        min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.
+      </p>
+      <p>Five failures in a row pause the webhook for up to 15 minutes at a time. One success resumes it.</p>
+      <p>
+        <a class="underline" href="/docs/webhooks#what-counts-as-delivered">
+          How retries work
+        </a>
+      </p>
+    </div>
+  </Panel>
+);

@@ -1,0 +1,157 @@
+import { Hono } from 'hono';
+import type { App, Context } from '../../platform/http/context.ts';
+import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
+import { addTallies, type HourTally, noTally, type Tally } from '../../webhooks/deliveries/counts.ts';
+import { percentile } from '../../webhooks/deliveries/latency.ts';
+import { webhookVersion } from '../session/version.ts';
+import { LinkButton } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Empty, Pager, Table } from '../ui/parts.tsx';
+import { duration, upTo } from './outcome-words.ts';
+import { Health, rankOf } from './receiver.tsx';
+import { pathOf, titleOf } from './webhook-words.ts';
+
+/** The account's webhooks, and how their deliveries went. */
+export const webhookListPages = new Hono<App>().get('/webhooks', list);
+
+const pageSize = 50;
+
+/** How many webhooks an open page watches, in turn: those in most trouble. */
+const maxWatched = 10;
+
+/** Those in trouble come first. */
+async function list(c: Context) {
+  const { items, next } = await listActivity(c.env, c.get('caller'), requestedSlice(c, pageSize));
+  const webhooks = items
+    .map((webhook) => ({ webhook, day: addTallies(webhook.hours) }))
+    .sort((a, b) => rankOf(a.webhook.receiver, a.day) - rankOf(b.webhook.receiver, b.day));
+  const isFirst = c.req.query('cursor') === undefined;
+  return page(
+    c,
+    {
+      title: 'Webhooks',
+      watches: webhooks.slice(0, maxWatched).map(({ webhook: { id, hours } }) => ({
+        id,
+        version: webhookVersion(hours.at(-1) ?? { hour: 0, ...noTally }),
+      })),
+      lead: 'Your endpoints, called as accidents and safety events happen. Figures cover the last 24 hours.',
+      actions: webhooks.length > 0 && (
+        <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />
+      ),
+    },
+    <section class="panel" aria-label="Webhooks" data-live>
+      {webhooks.length === 0 ? (
+        <Empty
+          icon="webhook"
+          title="No webhooks yet"
+          action={
+            <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />
+          }
+        >
+          Add the URL of your endpoint: accidents and safety events are sent to it as they happen.
+        </Empty>
+      ) : (
+        <Webhooks webhooks={webhooks} />
+      )}
+      {(next || !isFirst) && (
+        <Pager
+          count={`${webhooks.length} webhook${webhooks.length === 1 ? '' : 's'}`}
+          newest={isFirst ? undefined : c.req.path}
+          older={next && `${c.req.path}?cursor=${cursorFor(c, next)}`}
+          names={['First', 'More']}
+        />
+      )}
+    </section>,
+  );
+}
+
+const Webhooks = ({ webhooks }: { webhooks: { webhook: WebhookSummary; day: Tally }[] }) => (
+  <Table
+    caption="Webhooks"
+    flow
+    head={[
+      'Webhook',
+      'State',
+      'Per hour',
+      numeric('Delivered'),
+      numeric('Failed attempts'),
+      'Response',
+      numeric('Waiting'),
+    ]}
+  >
+    {webhooks.map(({ webhook, day }) => (
+      <tr>
+        <td class="card-title">
+          <a class="cover" href={pathOf(webhook)}>
+            {titleOf(webhook)}
+          </a>
+          <div class="sub wrap-anywhere">{webhook.url}</div>
+        </td>
+        <td class="card-side">
+          <Health receiver={webhook.receiver} day={day} connections={webhook.connections} />
+        </td>
+        <td class="max-md:hidden">
+          <Spark hours={webhook.hours} />
+        </td>
+        <td class="num" data-label="Delivered">
+          <span>
+            {day.delivered.toLocaleString('en')} <span class="sub">{shareOf(day)}</span>
+          </span>
+        </td>
+        <td class="num" data-label="Failed attempts">
+          <span class={day.failed + day.retried > 0 ? 'bad' : ''}>
+            {(day.failed + day.retried).toLocaleString('en')}
+          </span>
+        </td>
+        <td class="nowrap" data-label="Response">
+          <Response day={day} />
+        </td>
+        <td class="num" data-label="Waiting">
+          <span>{upTo(webhook.waiting, maxCountedInList)}</span>
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+const numeric = (name: string) => <span class="num-head">{name}</span>;
+
+const Response = ({ day: { answers } }: { day: Tally }) => {
+  const [median, slow] = [percentile(answers, 0.5), percentile(answers, 0.95)];
+  if (median === null || slow === null) return <span>–</span>;
+  return (
+    <span>
+      {duration(median)} <span class="sub">p95 {duration(slow)}</span>
+    </span>
+  );
+};
+
+/** How much of what ended was delivered. */
+const shareOf = ({ delivered, failed }: Tally): string =>
+  delivered + failed === 0 ? '' : `(${percent(delivered / (delivered + failed))})`;
+
+/** A share from 0 to 1 as "97.6%"; what is not all of it is never "100%". */
+export const percent = (share: number): string => `${Math.floor(share * 1000) / 10}%`;
+
+/** The hours as columns, delivered and failed. The numbers stand beside it. */
+const Spark = ({ hours }: { hours: HourTally[] }) => {
+  const highest = Math.max(1, ...hours.map(({ delivered, failed, retried }) => delivered + failed + retried));
+  const height = (count: number) => Math.round((count / highest) * 230) / 10;
+  return (
+    <svg class="spark" viewBox="0 0 96 24" preserveAspectRatio="none" aria-hidden="true">
+      <line x1="0" x2="96" y1="24" y2="24" />
+      {hours.map(({ delivered, failed, retried }, i) => {
+        const [good, bad] = [height(delivered), height(failed + retried)];
+        return (
+          <>
+            {bad > 0 && <rect class="fill-bad" x={i * 4 + 0.5} width="3" y={24 - bad} height={bad} />}
+            {good > 0 && (
+              <rect class="fill-main" x={i * 4 + 0.5} width="3" y={24 - bad - good} height={good} />
+            )}
+          </>
+        );
+      })}
+    </svg>
+  );
+};

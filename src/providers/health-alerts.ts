@@ -1,0 +1,102 @@
+import { sql } from 'drizzle-orm';
+import { config } from '../platform/config.ts';
+import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
+import { andNotAway } from '../platform/db/moving.ts';
+import { described, fault } from '../platform/log.ts';
+import { sendMails } from '../webhooks/alerts/mails.ts';
+import { selectRecipients } from '../webhooks/alerts/report.ts';
+import { adviceFor } from './advice.ts';
+import { feedNames } from './connector.ts';
+import type { HealthStatus } from './health.ts';
+import { healthMail } from './mail.ts';
+import type { Feeds } from './plan.ts';
+import { connectorOf } from './registry.ts';
+
+/** How long a connection has been late or degraded before anybody is told. */
+export const toldAfterMs = 15 * 60_000;
+
+/** For how long after an email about a connection no other is sent about it. */
+export const quietMs = 60 * 60_000;
+
+/** How many connections a run tells of; the others come next. */
+const maxTold = 50;
+
+/** A connection of whose health people have been told something else. */
+type Untold = {
+  connectionId: string;
+  accountId: string;
+  name: string;
+  provider: string;
+  health: HealthStatus;
+  feeds: string;
+};
+
+/**
+ * Tells accounts' people, by email, which of their connections cannot be pulled, what to do about it, and which can be
+ * again. What is told is noted before it is sent, so that nobody is told twice. Never throws. Returns how many emails it
+ * sent; reads nothing but an empty index while there is nothing to tell.
+ */
+export async function tellHealth(env: Env, now = Date.now()): Promise<number> {
+  try {
+    const db = openDatabase(env);
+    const { emailFrom, origin } = config(env);
+    const untold = await selectUntold(env, db, now);
+    if (untold.length === 0) return 0;
+    const [recipients] = await transaction(
+      db,
+      [
+        selectRecipients(db, [...new Set(untold.map(({ accountId }) => accountId))]),
+        ...untold.map((one) => noteTold(db, one, now)),
+      ],
+      { repeatable: true },
+    );
+    if (!emailFrom || !origin) return 0;
+    const people = new Map(recipients.map((row) => [row.accountId, row]));
+    const mails = untold.flatMap((one) => {
+      const to = people.get(one.accountId);
+      return to ? [{ one, account: to.account, emails: JSON.parse(to.emails) as string[] }] : []; // as selected
+    });
+    return await sendMails(
+      env,
+      await Promise.all(
+        mails.map(async ({ one, account, emails }) => ({
+          accountId: one.accountId,
+          kind: 'connection',
+          emails,
+          ...(await healthMail({ ...one, account, advice: adviceOn(one) }, origin)),
+        })),
+      ),
+    );
+  } catch (error) {
+    fault('error', { message: 'Alerts were interrupted', ...described(error) });
+    return 0;
+  }
+}
+
+/** A refused credential is told at once, as is that all is well again; what may pass by itself a little later. */
+const selectUntold = (env: Env, db: Database, now: number) =>
+  statement<Untold>(
+    db,
+    sql`
+    select p.connection_id as connectionId, p.account_id as accountId, coalesce(c.name, c.tsp) as name, c.provider,
+      p.health, p.feeds
+    from pulls p indexed by pulls_to_tell join connections c on c.id = p.connection_id
+    where p.health <> p.told_health and p.health_at <= iif(p.health in (2, 4), ${now - toldAfterMs}, ${now})
+      and p.told_at <= ${now - quietMs}
+      ${andNotAway(env, sql`p.account_id`)}
+    order by p.health_at limit ${maxTold}`,
+  );
+
+const noteTold = (db: Database, { connectionId, health }: Untold, now: number) =>
+  change(
+    db,
+    sql`update pulls set told_health = ${health}, told_at = ${now} where connection_id = ${connectionId}`,
+  );
+
+/** What to do about the first feed that has a problem. */
+function adviceOn({ provider, feeds }: Untold): string {
+  const connector = connectorOf(provider);
+  const known = JSON.parse(feeds) as Feeds; // as it was written
+  const problem = feedNames.map((name) => known[name]?.problem).find((one) => one !== undefined);
+  return connector && problem ? adviceFor(connector, problem) : '';
+}

@@ -1,0 +1,68 @@
+import { sql } from 'drizzle-orm';
+import { type Database, jsonList, statement } from '../../platform/db/database.ts';
+import type { Attempt } from '../deliveries/record.ts';
+
+/** How many people of an account are emailed: those who were added first. */
+export const maxPeople = 20;
+
+/** How far an email counts the deliveries that wait for a webhook. */
+export const maxWaitingCounted = 100;
+
+/** An account whose people get an email, and their addresses. */
+export type Recipients = { accountId: string; account: string; emails: string[] };
+
+/** What a receiver did at an attempt. */
+export type Happened = Pick<Attempt, 'result' | 'status'>;
+
+/** How a webhook has been doing: what waits, its last failure, and how the last delivery that failed for good ended. */
+export type WebhookReport = {
+  webhookId: string;
+  name: string | null;
+  url: string;
+  waiting: number;
+  lastFailure: Happened | null;
+  lastEnd: Happened | null;
+};
+
+/** The people of active accounts who can sign in and have not turned these emails off. */
+export const selectRecipients = (db: Database, accountIds: string[]) =>
+  statement<Omit<Recipients, 'emails'> & { emails: string }>(
+    db,
+    sql`
+    select a.id as accountId, a.name as account, (
+      select json_group_array(email) from (
+        select email from portal_users indexed by portal_users_alerted
+        where account_id = a.id and confirmed_at is not null and gets_alerts = 1
+        order by created_at, id limit ${maxPeople})) as emails
+    from accounts a where a.id in ${jsonList(accountIds)} and a.status = 'active'`,
+  );
+
+/**
+ * How webhooks have been doing, with what waits counted up to 100. Reads at most some 110 rows for each webhook,
+ * however many deliveries it has; one that has been deleted is left out.
+ */
+export const selectReports = (db: Database, webhookIds: string[]) =>
+  statement<Stored>(
+    db,
+    sql`
+    select w.id as webhookId, w.name, w.url, (
+        select count(*) from (
+          select 1 from deliveries indexed by deliveries_due
+          where webhook_id = w.id and status = 'pending' limit ${maxWaitingCounted})) as waiting,
+      h.last_failure as lastFailure, (
+        select log->'$[#-1]' from deliveries indexed by deliveries_failed
+        where webhook_id = w.id and status = 'failed' order by id desc limit 1) as lastEnd
+    from webhooks w left join webhook_health h on h.webhook_id = w.id where w.id in ${jsonList(webhookIds)}`,
+  );
+
+type Stored = Pick<WebhookReport, 'webhookId' | 'name' | 'url' | 'waiting'> & {
+  lastFailure: string | null;
+  lastEnd: string | null;
+};
+
+/** A row of `selectReports`. */
+export const asReport = ({ lastFailure, lastEnd, ...row }: Stored): WebhookReport => ({
+  ...row,
+  lastFailure: JSON.parse(lastFailure ?? 'null'),
+  lastEnd: JSON.parse(lastEnd ?? 'null'),
+});

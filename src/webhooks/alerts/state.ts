@@ -1,0 +1,82 @@
+import { sql } from 'drizzle-orm';
+import { change, type Database, statement } from '../../platform/db/database.ts';
+import { newlyFailed, newlyPaused, newlyWorking } from '../deliveries/changes.ts';
+import type { AlertKind, AlertState } from './policy.ts';
+
+/** A webhook that the job looks at. */
+export type DueAlert = AlertState & { webhookId: string; accountId: string; dueAt: number };
+
+/** What has been decided about one: what to tell now, and when to look again. */
+export type Decided = { alert: DueAlert; kinds: AlertKind[]; nextAt: number | null };
+
+/** How many webhooks a run looks at; as many as one account can have. */
+export const maxLookedAt = 1000;
+
+/** The statements that put what has changed with receivers into `alerts`, to be looked at now. */
+export const takeChanges = (db: Database, now: number) =>
+  [
+    change(
+      db,
+      sql`
+      insert into alerts (webhook_id, account_id, paused_from, due_at)
+      select w.id, w.account_id, ${now}, ${now} from (${newlyPaused}) p cross join webhooks w on w.id = p.webhook_id
+      where true
+      on conflict (webhook_id) do update set
+        paused_from = excluded.paused_from, paused_to = null, due_at = excluded.due_at`,
+    ),
+    change(
+      db,
+      sql`update alerts set paused_to = ${now}, due_at = ${now} where webhook_id in (${newlyWorking})`,
+    ),
+    change(
+      db,
+      sql`
+      insert into alerts (webhook_id, account_id, failed, failed_from, due_at)
+      select w.id, w.account_id, f.failed, ${now}, ${now}
+      from (select webhook_id, sum(failed - noticed) as failed from (${newlyFailed}) group by webhook_id) f
+      cross join webhooks w on w.id = f.webhook_id
+      where true
+      on conflict (webhook_id) do update set
+        failed = alerts.failed + excluded.failed,
+        failed_from = iif(alerts.failed > 0, alerts.failed_from, excluded.failed_from),
+        due_at = excluded.due_at`,
+    ),
+  ] as const;
+
+/** The webhooks to look at, those that have waited longest first. */
+export const selectDue = (db: Database, now: number) =>
+  statement<DueAlert>(
+    db,
+    sql`
+    select webhook_id as webhookId, account_id as accountId, paused_from as pausedFrom, paused_to as pausedTo, failed,
+      failed_from as failedFrom, told_paused_at as toldPausedAt, told_failed_at as toldFailedAt,
+      told_working_at as toldWorkingAt, due_at as dueAt
+    from alerts indexed by alerts_due where due_at <= ${now} order by due_at limit ${maxLookedAt}`,
+  );
+
+/**
+ * Notes as told what is about to be told, before it is, so that nobody is told twice. Returns those that this run may
+ * tell of: not what another run has noted, or what has changed since it was read, which the next run looks at.
+ */
+export function claimAlerts(db: Database, decided: Decided[], now: number) {
+  const rows = decided.map(({ alert: { webhookId, dueAt, failed }, kinds, nextAt }) => ({
+    webhookId,
+    dueAt,
+    failed,
+    nextAt,
+    told: Object.fromEntries(kinds.map((kind) => [kind, now])),
+  }));
+  return statement<{ webhookId: string }>(
+    db,
+    sql`
+    update alerts set
+      told_paused_at = coalesce(r.value->>'$.told.paused', told_paused_at),
+      told_failed_at = coalesce(r.value->>'$.told.failed', told_failed_at),
+      told_working_at = coalesce(r.value->>'$.told.working', told_working_at),
+      failed = iif(r.value->>'$.told.failed', 0, failed),
+      due_at = r.value->>'nextAt'
+    from json_each(${JSON.stringify(rows)}) r
+    where webhook_id = r.value->>'webhookId' and due_at = r.value->>'dueAt' and failed = r.value->>'failed'
+    returning webhook_id as webhookId`,
+  );
+}

@@ -1,0 +1,145 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
+import { webhooks } from '../../platform/db/tables.ts';
+import { asListed, type BrowseQuery, type Part, partOf, selectPart } from './browse.ts';
+import { countedHours, type HourTally, inHours, selectHours, selectLastDay, shownHours } from './counts.ts';
+import { type AilingReceiver, asReceiver, selectReceivers } from './receivers.ts';
+import { ownWebhook } from './replayable.ts';
+import { selectFound } from './search.ts';
+
+/** How many deliveries of a webhook there are in a state; `maxCounted` means that many or more. */
+export type StateCounts = {
+  retrying: number;
+  failed: number;
+  waiting: number;
+  /** When the next one is due (milliseconds since 1970), or was; null if none waits. */
+  nextAt: number | null;
+};
+export const maxCounted = 500;
+export const maxCountedInList = 100;
+
+/** What the page of a webhook shows of its deliveries; hours are those of 30 days, oldest first. */
+export type WebhookActivity = {
+  hours: HourTally[];
+  receiver: AilingReceiver | undefined;
+  counts: StateCounts;
+  part: Part;
+  /** The names of its first connections: more than five means that there are more. */
+  connections: string[];
+};
+
+const namedConnections = 6;
+
+/**
+ * The activity of one of the account's webhooks, in one round trip: 720 counters at most, 500 index entries for each of
+ * three states, and a part of its deliveries, or those that `search` finds.
+ */
+export async function webhookActivity(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  { search, ...query }: BrowseQuery & { search?: string | undefined },
+): Promise<WebhookActivity> {
+  const now = Date.now();
+  const own = ownWebhook(caller, webhookId);
+  const [rows, hours, [receiver], [counts], connections] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        search ? selectFound(db, caller, own, search) : selectPart(db, own, query),
+        selectHours(db, own, now),
+        selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
+        selectCounts(db, own),
+        statement<{ name: string }>(
+          db,
+          sql`select coalesce(c.name, c.tsp) as name from webhook_connections wc
+            cross join connections c on c.id = wc.connection_id
+            where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
+        ),
+      ] as const,
+    { repeatable: true },
+  );
+  return {
+    hours: inHours(hours, countedHours, now),
+    receiver: receiver && asReceiver(receiver),
+    connections: connections.map(({ name }) => name),
+    counts: counts ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
+    part: search ? { deliveries: rows.map(asListed) } : partOf(rows, query.limit),
+  };
+}
+
+const selectCounts = (db: Database, ownWebhook: SQL) =>
+  statement<StateCounts>(
+    db,
+    sql`
+    select
+      (select count(*) from (select 1 from deliveries indexed by deliveries_retrying
+        where webhook_id = w.id and status = 'pending' and attempts > 0 limit ${maxCounted})) as retrying,
+      (select count(*) from (select 1 from deliveries indexed by deliveries_failed
+        where webhook_id = w.id and status = 'failed' limit ${maxCounted})) as failed,
+      ${waitingOf(maxCounted)} as waiting,
+      ${firstDueOf(sql`w.id`)} as nextAt
+    from (select ${ownWebhook} as id) w`,
+  );
+
+/** SQL for when the first pending delivery of a webhook is due, or was; null if none is pending. */
+export const firstDueOf = (webhookId: SQL): SQL => sql`
+  (select min((select next_attempt_at from deliveries indexed by deliveries_due
+    where webhook_id = ${webhookId} and status = 'pending' and priority = p.value order by next_attempt_at limit 1))
+    from json_each('[0, 1, 2, 3]') p)`;
+
+const waitingOf = (most: number): SQL => sql`
+  (select count(*) from (select 1 from deliveries indexed by deliveries_due
+    where webhook_id = w.id and status = 'pending' limit ${most}))`;
+
+/** A webhook as the list of them shows it; hours are the last 24, oldest first. A count of 100 means that or more. */
+export type WebhookSummary = {
+  id: string;
+  createdAt: number;
+  name: string | null;
+  url: string;
+  connections: number;
+  receiver: AilingReceiver;
+  waiting: number;
+  hours: HourTally[];
+};
+
+type SummaryRow = Omit<WebhookSummary, 'receiver' | 'hours'>;
+
+/** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each of them at most. */
+export async function listActivity(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+): Promise<Slice<WebhookSummary>> {
+  const now = Date.now();
+  const after = following(webhooks, slice);
+  const which = sql`select id, created_at from webhooks where account_id = ${caller.accountId}
+    ${after ? sql`and ${after}` : sql.empty()} order by created_at, id limit ${slice.limit + 1}`;
+  const [found, receivers, hours] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      statement<SummaryRow>(
+        db,
+        sql`
+        select w.id, w.created_at as createdAt, w.name, w.url, ${waitingOf(maxCountedInList)} as waiting,
+          (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections
+        from (${which}) s cross join webhooks w on w.id = s.id order by w.created_at, w.id`,
+      ),
+      selectReceivers(db, sql`w.id in (select id from (${which}))`, now),
+      selectLastDay(db, which, now),
+    ],
+    { repeatable: true },
+  );
+  const byId = new Map(receivers.map((row) => [row.id, asReceiver(row)]));
+  const summaries = found.flatMap((row) => {
+    const receiver = byId.get(row.id);
+    const own = hours.filter(({ webhookId }) => webhookId === row.id);
+    return receiver ? [{ ...row, receiver, hours: inHours(own, shownHours, now) }] : [];
+  });
+  return sliceOf(summaries, slice);
+}

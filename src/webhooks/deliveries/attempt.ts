@@ -1,0 +1,95 @@
+import { version } from '../../../package.json';
+import { type Outcome, parseRetryAfter } from './policy.ts';
+
+/** A webhook's receiver, ready to be called: its address has been checked, its headers decrypted and completed. */
+export type Receiver = { url: string; httpVerb: string; headers: Record<string, string> };
+
+/** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
+export type Call = { id: string; attempt: number; type: number; data: string };
+
+const timeoutMs = 15_000;
+const maxReadBytes = 4096;
+const maxReadMs = 1000;
+const maxKeptBytes = 1024;
+
+/** The headers of every call to a receiver. `custom` ones can replace ours only for User-Agent (spec 2.4). */
+export function headersFor(custom: Record<string, string>): Record<string, string> {
+  const named = Object.keys(custom).some((name) => name.toLowerCase() === 'user-agent');
+  // What describes the body was refused only later: webhooks may still have it.
+  const sent = Object.entries(custom).filter(([name]) => !/^content-/i.test(name));
+  return {
+    ...(!named && { 'User-Agent': `FleetDataService/${version}` }),
+    ...Object.fromEntries(sent),
+    'Content-Type': 'application/json',
+  };
+}
+
+/**
+ * Makes one HTTP call of a delivery (design 9, spec 2.4). The status decides as soon as the reply's headers are in; the
+ * body is only read for the log. Never throws: a failure is an outcome.
+ */
+export async function attempt({ url, httpVerb, headers }: Receiver, call: Call): Promise<Outcome> {
+  try {
+    const response = await fetch(url, {
+      method: httpVerb,
+      headers: { ...headers, 'Delivery-Id': call.id, 'Delivery-Attempt': String(call.attempt) },
+      // `data` is JSON already: parsing it only to write it again would cost a batch's CPU.
+      body: `{"timestamp":"${new Date().toISOString()}","type":${call.type},"data":${call.data}}`,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    return outcomeOf(response, await firstKiB(response));
+  } catch (error) {
+    return { result: kindOf(error) };
+  }
+}
+
+function outcomeOf({ status, headers }: Response, answer: string): Outcome {
+  if (status >= 200 && status < 300) return { result: 'success', status, answer };
+  if (status >= 300 && status < 400) return { result: 'redirect', status, answer };
+  const unreached = networkFailures[status];
+  if (unreached && networkAnswer.test(answer)) return { result: unreached, status };
+  const retryAfter = parseRetryAfter(headers.get('retry-after'), Date.now());
+  return { result: 'status', status, answer, retryAfter };
+}
+
+/** How Cloudflare's network reports a receiver that it could not reach, by status and body: no receiver says this. */
+const networkFailures: { [status: number]: 'tls' | 'dns' } = { 525: 'tls', 526: 'tls', 530: 'dns' };
+const networkAnswer = /^error code: \d+\s*$/;
+
+/** The first KiB of the reply as text, as far as it comes within a second. Reads at most 4 KiB and discards the rest. */
+async function firstKiB({ body }: Response): Promise<string> {
+  if (!body) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const inTime = scheduler.wait(maxReadMs).then(() => undefined);
+  let text = '';
+  for (let size = 0; size < maxReadBytes; ) {
+    const read = await Promise.race([reader.read().catch(() => undefined), inTime]);
+    if (!read || read.done) break;
+    size += read.value.byteLength;
+    text += decoder.decode(read.value, { stream: true });
+  }
+  // Not awaited: a receiver that keeps sending must not hold up the attempt.
+  reader.cancel().catch(() => {});
+  return cut(text.replaceAll('\0', ''));
+}
+
+/** The longest beginning of `text` that takes at most a KiB as JSON, which is how it is stored. */
+function cut(text: string): string {
+  const encoder = new TextEncoder();
+  const bytes = (part: string) => encoder.encode(JSON.stringify(part)).byteLength - 2;
+  let kept = text.slice(0, maxKeptBytes);
+  while (bytes(kept) > maxKeptBytes)
+    kept = kept.slice(0, Math.floor((kept.length * maxKeptBytes) / bytes(kept)));
+  return kept.isWellFormed() ? kept : kept.slice(0, -1);
+}
+
+/** Classifies an exception by its message, which is all that the runtime gives; by default, it is the connection. */
+function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection' {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
+  const message = error instanceof Error ? error.message : '';
+  if (/dns|resolve|getaddrinfo/i.test(message)) return 'dns';
+  if (/tls|ssl|certificate/i.test(message)) return 'tls';
+  return 'connection';
+}

@@ -1,0 +1,124 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, statement } from '../../platform/db/database.ts';
+import { maxScanned } from '../../platform/db/pages.ts';
+import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
+import { type About, aboutOf } from './about.ts';
+import type { Delivery } from './queries.ts';
+import type { Attempt } from './record.ts';
+
+/** What a page shows of a webhook's deliveries. Those that are retried are also among those that wait. */
+export const views = ['retrying', 'failed', 'waiting', 'delivered', 'cancelled'] as const;
+export type View = (typeof views)[number];
+
+/** A delivery as lists show it. Times are milliseconds since 1970. */
+export type ListedDelivery = Pick<
+  Delivery,
+  'id' | 'webhookId' | 'eventId' | 'type' | 'level' | 'status' | 'nextAttemptAt' | 'finishedAt'
+> & {
+  /** Attempts that were made of it, those before a replay included, and those since. */
+  made: number;
+  attempts: number;
+  /** Its last attempt, without the answer's text. */
+  last: Attempt | null;
+  /** Null when its notification is past retention, or of a connection that is being deleted. */
+  about: About | null;
+};
+
+/** A part of a webhook's deliveries; `before` is where the part before it ended. */
+export type BrowseQuery = {
+  view?: View | undefined;
+  type?: NotificationType | undefined;
+  before?: string | undefined;
+  limit: number;
+};
+
+/** `next` is where the next part starts. A part can be short and have a next one: see `selectPart`. */
+export type Part = { deliveries: ListedDelivery[]; next?: string };
+
+export type BrowsedRow = Omit<ListedDelivery, 'type' | 'last' | 'about'> & {
+  last: string | null;
+  about: string | null;
+  place: string;
+  hit: number;
+  nth: number;
+};
+
+/**
+ * The statement that reads a part of a webhook's deliveries, newest first; of those that wait, first what is due first.
+ * Each view but two is a range of an index. What has to be looked for among others is looked for in 1,000 rows at most:
+ * then the part is short.
+ */
+export function selectPart(db: Database, ownWebhook: SQL, { view, type, before, limit }: BrowseQuery) {
+  const { source, where, order, place } = walks[view ?? 'all'](before);
+  const wanted = [
+    ...(view === 'delivered' ? [sql`d.status = 'delivered'`] : []),
+    ...(type ? [sql`d.level ${sql.raw(type === EVENT ? '=' : '>')} ${EVENT_LEVEL}`] : []),
+  ];
+  const hit = wanted.length > 0 ? sql`(${sql.join(wanted, sql` and `)})` : sql`1`;
+  const most = wanted.length > 0 ? maxScanned : limit + 1;
+  return statement<BrowsedRow>(
+    db,
+    sql`select * from (
+        select ${listed(hit)}, ${place} as place, ${hit} as hit, row_number() over (${order} rows unbounded preceding) as nth
+        from ${source} where d.webhook_id = ${ownWebhook} ${where} ${order} limit ${most})
+      where hit or nth = ${maxScanned} limit ${limit + 1}`,
+  );
+}
+
+/** A part from the rows of `selectPart`. */
+export function partOf(rows: BrowsedRow[], limit: number): Part {
+  const hits = rows.filter(({ hit }) => hit);
+  const page = hits.slice(0, limit);
+  const end = hits.length > limit ? page.at(-1) : rows.find(({ nth }) => nth === maxScanned);
+  return { deliveries: page.map(asListed), ...(end && { next: end.place }) };
+}
+
+export const asListed = ({ place, hit, nth, last, about, ...row }: BrowsedRow): ListedDelivery => ({
+  ...row,
+  type: typeOfLevel(row.level),
+  last: last === null ? null : JSON.parse(last),
+  about: about === null ? null : JSON.parse(about),
+});
+
+type Walk = { source: SQL; where: SQL; order: SQL; place: SQL };
+
+const newestFirst =
+  (index: SQL, condition: SQL) =>
+  (before: string | undefined): Walk => ({
+    source: sql`deliveries d ${index}`,
+    where: sql`${condition} ${before ? sql`and d.id < ${before}` : sql.empty()}`,
+    order: sql`order by d.id desc`,
+    place: sql`d.id`,
+  });
+
+const walks: { [view in View | 'all']: (before: string | undefined) => Walk } = {
+  all: newestFirst(sql.empty(), sql.empty()),
+  delivered: newestFirst(sql.empty(), sql.empty()),
+  failed: newestFirst(sql`indexed by deliveries_failed`, sql`and d.status = 'failed'`),
+  cancelled: newestFirst(sql`indexed by deliveries_cancelled`, sql`and d.status = 'cancelled'`),
+  retrying: newestFirst(
+    sql`indexed by deliveries_retrying`,
+    sql`and d.status = 'pending' and d.attempts > 0`,
+  ),
+  waiting: (before) => ({
+    source: sql`deliveries d indexed by deliveries_due`,
+    where: sql`and d.status = 'pending' ${before ? afterDue(before) : sql.empty()}`,
+    order: sql`order by d.priority, d.next_attempt_at, d.id`,
+    place: sql`d.priority || ' ' || d.next_attempt_at || ' ' || d.id`,
+  }),
+};
+
+/** Those that are due after a place, which is `<priority> <time> <id>`; from the beginning if it makes no sense. */
+function afterDue(place: string): SQL {
+  const [, priority, dueAt, id] = /^(\d) (\d{1,15}) (\S{1,40})$/.exec(place) ?? [];
+  if (!id) return sql.empty();
+  return sql`and (d.priority, d.next_attempt_at, d.id) > (${Number(priority)}, ${Number(dueAt)}, ${id})`;
+}
+
+/** The columns of a `ListedDelivery`; those that are not `shown` are not looked up. */
+export const listed = (shown: SQL): SQL => sql`
+  d.id, d.webhook_id as webhookId, d.event_id as eventId, d.level, d.status, d.attempts,
+  d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt,
+  json_array_length(d.log) + d.attempts_omitted as made,
+  iif(${shown}, json_remove(d.log -> '$[#-1]', '$.answer'), null) as last,
+  iif(${shown}, ${aboutOf}, null) as about`;

@@ -1,0 +1,183 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Sealed } from '../../platform/crypto/sealing.ts';
+import { type Database, statement } from '../../platform/db/database.ts';
+import { burstSeconds, circuitAfter, firstWindow, widestWindow } from './policy.ts';
+import type { DeliveryKey } from './queue.ts';
+
+/** How long after the claim a call may start; what has not started by then is put back. */
+export const startWindowMs = 5_000;
+
+/** How long a claim holds: longer than the start window, the duration of a call (15 s) and of recording it. */
+export const leaseMs = 30_000;
+
+/** A webhook as a lane sees it, with the state of its receiver. */
+export type ClaimedWebhook = {
+  accountId: string;
+  url: string;
+  httpVerb: string;
+  headers: Sealed;
+  /** The most calls that it may have in flight now, and ever. */
+  window: number;
+  ceiling: number;
+  /** Whether a wider window would hold more deliveries that are due. */
+  more: boolean;
+  /** The operator's limit; null if there is none. */
+  maxPerSecond: number | null;
+  /** When the limit per second has room again. */
+  nextCallAt: number;
+  /** How many attempts have failed in a row. */
+  failures: number;
+  /** While it is in the future, the circuit is open. */
+  openUntil: number;
+  /** When the message comes that wakes the webhook for its retries; null if none does. */
+  timerAt: number | null;
+};
+
+/** A claimed delivery with its notification; `wanted` is false if the webhook no longer subscribes to it. */
+export type Claimed = DeliveryKey & {
+  claimedUntil: number;
+  attempts: number;
+  accountId: string;
+  eventId: string;
+  type: number;
+  level: number;
+  data: string;
+  /** The request that brought the notification in, if known. */
+  requestId: string | null;
+  wanted: boolean;
+};
+
+/**
+ * Whose deliveries to claim, how many, at what time (milliseconds since 1970), and whether accidents alone. `known` is
+ * the webhook as the lane saw it last, which saves looking for limits that it does not have.
+ */
+export type ClaimRequest = {
+  webhookId: string;
+  count: number;
+  now: number;
+  accidentsOnly?: boolean;
+  known?: ClaimedWebhook | undefined;
+};
+
+/**
+ * The statements that claim up to `count` due deliveries of a webhook, to be run in one batch: the claimed
+ * deliveries, what they use up of a limit per second, and the webhook's row. Claims come from a window of the
+ * webhook's first due deliveries, accidents first. Claimed ones stay in the window until they are recorded, so its
+ * size bounds the calls in flight: only accidents that come while events hold all of it have as many again. It is 0
+ * while the circuit is open, and 1 when a probe may go through.
+ */
+export const claimStatements = (
+  db: Database,
+  { webhookId, count, now, accidentsOnly = false, known }: ClaimRequest,
+) => {
+  const due = dueDeliveries(webhookId, now, accidentsOnly ? 'accidents' : 'all');
+  const limited = !known || known.maxPerSecond !== null;
+  return [
+    statement<ClaimedRow>(
+      db,
+      sql`
+      update deliveries set claimed_until = ${now + leaseMs}
+      where (webhook_id, id) in (
+        select webhook_id, id from (
+          select webhook_id, id, claimed_until from ${due} limit ${ofReceiver(webhookId, windowOf(now))})
+        where claimed_until <= ${now} limit ${limited ? ofReceiver(webhookId, callsLeft(now, count)) : count})
+      returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts, level,
+        event_id as eventId, account_id as accountId,
+        (select json_object('type', n.type, 'data', n.data, 'requestId', n.request_id,
+            'wanted', exists (select 1 from webhook_connections wc
+              where wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
+                and wc.notification_types & n.type))
+          from notifications n
+          where n.event_id = deliveries.event_id and n.level = deliveries.level) as notification`,
+    ),
+    limited ? useUpCalls(db, webhookId, now) : statement(db, sql`select 0`),
+    selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
+  ] as const;
+};
+
+/** Uses up as many calls of a limit per second as the statement before has claimed. */
+const useUpCalls = (db: Database, webhookId: string, now: number) =>
+  statement(
+    db,
+    sql`
+    insert into webhook_health (webhook_id, failures, openings, open_until, next_call_at)
+    select w.id, 0, 0, 0,
+      cast(max(${now}, coalesce(h.next_call_at, 0)) + changes() * 1000.0 / w.max_per_second + 0.999 as integer)
+    from webhooks w left join webhook_health h on h.webhook_id = w.id
+    where changes() > 0 and w.id = ${webhookId} and w.max_per_second is not null
+    on conflict (webhook_id) do update set next_call_at = excluded.next_call_at`,
+  );
+
+/** The webhook's row, and whether more is due than a window of this size holds. */
+const selectWebhook = (db: Database, webhookId: string, now: number, window: number) =>
+  statement<WebhookRow>(
+    db,
+    sql`
+    select w.account_id as accountId, w.url, w.http_verb as httpVerb, w.headers,
+      coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
+      w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
+      ${windowOf(now)} as window, ${ceilingOf} as ceiling,
+      iif(${windowOf(now)} between 1 and ${ceilingOf} - 1,
+        exists (select 1 from ${dueDeliveries(webhookId, now)} limit 1 offset ${window}), 0) as more
+    from webhooks w left join webhook_health h on h.webhook_id = w.id
+    where w.id = ${webhookId} and w.stopped_at is null`,
+  );
+
+const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
+
+/**
+ * A webhook's due deliveries, claimed or not, accidents first. With every priority named SQLite reads them off the
+ * index in this order, and seeks past those that are not due yet.
+ */
+export const dueDeliveries = (
+  webhookId: SQL | string,
+  now: number,
+  which: keyof typeof priorities = 'all',
+): SQL => sql`
+  deliveries indexed by deliveries_due
+  where webhook_id = ${webhookId} and status = 'pending' and priority in ${priorities[which]}
+    and next_attempt_at <= ${now}
+  order by priority, next_attempt_at`;
+
+/** SQL for the most calls that `w` may ever have in flight. */
+export const ceilingOf: SQL = sql`coalesce(w.max_in_flight, ${widestWindow})`;
+
+/** SQL for something of a webhook's receiver; 0 if the webhook has been deleted or stopped. */
+const ofReceiver = (webhookId: string, value: SQL): SQL => sql`
+  coalesce((select ${value} from webhooks w
+    left join webhook_health h on h.webhook_id = w.id
+    where w.id = ${webhookId} and w.stopped_at is null), 0)`;
+
+/** SQL for the calls that `w`, with the health `h`, may have in flight. */
+export const windowOf = (now: number): SQL => sql`
+  case when h.failures >= ${circuitAfter} then iif(h.open_until > ${now}, 0, 1)
+    else min(coalesce(h.window, ${firstWindow}), ${ceilingOf}) end`;
+
+/** SQL for how many of `count` calls a limit per second leaves; all if there is none. */
+const callsLeft = (now: number, count: number): SQL => sql`
+  case when w.max_per_second is null then ${count}
+    else min(${count}, max(0, cast(max(1, w.max_per_second * ${burstSeconds})
+      - max(0, coalesce(h.next_call_at, 0) - ${now}) * w.max_per_second / 1000.0 as integer))) end`;
+
+type WebhookRow = Omit<ClaimedWebhook, 'headers' | 'more'> & { headers: string; more: number };
+
+type ClaimedRow = Omit<Claimed, 'type' | 'data' | 'requestId' | 'wanted'> & { notification: string | null };
+
+/** Puts the results of `claimStatements` together. The webhook is undefined if it has been deleted. */
+export function readClaim(rows: ClaimedRow[], [webhook]: WebhookRow[]) {
+  return {
+    webhook:
+      webhook &&
+      ({
+        ...webhook,
+        headers: JSON.parse(webhook.headers),
+        more: webhook.more === 1,
+      } satisfies ClaimedWebhook),
+    claimed: rows.map(({ notification, ...row }): Claimed => {
+      const { wanted, ...loaded } = notification
+        ? JSON.parse(notification)
+        : { type: 0, data: '{}', requestId: null, wanted: 0 };
+      return { ...row, ...loaded, wanted: wanted === 1 };
+    }),
+  };
+}

@@ -1,0 +1,207 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { firstIdAt, newId, uuidV7Sql } from '../../platform/db/ids.ts';
+import { inTurn } from '../../platform/db/turns.ts';
+import { isUntold, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
+import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
+import { dueDeliveries } from './claim.ts';
+import { holdLevels } from './levels.ts';
+import { priorityOf } from './policy.ts';
+import { send, wakeOf } from './queue.ts';
+
+/** The most deliveries that the transaction of an ingest call makes, and each that follows it. */
+const maxInFirst = 2000;
+const maxInNext = 500;
+
+/** Sorts after every id. */
+const END = '~';
+
+const webhooksIn = (deliveries: number, notifications: number): number =>
+  Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
+
+/**
+ * The statements that give each webhook that subscribes to them a pending delivery of each untold notification
+ * (spec 6.1), as far as one transaction goes; a fan-out remembers the rest, for `continueFanOut`. They run in this
+ * order, before the notifications and records are written. The notifications are all of one type; the transaction has
+ * `inAll` of it.
+ */
+export function fanOut(
+  db: Database,
+  source: NotificationSource,
+  type: NotificationType,
+  notifications: NewNotification[],
+  inAll: number,
+) {
+  const keys = notifications.map(({ data, ...key }) => ({
+    ...key,
+    priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
+  }));
+  const untold = sql`select n.value from json_each(${JSON.stringify(keys)}) n where ${isUntold}`;
+  const subscribers = subscribersOf(source.connectionId, type);
+  const first = firstWebhooks(source, type, inAll);
+  return {
+    idle: selectIdle(db, source.now, type, first, sql`exists (${untold})`),
+    deliveries: change(db, insertDeliveries(source, source.now, untold, first)),
+    rest: statement<{ id: string }>(
+      db,
+      sql`
+      insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
+      select ${newId()}, ${source.accountId}, ${source.connectionId}, ${type},
+        (select json_group_array(json(value)) from (${untold})), (select max(webhook_id) from ${first}),
+        ${source.now}
+      where exists (select 1 from webhook_connections where ${subscribers}
+          limit 1 offset ${webhooksIn(maxInFirst, inAll)})
+        -- The first of them has just been given a delivery of each that is untold.
+        and exists (select 1 from deliveries where id >= ${firstIdAt(source.now)}
+          and webhook_id = (select webhook_id from webhook_connections where ${subscribers} limit 1))
+      returning id`,
+    ),
+  };
+}
+
+/** The statement that makes later levels wait for earlier ones, once the accidents' notifications are written. */
+export const holdNewLevels = (
+  db: Database,
+  source: NotificationSource,
+  notifications: NewNotification[],
+  inAll: number,
+) =>
+  holdLevels(
+    db,
+    sql`select value from json_each(${JSON.stringify(notifications.map(({ eventId, level }) => ({ eventId, level })))})`,
+    firstWebhooks(source, ACCIDENT, inAll),
+    source.now,
+    source.now,
+  );
+
+/** Those that the transaction of the call itself serves. */
+const firstWebhooks = (
+  { connectionId }: NotificationSource,
+  type: NotificationType,
+  inAll: number,
+): SQL => sql`(
+  select webhook_id from webhook_connections where ${subscribersOf(connectionId, type)}
+  order by webhook_id limit ${webhooksIn(maxInFirst, inAll)})`;
+
+type Row = {
+  accountId: string;
+  connectionId: string;
+  type: NotificationType;
+  /** How many. */
+  notifications: number;
+  expandedTo: string;
+  createdAt: number;
+};
+
+/**
+ * Goes on with a fan-out, in small transactions that take turns with others of the account, while it is `inTime`. Each
+ * moves the fan-out's mark, so that repeating one, or two at a time, makes no delivery twice. Returns whether it is
+ * done.
+ */
+export async function continueFanOut(env: Env, id: string, inTime: () => boolean): Promise<boolean> {
+  const db = openDatabase(env);
+  const [row] = await db.all<Row>(sql`
+    select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
+      json_array_length(notifications) as notifications, expanded_to as expandedTo
+    from fan_outs where id = ${id}`);
+  for (let mark = row?.expandedTo; row && mark !== undefined && mark < END; ) {
+    if (!inTime()) return false;
+    const from = mark;
+    const step = await inTurn(row.accountId, () => expandNext(env, db, id, row, from));
+    if (step === 'busy') return false;
+    if (step.result === from) return false; // the account is being moved: it goes on there
+    mark = step.result;
+  }
+  return true;
+}
+
+/** Serves the webhooks that follow `mark`, unless somebody else just has; returns where the fan-out now stands. */
+async function expandNext(
+  env: Env,
+  db: Database,
+  id: string,
+  row: Row,
+  mark: string,
+): Promise<string | undefined> {
+  const { accountId, connectionId, type, notifications, createdAt } = row;
+  const now = Date.now();
+  const source = { accountId, connectionId, now, requestId: '' };
+  // Webhooks that were created later are not told of what came before.
+  const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
+  const count = webhooksIn(maxInNext, notifications);
+  const next = sql`(
+    select webhook_id from webhook_connections where ${subscribers} and webhook_id > ${mark}
+      and exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark})
+    order by webhook_id limit ${count})`;
+  const keys = sql`select n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
+  const [idle, , , [moved]] = await transaction(db, [
+    selectIdle(db, now, type, next, sql`1`),
+    change(db, insertDeliveries(source, createdAt, keys, next)),
+    type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : change(db, sql`select 0`),
+    statement<{ mark: string }>(
+      db,
+      sql`
+      update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
+      where id = ${id} and expanded_to = ${mark} returning expanded_to as mark`,
+    ),
+    statement(db, sql`delete from fan_outs where id = ${id} and expanded_to = ${END}`),
+  ]);
+  await send(
+    env.DELIVERIES,
+    wakeOf(
+      accountId,
+      idle.map(({ webhookId }) => webhookId),
+      type,
+    ),
+  );
+  if (moved) return moved.mark;
+  const [there] = await db.all<{ mark: string }>(
+    sql`select expanded_to as mark from fan_outs where id = ${id}`,
+  );
+  return there?.mark;
+}
+
+const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
+  sql`connection_id = ${connectionId} and notification_types & ${type}`;
+
+/**
+ * Those of the webhooks that have to be woken. For events, the ones with some due are being worked for already. An
+ * accident has lanes of its own, so that it need not wait for one whose calls take long.
+ */
+const selectIdle = (db: Database, now: number, type: NotificationType, webhooks: SQL, condition: SQL) =>
+  statement<{ webhookId: string }>(
+    db,
+    sql`
+    select webhook_id as webhookId from ${webhooks} w where ${condition}
+      ${
+        type === ACCIDENT
+          ? sql.empty()
+          : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, now, 'events')} limit 1)`
+      }`,
+  );
+
+/** Each of the notifications, which are of the time `createdAt`, for each of the webhooks. */
+const insertDeliveries = (
+  { accountId, now }: NotificationSource,
+  createdAt: number,
+  notifications: SQL,
+  webhooks: SQL,
+): SQL => sql`
+  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
+  select w.webhook_id, ${uuidV7Sql(createdAt)}, ${accountId}, n.value->>'eventId', n.value->>'level', 'pending',
+    n.value->>'priority', ${now}
+  from (${notifications}) n cross join ${webhooks} w`;
+
+/** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */
+export type SingleDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };
+
+/** Deliveries for one webhook alone. */
+export const deliverTo = (db: Database, accountId: string, webhookId: string, deliveries: SingleDelivery[]) =>
+  statement(
+    db,
+    sql`
+    insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
+    select ${webhookId}, value->>'id', ${accountId}, value->>'eventId', value->>'level', 'pending',
+      value->>'priority', value->>'dueAt'
+    from json_each(${JSON.stringify(deliveries)})`,
+  );

@@ -1,0 +1,65 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database, statement } from '../../platform/db/database.ts';
+import { firstIdAtSql } from '../../platform/db/ids.ts';
+import { ACCIDENT } from '../notifications/types.ts';
+import { levelPatienceMs } from './policy.ts';
+
+/** A level of an accident. */
+type Level = { eventId: string; level: number };
+
+const lastLevel = 3;
+
+/**
+ * Makes new deliveries of an accident's levels wait, up to a minute, while a level below them is pending for the same
+ * webhook: a receiver then sees the levels in order, unless it takes long (design 9). Runs in the transaction that
+ * adds the deliveries, after their notifications, of the time `createdAt`, are written. `webhooks` are those that have
+ * just been served.
+ */
+export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: number, now: number) =>
+  change(
+    db,
+    sql`
+    update deliveries set next_attempt_at = ${now + levelPatienceMs}
+    where (webhook_id, id) in (
+      select d.webhook_id, d.id
+      from (${levels}) n
+      cross join notifications own on own.event_id = n.value->>'eventId' and own.level = n.value->>'level'
+        and own.created_at = ${createdAt}
+      cross join notifications below on below.event_id = own.event_id and below.level between 1 and own.level - 1
+        and below.created_at > ${now - levelPatienceMs}
+      cross join ${webhooks} w
+      cross join deliveries b on ${deliveryOf('b', 'below')} and b.webhook_id = w.webhook_id and b.status = 'pending'
+      cross join deliveries d on ${deliveryOf('d', 'own')} and d.webhook_id = w.webhook_id and d.status = 'pending'
+      where d.attempts = 0 and d.claimed_until = 0)`,
+  );
+
+/** Makes the levels due that have waited for these deliveries of a webhook. They have ended. */
+export const releaseNextLevels = (
+  db: Database,
+  webhookId: string,
+  ended: (Level & { type: number })[],
+  now: number,
+) => {
+  const levels = ended.filter(({ type, level }) => type === ACCIDENT && level < lastLevel);
+  if (levels.length === 0) return statement(db, sql`select 0`);
+  return statement(
+    db,
+    sql`
+    update deliveries set next_attempt_at = ${now}
+    where (webhook_id, id) in (
+      select d.webhook_id, d.id
+      from json_each(${JSON.stringify(levels.map(({ eventId, level }) => ({ eventId, level })))}) n
+      cross join notifications next on next.event_id = n.value->>'eventId'
+        and next.level = (select min(level) from notifications
+          where event_id = n.value->>'eventId' and level > n.value->>'level')
+      cross join deliveries d on ${deliveryOf('d', 'next')} and d.webhook_id = ${webhookId} and d.status = 'pending'
+      where d.attempts = 0 and d.next_attempt_at > ${now})`,
+  );
+};
+
+/** SQL that finds a delivery by its notification: its id says when that was created. */
+const deliveryOf = (delivery: string, notification: string): SQL => {
+  const [d, n] = [sql.raw(delivery), sql.raw(notification)];
+  return sql`${d}.id >= ${firstIdAtSql(sql`${n}.created_at`)} and ${d}.id < ${firstIdAtSql(sql`(${n}.created_at + 1)`)}
+    and ${d}.event_id = ${n}.event_id and ${d}.level = ${n}.level`;
+};

@@ -1,0 +1,65 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { windowOf } from './claim.ts';
+import type { Attempt } from './record.ts';
+
+/** The receiver behind a webhook: how it has been doing, and what it is allowed. Times are milliseconds since 1970. */
+export type Receiver = {
+  id: string;
+  /** Attempts that failed in a row. */
+  failures: number;
+  /** Until when its circuit is open; null if it is not. */
+  openUntil: number | null;
+  /** What operators allow it at most: calls in flight, and calls a second; null: what the service allows. */
+  maxInFlight: number | null;
+  maxPerSecond: number | null;
+  /** How many calls it may have in flight now; 0 while its circuit is open. */
+  window: number;
+};
+
+/** With what went wrong at its last attempt that failed; null if that is not known. */
+export type AilingReceiver = Receiver & { lastFailure: Pick<Attempt, 'result' | 'status'> | null };
+
+/** The receivers of the account's webhooks with their urls, oldest first; or that of one webhook. */
+export async function listReceivers(
+  env: Env,
+  caller: Caller,
+  webhookId?: string,
+): Promise<(Receiver & { url: string })[]> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      statement<Receiver & { url: string }>(
+        db,
+        sql`
+        select w.id, w.url, ${stateAt(Date.now())}
+        where w.account_id = ${caller.accountId} ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}
+        order by w.created_at, w.id`,
+      ),
+    ],
+    { repeatable: true },
+  );
+  return rows;
+}
+
+/** The receivers of the webhooks that `which` selects, for batches that read other things as well. */
+export const selectReceivers = (db: Database, which: SQL, now: number) =>
+  statement<Receiver & { lastFailure: string | null }>(
+    db,
+    sql`select w.id, h.last_failure as lastFailure, ${stateAt(now)} where ${which}`,
+  );
+
+/** A row of `selectReceivers`. */
+export const asReceiver = (row: Receiver & { lastFailure: string | null }): AilingReceiver => ({
+  ...row,
+  lastFailure: row.lastFailure === null ? null : JSON.parse(row.lastFailure),
+});
+
+/** SQL for the columns of a receiver but its webhook's, and where they come from. */
+const stateAt = (now: number): SQL => sql`
+  coalesce(h.failures, 0) as failures, iif(h.open_until > ${now}, h.open_until, null) as openUntil,
+  w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond,
+  ${windowOf(now)} as window
+  from webhooks w left join webhook_health h on h.webhook_id = w.id`;

@@ -1,0 +1,125 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database, jsonList, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { invalid } from '../../platform/errors.ts';
+import { type DeliveryKey, send, wakeOf } from './queue.ts';
+import { candidates, idRanges, isReplayable, ownWebhook, type ReplaySelection } from './replayable.ts';
+
+/** What a call has replayed; `next` is the delivery `after` which to go on if there are more. */
+export type Replayed = { replayed: number; more: boolean; next?: string };
+
+/** How many deliveries a call looks at. */
+export const maxReplayedPerCall = 5000;
+
+/** How many of them a transaction looks at, so that nobody waits long for D1. */
+const perChunk = 1000;
+
+/**
+ * Sends finished deliveries of one of the account's webhooks again, oldest first: each starts its schedule from the
+ * beginning, under the same Delivery-Id, with its priority and its earlier attempts kept. Its receiver's circuit lets a
+ * probe through at once. Left out are those too near the end of retention to finish within it, and those that the
+ * webhook does not subscribe to now. When this fails midway, the sweep wakes what has been changed by then.
+ *
+ * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
+ */
+export async function replay(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  selection: ReplaySelection,
+): Promise<Replayed> {
+  const whose = ownWebhook(caller, webhookId);
+  const now = Date.now();
+  let { ids } = idRanges(env, selection, now);
+  let replayed = 0;
+  let more = true;
+  for (let looked = 0; more && looked < maxReplayedPerCall; looked += perChunk) {
+    const chunk = candidates(whose, ids, perChunk);
+    const [[seen], { meta }] = await asCaller(env, caller, (db) => [
+      statement<{ count: number; last: string | null }>(
+        db,
+        sql`select count(*) as count, max(id) as last from (${chunk})`,
+      ),
+      startAgain(db, now, sql`select webhook_id, id from (${chunk}) d where ${isReplayable}`),
+      looked > 0 ? statement(db, sql`select 0`) : allowProbe(db, whose, now),
+    ]);
+    replayed += meta.changes;
+    more = seen?.count === perChunk;
+    ids = { ...ids, from: seen?.last ?? ids.from };
+  }
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
+  return { replayed, more, ...(more && { next: ids.from }) };
+}
+
+/**
+ * Sends these deliveries of one of the account's webhooks again, as `replay` does, and leaves out those that cannot be
+ * replayed. Returns how many it sends.
+ *
+ * @throws Refusal: unauthenticated, forbidden, unavailable
+ */
+export async function replaySome(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  ids: string[],
+): Promise<number> {
+  const whose = ownWebhook(caller, webhookId);
+  const now = Date.now();
+  const { from } = idRanges(env, {}, now).ids;
+  const [{ meta }] = await asCaller(env, caller, (db) => [
+    startAgain(
+      db,
+      now,
+      sql`select webhook_id, id from deliveries d
+        where webhook_id = ${whose} and id in ${jsonList(ids)} and id > ${from} and ${isReplayable}`,
+    ),
+    allowProbe(db, whose, now),
+  ]);
+  if (meta.changes > 0) await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
+  return meta.changes;
+}
+
+/**
+ * Sends one finished delivery of the account again, as `replay` does. A pending one stays as it is.
+ *
+ * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
+ */
+export async function replayOne(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<Replayed> {
+  const whose = ownWebhook(caller, webhookId);
+  const now = Date.now();
+  const { from } = idRanges(env, {}, now).ids;
+  const [[found], { meta }] = await asCaller(env, caller, (db) => [
+    statement<{ isPending: number; isTooOld: number }>(
+      db,
+      sql`select status = 'pending' as isPending, id < ${from} as isTooOld from deliveries
+        where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`,
+    ),
+    startAgain(
+      db,
+      now,
+      sql`select webhook_id, id from deliveries d
+        where webhook_id = ${whose} and id = ${id} and id > ${from} and ${isReplayable}`,
+    ),
+    allowProbe(db, whose, now),
+  ]);
+  if (meta.changes === 0 && found && !found.isPending)
+    throw invalid(
+      found.isTooOld
+        ? 'This delivery is too old to be replayed'
+        : 'The webhook does not subscribe to this notification any more',
+    );
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
+  return { replayed: meta.changes, more: false };
+}
+
+/** Makes deliveries, given by their keys, pending and due. */
+const startAgain = (db: Database, now: number, keys: SQL) =>
+  change(
+    db,
+    sql`
+    update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
+    where (webhook_id, id) in (${keys})`,
+  );
+
+const allowProbe = (db: Database, webhook: SQL, now: number) =>
+  statement(db, sql`update webhook_health set open_until = ${now} where webhook_id = ${webhook}`);

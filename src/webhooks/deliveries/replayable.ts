@@ -1,0 +1,84 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { config } from '../../platform/config.ts';
+import type { Caller } from '../../platform/db/guard.ts';
+import { firstIdAt } from '../../platform/db/ids.ts';
+import { invalid } from '../../platform/errors.ts';
+import { giveUpAfterMs } from './policy.ts';
+
+/**
+ * Which finished deliveries of a webhook to replay: those that it missed, which failed or were cancelled, or those that
+ * were delivered as well; created since a time and before another (milliseconds since 1970), and after the delivery
+ * `after`.
+ */
+export type ReplaySelection = {
+  since?: number | undefined;
+  until?: number | undefined;
+  includeDelivered?: boolean | undefined;
+  after?: string | undefined;
+};
+
+/** A range of Delivery-Ids, without its ends. */
+export type IdRange = { from: string; to: string; includeDelivered: boolean };
+
+/** So long before the end of retention a delivery can no longer be replayed: it might be deleted before it ends. */
+const marginMs = 2 * giveUpAfterMs;
+
+/** The age up to which a delivery can be replayed, in milliseconds. */
+export const replayableMs = (env: Env): number => Math.max(0, config(env).retentionMs - marginMs);
+
+/** Sorts after every id. */
+const END = '~';
+
+/**
+ * The ids that a selection is about: those that can be replayed, and those that are too old for it.
+ *
+ * @throws Refusal: invalid, for an empty time span
+ */
+export function idRanges(
+  env: Env,
+  { since = 0, until, includeDelivered = false, after = '' }: ReplaySelection,
+  now: number,
+): { ids: IdRange; tooOld: IdRange } {
+  if (until !== undefined && since >= until)
+    throw invalid('since must be before until', [{ field: 'since', message: 'must be before until' }]);
+  // No delivery has the first id of a time, so that ranges can do without their ends.
+  const oldest = firstIdAt(now - replayableMs(env));
+  const from = later(firstIdAt(since), after);
+  const to = until === undefined ? END : firstIdAt(until);
+  return {
+    ids: { from: later(from, oldest), to, includeDelivered },
+    tooOld: { from, to: earlier(to, oldest), includeDelivered },
+  };
+}
+
+const later = (a: string, b: string): string => (a > b ? a : b);
+const earlier = (a: string, b: string): string => (a < b ? a : b);
+
+/** SQL for the id of a webhook, null if it is not the account's. */
+export const ownWebhook = ({ accountId }: Caller, id: string): SQL =>
+  sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
+
+/**
+ * SQL for the first deliveries of a range, by id, read off an index. Some of them cannot be replayed after all: so it
+ * reads no more than `limit` rows of a status, whatever there is.
+ */
+export function candidates(webhook: SQL, { from, to, includeDelivered }: IdRange, limit: number): SQL {
+  const columns = sql`select webhook_id, id, event_id, level, status`;
+  const inRange = sql`webhook_id = ${webhook} and id > ${from} and id < ${to}`;
+  const first = sql`order by id limit ${limit}`;
+  if (includeDelivered) return sql`${columns} from deliveries where ${inRange} ${first}`;
+  return sql`
+    select * from (
+      ${columns} from deliveries indexed by deliveries_failed where status = 'failed' and ${inRange} ${first})
+    union all
+    select * from (
+      ${columns} from deliveries indexed by deliveries_cancelled where status = 'cancelled' and ${inRange} ${first})
+    ${first}`;
+}
+
+/** SQL for whether the candidate `d` can be replayed: it is finished, and its webhook subscribes to it. */
+export const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
+  select 1 from notifications n
+  join webhook_connections wc on wc.connection_id = n.connection_id and wc.webhook_id = d.webhook_id
+    and wc.notification_types & n.type
+  where n.event_id = d.event_id and n.level = d.level))`;

@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import { Limit, QueryChoice, QueryCode, QueryId, QueryText, QueryTime } from '../../platform/query.ts';
+import { accidentLevels, notificationTypes } from '../notifications/types.ts';
+import { statuses } from './queries.ts';
+
+/** What narrows the list of deliveries, by parameter. */
+export const deliveryFilters = {
+  webhookId: QueryId,
+  status: QueryChoice(statuses, `must be one of ${statuses.join(', ')}`),
+  type: QueryCode(notificationTypes, 'must be 1 (accident) or 2 (event)'),
+  eventId: QueryId,
+  from: QueryTime,
+  to: QueryTime,
+};
+
+/** What a client asks the list of deliveries for: each parameter with all its values. */
+export const DeliveryListQuery = v.object({
+  limit: Limit,
+  cursor: v.optional(QueryText),
+  ...v.partial(v.object(deliveryFilters)).entries,
+});
+export type DeliveryListQuery = v.InferOutput<typeof DeliveryListQuery>;
+
+const id = v.pipe(v.string(), v.uuid());
+const time = v.pipe(v.string(), v.isoTimestamp());
+const integer = v.pipe(v.number(), v.integer());
+
+/** What came of the latest attempt of a delivery. */
+export const LastAnswer = v.object({ status: v.nullable(integer), kind: v.string(), at: time });
+
+/** A delivery as clients list it: nothing of what is sent, and nothing of the receiver's answer but its status. */
+export const DeliverySummary = v.object({
+  id,
+  webhookId: id,
+  eventId: id,
+  type: v.pipe(v.number(), v.integer(), v.values(notificationTypes)),
+  level: v.nullable(v.pipe(v.number(), v.integer(), v.values(accidentLevels))),
+  status: v.picklist(statuses),
+  attempts: integer,
+  nextAttemptAt: v.nullable(time),
+  createdAt: time,
+  lastAnswer: v.nullable(LastAnswer),
+});
+export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;

@@ -1,0 +1,137 @@
+import { type Database, openDatabase, transaction } from '../../platform/db/database.ts';
+import { slotsPerAccount } from '../../platform/db/slots.ts';
+import { othersAreActive } from '../../platform/db/turns.ts';
+import { laneCalls } from './calls.ts';
+import {
+  type ClaimedWebhook,
+  type ClaimRequest,
+  claimStatements,
+  readClaim,
+  startWindowMs,
+} from './claim.ts';
+import { addTallies, countEarlier, noTally, type Tally } from './counts.ts';
+import { paceMs } from './policy.ts';
+import type { Wake } from './queue.ts';
+import { type Recorded, type RecordOptions, recordStatements, reportOf, tallyOf } from './record.ts';
+import { logAttempts } from './telemetry.ts';
+
+/** How a lane ended: nothing was left to claim, its time was up, or the webhook has been deleted. */
+export type LaneEnd = {
+  reason: 'idle' | 'out of time' | 'webhook gone';
+  /** The webhook after the last record. */
+  webhook: ClaimedWebhook | undefined;
+  /** When the first of the retries that this lane has scheduled is due; undefined if it scheduled none. */
+  retryAt: number | undefined;
+};
+
+/**
+ * How many transactions of an account's lanes may wait for D1 at a time, and for how long one waits for its turn: D1
+ * runs one after the other, so whatever one account has to deliver, the others wait for a few of them at most.
+ */
+const turnsAtD1 = slotsPerAccount(
+  (accountId) => (othersAreActive(accountId) ? 1 : 4),
+  2,
+  (accountId, ms) => (othersAreActive(accountId) ? Math.min(ms, longestRestMs) : 0),
+);
+const longestRestMs = 20;
+const turnPatienceMs = 5_000;
+
+/**
+ * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
+ * transaction of the next claim, until a claim comes back empty or it is no longer `inTime`, which is asked before each
+ * transaction (design 9). `onFull` is called after each claim that leaves work for other lanes, with the number of lanes
+ * that there is work for.
+ *
+ * @throws Refusal: unavailable, or whatever D1 throws; claims then lapse, and the sweep wakes what they held
+ */
+export async function runLane(
+  env: Env,
+  { accountId, webhookId, lane, accidents = false }: Wake,
+  inTime: () => boolean,
+  onFull: (lanes: number) => void,
+): Promise<LaneEnd> {
+  const db = openDatabase(env);
+  const calls = laneCalls(env, accountId, webhookId);
+  const counts = putOffCounts();
+  let webhook: ClaimedWebhook | undefined;
+  let full = false;
+  const recordAndClaim = async (count: number) => {
+    const now = Date.now();
+    const outcomes = calls.takeFinished();
+    logAttempts(webhookId, outcomes);
+    const claim = { webhookId, count, now, accidentsOnly: accidents, known: webhook };
+    const report = webhook && reportOf(outcomes, webhook);
+    const earlier = counts.take(outcomes, full);
+    const found = await inOneTransaction(db, claim, outcomes, { report, earlier, now });
+    if (found.webhook) calls.start(found.webhook, found.claimed, now + startWindowMs);
+    return { ...found, now };
+  };
+  for (;;) {
+    const more = inTime();
+    const count = more ? calls.room() : 0;
+    // Accidents wait for nobody.
+    const turn = !accidents && (await turnsAtD1.run(accountId, turnPatienceMs, () => recordAndClaim(count)));
+    const { webhook: found, claimed, now } = turn || (await recordAndClaim(count));
+    webhook = found;
+    full = claimed.length > 0 && (webhook?.more || claimed.length === count);
+    if (webhook && full) {
+      await calls.paceKnown();
+      onFull(calls.lanesFor(webhook.window));
+    }
+    if (calls.idle()) {
+      const pauseMs = webhook && lane === 1 && more ? paceMs(webhook, now) : 0;
+      const reason = !webhook ? 'webhook gone' : count > 0 ? 'idle' : 'out of time';
+      if (pauseMs === 0) {
+        await counts.rest((earlier) => transaction(db, [countEarlier(db, webhookId, earlier, Date.now())]));
+        return { reason, webhook, retryAt: calls.retryAt() };
+      }
+      await scheduler.wait(pauseMs);
+    } else await calls.progress(more);
+  }
+}
+
+/** While a lane has more to do, so many attempts are counted together, which saves writing a row each time. */
+const countedTogether = 10;
+
+/** What a lane has recorded and not counted yet. */
+function putOffCounts() {
+  let waiting = noTally;
+  const takeAll = (): Tally => {
+    const earlier = waiting;
+    waiting = noTally;
+    return earlier;
+  };
+  return {
+    /** What to count with these outcomes, besides themselves; or 'later' if `more` will follow. */
+    take(outcomes: Recorded[], more: boolean): Tally | 'later' {
+      const together = addTallies([waiting, tallyOf(outcomes)]);
+      if (!more || attemptsOf(together) >= countedTogether) return takeAll();
+      waiting = together;
+      return 'later';
+    },
+    /** Counts what is left with `count`. */
+    async rest(count: (earlier: Tally) => Promise<unknown>): Promise<void> {
+      if (attemptsOf(waiting) > 0) await count(takeAll());
+    },
+  };
+}
+
+const attemptsOf = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
+
+/** One round trip for the outcomes so far and the next claim. */
+async function inOneTransaction(
+  db: Database,
+  claim: ClaimRequest,
+  outcomes: Recorded[],
+  options: RecordOptions,
+) {
+  const claiming = claimStatements(db, claim);
+  if (outcomes.length === 0) {
+    const [claimed, , webhook] = await transaction(db, claiming);
+    return readClaim(claimed, webhook);
+  }
+  // A claim that D1 does not confirm lapses; recording twice is harmless.
+  const statements = [...recordStatements(db, claim.webhookId, outcomes, options), ...claiming] as const;
+  const [, , , , claimed, , webhook] = await transaction(db, statements, { repeatable: true });
+  return readClaim(claimed, webhook);
+}

@@ -1,0 +1,95 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { toldAfter, toldBefore } from '../../fleet/accidents/notified.ts';
+import { change, type Database, statement } from '../../platform/db/database.ts';
+import { firstIdAt } from '../../platform/db/ids.ts';
+import type { AccidentNotification, EventNotification } from './payloads.ts';
+import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
+
+/** What notifications come from: a connection of an account, in a request, at a time in milliseconds since 1970. */
+export type NotificationSource = { accountId: string; connectionId: string; requestId: string; now: number };
+
+/**
+ * One notification to be told, if it has not been: its key, and its payload. An event's payload lacks what its
+ * vehicle adds, which the database fills in from the row of `vehicleId` as it writes. `accident` is what the record
+ * says, which decides whether this is told.
+ */
+export type NewNotification = {
+  eventId: string;
+  level: number;
+  type: NotificationType;
+  vehicleId?: string;
+  accident?: { notificationLevel: number; dismissed: boolean; sourceUpdatedAt?: number | null | undefined };
+  data: EventNotification | AccidentNotification;
+};
+
+/**
+ * Whether `n`, a notification as JSON, is to be told: an event that is not there yet, of a known vehicle, or what a
+ * record adds to the levels of its accident that were told. Everything that asks this runs before the events and
+ * accidents are written, so that repeating the batch tells nobody twice.
+ */
+export const isUntold = sql`
+  case when n.value->>'level' = 0
+    then not exists (select 1 from safety_events where id = n.value->>'eventId')
+      and exists (select 1 from vehicles where id = n.value->>'vehicleId')
+    else (select ${toldAfter(sql`n.value->'accident'`)} <> ${toldBefore}
+        from (select 1) left join accidents a on a.id = n.value->>'eventId')
+      -- The code before accidents had rows tells of some while this one takes its place.
+      and not exists (select 1 from notifications
+        where event_id = n.value->>'eventId' and level = n.value->>'level')
+  end`;
+
+/** Writes the notifications of untold events, with what their vehicles add, if some webhook gets them. */
+export const insertEventNotifications = (
+  db: Database,
+  source: NotificationSource,
+  notifications: NewNotification[],
+) =>
+  change(
+    db,
+    sql`
+    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
+    select n.value->>'eventId', 0, n.value->>'type', ${source.accountId}, ${source.connectionId},
+      json_set(n.value->>'data', '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''),
+        '$.vehicleGroups', json(v.groups)),
+      ${source.now}, ${source.requestId}
+    from json_each(${ifDelivered(source, EVENT, notifications)}) n
+    cross join vehicles v on v.id = n.value->>'vehicleId'
+    where not exists (select 1 from safety_events where id = n.value->>'eventId')
+    on conflict do nothing`,
+  );
+
+/** Writes the notifications of untold levels of accidents, if some webhook gets them. */
+export const insertAccidentNotifications = (
+  db: Database,
+  source: NotificationSource,
+  notifications: NewNotification[],
+) => change(db, insertAll(source, ifDelivered(source, ACCIDENT, notifications), isUntold));
+
+/** Writes notifications that exist nowhere else, such as those of a test. */
+export const insertNotifications = (
+  db: Database,
+  source: NotificationSource,
+  notifications: NewNotification[],
+) => statement(db, insertAll(source, sql`${JSON.stringify(notifications)}`, sql`true`));
+
+/**
+ * Notifications of one type as JSON; none of them if no webhook subscribes to the type, for then nobody needs them. The
+ * first webhook that does has just been given a delivery of each: when it has none, no notification is looked at.
+ */
+const ifDelivered = (
+  { connectionId, now }: NotificationSource,
+  type: NotificationType,
+  notifications: NewNotification[],
+): SQL => sql`iif(
+  exists (select 1 from deliveries
+    where id >= ${firstIdAt(now)} and webhook_id = (select webhook_id from webhook_connections
+      where connection_id = ${connectionId} and notification_types & ${type} limit 1)),
+  ${JSON.stringify(notifications)}, '[]')`;
+
+const insertAll = (source: NotificationSource, notifications: SQL, condition: SQL) => sql`
+    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
+    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
+      ${source.connectionId}, n.value->>'data', ${source.now}, ${source.requestId}
+    from json_each(${notifications}) n
+    where ${condition}
+    on conflict do nothing`;

@@ -1,0 +1,190 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { auditDays, pruneAudit } from '../../../src/accounts/audit/prune.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
+import {
+  as,
+  call,
+  type IssuedToken,
+  operator,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+type Entry = {
+  actor: string;
+  actorName: string | null;
+  action: string;
+  subject: string;
+  subjectId: string;
+  subjectName: string | null;
+  fields: string[];
+};
+
+const log = async ({ accountId }: World) =>
+  (await operator.get<Entry[]>(`/operator/accounts/${accountId}/audit`)).data;
+
+/** What has been noted since the account was opened, oldest first, in a few words each. */
+const told = async (us: World) => {
+  const entries = (await log(us)).toReversed().slice(openings);
+  return entries.map(({ actor, actorName, action, subject, subjectName, fields }) =>
+    [actor, actorName, action, subject, subjectName, ...fields].filter((word) => word !== null).join(' '),
+  );
+};
+const openings = 4; // account, token, connection, ingest key
+
+describe('the audit log', () => {
+  it('begins with the account', async () => {
+    const us = await world();
+    expect(
+      (await log(us))
+        .toReversed()
+        .map(({ actor, action, subject, subjectName }) => [actor, action, subject, subjectName]),
+    ).toEqual([
+      ['operator', 'created', 'account', 'Acme Insurance'],
+      ['operator', 'created', 'API token', 'main'],
+      ['operator', 'created', 'connection', 'Motive'],
+      ['operator', 'created', 'ingest key', 'connector'],
+    ]);
+  });
+
+  it('says which token created, changed and deleted a webhook, by its host alone', async () => {
+    const us = await world();
+    const api = as(us.apiToken);
+    const body = webhookBody(us, { url: 'https://hooks.example.com:8443/secret?key=secret' });
+    const { data } = await api.post<WebhookOut>('/webhook', body);
+    await api.put(`/webhook/${data.id}`, body);
+    await operator.patch(`/operator/webhooks/${data.id}/limits`, { maxInFlight: 3 });
+    await api.delete(`/webhook/${data.id}`);
+    expect(await told(us)).toEqual([
+      'token main created webhook hooks.example.com:8443',
+      'token main changed webhook hooks.example.com:8443',
+      'operator changed webhook hooks.example.com:8443 maxInFlight',
+      'token main deleted webhook hooks.example.com:8443',
+    ]);
+    expect(JSON.stringify(await log(us))).not.toContain('secret');
+  });
+
+  it('calls a webhook by its name, if it has one', async () => {
+    const us = await world();
+    const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+    await rows('update webhooks set name = ? where id = ?', 'Claims intake', data.id);
+    await as(us.apiToken).delete(`/webhook/${data.id}`);
+    expect((await told(us)).at(-1)).toBe('token main deleted webhook Claims intake');
+  });
+
+  it('says which person invited and removed people, and generated and revoked tokens', async () => {
+    const us = await world();
+    const { cookie, email } = await signIn(us);
+    await ask('POST', '/portal/settings/people', { cookie, fields: { email: 'new@example.com' } });
+    await ask('POST', '/portal/settings/people', { cookie, fields: { email: 'new@example.com' } });
+    const [invited] = await rows(`select id from portal_users where email = 'new@example.com'`);
+    await ask('POST', `/portal/settings/people/${invited?.id}/remove`, { cookie });
+    await ask('POST', '/portal/settings/tokens', { cookie, fields: { name: 'claims', expires: '' } });
+    const [token] = await rows(
+      `select id from tokens where name = 'claims' and account_id = ?1`,
+      us.accountId,
+    );
+    for (let twice = 0; twice < 2; twice++) await operator.delete(`/operator/tokens/${token?.id}`);
+    expect(await told(us)).toEqual([
+      `operator invited person ${email} role: admin`,
+      `person ${email} invited person new@example.com role: member`,
+      `person ${email} deleted person new@example.com`,
+      `person ${email} created API token claims`,
+      'operator revoked API token claims',
+    ]);
+  });
+
+  it('says what of accounts and connections was changed', async () => {
+    const us = await world();
+    await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Long haul', healthStatus: 2 });
+    await operator.patch(`/operator/accounts/${us.accountId}`, { name: 'Acme' });
+    await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
+    await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
+    expect(await told(us)).toEqual([
+      'operator changed connection Long haul name healthStatus',
+      'operator changed account Acme name',
+      'operator suspended account Acme',
+      'operator activated account Acme',
+    ]);
+    const { data } = await operator.get<{ id: string; name: string }[]>('/operator/accounts');
+    expect(data.find(({ id }) => id === us.accountId)?.name).toBe('Acme');
+  });
+
+  it('notes nothing that was refused, or that changed nothing', async () => {
+    const us = await world();
+    const unchanged = await operator.patch(`/operator/accounts/${us.accountId}`, {});
+    expect(unchanged).toMatchObject({ status: 200, data: { status: 'active' } });
+    const api = as(us.apiToken);
+    await api.post('/webhook', webhookBody(us, { connectionIds: [crypto.randomUUID()] }));
+    await api.delete(`/webhook/${crypto.randomUUID()}`);
+    await operator.delete(`/operator/accounts/${us.accountId}/users/${crypto.randomUUID()}`);
+    await operator.post(`/operator/accounts/${crypto.randomUUID()}/tokens`, { name: 'x' });
+    expect(await told(us)).toEqual([]);
+  });
+
+  it('is for people of the account alone, page by page, with what people wrote escaped', async () => {
+    const [us, them] = [await world(), await world()];
+    const { cookie } = await signIn(us);
+    await operator.post(`/operator/accounts/${us.accountId}/tokens`, { name: '<b>bold</b>' });
+    await operator.post(`/operator/accounts/${them.accountId}/tokens`, { name: 'theirs' });
+    const show = async (query = '') =>
+      (await ask('GET', `/portal/settings/audit${query}`, { cookie })).text();
+    const first = await show();
+    expect(first).toContain('&lt;b&gt;bold&lt;/b&gt;');
+    expect(first).toContain('Operator');
+    expect(first).not.toContain('theirs');
+    await rows(
+      `with recursive n (i) as (select 100 union all select i + 1 from n where i < 250)
+       insert into audit_log (account_id, seq, at, actor, action, subject, subject_id, subject_name)
+       select ?1, i, 0, 'operator', 'created', 'API token', 't' || i, 'token-' || i || '!' from n`,
+      us.accountId,
+    );
+    const pages: string[] = [];
+    for (let query: string | undefined = ''; query !== undefined; ) {
+      const page: string = await show(query);
+      pages.push(page);
+      query = /href="\/portal\/settings\/audit(\?cursor=[^"]+)"/.exec(page)?.[1];
+    }
+    const seen = pages.flatMap((page) => [...page.matchAll(/token-(\d+)!/g)].map(([, i]) => Number(i)));
+    expect(seen).toEqual(Array.from({ length: 151 }, (_, i) => 250 - i));
+  });
+
+  it('shows operators all accounts in order of time, page by page', async () => {
+    await rows('delete from audit_log');
+    const [us, them] = [await world(), await world()];
+    const seen: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const path: string = `/operator/audit?limit=3${cursor && `&cursor=${cursor}`}`;
+      const page = await operator.get<(Entry & { accountId: string })[]>(path);
+      seen.push(...page.data.map(({ accountId, subject }) => `${accountId} ${subject}`));
+      cursor = page.next;
+    }
+    expect(seen).toHaveLength(2 * openings);
+    expect(new Set(seen).size).toBe(2 * openings);
+    expect(seen[0]).toContain(them.accountId);
+    expect(seen.at(-1)).toBe(`${us.accountId} account`);
+    expect((await operator.get('/operator/audit?cursor=junk')).status).toBe(400);
+  });
+
+  it('tells of revoking by an ingest key what it is', async () => {
+    const us = await world();
+    const key = await operator.post<IssuedToken>(`/operator/connections/${us.connection.id}/ingest-keys`, {
+      name: 'k',
+    });
+    await operator.delete(`/operator/tokens/${key.data.id}`);
+    expect(await told(us)).toEqual(['operator created ingest key k', 'operator revoked ingest key k']);
+    expect((await call('GET', '/operator/audit')).status).toBe(401);
+  });
+
+  it('is kept for a year', async () => {
+    await rows('delete from audit_log');
+    await world();
+    const later = Date.now() + auditDays * 86_400_000;
+    expect(await pruneAudit(env, later - 60_000)).toBe(0);
+    expect(await pruneAudit(env, later + 60_000)).toBe(openings);
+  });
+});

@@ -1,0 +1,209 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { generateToken, hashToken } from '../../../src/accounts/tokens/format.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { as, call, type IssuedToken, operator, vehicle, type World, world } from '../../support/world.ts';
+
+let us: World;
+beforeEach(async () => {
+  us = await world();
+});
+const revoke = (id: string) => operator.delete(`/operator/tokens/${id}`);
+const unauthenticated = { status: 401, message: 'Invalid or expired token' };
+const forbidden = { status: 403, message: 'Insufficient permissions' };
+
+describe('an API token', () => {
+  it('opens the API, under any spelling of the header', async () => {
+    for (const name of ['x-api-key', 'X-API-KEY'])
+      expect((await call('GET', '/webhooks', { headers: { [name]: us.apiToken } })).status).toBe(200);
+  });
+
+  it('is kept as a hash alone', async () => {
+    const dump = await env.DB.prepare('select * from tokens').all();
+    expect(JSON.stringify(dump.results)).not.toContain(us.apiToken.slice(4, 40));
+    const keys = await env.TOKENS.list();
+    expect(keys.keys.map(({ name }) => name)).toContain(await hashToken(us.apiToken));
+  });
+
+  it('is refused on the very next call once revoked', async () => {
+    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+    await revoke(us.tokenId);
+    expect(await as(us.apiToken).get('/webhooks')).toMatchObject(unauthenticated);
+  });
+
+  it('is refused once revoked although KV still says that it is good', async () => {
+    const hash = await hashToken(us.apiToken);
+    const entry = await env.TOKENS.get(hash);
+    await revoke(us.tokenId);
+    await env.TOKENS.put(hash, entry ?? '');
+    for (const reply of [
+      await as(us.apiToken).get('/webhooks'),
+      await as(us.apiToken).post('/webhook', { not: 'valid' }),
+      await as(us.apiToken).delete('/webhook/none'),
+      await as(us.apiToken).send(vehicle()),
+    ]) {
+      expect(reply).toMatchObject(unauthenticated);
+      expect(reply.headers.get('www-authenticate')).toContain('ApiKey');
+    }
+  });
+
+  it('works when KV does not know it, and KV learns it', async () => {
+    const hash = await hashToken(us.apiToken);
+    await env.TOKENS.delete(hash);
+    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+    expect(await env.TOKENS.get(hash)).toContain(us.accountId);
+  });
+
+  it('works when what KV holds is no entry at all', async () => {
+    await env.TOKENS.put(await hashToken(us.apiToken), 'rubbish');
+    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+  });
+
+  it('expires', async () => {
+    const { data } = await operator.post<IssuedToken>(`/operator/accounts/${us.accountId}/tokens`, {
+      name: 'short',
+      expiresAt: new Date(Date.now() + 400).toISOString(),
+    });
+    expect((await as(data.value).get('/webhooks')).status).toBe(200);
+    await vi.waitFor(
+      async () => expect(await as(data.value).get('/webhooks')).toMatchObject(unauthenticated),
+      { timeout: 2000 },
+    );
+  });
+
+  it('notes when it was used, once', async () => {
+    const lastUsed = async () => {
+      const row = await env.DB.prepare('select last_used_at as at from tokens where id = ?1')
+        .bind(us.tokenId)
+        .first<{ at: number | null }>();
+      return row?.at ?? null;
+    };
+    expect(await lastUsed()).toBeNull();
+    await as(us.apiToken).get('/webhooks');
+    const first = await vi.waitFor(async () => {
+      const at = await lastUsed();
+      expect(at).not.toBeNull();
+      return at;
+    });
+    await as(us.apiToken).get('/webhooks');
+    expect(await lastUsed()).toBe(first);
+  });
+
+  it('of a suspended account is 403 until the account is active again', async () => {
+    await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
+    expect(await as(us.apiToken).get('/webhooks')).toMatchObject(forbidden);
+    expect(await as(us.connection.ingestKey).send(vehicle())).toMatchObject(forbidden);
+    await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
+    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+  });
+
+  it('may not send in records, nor an ingest key use the API', async () => {
+    expect(await as(us.apiToken).send(vehicle())).toMatchObject(forbidden);
+    expect(await as(us.connection.ingestKey).get('/webhooks')).toMatchObject(forbidden);
+  });
+});
+
+const stranger = [{ id: 'k', bytes: new Uint8Array(32) }];
+const guess = async (address: string) =>
+  call('GET', '/webhooks', {
+    headers: { 'x-api-key': await generateToken('api', stranger), 'cf-connecting-ip': address },
+  });
+
+describe('beside others who guess from the same address', () => {
+  const address = '203.0.113.99';
+  const headers = { 'cf-connecting-ip': address };
+  beforeAll(async () => {
+    const guesses = await Promise.all(Array.from({ length: 310 }, () => guess(address)));
+    expect(guesses.some(({ status }) => status === 429)).toBe(true);
+  });
+
+  it('a credential of ours works on its first call, also when KV does not know it', async () => {
+    expect((await as(us.apiToken, headers).get('/webhooks')).status).toBe(200);
+    const other = await world();
+    await env.TOKENS.delete(await hashToken(other.apiToken));
+    expect((await as(other.apiToken, headers).get('/webhooks')).status).toBe(200);
+  });
+
+  it('people sign in, monitors see the health, and operators work', async () => {
+    const { link } = await signIn(us);
+    for (const path of [link, '/portal/sign-in'])
+      expect((await ask('POST', path, { headers })).status).not.toBe(429);
+    expect((await call('GET', '/health', { headers })).status).toBe(200);
+    const authorization = `Bearer ${env.OPERATOR_KEY}`;
+    const wrong = { ...headers, authorization: 'Bearer wrong' };
+    const tries = await Promise.all(
+      Array.from({ length: 310 }, () => call('GET', '/operator/status', { headers: wrong })),
+    );
+    expect(tries.some(({ status }) => status === 429)).toBe(true);
+    const right = await call('GET', '/operator/status', { headers: { ...headers, authorization } });
+    expect(right.status).toBe(200);
+  });
+
+  it('a credential from before there was a keyed checksum works at any other address', async () => {
+    const old = await generateToken('api', stranger);
+    await env.DB.prepare('update tokens set hash = ?1 where id = ?2')
+      .bind(await hashToken(old), us.tokenId)
+      .run();
+    expect((await as(old).get('/webhooks')).status).toBe(200);
+  });
+});
+
+describe('without a good credential', () => {
+  it.each([
+    ['none', ''],
+    ['rubbish', 'rubbish'],
+    ['a wrong checksum', `fds_${'A'.repeat(49)}`],
+    ['a wrong prefix', `xyz_${'A'.repeat(49)}`],
+  ])('%s is 401 with no I/O', async (_, token) => {
+    const kv = vi.spyOn(env.TOKENS, 'get');
+    const db = vi.spyOn(env.DB, 'prepare');
+    expect(await as(token).get('/webhooks')).toMatchObject(unauthenticated);
+    expect(kv).not.toHaveBeenCalled();
+    expect(db).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
+  it('a well-formed one that nobody issued is 401, and guessing is limited by address, before KV is read', async () => {
+    const address = '203.0.113.7';
+    expect(await guess(address)).toMatchObject(unauthenticated);
+    const kv = vi.spyOn(env.TOKENS, 'get');
+    const replies = await Promise.all(Array.from({ length: 310 }, () => guess(address)));
+    expect(replies.some(({ status }) => status === 429)).toBe(true);
+    expect(replies.every(({ status }) => status === 401 || status === 429)).toBe(true);
+    expect(kv.mock.calls.length).toBeLessThanOrEqual(200); // two periods, if the clock's minute ended in between
+    vi.restoreAllMocks();
+  });
+
+  it('unknown ones of an address are looked up one at a time, a quarter of the time', async () => {
+    const began: number[] = [];
+    let [now, most] = [0, 0];
+    vi.spyOn(env.TOKENS, 'get').mockImplementation(async () => {
+      began.push(Date.now());
+      most = Math.max(most, ++now);
+      await scheduler.wait(20);
+      now--;
+      return null as never;
+    });
+    const replies = await Promise.all(Array.from({ length: 10 }, () => guess('203.0.113.9')));
+    expect(replies.every(({ status }) => status === 401)).toBe(true);
+    expect(most).toBe(1);
+    expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeGreaterThan(9 * 4 * 19);
+    vi.restoreAllMocks();
+  });
+
+  it('all addresses of one IPv6 /64 are limited together', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 310 }, (_, i) => guess(`2001:db8:5:6::${i.toString(16)}`)),
+    );
+    expect(replies.some(({ status }) => status === 429)).toBe(true);
+    expect((await guess('2001:db8:5:7::1')).status).toBe(401);
+  });
+
+  it('the operators’ routes are closed', async () => {
+    for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${env.OPERATOR_KEY}`])
+      expect(await call('GET', '/operator/accounts', { headers: { authorization } })).toMatchObject({
+        status: 401,
+      });
+    expect((await as(us.apiToken).get('/operator/accounts')).status).toBe(401);
+  });
+});

@@ -1,0 +1,42 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { keepMissing } from '../../../src/cli/deploy/keys.ts';
+import { planOf } from '../../../src/cli/deploy/plan.ts';
+import { settingsOf } from '../../../src/cli/deploy/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleet-keys-'));
+const plan = planOf(settingsOf({}));
+const nothing = { database: undefined, namespace: undefined, queues: [], secrets: [] };
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+describe('the keys of a deployment', () => {
+  it('are not made in CI, where they would be lost with the machine', () => {
+    vi.stubEnv('CI', 'true');
+    expect(() => keepMissing(folder, plan, nothing)).toThrow('Deploy once from your own machine');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('are not made anew for a database that was sealed with others', () => {
+    vi.stubEnv('CI', '');
+    const found = {
+      ...nothing,
+      database: { id: 'd', name: 'fleet', jurisdiction: null },
+      secrets: ['OPERATOR_KEY'],
+    };
+    expect(() => keepMissing(folder, plan, found)).toThrow(/Put its HEADER_KEYS into .*header\.keys/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('are made once, for their owner alone, and only where the Worker lacks them', () => {
+    vi.stubEnv('CI', '');
+    const made = keepMissing(folder, plan, nothing);
+    expect(made.map(({ secret }) => secret)).toEqual(['OPERATOR_KEY', 'HEADER_KEYS']);
+    for (const { file } of made) expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(keepMissing(folder, plan, nothing)).toEqual(made);
+    expect(keepMissing(folder, plan, { ...nothing, secrets: ['OPERATOR_KEY', 'HEADER_KEYS'] })).toEqual([]);
+    for (const { file } of made) expect(existsSync(file)).toBe(true);
+  });
+});

@@ -1,0 +1,33 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { csvHead, csvLines, flatColumns } from '../../../src/fleet/lists/csv.ts';
+import { lists } from '../../../src/fleet/lists/registry.ts';
+
+describe('CSV', () => {
+  const columns = flatColumns({ a: 'text', b: 'list', c: { latitude: 'number' }, d: 'boolean' });
+
+  it('gives back what was written, but for formulas, whatever the text is', () => {
+    const safe = fc.string({ unit: 'binary' }).filter((text) => !/^[=+\-@\t\r＝＋－＠]/.test(text));
+    fc.assert(
+      fc.property(fc.array(fc.record({ a: safe, d: fc.boolean() }), { minLength: 1 }), (items) => {
+        const lines: string[][] = parse(csvHead(columns) + csvLines(columns, items));
+        expect(lines).toEqual([
+          ['a', 'b', 'c.latitude', 'd'],
+          ...items.map(({ a, d }) => [a, '', '', String(d)]),
+        ]);
+      }),
+    );
+  });
+
+  it.each(['=1+1', '+1 303 555', '-2', '@SUM(A1)', '\t=1', '\r=1', '＝1'])('has no formula: %j', (text) => {
+    const lines: string[][] = parse(csvLines(columns, [{ a: text, c: { latitude: -2.5 } }]));
+    expect(lines).toEqual([[`'${text}`, '', '-2.5', '']]);
+  });
+
+  it.each(lists)('has a column for each value of a $kind', ({ itemCells, itemExample }) => {
+    const names = flatColumns(itemCells).map(({ name }) => name);
+    const fields = new Set(names.map((name) => name.split('.')[0]));
+    expect([...fields].sort()).toEqual(Object.keys(itemExample).sort());
+  });
+});

@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { root } from '../../../src/cli/project/paths.ts';
+import { lists } from '../../../src/fleet/lists/registry.ts';
+
+const perConnection = 1200;
+const connections = ['first', 'second'];
+const vehicleExample = lists.find(({ kind }) => kind === 'vehicle')?.itemExample;
+const itemOf = (connection: string, i: number) => ({
+  ...vehicleExample,
+  id: `${connection}-${i}`,
+  name: i === 7 ? '=1+1' : `Truck "${i}", long`,
+  lastLocation:
+    i % 2 ? null : { latitude: 39.7, longitude: -104.9, altitudeMeters: null, speedKph: 1, timestamp: 't' },
+});
+const all = connections.flatMap((connection) =>
+  Array.from({ length: perConnection }, (_, i) => itemOf(connection, i)),
+);
+
+/** A service with two connections, which can be gone from some page on, and busy once. */
+let goneAt: number;
+let busy: boolean;
+let pages: number;
+let deleted: { path: string; body: unknown }[];
+const server = createServer(async (request, response) => {
+  const reply = (status: number, body: object) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ status, message: 'Try again', ...body }));
+  };
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://service');
+  if (request.method === 'POST') {
+    deleted.push({ path: pathname, body: JSON.parse(text) });
+    const left = deleted.length < 3 ? { id: 'c', step: 'records', stepsDone: 3, steps: 5 } : null;
+    return reply(200, { data: { deletion: left } });
+  }
+  if (pathname.endsWith('/connections')) return reply(200, { data: connections.map((id) => ({ id })) });
+  if (busy) {
+    busy = false;
+    return reply(503, {});
+  }
+  pages++;
+  if (pages === goneAt) return reply(403, {});
+  const connection = pathname.split('/')[3] ?? '';
+  const from = Number(searchParams.get('cursor') ?? 0);
+  const to = Math.min(perConnection, from + Number(searchParams.get('limit')));
+  const data = Array.from({ length: to - from }, (_, i) => itemOf(connection, from + i));
+  return reply(200, { data, ...(to < perConnection && { next: String(to) }) });
+});
+let folder: string;
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  [goneAt, busy, pages, deleted] = [0, false, 0, []];
+  folder = mkdtempSync(join(tmpdir(), 'fleet-export-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function fleet(...args: string[]) {
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  const url = ['--url', `http://127.0.0.1:${port}`];
+  const env = { ...process.env, FLEET_OPERATOR_KEY: 'key' };
+  const child = spawn(process.execPath, [join(root, 'src/cli/fleet.ts'), ...url, ...args], {
+    cwd: folder,
+    env,
+  });
+  const printed = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text));
+  child.stdin.end();
+  const [code] = await once(child, 'close');
+  return { code, ...printed };
+}
+const exported = (format: string, ...more: string[]) =>
+  fleet('--json', 'export', '--account', 'a', '--kind', 'vehicle', '--format', format, ...more);
+const at = (name: string) => join(folder, name);
+const linesOf = (name: string) => readFileSync(at(name), 'utf8').trimEnd().split('\n');
+
+describe('fleet export', () => {
+  it('writes every record of every connection, one JSON line each', async () => {
+    busy = true;
+    const { code, out } = await exported('ndjson');
+    expect([code, JSON.parse(out)]).toEqual([0, { file: 'vehicle.ndjson', rows: all.length }]);
+    expect(linesOf('vehicle.ndjson').map((line) => JSON.parse(line))).toEqual(all);
+    expect(existsSync(at('vehicle.ndjson.partial'))).toBe(false);
+  });
+
+  it('goes on where it was interrupted, for the same export alone', async () => {
+    goneAt = 5;
+    const { code, err } = await exported('ndjson');
+    expect([code, err]).toEqual([1, 'fleet: 403 Try again\n']);
+    expect(existsSync(at('vehicle.ndjson'))).toBe(false);
+    const other = await exported('ndjson', '--from', '2026-01-01');
+    expect(other.err).toContain('is of another export');
+    goneAt = 0;
+    pages = 0;
+    expect((await exported('ndjson')).code).toBe(0);
+    expect(pages).toBe(2);
+    expect(linesOf('vehicle.ndjson').map((line) => JSON.parse(line))).toEqual(all);
+  });
+
+  it('writes CSV without formulas', async () => {
+    await exported('csv', '--output', 'trucks.csv');
+    const [head = '', ...lines] = linesOf('trucks.csv');
+    expect(head.split(',')).toContain('lastLocation.longitude');
+    expect(lines).toHaveLength(all.length);
+    expect(lines[7]).toContain(",'=1+1,");
+    expect(lines[8]).toContain('"Truck ""8"", long"');
+    expect(lines[8]).toContain('39.7,-104.9,');
+  });
+
+  it('writes Parquet with a column for each field', async () => {
+    await exported('parquet');
+    const rows = await parquetReadObjects({ file: await asyncBufferFromFile(at('vehicle.parquet')) });
+    expect(rows).toHaveLength(all.length);
+    expect(rows[8]).toMatchObject({
+      id: 'first-8',
+      name: 'Truck "8", long',
+      'lastLocation.latitude': 39.7,
+      createdAt: new Date((all[8] as { createdAt?: string }).createdAt ?? ''),
+    });
+    expect(rows[9]?.['lastLocation.latitude'] ?? null).toBeNull();
+  });
+});
+
+describe('fleet connection delete', () => {
+  it('sends the name, and goes on until nothing is left', async () => {
+    const { code, out } = await fleet('--json', 'connection', 'delete', 'c', '--yes', 'City vans');
+    expect([code, JSON.parse(out)]).toEqual([0, { id: 'c', deleted: true }]);
+    expect(deleted).toEqual([
+      { path: '/operator/connections/c/deletion', body: { name: 'City vans' } },
+      { path: '/operator/deletions/c/continue', body: {} },
+      { path: '/operator/deletions/c/continue', body: {} },
+    ]);
+  });
+
+  it.each(['connection delete c', 'account delete a --now', 'driver erase d'])(
+    'asks, and does nothing without a terminal: %s',
+    async (command) => {
+      const { code, err } = await fleet(...command.split(' '));
+      expect([code, err]).toEqual([1, expect.stringContaining('there is no terminal to ask at')]);
+      expect(deleted).toEqual([]);
+    },
+  );
+});
+
+it('no other command waits for the declarations of all records', async () => {
+  const listing = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve: (specifier, context, next) => {
+      const found = next(specifier, context);
+      console.error(found.url);
+      return found;
+    } });`;
+  const loader = `data:text/javascript,${encodeURIComponent(listing)}`;
+  const child = spawn(process.execPath, ['--import', loader, join(root, 'src/cli/fleet.ts'), '--help']);
+  let loaded = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (loaded += text));
+  await once(child, 'close');
+  expect(loaded).toContain('/src/cli/operate/export.ts');
+  expect(loaded).not.toContain('/src/fleet/registry.ts');
+});

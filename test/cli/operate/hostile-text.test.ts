@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../../src/cli/project/paths.ts';
+
+/** What somebody may have called a thing: it would clear the screen, reorder what is shown, and forge a row. */
+const hostile = 'Acme\u001b[2J\u009b31m\u202egpj.exe\u2028\r\n│ forged │';
+/** Everything but line feeds, which separate the tool's own lines. */
+const dangerous = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+
+const attempt = { at: hostile, result: hostile, status: hostile, durationMs: hostile, answer: hostile };
+const thing = {
+  ...Object.fromEntries(
+    ['id', 'name', 'email', 'scope', 'provider', 'tSP', 'status', 'url', 'lastFour', 'createdAt']
+      .concat([
+        'requestId',
+        'account',
+        'webhookId',
+        'openUntil',
+        'pausedSince',
+        'lastSignInAt',
+        'revokedAt',
+        'message',
+      ])
+      .map((name) => [name, hostile]),
+  ),
+  email: 'ann@example.com',
+  scope: 'api',
+  value: 'key', // it goes into a header
+  replayed: hostile,
+  count: hostile,
+  tooOld: hostile,
+  maxInFlight: hostile,
+  window: hostile,
+  failed: 1,
+  failures: 1,
+  log: [attempt],
+  actor: hostile,
+  actorName: hostile,
+  subjectName: hostile,
+  fields: [hostile],
+  deletion: { id: hostile, kind: hostile, accountId: hostile, step: hostile },
+  [hostile]: hostile,
+};
+const statusReport = {
+  problem: hostile,
+  health: { database: hostile, queueBacklog: hostile, oldestDueSeconds: hostile },
+  oldestPendingAt: hostile,
+  failing: [thing],
+  paused: [thing],
+};
+
+/** A service that says nothing but hostile text, in whatever it is asked. */
+const server = createServer((request, response) => {
+  const path = request.url ?? '';
+  const isList = request.method === 'GET' && !/deliveries\/|status|replay/.test(path);
+  const outcome = {
+    accepted: 0,
+    unchanged: 0,
+    rejected: [{ index: 0, sourceId: hostile, message: hostile }],
+  };
+  const data = path.endsWith('/status')
+    ? statusReport
+    : path === '/ingest'
+      ? outcome
+      : isList
+        ? [thing, { ...thing, scope: 'ingest' }]
+        : thing;
+  const failed = path.includes('refused');
+  response.writeHead(failed ? 400 : 200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ status: 200, message: hostile, data }));
+});
+const folder = mkdtempSync(join(tmpdir(), 'fleet-hostile-'));
+const file = join(folder, 'records.ndjson');
+beforeAll(async () => {
+  writeFileSync(file, '{"kind":"driver"}\n');
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+function start(args: string[]): { child: ChildProcess; printed: () => string } {
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  const child = spawn(
+    process.execPath,
+    [join(root, 'src/cli/fleet.ts'), '--url', `http://127.0.0.1:${port}`, ...args],
+    { env: { ...process.env, FLEET_OPERATOR_KEY: 'key' } },
+  );
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  return { child, printed: () => text };
+}
+
+const commands = [
+  ...['account list', 'account create x', 'account suspend x', 'account suspend refused'],
+  ...['connection list --account x', 'connection create --account x --provider x', 'connection update x'],
+  ...['token list --account x', 'token issue --account x --name x', 'token revoke x'],
+  ...['ingest-key list --account x', 'ingest-key issue --connection x --name x'],
+  ...['user list --account x', 'user add a@b.example --account x', 'user remove ann@example.com --account x'],
+  ...['webhook list --account x', 'webhook limit x --in-flight 1', 'webhook limit refused --default'],
+  ...['deliveries replay --webhook x --dry-run', 'deliveries replay --webhook x'],
+  ...['sign-in-link ann@example.com', 'deliveries list --webhook x'],
+  ...[
+    'deliveries show x',
+    'deliveries replay x',
+    'deliveries replay --webhook x --yes',
+    'status',
+    'audit',
+    'audit --account x',
+    'deletions',
+    'account rename x y',
+    'connection rename x y',
+    'account delete x --yes y',
+    `import ${file} --connection x`,
+  ],
+];
+
+describe("the operator's tool prints nothing that a terminal would obey", () => {
+  it.each(commands.flatMap((command) => [command, `--json ${command}`]))('fleet %s', async (command) => {
+    const { child, printed } = start(command.split(' '));
+    await once(child, 'close');
+    const lines = printed().split('\n');
+    expect(printed()).toMatch(/Acme|None|key|rejected/);
+    expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('│ forged'))).toEqual([]);
+  });
+
+  it('fleet deliveries list --follow', async () => {
+    const { child, printed } = start('deliveries list --webhook x --follow'.split(' '));
+    await expect.poll(printed, { timeout: 30_000 }).toContain('Acme');
+    child.kill();
+    await once(child, 'close');
+    expect(
+      printed()
+        .trimEnd()
+        .split('\n')
+        .filter((line) => dangerous.test(line)),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,204 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Line, readRecords } from '../../../src/cli/operate/import/read.ts';
+import { importLines } from '../../../src/cli/operate/import/run.ts';
+import { sendRecords } from '../../../src/cli/operate/import/send.ts';
+import { generateFleet } from '../../../src/cli/operate/synthetic-fleet.ts';
+import { recordKinds } from '../../../src/fleet/lists/registry.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'import-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string, content: string) => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+const read = async (path: string, kind?: string) => {
+  const lines: Line[] = [];
+  for await (const line of readRecords(path, kind)) lines.push(line);
+  return lines.map(({ bytesRead: _, ...line }) => line);
+};
+
+describe('a file of records', () => {
+  it('in NDJSON is read line by line, also where a line is broken', async () => {
+    const path = file('a.ndjson', '{"kind":"driver","sourceId":"1"}\r\n\n{oops\n{"sourceId":"2"}');
+    expect(await read(path, 'driver')).toEqual([
+      { line: 1, record: { kind: 'driver', sourceId: '1' } },
+      { line: 3, problem: 'line is not JSON' },
+      { line: 4, record: { kind: 'driver', sourceId: '2' } },
+    ]);
+  });
+
+  it('in CSV gets its fields in the types they have', async () => {
+    const path = file(
+      'a.csv',
+      '\ufeffkind,sourceId,name,groups,year,lastLocation.latitude,lastLocation.longitude,status,reportReady\n' +
+        'vehicle,007,"A, B",x|y,2020,1.5,-2,active,\n' +
+        'driver,2,C,,,,,1,\n' +
+        'accident,4,,,,,,,true\n' +
+        'accident,5,,,,,,,maybe\n' +
+        'vehicle,3,D,,soon,,,,\n',
+    );
+    expect(await read(path)).toEqual([
+      {
+        line: 2,
+        record: {
+          kind: 'vehicle',
+          sourceId: '007',
+          name: 'A, B',
+          groups: ['x', 'y'],
+          year: 2020,
+          lastLocation: { latitude: 1.5, longitude: -2 },
+          status: 'active',
+        },
+      },
+      { line: 3, record: { kind: 'driver', sourceId: '2', name: 'C', status: 1 } },
+      { line: 4, record: { kind: 'accident', sourceId: '4', reportReady: true } },
+      { line: 5, record: { kind: 'accident', sourceId: '5', reportReady: 'maybe' } },
+      { line: 6, record: { kind: 'vehicle', sourceId: '3', name: 'D', year: 'soon' } },
+    ]);
+  });
+
+  it.each(recordKinds.map(({ kind, recordExample }) => [kind, recordExample] as const))(
+    'of kind %s is read from CSV as it is written there',
+    async (kind, example) => {
+      const cells = Object.entries(example).flatMap(([name, value]): [string, string][] =>
+        typeof value === 'object' && !Array.isArray(value)
+          ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, String(part)])
+          : [[name, Array.isArray(value) ? value.join('|') : String(value)]],
+      );
+      const csv = [0, 1].map((at) => cells.map((pair) => `"${pair[at]}"`).join(',')).join('\n');
+      expect(await read(file(`${kind}.csv`, csv), kind)).toEqual([{ line: 2, record: example }]);
+    },
+  );
+});
+
+describe('an import', () => {
+  async function* lines(records: object[]): AsyncGenerator<Line> {
+    for (const [at, record] of records.entries()) yield { line: at + 1, record, bytesRead: at };
+  }
+  const all = { accepted: 0, unchanged: 0, rejected: [] };
+  const options = { rejectedFile: join(folder, 'rejected.ndjson'), atOnce: 3, onProgress: () => {} };
+
+  it('sends calls of 500, few at a time, and vehicles before what follows them', async () => {
+    const kinds = [...Array(600).fill('driver'), ...Array(600).fill('vehicle'), ...Array(4000).fill('trip')];
+    const calls: string[] = [];
+    let underWay = 0;
+    let most = 0;
+    let vehiclesUnderWay = false;
+    await importLines(
+      lines(kinds.map((kind) => ({ kind }))),
+      async (records) => {
+        expect(vehiclesUnderWay).toBe(false);
+        const held = (records as { kind: string }[]).map(({ kind }) => kind);
+        if (held.includes('vehicle')) vehiclesUnderWay = true;
+        calls.push(`${held.length}`);
+        most = Math.max(most, ++underWay);
+        await new Promise((on) => setTimeout(on, 5));
+        underWay--;
+        vehiclesUnderWay = false;
+        return { ...all, accepted: records.length };
+      },
+      options,
+    );
+    expect(calls).toEqual([...Array(10).fill('500'), '200']);
+    expect(most).toBe(3);
+  });
+
+  it('never makes a call of more than 1 MiB', async () => {
+    const sizes: number[] = [];
+    await importLines(
+      lines(Array(20).fill({ text: 'é'.repeat(100_000) })),
+      async (records) => {
+        sizes.push(Buffer.byteLength(JSON.stringify(records)));
+        return all;
+      },
+      options,
+    );
+    expect(Math.max(...sizes)).toBeLessThan(2 ** 20);
+  });
+
+  it('writes rejected records to a file, with line and reason, and keeps the first few reasons', async () => {
+    const summary = await importLines(
+      lines([{ a: 1 }, { a: 2 }, { a: 3 }]),
+      async () => ({ accepted: 1, unchanged: 1, rejected: [{ index: 1, message: 'name is required' }] }),
+      options,
+    );
+    expect(summary).toEqual({
+      accepted: 1,
+      unchanged: 1,
+      rejected: 1,
+      firstRejected: [{ line: 2, message: 'name is required' }],
+    });
+    expect(readFileSync(options.rejectedFile, 'utf8')).toBe(
+      '{"line":2,"message":"name is required","record":{"a":2}}\n',
+    );
+  });
+
+  it('ends with the error of a call that cannot be made', async () => {
+    const send = () => Promise.reject(new Error('no'));
+    await expect(importLines(lines(Array(2000).fill({})), send, options)).rejects.toThrow('no');
+  });
+
+  it('waits as long as a busy service says, and tries again', async () => {
+    const answers = [
+      [429, { 'retry-after': '1' }],
+      [503, { 'retry-after': '1' }],
+      [200, {}],
+    ] as const;
+    const times: number[] = [];
+    const server = createServer((request, response) => {
+      const [status, headers] = answers[times.length] ?? [500, {}];
+      times.push(Date.now());
+      request
+        .resume()
+        .on('end', () => response.writeHead(status, headers).end(JSON.stringify({ data: all })));
+    });
+    await new Promise((on) => server.listen(0, () => on(undefined)));
+    const address = server.address();
+    const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}`;
+    expect(await sendRecords(url, 'key', [{}], false)).toEqual(all);
+    const [first = 0, second = 0, third = 0] = times;
+    expect(second - first).toBeGreaterThanOrEqual(990);
+    expect(third - second).toBeGreaterThanOrEqual(990);
+    await expect(sendRecords(url, 'key', [{}], false)).rejects.toThrow('status 500');
+    server.close();
+  }, 20_000);
+});
+
+describe('a generated fleet', () => {
+  const options = { vehicles: 5, days: 7, start: '2026-10-01', seed: 1 };
+  type Any = Record<string, unknown> & { kind: string; sourceId: string; vehicle: string; startedAt: string };
+  const records = [...generateFleet(options)] as Any[];
+
+  it('is the same for the same options, and another for another seed', () => {
+    expect([...generateFleet(options)]).toEqual(records);
+    expect([...generateFleet({ ...options, seed: 2 })]).not.toEqual(records);
+  });
+
+  it('has trips that follow each other, each beginning where the last one ended', () => {
+    const trips = records.filter(({ kind }) => kind === 'trip');
+    expect(trips.length).toBeGreaterThan(50);
+    for (const [at, trip] of trips.entries()) {
+      const next = trips[at + 1];
+      const sameDay =
+        next?.vehicle === trip.vehicle && next.sourceId.split('-')[2] === trip.sourceId.split('-')[2];
+      if (!sameDay) continue;
+      expect(next.startLocation).toEqual(trip.endLocation);
+      expect(Date.parse(next.startedAt)).toBeGreaterThan(Date.parse(String(trip.endedAt)));
+    }
+  });
+
+  it('has incidents within their trips', () => {
+    const trips = new Map(records.map((record) => [record.sourceId, record]));
+    const events = records.filter(({ kind }) => kind === 'safetyEvent');
+    expect(events.length).toBeGreaterThan(5);
+    for (const event of events) {
+      const trip = trips.get(String(event.trip));
+      expect(event.startedAt >= (trip?.startedAt ?? '~')).toBe(true);
+      expect(event.startedAt <= String(trip?.endedAt)).toBe(true);
+    }
+  });
+});

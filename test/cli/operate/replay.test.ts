@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { root } from '../../../src/cli/project/paths.ts';
+
+/** When the deliveries with these ids were created. */
+const times = ['2026-11-20T20:00:00.000Z', '2026-11-20T21:00:00.000Z'];
+const idOf = (time = '') => {
+  const hex = Date.parse(time).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};
+const [first, second] = times.map(idOf);
+
+/** A service with deliveries for three calls; it can count, and fail at a call that goes on after an id. */
+let count: object;
+let failsAfter: string | undefined;
+let asked: { method?: string | undefined; url?: string | undefined; body: Record<string, unknown> }[];
+const server = createServer(async (request, response) => {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  const body = text ? JSON.parse(text) : {};
+  asked.push({ method: request.method, url: request.url, body });
+  const parts: Record<string, object> = {
+    '': { replayed: 5000, more: true, next: first },
+    [first ?? '']: { replayed: 5000, more: true, next: second },
+    [second ?? '']: { replayed: 17, more: false },
+  };
+  const fails = failsAfter !== undefined && body.after === failsAfter;
+  response.writeHead(fails ? 503 : 200, { 'content-type': 'application/json' });
+  const data = request.method === 'GET' ? count : parts[body.after ?? ''];
+  response.end(JSON.stringify({ status: 200, message: 'Try again', data }));
+});
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  [count, failsAfter, asked] = [{ count: 10_000, more: true, tooOld: 3 }, undefined, []];
+});
+
+const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
+const tool = () => [process.execPath, join(root, 'src/cli/fleet.ts'), '--url', url(), 'deliveries', 'replay'];
+
+async function run([program = '', ...args]: string[]) {
+  const child = spawn(program, args, { env: { ...process.env, FLEET_OPERATOR_KEY: 'key' } });
+  const printed = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text));
+  child.stdin.end();
+  const [code] = await once(child, 'close');
+  return { code, ...printed };
+}
+const replay = (...options: string[]) => run([...tool(), '--webhook', 'w', ...options]);
+const calls = () => asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
+const counted = '10000 or more deliveries can be replayed. 3 are too old and left out.';
+
+describe('fleet deliveries replay', () => {
+  it('goes on until all is done, and says what it has left out', async () => {
+    const since = '2026-11-20T00:00:00Z';
+    const { out, err, code } = await replay('--yes', '--all', '--since', since, '--json');
+    expect(JSON.parse(out)).toEqual({ replayed: 10_017, more: false });
+    expect(err).toBe(`${counted} Receivers will see a repeat of what was delivered.\n`);
+    expect(code).toBe(0);
+    const selection = { since, includeDelivered: true };
+    expect(calls()).toEqual([selection, { ...selection, after: first }, { ...selection, after: second }]);
+    expect(asked[0]?.url).toContain(`?since=${encodeURIComponent(since)}&includeDelivered=true`);
+  });
+
+  it('that the service interrupts says how far it came, and where to go on', async () => {
+    failsAfter = second;
+    const { out, err, code } = await replay('--yes');
+    expect([out, code]).toEqual(['', 1]);
+    expect(err).toBe(`${counted}\nfleet: 503 Try again. 10000 replayed; go on with --since ${times[1]}\n`);
+  });
+
+  it('replays nothing without a terminal, as a dry run, or if there is nothing', async () => {
+    expect(await replay()).toEqual({
+      code: 1,
+      out: '',
+      err: `fleet: ${counted} Give --yes to replay them: there is no terminal to ask at\n`,
+    });
+    expect(await replay('--dry-run', '--yes')).toEqual({ code: 0, out: `${counted}\n`, err: '' });
+    count = { count: 12, more: true, tooOld: 0 };
+    expect((await replay('--dry-run')).out).toBe(
+      '12 of the first 10000 deliveries can be replayed, and there are others after them.\n',
+    );
+    count = { count: 0, more: false, tooOld: 1 };
+    expect(await replay('--json')).toMatchObject({ code: 0, err: expect.stringContaining('1 is too old') });
+    expect(calls()).toEqual([]);
+  });
+
+  it.each([
+    ['n', 0, 'Nothing has been replayed'],
+    ['', 0, 'Nothing has been replayed'],
+    ['y', 3, '10017'],
+  ])('asks at a terminal, and takes "%s" for an answer', async (answer, times, says) => {
+    const { out } = await run(['python3', '-c', atTerminal, answer, ...tool(), '--webhook', 'w']);
+    expect(out).toContain(`${counted} Replay? [y/N]`);
+    expect(out).toContain(says);
+    expect(calls()).toHaveLength(times);
+  });
+});
+
+/** Runs a program at a terminal of its own, and answers its question. */
+const atTerminal = `
+import os, pty, sys
+answer, program = sys.argv[1], sys.argv[2:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(program[0], program)
+screen, answered = b"", False
+while True:
+    try:
+        shown = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not shown:
+        break
+    screen += shown
+    if b"[y/N]" in screen and not answered:
+        answered = True
+        os.write(terminal, answer.encode() + b"\\n")
+print(screen.decode())
+`;

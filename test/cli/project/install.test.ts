@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { root } from '../../../src/cli/project/paths.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleet-install-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const install = () =>
+  execFileSync(process.execPath, [join(root, 'src/cli/project/install.js')], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+const write = (file: string, content: object) => writeFileSync(join(folder, file), JSON.stringify(content));
+
+it('installing says what is happening and how long it takes, and nothing when every package is there', () => {
+  const project = { name: 'project', version: '1.0.0', devDependencies: { part: 'file:part' } };
+  mkdirSync(join(folder, 'part'));
+  write('part/package.json', { name: 'part', version: '1.0.0' });
+  write('package.json', project);
+  expect(install()).toMatch(/^Installing packages\. .*about a minute/);
+  expect(install()).toBe('');
+  write('package.json', { ...project, devDependencies: {} });
+  expect(install()).toMatch(/^Installing packages\./);
+});

@@ -1,0 +1,252 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ring } from '../../../src/cli/demo/provider.ts';
+import { type Received, startReceiver } from '../../../src/cli/local/receiver.ts';
+import type { Stack } from '../../../src/cli/local/stack.ts';
+import { operatorOf } from '../../../src/cli/operate/client.ts';
+import { samsaraStandIn } from '../../../src/dev/fakes/samsara.ts';
+import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
+import { closed, isOf, schemas, startProxy, wholeDocument } from '../../support/node/contract.ts';
+import { fleet, fleetJson, journeyAccount, stackFolder, until } from '../../support/node/journey.ts';
+import { startProvider } from '../../support/node/provider.ts';
+
+const document = closed(wholeDocument());
+const folder = stackFolder(undefined, ['eu']);
+const directory = mkdtempSync(join(tmpdir(), 'fleet-prism-'));
+let stack: Stack;
+let proxy: Awaited<ReturnType<typeof startProxy>>;
+beforeAll(async () => {
+  stack = await folder.start();
+  proxy = await startProxy(document, stack.baseUrl, directory);
+});
+afterAll(async () => {
+  proxy.stop();
+  await stack.stop();
+  folder.remove();
+  rmSync(directory, { recursive: true });
+});
+
+it('a validating proxy between clients, connectors, operators and the service finds no deviation', async () => {
+  const seen = { baseUrl: proxy.url, operatorKey: stack.operatorKey };
+  const us = await journeyAccount(seen);
+  const deliveries: Received[] = [];
+  const receiver = await startReceiver(stack.certificates, 0, (received, response) => {
+    deliveries.push(received);
+    response.writeHead(410).end('not wanted');
+  });
+  const as =
+    (key: string) =>
+    async <T = never>(method: string, path: string, body?: unknown, headers = {}) => {
+      const reply = await fetch(proxy.url + path, {
+        method,
+        headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return (await reply.json()) as { status: number; message: string; data: T; next?: string }; // the envelope
+    };
+  const client = as(us.token);
+  const connector = as(us.ingestKey);
+  const connection = { 'connection-id': us.connectionId };
+  const webhook = (changes: object = {}) => ({
+    connectionIds: [us.connectionId],
+    url: receiver.url,
+    httpVerb: 'POST',
+    headers: { 'X-Secret': 's3cret' },
+    notificationTypes: [1, 2],
+    ...changes,
+  });
+
+  expect((await client('GET', '/webhooks')).data).toEqual([]);
+  const made = await client<{ id: string }>('POST', '/webhook', webhook());
+  expect(made.message).toBe('Webhook created');
+  expect((await client('POST', '/webhook', webhook())).message).toBe('Webhook with this URL already exist');
+  expect((await client('POST', '/webhook', webhook({ url: 'http://example.com' }))).message).toBe(
+    "Invalid URL, must use 'https'",
+  );
+  expect((await client('PUT', `/webhook/${made.data.id}`, webhook({ httpVerb: 'PUT' }))).status).toBe(200);
+  expect((await client('DELETE', `/webhook/${crypto.randomUUID()}`)).message).toBe('Invalid webhook id');
+
+  const records = Array.from({ length: 3 }, (_, i) => [
+    { kind: 'driver', sourceId: `d${i}`, name: 'Robin', email: 'robin@example.com' },
+    { kind: 'vehicle', sourceId: `v${i}`, name: 'Van', groups: ['City'], lastLocation: spot },
+    { kind: 'trip', sourceId: `t${i}`, vehicle: `v${i}`, driver: `d${i}`, startedAt: spot.timestamp },
+    {
+      kind: 'safetyEvent',
+      sourceId: `e${i}`,
+      vehicle: `v${i}`,
+      incidentTypes: ['Braking'],
+      startedAt: spot.timestamp,
+      recipients: ['safety@example.com'],
+    },
+  ]).flat();
+  const accident = {
+    kind: 'accident',
+    sourceId: 'a',
+    vin: 'WDB9066331S000001',
+    eventTime: spot.timestamp,
+    location: { latitude: 52.5, longitude: 13.4 },
+    notificationLevel: 1,
+  };
+  const lost = { kind: 'trip', sourceId: 'x', vehicle: 'nowhere', startedAt: spot.timestamp };
+  expect((await connector('POST', '/ingest', { records: [...records, accident, lost] })).data).toMatchObject({
+    accepted: 13,
+    rejected: [{ index: 13, sourceId: 'x' }],
+  });
+  expect((await connector('GET', '/webhooks')).status).toBe(403);
+  expect((await as(`${us.token}x`)('GET', '/webhooks')).status).toBe(401);
+
+  const range = 'from=2026-11-20&to=2026-11-21';
+  for (const [path, count] of [
+    ['/connections', 1],
+    ['/drivers?limit=2', 2],
+    ['/drivers?status=1&licenseState=CO', 0],
+    ['/vehicles?limit=2', 2],
+    ['/vehicles?status=active&vin=WDB', 0],
+    ['/trips?limit=1', 1],
+    [`/trips?${range}`, 3],
+    [`/safety-events?limit=2&${range}`, 2],
+    [`/safety-events?${range}&eventTypes=Harsh%20Braking&minEventRisk=1`, 3],
+  ] as const)
+    expect((await client<object[]>('GET', path, undefined, connection)).data, path).toHaveLength(count);
+  const examples = recordKinds.map(({ recordExample }) => recordExample);
+  expect((await connector('POST', '/ingest', { records: examples, notify: false })).data).toMatchObject({
+    accepted: examples.length,
+  });
+  for (const { list } of lists)
+    expect((await client('GET', `${list.path}?${range}`, undefined, connection)).status, list.path).toBe(200);
+  const page = await client<object[]>('GET', '/vehicles?limit=2', undefined, connection);
+  const rest = await client<object[]>('GET', `/vehicles?limit=2&cursor=${page.next}`, undefined, connection);
+  expect([rest.data.length, rest.next]).toEqual([2, undefined]);
+  expect((await client('GET', '/vehicles?cursor=abc', undefined, connection)).message).toBe('Invalid cursor');
+
+  expect((await client<object[]>('GET', '/changes?limit=5')).data).toHaveLength(5);
+
+  expect((await fetch(`${proxy.url}/health`)).status).toBe(200);
+
+  const [told] = (await client<{ eventId: string }[]>('GET', '/deliveries?limit=1')).data;
+  for (const [query, count] of [
+    ['', 4],
+    [`?webhookId=${made.data.id}&type=1`, 1],
+    [`?eventId=${told?.eventId}`, 1],
+    ['?status=cancelled', 0],
+    ['?from=2026-11-20&to=2036-11-20', 4],
+  ] as const)
+    expect((await client<object[]>('GET', `/deliveries${query}`)).data, query).toHaveLength(count);
+
+  // The operators look into what failed, and send it again.
+  const failed = async () => (await client<object[]>('GET', '/deliveries?status=failed')).data.length;
+  await until('all have failed', async () => (await failed()) === 4);
+  await fleetJson(seen, 'status');
+  await fleetJson(seen, 'webhook', 'list', '--account', us.accountId);
+  const listed = ['deliveries', 'list', '--webhook', made.data.id];
+  const [first] = await fleetJson<{ id: string }[]>(seen, ...listed);
+  await fleetJson(seen, 'deliveries', 'show', first?.id ?? '');
+  await fleetJson(seen, 'deliveries', 'replay', first?.id ?? '');
+  const missed = ['--webhook', made.data.id, '--since', '2026-11-20T00:00:00Z'];
+  await fleetJson(seen, 'deliveries', 'replay', ...missed, '--dry-run');
+  await fleetJson(seen, 'deliveries', 'replay', ...missed, '--yes');
+  await fleetJson(seen, 'webhook', 'limit', made.data.id, '--in-flight', '10', '--per-second', '20');
+  await fleetJson(seen, 'account', 'list');
+  await fleetJson(seen, 'account', 'suspend', us.accountId);
+  expect((await client('GET', '/webhooks')).status).toBe(403);
+  await fleetJson(seen, 'account', 'activate', us.accountId);
+  await fleetJson(seen, 'account', 'rename', us.accountId, 'Acme');
+  await fleetJson(seen, 'audit');
+  await fleetJson(seen, 'audit', '--account', us.accountId);
+  const { data: drivers } = await client<{ id: string }[]>('GET', '/drivers');
+  await fleetJson(seen, 'driver', 'erase', drivers[0]?.id ?? '', '--yes');
+  const output = ['--output', join(directory, 'trips.ndjson')];
+  const exported = await fleetJson<{ rows: number }>(
+    seen,
+    ...['export', '--account', us.accountId, '--kind', 'trip', ...output],
+  );
+  expect(exported.rows).toBe(4);
+  await fleetJson(seen, 'connection', 'list', '--account', us.accountId);
+  await fleetJson(seen, 'connection', 'update', us.connectionId, '--name', 'Vans of the city');
+
+  // They connect a provider, look after it, and it rings.
+  const samsara = {
+    organisation: 'Acme',
+    token: 'samsara_api_1',
+    vehicles: [],
+    drivers: [],
+    trips: [],
+    events: [],
+  };
+  const provider = await startProvider(samsaraStandIn(samsara));
+  const pulled = await fleetJson<{ id: string }>(
+    seen,
+    ...['connection', 'create', '--account', us.accountId, '--provider', 'samsara'],
+    ...['--credential', samsara.token, '--base-url', provider.url],
+  );
+  for (const action of ['status', 'pause', 'resume', 'pull'])
+    await fleetJson(seen, 'connection', action, pulled.id);
+  const secret = Buffer.alloc(32, 7);
+  const operator = operatorOf(proxy.url, stack.operatorKey);
+  await operator.put(`/connections/${pulled.id}/credential`, { credential: samsara.token });
+  await operator.put(`/connections/${pulled.id}/webhook-secret`, { secret: secret.toString('base64') });
+  expect((await ring(`${proxy.url}/providers/${pulled.id}/webhook`, secret)).status).toBe(200);
+  provider.stop();
+
+  const mover = await operator.post<{ id: string }>('/accounts', { name: 'Mover' });
+  // Beside the proxy, which takes one call at a time. It loses its turn.
+  const direct = operatorOf(stack.baseUrl, stack.operatorKey);
+  const moving = direct.post(`/accounts/${mover.id}/move`, { to: 'eu' }).catch(() => {});
+  await until('the move is being cancelled', () =>
+    operator.post(`/accounts/${mover.id}/move/cancel`, {}).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await moving;
+  await fleetJson(seen, 'account', 'move', mover.id, '--cancel').catch(() => {}); // unless that was all
+  expect(await operator.get(`/accounts/${mover.id}/move`)).toEqual({ move: null });
+  const moved = await fleetJson(seen, 'account', 'move', mover.id, '--to', 'eu');
+  expect(moved).toMatchObject({ from: 'main', to: 'eu', state: 'done' });
+  expect((await fleet(seen, 'account', 'move', mover.id, '--to', 'eu')).err).toContain('lives in eu already');
+  expect(await fleetJson<object[]>(seen, 'home', 'list')).toHaveLength(2);
+
+  await fleetJson(seen, 'token', 'list', '--account', us.accountId);
+  await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);
+  await fleetJson(seen, 'user', 'list', '--account', us.accountId);
+  await fleetJson(seen, 'sign-in-link', 'ann@example.com');
+  await fleetJson(seen, 'user', 'remove', 'ann@example.com', '--account', us.accountId);
+  expect((await fleet(seen, 'token', 'revoke', 'none')).err).toContain('Unknown token');
+  expect((await client('DELETE', `/webhook/${made.data.id}`)).data).toBe(true);
+  await fleetJson(seen, 'token', 'revoke', us.tokenId);
+  expect((await client('GET', '/webhooks')).status).toBe(401);
+  const name = 'Vans of the city';
+  await fleetJson(seen, 'connection', 'delete', us.connectionId, '--yes', name);
+  await fleetJson(seen, 'account', 'delete', us.accountId, '--yes', 'Acme');
+  expect(await fleetJson<object[]>(seen, 'deletions')).toHaveLength(1);
+  receiver.stop();
+
+  expect(proxy.deviations()).toEqual([]);
+  const succeeded = proxy.succeeded();
+  const unused = Object.entries(document.paths).flatMap(([template, methods]) =>
+    Object.keys(methods)
+      .filter((method) => !succeeded.some((call) => call.method === method && isOf(template, call.path)))
+      .map((method) => `${method} ${template}`),
+  );
+  expect(unused).toEqual([]);
+  for (const { headers, body } of deliveries) expect(wrongIn(headers, body)).toEqual([]);
+});
+
+/** What of a delivery is not as the document's `webhooks` say. */
+function wrongIn(headers: IncomingHttpHeaders, body: Received['body']): unknown[] {
+  const delivery = document.webhooks?.[body.type === 1 ? 'accident' : 'event']?.post;
+  const check = schemas(document);
+  const parameters = (delivery?.parameters ?? []) as { name: string; schema: { type: string } }[];
+  return [
+    ...check(delivery?.requestBody?.content['application/json'].schema ?? {}, body),
+    ...parameters.flatMap(({ name, schema }) => {
+      const value = headers[name.toLowerCase()];
+      return check(schema, schema.type === 'integer' ? Number(value) : value);
+    }),
+  ];
+}
+
+const spot = { latitude: 52.5, longitude: 13.4, timestamp: '2026-11-20T20:00:00Z' };

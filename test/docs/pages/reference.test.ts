@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { type ApiDocument, resolved } from '../../../src/docs/pages/reference/document.ts';
+import { referenceMarkdown } from '../../../src/docs/pages/reference/markdown.ts';
+
+const published = new URL('../../../src/docs/openapi/published/openapi.json', import.meta.url);
+const document = JSON.parse(readFileSync(published, 'utf8')) as ApiDocument; // our own
+const reference = referenceMarkdown(document);
+/** The part of the reference below a heading. */
+const part = (title: string) =>
+  reference.split(/^(?=##+ )/m).find((one) => one.includes(`# ${title}\n`)) ?? '';
+
+test('the reference has every operation with its parameters, and what it refuses', () => {
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, { summary, parameters = [], responses }] of Object.entries(methods)) {
+      const shown = part(summary);
+      expect(shown).toContain(`bash ${method.toUpperCase()} ${path}\n`);
+      for (const parameter of parameters)
+        expect(shown, summary).toContain(
+          `| \`${resolved(parameter, document.components.parameters).name}\` |`,
+        );
+      const refused = responses[400] && 'content' in responses[400] ? responses[400].content : undefined;
+      for (const message of Object.keys(refused?.['application/json'].examples ?? {}))
+        expect(shown, summary).toContain(`| 400 | \`${message}\` |`);
+    }
+});
+
+test('every object that is linked to is there, with all of its fields', () => {
+  const linked = new Set([...reference.matchAll(/\]\(#(\w+)\)/g)].map(([, name]) => name));
+  expect(linked.size).toBeGreaterThan(20);
+  const { schemas } = document.components;
+  for (const name of linked) {
+    const component = Object.keys(schemas).find((one) => one.toLowerCase() === name) ?? '';
+    const shown = part(component);
+    for (const field of Object.keys(schemas[component]?.properties ?? { none: {} }))
+      expect(shown, component).toContain(`| \`${field}\` |`);
+  }
+});
+
+test('types say what a value may be', () => {
+  expect(part('SafetyEvent')).toContain('| `eventRisk` | integer, 1 to 5 |');
+  expect(part('SafetyEvent')).toContain('| `location` | [Location](#location) or `null` |');
+  expect(part('WebhookInput')).toContain('| `httpVerb` | `POST` or `PUT` |');
+  expect(part('WebhookInput')).toContain('| `connectionIds` | list of UUID |');
+  expect(part('Failure')).toContain('| `retryAfter` | integer, optional |');
+  expect(part('AccidentNotification')).toContain('| `location.latitude` | number | Degrees north');
+  expect(part('List vehicles')).toContain('| `limit` | integer, at least 1, `50` by default |');
+  expect(part('List safety events')).toMatch(
+    /\| `eventTypes` \| list of string, at most 100 \| .+ One of `Crash`, /,
+  );
+});
+
+test('a sample calls with all that is required', () => {
+  expect(part('List safety events')).toContain('"$BASE_URL/safety-events?from=2026-11-01&to=2026-12-01"');
+  expect(part('List safety events')).toContain('-H "Connection-Id: ');
+  expect(part('Delete a webhook')).toMatch(/-X DELETE "\$BASE_URL\/webhook\/[\da-f-]{36}"/);
+  expect(part('Create a webhook')).toContain(`-d '{\n  "connectionIds": [`);
+  expect(part('Ask how the service is doing')).not.toContain('x-api-key');
+});

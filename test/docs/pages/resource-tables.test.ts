@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { readGuides } from '../../../src/docs/pages/guides.ts';
+import { withTables } from '../../../src/docs/pages/resource-tables.ts';
+import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
+
+const guides = readGuides().map(({ markdown }) => markdown);
+
+it.each([...lists.map(({ list }) => list.path), ...recordKinds.map(({ kind }) => kind)])(
+  '%s has a row in a table of the guides',
+  (name) => {
+    expect(guides.filter((guide) => guide.includes(`\n| \`${name}\` | `))).toHaveLength(1);
+  },
+);
+
+it('a row of a list says how it is read', () => {
+  const rows = withTables('<!-- lists -->').split('\n');
+  expect(rows).toContain(
+    '| `/safety-events` | required | `startedAt` | `from` and `to` (both required), `vehicleIds`, `driverIds`, ' +
+      '`eventTypes`, `minEventRisk` |',
+  );
+  expect(rows).toContain('| `/drivers` | optional | `createdAt` | `status` (1, 0), `licenseState` |');
+});
+
+it('a row of a kind of record says what may be left out', () => {
+  expect(withTables('<!-- records -->').split('\n')).toContain(
+    '| `trip` | vehicle, driver?, startedAt, endedAt?, startLocation?, endLocation?, distanceKm?, durationSeconds? |',
+  );
+});

@@ -1,0 +1,299 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { recordId } from '../../../src/platform/db/ids.ts';
+import { settled } from '../../support/deliveries.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+import { accident, as, vehicle, world } from '../../support/world.ts';
+
+const tale = story();
+const connector = () => as(tale.us.connection.ingestKey);
+const send = async (...records: object[]) => (await connector().send(...records)).data;
+const at = (hour: number) => ({ sourceUpdatedAt: `2026-11-21T${hour}:00:00Z` });
+const elsewhere = { latitude: 1, longitude: 2 };
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+type Accident = {
+  eventId: string;
+  vehicleId: string | null;
+  levels: { notificationLevel: number; receivedAt: string }[];
+  [key: string]: unknown;
+};
+const list = async (query = '') => (await as(tale.us.apiToken).get<Accident[]>(`/accidents${query}`)).data;
+const only = async () => {
+  const [first, ...others] = await list();
+  expect(others).toEqual([]);
+  return first;
+};
+
+/** What the webhook has been told of: level and isAccurate of each call, in order of level. */
+const told = async (hookId: string, count: number) => {
+  await settled(hookId, count);
+  return tale.heard.got
+    .map(({ body: { data } }) => [data.notificationLevel, data.isAccurate])
+    .sort(([a], [b]) => Number(a) - Number(b));
+};
+
+describe('an accident in the list', () => {
+  it('has every field of design 12', async () => {
+    await send(vehicle(), accident({ reportUrl: 'https://reports.example.com/1?key=a b' }));
+    expect(await list()).toEqual([
+      {
+        eventId: recordId(tale.us.connection.id, 'accident', 'crash-1'),
+        connectionId: tale.us.connection.id,
+        tSP: 'Motive',
+        vin: '1FUJGLDR5CLBP8834',
+        vehicleId: recordId(tale.us.connection.id, 'vehicle', 'truck-1'),
+        eventTime: '2026-11-20T20:00:00.000Z',
+        location: { latitude: 39.7392, longitude: -104.9903, address: null },
+        notificationLevel: 1,
+        reportReady: false,
+        isAccurate: false,
+        dismissed: false,
+        reportUrl: 'https://reports.example.com/1?key=a b',
+        levels: [{ notificationLevel: 1, receivedAt: time }],
+        createdAt: time,
+        updatedAt: time,
+      },
+    ]);
+  });
+
+  it('has each of its levels once, in order, and what the highest says of report and accuracy', async () => {
+    await send(accident({ notificationLevel: 3 }));
+    const [before] = await list();
+    expect(await send(accident({ notificationLevel: 1 }), accident({ notificationLevel: 3 }))).toMatchObject({
+      accepted: 1,
+      unchanged: 1,
+    });
+    const item = await only();
+    expect(item).toMatchObject({ notificationLevel: 3, reportReady: true, isAccurate: true });
+    expect(item?.levels.map(({ notificationLevel }) => notificationLevel)).toEqual([1, 3]);
+    expect(item?.levels[1]).toEqual(before?.levels[0]);
+    expect(item?.createdAt).toBe(before?.createdAt);
+  });
+
+  it('has vin, time and place of the newest version, whichever comes last', async () => {
+    await send(accident({ ...at(12), location: elsewhere }));
+    await send(
+      accident({ ...at(11), notificationLevel: 2, vin: 'OLDER', eventTime: '2026-11-19T00:00:00Z' }),
+    );
+    expect(await only()).toMatchObject({
+      notificationLevel: 2,
+      vin: '1FUJGLDR5CLBP8834',
+      eventTime: '2026-11-20T20:00:00.000Z',
+      location: elsewhere,
+    });
+    await send(accident({ ...at(13), vin: 'LATEST' }));
+    expect(await only()).toMatchObject({ vin: 'LATEST', notificationLevel: 2 });
+  });
+
+  it('has vin, time and place of its highest level if nothing says which version is newer', async () => {
+    const call = [accident({ vin: 'FIRST' }), accident({ notificationLevel: 2, vin: 'SECOND' })];
+    expect(await send(...call)).toMatchObject({ accepted: 2 });
+    expect(await send(...call)).toMatchObject({ accepted: 0, unchanged: 2 });
+    expect(await only()).toMatchObject({ vin: 'SECOND' });
+    await send(accident({ notificationLevel: 2, vin: 'CORRECTED' }));
+    expect(await only()).toMatchObject({ vin: 'CORRECTED' });
+  });
+
+  it('keeps its report until a newer version has another', async () => {
+    const [first, second] = ['https://a.example.com/', 'https://b.example.com/'];
+    await send(accident({ ...at(11), reportUrl: first }));
+    await send(accident({ ...at(13), notificationLevel: 2 }));
+    expect(await only()).toMatchObject({ reportUrl: first });
+    await send(accident({ ...at(14), reportUrl: second }));
+    await send(accident({ ...at(12), reportUrl: first }));
+    expect(await only()).toMatchObject({ reportUrl: second });
+  });
+
+  it.each([
+    ['http://reports.example.com/', 'reportUrl must be an absolute https URL'],
+    ['javascript:alert(1)', 'reportUrl must be an absolute https URL'],
+    ['reports.example.com', 'reportUrl must be an absolute https URL'],
+  ])('cannot have %s as its report', async (reportUrl, message) => {
+    expect((await send(accident({ reportUrl }))).rejected).toMatchObject([{ message }]);
+  });
+
+  it('is not there if it was only simulated', async () => {
+    const hook = await tale.register();
+    const { cookie } = await signIn(tale.us);
+    await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });
+    await settled(hook.id, 3);
+    expect(await list()).toEqual([]);
+  });
+});
+
+describe('the vehicle of an accident', () => {
+  const vehicleOf = (connection: { id: string } | undefined, sourceId: string) =>
+    recordId(connection?.id ?? '', 'vehicle', sourceId);
+
+  it('is one of its connection, or else one of the account, and never one of another account', async () => {
+    tale.us = await world({ providers: ['motive', 'samsara'] });
+    const them = await world();
+    await as(them.connection.ingestKey).send(vehicle());
+    await send(accident());
+    expect(await only()).toMatchObject({ vehicleId: null });
+    const other = tale.us.connections[1];
+    await as(other?.ingestKey ?? '').send(vehicle({ sourceId: 'elsewhere' }));
+    await send(accident({ sourceId: 'second' }));
+    await send(vehicle());
+    await send(accident({ sourceId: 'third' }));
+    expect((await list()).map(({ vehicleId }) => vehicleId)).toEqual(
+      expect.arrayContaining([null, vehicleOf(other, 'elsewhere'), vehicleOf(tale.us.connection, 'truck-1')]),
+    );
+  });
+
+  it('that becomes known later is filled in with whatever next comes of the accident, and then stays', async () => {
+    await send(accident());
+    await send(vehicle());
+    expect(await only()).toMatchObject({ vehicleId: null });
+    expect(await send(accident())).toMatchObject({ accepted: 1 });
+    const vehicleId = vehicleOf(tale.us.connection, 'truck-1');
+    expect(await only()).toMatchObject({ vehicleId });
+    await send(vehicle({ vin: 'ANOTHER' }), accident({ notificationLevel: 2 }));
+    expect(await only()).toMatchObject({ vehicleId });
+    await send(accident({ notificationLevel: 3, vin: 'NOBODYS' }));
+    expect(await only()).toMatchObject({ vehicleId: null });
+  });
+});
+
+describe('a false alarm', () => {
+  it('after level 1 is told as a level 2 that is not accurate, once', async () => {
+    const hook = await tale.register();
+    await send(accident());
+    await send(accident({ dismissed: true }));
+    expect(await send(accident({ dismissed: true }))).toMatchObject({ unchanged: 1 });
+    expect(await told(hook.id, 2)).toEqual([
+      [1, false],
+      [2, false],
+    ]);
+    const item = await only();
+    expect(item).toMatchObject({ dismissed: true, notificationLevel: 1, isAccurate: false });
+    expect(item?.levels).toHaveLength(1);
+  });
+
+  it('after level 2 is told no more, nor is its level 3', async () => {
+    const hook = await tale.register();
+    await send(accident({ notificationLevel: 2 }));
+    await send(accident({ notificationLevel: 2, dismissed: true }));
+    await send(accident({ notificationLevel: 3, dismissed: true }));
+    expect(await only()).toMatchObject({ dismissed: true, notificationLevel: 3, isAccurate: false });
+    await send(accident({ sourceId: 'another' }));
+    expect(await told(hook.id, 2)).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+  });
+
+  it('that was never told of is told to nobody, until a newer version takes it back', async () => {
+    const hook = await tale.register();
+    await send(accident({ dismissed: true, ...at(11) }));
+    await send(accident(at(10)));
+    expect(await only()).toMatchObject({ dismissed: true });
+    await send(accident(at(12)));
+    expect(await told(hook.id, 1)).toEqual([[1, false]]);
+    expect(await only()).toMatchObject({ dismissed: false });
+  });
+
+  it('is reopened by a later level, whose own level is told unless customers had it as a false alarm', async () => {
+    const hook = await tale.register();
+    await send(accident());
+    await send(accident({ dismissed: true }));
+    await send(accident()); // what only repeats a level may be from before
+    expect(await only()).toMatchObject({ dismissed: true });
+    await send(accident({ notificationLevel: 2 }));
+    expect(await only()).toMatchObject({ dismissed: false, isAccurate: true });
+    await send(accident({ notificationLevel: 3 }));
+    expect(await told(hook.id, 3)).toEqual([
+      [1, false],
+      [2, false],
+      [3, true],
+    ]);
+  });
+
+  it('in an older version changes nothing', async () => {
+    const hook = await tale.register();
+    await send(accident(at(12)));
+    expect(await send(accident({ dismissed: true, ...at(11) }))).toMatchObject({ unchanged: 1 });
+    await send(accident({ notificationLevel: 2, ...at(13) }));
+    expect(await told(hook.id, 2)).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+  });
+});
+
+it('two calls that race tell each level once', async () => {
+  const hook = await tale.register();
+  const levels = [1, 2, 3].map((notificationLevel) => accident({ notificationLevel }));
+  const outcomes = await Promise.all([send(...levels), send(...levels.toReversed()), send(...levels)]);
+  expect(outcomes.map(({ accepted }) => accepted).sort()).toEqual([0, 0, 3]);
+  expect(await told(hook.id, 3)).toEqual([
+    [1, false],
+    [2, true],
+    [3, true],
+  ]);
+});
+
+it('accidents from before there were rows of them are made up from their notifications', async () => {
+  const migration = env.MIGRATIONS.find(({ name }) => name.includes('accidents'));
+  const eventId = recordId(tale.us.connection.id, 'accident', 'old');
+  const simulated = '01a1fc72-831b-772e-98a0-8d9347089f0d';
+  const insert = (id: string, level: number, receivedAt: number) =>
+    rows(
+      `insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+       values (?1, ?2, 1, ?3, ?4, ?5, ?6)`,
+      id,
+      level,
+      tale.us.accountId,
+      tale.us.connection.id,
+      JSON.stringify({
+        ...{ eventId: id, eventTime: `2026-11-20T20:00:00.12${level}Z`, vin: 'OLD', tSP: 'Motive' },
+        ...{ location: elsewhere, notificationLevel: level, reportReady: level === 3, isAccurate: level > 1 },
+      }),
+      receivedAt,
+    );
+  await insert(eventId, 3, Date.UTC(2026, 10, 20, 20, 0, 0, 114));
+  await insert(eventId, 1, Date.UTC(2026, 10, 20, 20, 0, 0, 5));
+  await insert(simulated, 1, 0);
+  await send(vehicle({ vin: 'OLD' }));
+  await rows('delete from accidents');
+  await rows(migration?.queries.at(-1) ?? '');
+  expect(await list()).toMatchObject([
+    {
+      eventId,
+      connectionId: tale.us.connection.id,
+      tSP: 'Motive',
+      vehicleId: recordId(tale.us.connection.id, 'vehicle', 'truck-1'),
+      eventTime: '2026-11-20T20:00:00.123Z',
+      location: elsewhere,
+      notificationLevel: 3,
+      reportReady: true,
+      levels: [
+        { notificationLevel: 1, receivedAt: '2026-11-20T20:00:00.005Z' },
+        { notificationLevel: 3, receivedAt: '2026-11-20T20:00:00.114Z' },
+      ],
+      createdAt: '2026-11-20T20:00:00.005Z',
+      updatedAt: '2026-11-20T20:00:00.114Z',
+    },
+  ]);
+  await rows('delete from notifications');
+  const hook = await tale.register();
+  const levels = [1, 2, 3].map((notificationLevel) =>
+    accident({ sourceId: 'old', vin: 'OLD', notificationLevel }),
+  );
+  await send(...levels);
+  expect(await told(hook.id, 1)).toEqual([[2, true]]);
+});
+
+it('an accident that the code before told of while this one took its place is not told of again', async () => {
+  const hook = await tale.register();
+  await send(accident());
+  await rows('delete from accidents');
+  await send(accident(), accident({ notificationLevel: 2 }));
+  expect(await told(hook.id, 2)).toEqual([
+    [1, false],
+    [2, true],
+  ]);
+});

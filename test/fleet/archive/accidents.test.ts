@@ -1,0 +1,70 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it } from 'vitest';
+import { archive } from '../../../src/fleet/archive/job.ts';
+import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
+import { dayMs, emptyArchive } from '../../support/archive.ts';
+import { rows } from '../../support/rows.ts';
+import { accident, as, type World, webhookBody, world } from '../../support/world.ts';
+
+let us: World;
+beforeEach(async () => {
+  await emptyArchive();
+  us = await world();
+});
+
+const eventTime = new Date(Date.now() - 200 * dayMs).toISOString();
+const send = (changes: object) => as(us.connection.ingestKey).send(accident({ eventTime, ...changes }));
+const list = async () => (await as(us.apiToken).get<Record<string, unknown>[]>('/accidents')).data;
+const comparable = (items: Record<string, unknown>[]) =>
+  items.map(({ createdAt, updatedAt, levels, ...item }) => ({
+    ...item,
+    levels: (levels as { notificationLevel: number }[]).map(({ notificationLevel }) => notificationLevel),
+  }));
+
+const histories: [string, object[]][] = [
+  [
+    'a later level',
+    [{ notificationLevel: 1 }, { notificationLevel: 3, reportUrl: 'https://r.example.com/1' }],
+  ],
+  [
+    'an earlier level',
+    [{ notificationLevel: 2, reportUrl: 'https://r.example.com/2' }, { notificationLevel: 1 }],
+  ],
+  ['a false alarm', [{ notificationLevel: 1 }, { notificationLevel: 1, dismissed: true }]],
+  ['one that is reopened', [{ notificationLevel: 1, dismissed: true }, { notificationLevel: 2 }]],
+  [
+    'an older version',
+    [
+      { notificationLevel: 2, sourceUpdatedAt: '2026-06-02T00:00:00Z' },
+      { notificationLevel: 1, dismissed: true, sourceUpdatedAt: '2026-06-01T00:00:00Z' },
+    ],
+  ],
+  ['the same again', [{ notificationLevel: 2 }, { notificationLevel: 2 }]],
+];
+
+it.each(histories)(
+  '%s joins an archived accident as it would join one in D1',
+  async (_, [first = {}, then = {}]) => {
+    await send(first);
+    await send(then);
+    const inD1 = comparable(await list());
+    await emptyArchive();
+
+    await send(first);
+    await archive(env, archiveKinds);
+    expect(await rows('select 1 from accidents')).toEqual([]);
+    await send(then);
+    const late = comparable(await list());
+    await archive(env, archiveKinds);
+    expect(await rows('select 1 from accidents')).toEqual([]);
+    const merged = comparable(await list());
+    expect([late, merged]).toEqual([inD1, inD1]);
+  },
+);
+
+it('an accident from before the hot days notifies nobody, at whatever level', async () => {
+  await as(us.apiToken).post('/webhook', webhookBody(us));
+  await send({ notificationLevel: 1 });
+  await send({ notificationLevel: 2 });
+  expect(await rows('select 1 from deliveries where account_id = ?1', us.accountId)).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it } from 'vitest';
+import { archive } from '../../../src/fleet/archive/job.ts';
+import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
+import { bucket, dayMs, emptyArchive } from '../../support/archive.ts';
+import { rows, rowsOf } from '../../support/rows.ts';
+import { as, driver, operator, safetyEvent, trip, vehicle, type World, world } from '../../support/world.ts';
+
+let us: World;
+let them: World;
+beforeEach(async () => {
+  await rows('delete from deletions');
+  await emptyArchive();
+  [us, them] = [await world({ providers: ['motive', 'samsara'] }), await world()];
+  for (const { ingestKey } of [...us.connections, ...them.connections])
+    await as(ingestKey).send(
+      vehicle(),
+      driver(),
+      trip({ driver: 'driver-1', startedAt: old }),
+      safetyEvent({ driver: 'driver-1', startedAt: old }),
+    );
+  await archive(env, archiveKinds);
+});
+
+const old = new Date(Date.now() - 200 * dayMs).toISOString();
+const files = async (part: string) =>
+  (await bucket.list()).objects.filter(({ key }) => key.includes(part)).map(({ key }) => key);
+const trips = async (who: World) => (await as(who.apiToken).get<object[]>('/trips')).data;
+
+async function toTheEnd(id: string): Promise<void> {
+  for (let calls = 0; calls < 50; calls++) {
+    const { data } = await operator.post<{ deletion: unknown }>(`/operator/deletions/${id}/continue`, {});
+    if (data.deletion === null) return;
+  }
+  throw new Error('the deletion does not end');
+}
+
+it('deleting a connection removes its archive, and shows none of it from then on', async () => {
+  const id = us.connection.id;
+  expect(await trips(us)).toHaveLength(2);
+  await operator.post(`/operator/connections/${id}/deletion`, { name: 'Motive' });
+  expect(await trips(us)).toHaveLength(1);
+  await toTheEnd(id);
+  expect(await files(id)).toEqual([]);
+  expect(await files(us.connections[1]?.id ?? '')).toHaveLength(2);
+  expect(await trips(us)).toHaveLength(1);
+});
+
+it('deleting an account removes its archive, and nothing of others', async () => {
+  await operator.post(`/operator/accounts/${us.accountId}/deletion`, { name: 'Acme Insurance', now: true });
+  await toTheEnd(us.accountId);
+  expect(await files(us.accountId)).toEqual([]);
+  expect((await rowsOf(us.accountId)).archived_days).toEqual([]);
+  expect(await files(them.accountId)).toHaveLength(2);
+  expect(await trips(them)).toHaveLength(1);
+});
+
+it('erasing a driver takes them from the archive, and leaves the records', async () => {
+  const { id } = us.connection;
+  const [found] = await rows('select id from drivers where connection_id = ?1', id);
+  const driverId = String(found?.id);
+  await operator.post(`/operator/drivers/${driverId}/erasure`, {});
+  await toTheEnd(driverId);
+  const left = await as(us.apiToken, { 'connection-id': id }).get<{ driverId: string | null }[]>('/trips');
+  expect(left.data).toMatchObject([{ driverId: null }]);
+  expect((await trips(us)).filter((item) => JSON.stringify(item).includes(driverId))).toEqual([]);
+  expect(await files(id)).toHaveLength(2);
+});

@@ -1,0 +1,231 @@
+import { env } from 'cloudflare:workers';
+import { sql } from 'drizzle-orm';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { archive } from '../../../src/fleet/archive/job.ts';
+import { findArchived, forgetLately } from '../../../src/fleet/archive/lately.ts';
+import { removeArchive } from '../../../src/fleet/archive/remove.ts';
+import { rewriteArchive } from '../../../src/fleet/archive/rewrite.ts';
+import { inArchiveTurn } from '../../../src/fleet/archive/turn.ts';
+import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
+import { trips } from '../../../src/fleet/lists/trips.ts';
+import { change } from '../../../src/platform/db/database.ts';
+import type { Caller } from '../../../src/platform/db/guard.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
+import {
+  bucket,
+  dayMs,
+  emptyArchive,
+  insertTrips,
+  interruptedAfter,
+  lapse,
+  move,
+  tripKind,
+  walk,
+} from '../../support/archive.ts';
+import { listenToLog } from '../../support/log.ts';
+import { rows } from '../../support/rows.ts';
+import { as, safetyEvent, trip, vehicle, type World, world } from '../../support/world.ts';
+
+let us: World;
+let caller: Caller;
+beforeEach(async () => {
+  vi.restoreAllMocks();
+  await emptyArchive();
+  us = await world();
+  caller = { tokenId: us.tokenId, accountId: us.accountId };
+});
+
+const day = 100 * dayMs;
+const sizes = { part: 5, group: 2 };
+const hot = async () => Number((await rows('select count(*) as n from trips'))[0]?.n);
+const files = async () => (await bucket.list()).objects.map(({ key }) => key);
+const listed = async (query = {}) => (await walk(env, caller, trips.list, { query })).items as Item[];
+type Item = Record<string, unknown> & { id: string };
+const ids = (items: Item[]) => items.map(({ id }) => id);
+
+/** So many trips of the day, a minute apart. */
+const seeds = (count: number) => Array.from({ length: count }, (_, i) => ({ startedAt: day + i * 60_000 }));
+
+/** Whether the day was moved in so few steps; otherwise the move was interrupted then. */
+async function movedBefore(steps: number): Promise<boolean> {
+  try {
+    await move(us, day, { sizes, bindings: interruptedAfter(steps) });
+    return true;
+  } catch (error) {
+    expect(String(error)).toContain('interrupted');
+    return false;
+  }
+}
+
+describe('moving a day', () => {
+  it('leaves its rows in files of their own, and none in D1', async () => {
+    const inserted = await insertTrips(us, [...seeds(12), { startedAt: day + dayMs }]);
+    await move(us, day, { sizes });
+    expect(await hot()).toBe(1);
+    const folder = `kind=trips/account=${us.accountId}/connection=${us.connection.id}/date=1970-04-11/`;
+    expect(await files()).toEqual(
+      [1, 2, 3].map(() => expect.stringMatching(new RegExp(`^${folder}part-.*\\.parquet$`))),
+    );
+    expect(ids(await listed())).toEqual(inserted);
+  });
+
+  it('may be interrupted between any two steps, and run again', async () => {
+    for (let [steps, done] = [0, false]; !done; steps++) {
+      await emptyArchive();
+      const inserted = await insertTrips(us, seeds(12));
+      done = await movedBefore(steps);
+      await lapse();
+      expect(ids(await listed())).toEqual(inserted);
+      await move(us, day, { sizes });
+      expect(ids(await listed())).toEqual(inserted);
+      expect([await hot(), (await files()).length]).toEqual([0, 3]);
+    }
+  }, 60_000);
+
+  it('is done by one at a time', async () => {
+    const both = await inArchiveTurn(env, () => inArchiveTurn(env, async () => 'never'));
+    expect(both).toEqual({ result: 'busy' });
+  });
+
+  it('writes nothing more once the turn has passed to somebody else', async () => {
+    await insertTrips(us, seeds(1));
+    const late = inArchiveTurn(env, async ({ db, write }) => {
+      await rows('update archive_turns set holder = ?1', newId());
+      await write(change(db, sql`delete from trips`));
+    });
+    await expect(late).rejects.toThrow();
+    expect(await hot()).toBe(1);
+  });
+});
+
+describe('what comes in late for an archived day', () => {
+  const update = (id: string | undefined, set: string) => rows(`update trips set ${set} where id = ?1`, id);
+
+  it('is shown once, and merged into the file it belongs to, the newer version winning', async () => {
+    const inserted = await insertTrips(us, seeds(12));
+    await rows('update trips set source_updated_at = 1000');
+    await move(us, day, { sizes });
+    const before = await files();
+    const [newer, older, unchanged] = [inserted[3], inserted[4], inserted[2]];
+    await insertTrips(us, [
+      { id: newer ?? '', startedAt: day + 3 * 60_000 },
+      { id: older ?? '', startedAt: day + 4 * 60_000 },
+      { id: unchanged ?? '', startedAt: day + 2 * 60_000, vehicle: unchanged ?? '' },
+      { id: newId(), startedAt: day + 90_000 },
+    ]);
+    await update(newer, 'distance_km = 99, source_updated_at = 2000, created_at = 50, updated_at = 60');
+    await update(older, 'distance_km = 98, source_updated_at = 500, created_at = 50, updated_at = 60');
+    await update(unchanged, 'source_updated_at = 1000, created_at = 50, updated_at = 60');
+    const shown = async () =>
+      (await listed()).map(({ id, distanceKm, createdAt }) => ({ id, distanceKm, createdAt }));
+    const early = await shown();
+    expect(early).toHaveLength(13);
+    const find = (id: string | undefined) => early.find((item) => item.id === id);
+    expect(find(newer)).toMatchObject({ distanceKm: 99, createdAt: '1970-01-01T00:00:00.005Z' });
+    expect(find(older)).toMatchObject({ distanceKm: 12.25 });
+    await move(us, day, { sizes });
+    expect(await shown()).toEqual(early);
+    expect(await hot()).toBe(0);
+    const after = await files();
+    // Of three files, only the first one was written again; it was full, so that there are two of it now.
+    expect(after.filter((file) => before.includes(file))).toHaveLength(2);
+    expect(after).toHaveLength(4);
+  });
+
+  it('may be interrupted between any two steps, and run again', async () => {
+    for (let [steps, done] = [0, false]; !done; steps++) {
+      await emptyArchive();
+      const inserted = await insertTrips(us, seeds(12));
+      await move(us, day, { sizes });
+      const [late = ''] = await insertTrips(us, [{ startedAt: day + 90_000 }]);
+      done = await movedBefore(steps);
+      await lapse();
+      const all = inserted.toSpliced(2, 0, late);
+      expect(ids(await listed())).toEqual(all);
+      await move(us, day, { sizes });
+      expect(ids(await listed())).toEqual(all);
+      expect([await hot(), (await files()).length]).toEqual([0, 4]);
+    }
+  }, 60_000);
+});
+
+describe('the job', () => {
+  const old = new Date(Date.now() - 200 * dayMs).toISOString();
+  const recent = new Date(Date.now() - 3 * dayMs).toISOString();
+  const range = `from=2020-01-01&to=2100-01-01`;
+  const read = async (path: string) =>
+    (await as(us.apiToken, { 'connection-id': us.connection.id }).get(`${path}?${range}`)).data;
+  const send = (...records: object[]) =>
+    as(us.connection.ingestKey).send(
+      vehicle(),
+      { kind: 'driver', sourceId: 'ann', name: 'Ann' },
+      trip({
+        sourceId: 'old',
+        startedAt: old,
+        driver: 'ann',
+        startLocation: { latitude: 1, longitude: -2.5 },
+      }),
+      trip({ startedAt: recent }),
+      safetyEvent({ sourceId: 'old', startedAt: old, driver: 'ann', incidentTypes: ['hard_brake', 'Ä"q'] }),
+      safetyEvent({ startedAt: recent, location: { latitude: 3, longitude: 4 }, maxSpeedKph: 90.5 }),
+      ...records,
+    );
+
+  it('moves what is older than the hot days, of every kind, and the lists stay as they were', async () => {
+    await send();
+    const before = [await read('/trips'), await read('/safety-events')];
+    await archive(env, archiveKinds);
+    expect([await hot(), (await rows('select 1 from safety_events')).length, (await files()).length]).toEqual(
+      [1, 1, 2],
+    );
+    expect([await read('/trips'), await read('/safety-events')]).toEqual(before);
+  });
+
+  it('of those that changed lately, finds each by its id', async () => {
+    await send();
+    const [kind = tripKind] = archiveKinds;
+    const archived = String((await rows('select id from trips order by started_at limit 1'))[0]?.id);
+    await archive(env, archiveKinds);
+    expect(await findArchived(env, caller, kind, [archived, newId()])).toMatchObject([
+      { id: archived, sourceId: 'old' },
+    ]);
+    const them = await world();
+    const stranger = { tokenId: them.tokenId, accountId: them.accountId };
+    expect(await findArchived(env, stranger, kind, [archived])).toEqual([]);
+    expect(await forgetLately(env, Date.now() + 30 * dayMs)).toBe(0);
+    expect(await forgetLately(env, Date.now() + 32 * dayMs)).toBe(2);
+  });
+
+  it('does nothing without a bucket, or with HOT_DAYS = 0', async () => {
+    await send();
+    await archive({ ...env, ARCHIVE: undefined as unknown as R2Bucket }, archiveKinds);
+    await archive({ ...env, HOT_DAYS: '0' as '180' }, archiveKinds);
+    expect([await hot(), await files()]).toEqual([2, []]);
+  });
+
+  it('a connection that cannot be archived stops no other', async () => {
+    const them = await world();
+    await insertTrips(them, [{ startedAt: day, vehicle: 'no UUID' }]);
+    const { lines } = listenToLog();
+    await send();
+    await archive(env, archiveKinds);
+    expect([await hot(), (await files()).length]).toEqual([2, 2]);
+    expect(lines('fault')).toMatchObject([{ message: 'Archiving was interrupted' }]);
+  });
+
+  it('rows are rewritten in the files too, and those of an account removed', async () => {
+    await send();
+    await archive(env, archiveKinds);
+    const [item] = (await read('/trips')) as { driverId: string }[];
+    const value = item?.driverId ?? '';
+    const change = (row: object) => ({ ...row, driverId: null });
+    expect(await rewriteArchive(env, archiveKinds, us, { key: 'driverId', value, change })).toBeUndefined();
+    expect(await read('/trips')).toMatchObject([{ driverId: null }, {}]);
+    expect(await read('/safety-events')).toMatchObject([{ driverId: null }, {}]);
+    expect(await files()).toHaveLength(2);
+    for (const key of await files()) expect(await (await bucket.get(key))?.text()).not.toContain(value);
+    expect(await removeArchive(env, archiveKinds, us)).toBeUndefined();
+    expect([await files(), await rows('select 1 from archived_days')]).toEqual([[], []]);
+    expect(await read('/trips')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,31 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { archive } from '../../../src/fleet/archive/job.ts';
+import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
+import { dayMs } from '../../support/archive.ts';
+import { rows } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+import { as, safetyEvent, vehicle } from '../../support/world.ts';
+
+const tale = story();
+const told = async () =>
+  (await rows('select event_id from notifications where account_id = ?1', tale.us.accountId)).length;
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
+
+it('records from before the hot days are stored, but notify nobody, archived or not', async () => {
+  await tale.register();
+  const old = safetyEvent({ startedAt: daysAgo(182) });
+  const send = (...records: object[]) => as(tale.us.connection.ingestKey).send(vehicle(), ...records);
+  expect((await send(old)).data).toMatchObject({ accepted: 2, rejected: [] });
+  await archive(env, archiveKinds);
+  expect(await rows('select 1 from safety_events')).toEqual([]);
+  await send(old);
+  await send({ ...old, sourceUpdatedAt: new Date().toISOString(), incidentTypes: ['crash'] });
+  expect(await told()).toBe(0);
+  const list = as(tale.us.apiToken, { 'connection-id': tale.us.connection.id });
+  const { data } = await list.get(`/safety-events?from=${daysAgo(183)}&to=${daysAgo(0)}`);
+  expect(data).toMatchObject([{ incidentTypes: ['crash'] }]);
+
+  await send(safetyEvent({ sourceId: 'recent', startedAt: daysAgo(179) }));
+  expect(await told()).toBe(1);
+});

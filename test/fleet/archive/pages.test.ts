@@ -1,0 +1,92 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { trips } from '../../../src/fleet/lists/trips.ts';
+import type { Caller } from '../../../src/platform/db/guard.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
+import {
+  dayMs,
+  emptyArchive,
+  insertTrips,
+  interruptedAfter,
+  lapse,
+  move,
+  walk,
+  withoutArchive,
+} from '../../support/archive.ts';
+import { runs } from '../../support/runs.ts';
+import { type World, world } from '../../support/world.ts';
+
+let us: World;
+let caller: Caller;
+beforeAll(async () => {
+  us = await world({ providers: ['motive', 'samsara'] });
+  caller = { tokenId: us.tokenId, accountId: us.accountId };
+});
+
+const vehicles = Array.from({ length: 12 }, () => newId());
+const drivers = [null, newId(), newId()];
+const days = 4;
+
+const seed = fc.record({
+  startedAt: fc.tuple(fc.nat(days - 1), fc.nat(5)).map(([day, at]) => day * dayMs + at),
+  vehicle: fc.constantFrom(...vehicles),
+  driver: fc.constantFrom(...drivers),
+  connection: fc.nat(1),
+});
+/** Days that are moved, and after how many steps each move is interrupted. */
+const moves = fc.array(
+  fc.record({ day: fc.nat(days - 1), connection: fc.nat(1), steps: fc.oneof(fc.nat(12), fc.constant(1000)) }),
+  { maxLength: 8 },
+);
+const time = fc.tuple(fc.nat(days), fc.nat(5)).map(([day, at]) => [new Date(day * dayMs + at).toISOString()]);
+const query = fc.record(
+  {
+    limit: fc.integer({ min: 1, max: 20 }).map((limit) => [String(limit)]),
+    vehicleIds: fc.uniqueArray(fc.constantFrom(...vehicles), { minLength: 1, maxLength: 11 }),
+    driverIds: fc.constantFrom(...drivers.slice(1)).map((id) => [id ?? '']),
+    from: time,
+    to: time,
+  },
+  { requiredKeys: ['limit'] },
+);
+const byOne = fc.boolean().map((one) => (one ? 0 : undefined));
+
+describe('a list over the archive and D1', () => {
+  it('is the one that D1 alone would have, whatever is archived and wherever a move was interrupted', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(seed, { maxLength: 60 }),
+        moves,
+        fc.array(fc.tuple(query, byOne, fc.boolean()), { minLength: 1, maxLength: 4 }),
+        async (seeds, moving, requests) => {
+          await emptyArchive();
+          await insertTrips(us, seeds);
+          const asked = requests
+            .filter(([{ from, to }]) => !from || !to || String(from) < String(to))
+            .map(([query, one, descending]) => ({
+              query: query as Record<string, string[]>,
+              connectionId: one === undefined ? undefined : us.connections[one]?.id,
+              descending,
+            }));
+          const expected = [];
+          for (const request of asked)
+            expected.push((await walk(withoutArchive, caller, trips.list, request)).items);
+          for (const { day, connection, steps } of moving) {
+            const options = { connection, sizes: { part: 5, group: 2 }, bindings: interruptedAfter(steps) };
+            await move(us, day * dayMs, options).catch((error) =>
+              expect(String(error)).toContain('interrupted'),
+            );
+            await lapse();
+          }
+          for (const [at, request] of asked.entries()) {
+            const { items, pages } = await walk(env, caller, trips.list, request);
+            expect(items).toEqual(expected[at]);
+            expect(Math.max(...pages)).toBeLessThanOrEqual(Number(request.query.limit));
+          }
+        },
+      ),
+      { numRuns: runs(30) },
+    );
+  }, 600_000);
+});

@@ -1,0 +1,308 @@
+import { env } from 'cloudflare:workers';
+import { sql } from 'drizzle-orm';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { maxRecordsPerRow, noteDeleted, noteRecords } from '../../../src/fleet/changes/note.ts';
+import { maxRows } from '../../../src/fleet/changes/rows.ts';
+import { change, openDatabase, transaction } from '../../../src/platform/db/database.ts';
+import { maxScanned } from '../../../src/platform/db/pages.ts';
+import { listPage } from '../../support/fleet.ts';
+import { changes, follower, listed, noteOthers } from '../../support/follower.ts';
+import { rows } from '../../support/rows.ts';
+import {
+  accident,
+  as,
+  driver,
+  operator,
+  safetyEvent,
+  trip,
+  vehicle,
+  type World,
+  world,
+} from '../../support/world.ts';
+
+let us: World;
+let trucks: string;
+let vans: string;
+beforeEach(async () => {
+  us = await world({ providers: ['motive', 'samsara'] });
+  [trucks = '', vans = ''] = us.connections.map(({ id }) => id);
+});
+
+const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
+const sendVan = (...records: object[]) => as(us.connections[1]?.ingestKey ?? '').send(...records);
+const get = (query = '', connection?: string) => changes(us.apiToken, query, connection);
+const records = 'kinds=driver,vehicle,trip,safetyEvent,accident';
+const names = ({ data }: Awaited<ReturnType<typeof get>>) => data.map((change) => change.data?.name);
+
+/** Deletes drivers as a job of the service would. */
+const remove = async (ids: string[]) => {
+  const db = openDatabase(env);
+  const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
+  await transaction(db, [
+    noteDeleted(db, source, 'driver', ids),
+    change(db, sql`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`),
+  ]);
+};
+
+describe('the feed', () => {
+  it('tells of each record that came in, as its list shows it, what others refer to first', async () => {
+    await send(accident(), safetyEvent({ driver: 'driver-1' }), trip(), driver(), vehicle());
+    const { data, next } = await get(records);
+    expect(data.map(({ kind, action, connectionId }) => [kind, action, connectionId])).toEqual(
+      ['driver', 'vehicle', 'trip', 'safetyEvent', 'accident'].map((kind) => [kind, 'changed', trucks]),
+    );
+    const lists = await listed(us.apiToken, [trucks]);
+    expect(new Map(data.map((change) => [change.id, change.data]))).toEqual(lists);
+    expect(lists.size).toBe(5);
+    expect(next).toBeUndefined();
+  });
+
+  it('tells of what changed only, in the order in which it came in', async () => {
+    await send(driver(), vehicle());
+    await send(driver({ sourceId: 'b', name: 'Bob' }));
+    const { resume } = await get(records);
+    await send(driver(), vehicle(), driver({ sourceId: 'b', name: 'Bob' }));
+    expect(await get(`${records}&cursor=${resume}`)).toMatchObject({ data: [] });
+    await send(driver({ name: 'Anna' }), driver({ sourceId: 'b', name: 'Bob' }), vehicle());
+    await send(driver({ sourceId: 'c', name: 'Cid' }));
+    expect(names(await get(`${records}&cursor=${resume}`))).toEqual(['Anna', 'Cid']);
+  });
+
+  it('tells of late and corrected events, and leaves out older versions', async () => {
+    const { resume } = await get('cursor=now');
+    const version = (eventRisk: number, day: number) =>
+      safetyEvent({
+        eventRisk,
+        startedAt: '2020-01-01T00:00:00Z',
+        sourceUpdatedAt: `2026-11-0${day}T00:00:00Z`,
+      });
+    await send(vehicle(), version(2, 2));
+    const first = await get(`kinds=safetyEvent&cursor=${(await get('kinds=safetyEvent&cursor=now')).resume}`);
+    expect(first.data).toEqual([]);
+    await send(version(5, 3));
+    await send(version(1, 1));
+    const corrected = await get(`kinds=safetyEvent&cursor=${first.resume}`);
+    expect(corrected.data.map(({ data }) => data?.eventRisk)).toEqual([5]);
+    expect((await get(`cursor=${resume}`)).data.map(({ kind }) => kind)).toEqual(['vehicle', 'safetyEvent']);
+  });
+
+  it('tells once a page of a record that changed several times, as it is now', async () => {
+    await send(driver());
+    await send(driver({ sourceId: 'b', name: 'Bob' }));
+    await send(driver({ name: 'Anna' }));
+    expect(names(await get(records))).toEqual(['Anna', 'Bob']);
+    const first = await get(`${records}&limit=1`);
+    expect(names(first)).toEqual(['Anna']);
+    const second = await get(`${records}&limit=1&cursor=${first.next}`);
+    expect(names(second)).toEqual(['Bob']);
+    expect(names(await get(`${records}&limit=1&cursor=${second.next}`))).toEqual(['Anna']);
+  });
+
+  it('tells of deletions, and of what came back after one', async () => {
+    await send(driver(), driver({ sourceId: 'b', name: 'Bob' }));
+    const { data, resume } = await get(records);
+    const [ann = '', bob = ''] = data.map(({ id }) => id);
+    await remove([ann, bob]);
+    const gone = await get(`${records}&cursor=${resume}`);
+    expect(gone.data).toEqual(
+      [ann, bob].map((id) => ({ kind: 'driver', id, connectionId: trucks, action: 'deleted', data: null })),
+    );
+    await send(driver());
+    expect((await get(`${records}&cursor=${resume}`)).data).toMatchObject([
+      { id: ann, action: 'changed', data: { name: 'Ann' } },
+      { id: bob, action: 'deleted', data: null },
+    ]);
+    // Who has not yet come to the deletion is told of it when they do.
+    const first = await get(`${records}&limit=1`);
+    expect(first.data).toMatchObject([{ id: ann, action: 'changed' }]);
+    const rest = follower(us.apiToken, { query: `${records}&limit=1` });
+    await rest.catchUp();
+    expect([...rest.copy.keys()]).toEqual([ann]);
+  });
+
+  it('tells of connections that are added, renamed or unwell', async () => {
+    expect((await get('kinds=connection')).data.map(({ id }) => id)).toEqual([trucks, vans]);
+    const { resume } = await get('kinds=connection&cursor=now');
+    await operator.patch(`/operator/connections/${vans}`, { name: 'City vans', healthStatus: 3 });
+    const { data } = await get(`kinds=connection&cursor=${resume}`);
+    const { data: connections } = await listPage(us.apiToken, '/connections');
+    expect(data).toEqual([
+      { kind: 'connection', id: vans, connectionId: vans, action: 'changed', data: connections[1] },
+    ]);
+    expect(data[0]?.data).toMatchObject({ name: 'City vans', healthStatus: 3 });
+  });
+
+  it('is one of an account, and nobody else has part in it', async () => {
+    await send(driver());
+    const them = await world();
+    expect((await changes(them.apiToken, records)).data).toEqual([]);
+    expect(await changes(them.apiToken, records, trucks)).toMatchObject({
+      status: 400,
+      message: 'Invalid connection id',
+    });
+  });
+});
+
+describe('narrowed to', () => {
+  it('kinds, it tells of these alone', async () => {
+    await send(driver(), vehicle(), trip());
+    expect((await get('kinds=trip&kinds=driver')).data.map(({ kind }) => kind)).toEqual(['driver', 'trip']);
+    expect(await get('kinds=drivers')).toMatchObject({ status: 400, errors: [{ field: 'kinds' }] });
+  });
+
+  it('a connection, it tells of that alone', async () => {
+    await send(driver());
+    await sendVan(driver({ name: 'Bob' }));
+    expect(names(await get(records, vans))).toEqual(['Bob']);
+    expect(names(await get(records))).toEqual(['Ann', 'Bob']);
+    expect(await get(records, 'x')).toMatchObject({ status: 400, errors: [{ field: 'Connection-Id' }] });
+  });
+
+  it('what is rare, it looks through 1,000 rows a page, and never loses its place', async () => {
+    await noteOthers(us, maxScanned);
+    await send(driver());
+    const none = await get('kinds=driver');
+    expect(none.data).toEqual([]);
+    expect(none.next).toBe(none.resume);
+    expect(names(await get(`kinds=driver&cursor=${none.next}`))).toEqual(['Ann']);
+  });
+});
+
+describe('a cursor', () => {
+  it('to resume with is there from the start, and after every page', async () => {
+    const them = await world();
+    await rows('delete from changes where account_id = ?1', them.accountId);
+    const first = await changes(them.apiToken);
+    expect(first).toMatchObject({ status: 200, data: [], resume: expect.any(String) });
+    expect(first.next).toBeUndefined();
+    const again = await changes(them.apiToken, `cursor=${first.resume}`);
+    expect(again).toMatchObject({ data: [], resume: expect.any(String) });
+    await as(them.connection.ingestKey).send(driver());
+    for (const { resume } of [first, again])
+      expect(names(await changes(them.apiToken, `cursor=${resume}`))).toEqual(['Ann']);
+  });
+
+  it('of now leads to what is still to come', async () => {
+    await send(driver());
+    const start = await get('cursor=now');
+    expect(start).toMatchObject({ data: [], resume: expect.any(String) });
+    expect(start.next).toBeUndefined();
+    await send(driver({ sourceId: 'b', name: 'Bob' }));
+    expect(names(await get(`cursor=${start.resume}`))).toEqual(['Bob']);
+  });
+
+  it('does not expire while nothing happens', async () => {
+    await rows('update changes set seq = seq - 29 * 86400000 where account_id = ?1', us.accountId);
+    const { resume } = await get();
+    const [at] = JSON.parse(atob(resume.replaceAll('-', '+').replaceAll('_', '/'))).slice(1);
+    expect(Date.now() - at).toBeLessThan(2 * 86_400_000);
+  });
+
+  it('older than 30 days is refused, with what to do', async () => {
+    await send(driver(), driver({ sourceId: 'b' }));
+    await rows('update changes set seq = seq - 29 * 86400000 where account_id = ?1', us.accountId);
+    const { next } = await get('limit=1');
+    expect((await get(`limit=1&cursor=${next}`)).status).toBe(200);
+    const now = Date.now();
+    const later = { getTime: () => now + 2 * 86_400_000 };
+    const clock = Date.now;
+    Date.now = later.getTime;
+    try {
+      expect(await get(`limit=1&cursor=${next}`)).toMatchObject({
+        status: 400,
+        message: 'Cursor has expired, list everything again',
+        errors: [{ field: 'cursor', message: expect.stringContaining('cursor=now') }],
+      });
+    } finally {
+      Date.now = clock;
+    }
+  });
+
+  it('of another account, connection or other kinds is none', async () => {
+    const them = await world();
+    const { resume } = await get(records);
+    for (const reply of [
+      await changes(them.apiToken, `${records}&cursor=${resume}`),
+      await get(`${records}&cursor=${resume}`, trucks),
+      await get(`kinds=driver&cursor=${resume}`),
+      await get(`cursor=${resume}`),
+      await get(`${records}&cursor=${resume.slice(1)}`),
+    ])
+      expect(reply).toMatchObject({
+        status: 400,
+        message: 'Invalid cursor',
+        errors: [{ field: 'cursor', message: expect.stringContaining('the resume of a page of this feed') }],
+      });
+    expect(
+      (await get(`kinds=safetyEvent,trip&kinds=accident,vehicle,driver&limit=7&cursor=${resume}`)).status,
+    ).toBe(200);
+  });
+});
+
+describe('a page', () => {
+  it('covers so many calls at most, and goes on', async () => {
+    await noteOthers(us, maxRows);
+    await send(driver());
+    const first = await get();
+    expect(first.data.filter(({ kind }) => kind === 'driver')).toEqual([]);
+    expect(first.next).toBeDefined();
+    const reader = follower(us.apiToken);
+    await reader.catchUp();
+    expect([...reader.copy.values()].map((data) => data?.name)).toContain('Ann');
+  });
+
+  it('ends within a call where it is full, by number or by size', async () => {
+    const many = Array.from({ length: 5 }, (_, i) => driver({ sourceId: `d${i}`, name: `${i}` }));
+    await send(...many);
+    const read = async (limit: number) => {
+      const pages: unknown[][] = [];
+      let cursor = '';
+      for (let more: string | undefined = 'yes'; more; ) {
+        const page = await get(`kinds=driver&limit=${limit}${cursor}`);
+        pages.push(names(page));
+        more = page.next;
+        cursor = `&cursor=${page.resume}`;
+      }
+      return pages;
+    };
+    expect(await read(2)).toEqual([['0', '1'], ['2', '3'], ['4']]);
+    await rows(`update drivers set phone = ?1 where account_id = ?2`, 'x'.repeat(400_000), us.accountId);
+    expect(await read(500)).toEqual([['0', '1'], ['2', '3'], ['4']]);
+  });
+});
+
+describe('what is noted', () => {
+  const noted = () => rows('select * from changes where account_id = ?1 order by seq', us.accountId);
+
+  it('is one row for a call, and none for one that changes nothing', async () => {
+    const before = (await noted()).length;
+    await send(driver(), vehicle(), trip(), { kind: 'driver' });
+    expect(await noted()).toHaveLength(before + 1);
+    await send(driver(), vehicle(), trip());
+    await send(trip({ sourceId: 'x', vehicle: 'unknown' }));
+    expect(await noted()).toHaveLength(before + 1);
+  });
+
+  it('has higher numbers the later it is committed, whatever the clocks say', async () => {
+    await rows('update changes set seq = seq + 100000 where account_id = ?1', us.accountId);
+    const { resume } = await get(records);
+    await send(driver());
+    expect(names(await get(`${records}&cursor=${resume}`))).toEqual(['Ann']);
+    const all = (await noted()).map(({ seq }) => Number(seq));
+    expect(all.at(-1)).toBe(Math.max(...all.slice(0, -1)) + 1);
+  });
+
+  it('of many records at once is split, so that a page never reads too much', async () => {
+    const count = 2 * maxRecordsPerRow + 1;
+    const db = openDatabase(env);
+    const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
+    const ids = sql`with recursive n (id) as (select 1 union all select id + 1 from n where id < ${count}) select id from n`;
+    const before = (await noted()).length;
+    await transaction(db, [change(db, noteRecords(source, 'deleted', 'trip', ids))]);
+    const sizes = (await noted()).slice(before).map(({ records }) => JSON.parse(String(records)).trip.length);
+    expect(sizes).toEqual([maxRecordsPerRow, maxRecordsPerRow, 1]);
+    const none = sql`select id from trips where id = 'none'`;
+    await transaction(db, [change(db, noteRecords(source, 'deleted', 'trip', none))]);
+    expect(await noted()).toHaveLength(before + 3);
+  });
+});

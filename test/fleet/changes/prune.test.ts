@@ -1,0 +1,58 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it } from 'vitest';
+import { changesOfAccount, keptMs, pruneChanges } from '../../../src/fleet/changes/prune.ts';
+import { changeInChunks, rowsPerChunk } from '../../../src/platform/db/chunks.ts';
+import { openDatabase } from '../../../src/platform/db/database.ts';
+import { metered } from '../../support/meter.ts';
+import { rows } from '../../support/rows.ts';
+
+const now = Date.now();
+const hourMs = 3_600_000;
+
+/** An account with changes, a minute apart: those of so many minutes are older than what is kept, and the rest is not. */
+const insert = (accountId: string, old: number, young: number) =>
+  rows(
+    `with recursive n (i) as (select -?2 union all select i + 1 from n where i < ?3)
+     insert into changes (account_id, seq, connection_id, action, records)
+     select ?1, ?4 + i * 60000, 'c', 'changed', '{}' from n where i <> 0`,
+    accountId,
+    old,
+    young,
+    now - keptMs,
+  );
+const left = async (accountId: string) =>
+  (await rows('select count(*) as n from changes where account_id = ?1', accountId))[0]?.n;
+
+beforeEach(() => rows('delete from changes'));
+
+it('changes older than 30 days are deleted, and no others', async () => {
+  await insert('a', 3, 50);
+  await insert('b', 0, 50);
+  await insert('c', 10, 0);
+  expect(await pruneChanges(env, now)).toBe(13);
+  expect([await left('a'), await left('b'), await left('c')]).toEqual([50, 50, 0]);
+  expect(await pruneChanges(env, now)).toBe(0);
+  expect(await pruneChanges(env, now + hourMs)).toBe(2 * 50);
+});
+
+it('that reads what it deletes, and next to nothing of what stays', async () => {
+  for (let account = 0; account < 20; account++) await insert(`account ${account}`, 5, 500);
+  const { env: bindings, cost } = metered();
+  await pruneChanges(bindings, now);
+  expect(cost.trips).toBe(1);
+  expect(cost.read).toBeLessThanOrEqual(4 * 100 + 8 * 20);
+});
+
+it('in chunks, so that no statement takes long', async () => {
+  await insert('a', rowsPerChunk + 10, 5);
+  const { env: bindings, cost } = metered();
+  expect(await pruneChanges(bindings, now)).toBe(rowsPerChunk + 10);
+  expect(cost.trips).toBe(2);
+});
+
+it('nothing is left of an account that is deleted, and all of the others', async () => {
+  await insert('a', 5, rowsPerChunk);
+  await insert('b', 0, 5);
+  expect(await changeInChunks(openDatabase(env), changesOfAccount('a'))).toBe(rowsPerChunk + 5);
+  expect([await left('a'), await left('b')]).toEqual([0, 5]);
+});

@@ -1,0 +1,113 @@
+import * as v from 'valibot';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { clientDocument } from '../../../src/docs/openapi/client.ts';
+import { lists, recordKinds, resources } from '../../../src/fleet/lists/registry.ts';
+import { type Item, listPage } from '../../support/fleet.ts';
+import { as, type IngestOutcome, type World, world } from '../../support/world.ts';
+
+/** Whatever is declared in `fleet/`, by its file. */
+const declared = Object.entries(
+  import.meta.glob<object>('../../../src/fleet/lists/*.ts', { eager: true }),
+).flatMap(([file, exports]) =>
+  Object.values(exports)
+    .filter((value) => typeof value === 'object' && value !== null && ('record' in value || 'list' in value))
+    .map((resource) => ({ file: file.split('/').at(-1) ?? '', resource })),
+);
+
+it.each(declared)('what $file declares is registered', ({ resource }) => {
+  expect(resources).toContain(resource);
+});
+
+it.each(recordKinds.map((resource) => [resource.kind, resource] as const))(
+  'the example of a %s record is one',
+  (_, { record, recordExample }) => {
+    expect(v.safeParse(record, recordExample).issues).toBeUndefined();
+  },
+);
+
+let us: World;
+let them: World;
+let taken: IngestOutcome;
+beforeAll(async () => {
+  [us, them] = [await world(), await world()];
+  const examples = recordKinds.map(({ recordExample }) => recordExample);
+  const others = examples.flatMap((example) =>
+    [2, 3].map((number) => ({ ...example, sourceId: `${example.sourceId}-${number}` })),
+  );
+  taken = (await as(us.connection.ingestKey).send(...examples, ...others)).data;
+});
+
+it('a record of every kind is taken in, and known when it comes again', async () => {
+  expect(taken).toEqual({ accepted: 3 * recordKinds.length, unchanged: 0, rejected: [] });
+  const examples = recordKinds.map(({ recordExample }) => recordExample);
+  const again = await as(us.connection.ingestKey).send(...examples);
+  expect(again.data).toEqual({ accepted: 0, unchanged: recordKinds.length, rejected: [] });
+});
+
+type Parameter = { name: string; schema: Schema };
+type Schema = { type?: string; format?: string; enum?: unknown[]; maximum?: number; items?: Schema };
+const { paths } = clientDocument() as {
+  paths: Record<string, { get?: { parameters: Parameter[] } }>; // as OpenAPI has it
+};
+
+describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
+  '%s',
+  (path, { list, item, itemExample }) => {
+    const read = async (query: Record<string, string> = {}, who = us, connection = us.connection.id) => {
+      const range = list.range === 'required' ? { from: '2026-01-01', to: '2027-01-01' } : {};
+      return listPage(who.apiToken, `${path}?${new URLSearchParams({ ...range, ...query })}`, connection);
+    };
+
+    const idOf = (item: Item) => String(item[list.id]);
+
+    it('shows items that are as documented, and as their example', async () => {
+      const { data, message } = await read();
+      expect(message.toLowerCase()).toBe(list.plural);
+      expect(data.length).toBeGreaterThan(0);
+      for (const each of [...data, itemExample]) {
+        expect(Object.keys(each)).toEqual(Object.keys(itemExample));
+        expect(v.safeParse(item, each).issues).toBeUndefined();
+      }
+    });
+
+    it('is read page by page', async () => {
+      const whole = (await read()).data.map(idOf);
+      const walked: string[] = [];
+      let next: string | undefined;
+      do {
+        const page = await read({ limit: '1', ...(next && { cursor: next }) });
+        walked.push(...page.data.map(idOf));
+        next = page.next;
+      } while (next);
+      expect(walked).toEqual(whole);
+      expect(new Set(walked).size).toBe(walked.length);
+    });
+
+    it("shows nothing of another account's", async () => {
+      expect(await read({}, them)).toMatchObject({ status: 400, message: 'Invalid connection id' });
+      const theirs = await read({}, them, them.connection.id);
+      const ours = await read();
+      const known = ours.data.map(idOf);
+      expect(theirs.data.map(idOf).filter((id) => known.includes(id))).toEqual([]);
+    });
+
+    it.each(Object.entries(list.filters))('is filtered by %s', async (name, { column }) => {
+      const key = Object.entries(list.columns).find(([, other]) => other === column)?.[0] ?? '';
+      const schema = paths[path]?.get?.parameters.find((parameter) => parameter.name === name)?.schema ?? {};
+      const [first] = (await read()).data;
+      const value = [first?.[key as keyof Item]].flat()[0];
+      expect((await read({ [name]: String(value) })).data).toContainEqual(first);
+      expect((await read({ [name]: otherThan(value, schema) })).data).toEqual([]);
+      if (schema.enum || schema.items || schema.maximum || schema.type === 'boolean')
+        expect(await read({ [name]: '?' })).toMatchObject({ status: 400, errors: [{ field: name }] });
+    });
+  },
+);
+
+/** A value of a filter that no example passes. */
+function otherThan(value: unknown, { type, format, enum: words, maximum, items }: Schema): string {
+  if (type === 'boolean') return String(!value);
+  if (items) return otherThan(value, items);
+  if (format === 'uuid') return crypto.randomUUID();
+  return String(words?.find((word) => word !== value) ?? maximum ?? 'none of them');
+}

@@ -1,0 +1,192 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { countEvents } from '../../../src/fleet/trends/job.ts';
+import { hourMs, recountLive } from '../../../src/fleet/trends/recount.ts';
+import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
+import { rows } from '../../support/rows.ts';
+import { runs } from '../../support/runs.ts';
+import { as, driver, operator, safetyEvent, vehicle, type World, world } from '../../support/world.ts';
+
+const types = ['Speeding', 'Harsh Braking', 'Tailgating'];
+
+/** An event, by how many hours ago it began: now, lately, or long ago. */
+const event = fc.record({
+  n: fc.nat(15),
+  hoursAgo: fc.oneof(
+    fc.constant(0),
+    fc.double({ min: -0.9, max: 2, noNaN: true }),
+    fc.constantFrom(5, 23, 24, 30, 47, 2000),
+  ),
+  risk: fc.integer({ min: 1, max: 5 }),
+  type: fc.nat(2),
+  second: fc.boolean(),
+  vehicle: fc.nat(3),
+  driver: fc.option(fc.nat(2), { nil: undefined }),
+});
+type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
+
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ call: fc.array(event, { minLength: 1, maxLength: 6 }), by: fc.nat(1) }),
+  },
+  { weight: 3, arbitrary: fc.constant('look' as const) },
+  { weight: 2, arbitrary: fc.constant('job' as const) },
+  { weight: 1, arbitrary: fc.constant('erase a driver' as const) },
+  { weight: 1, arbitrary: fc.constant('delete events' as const) },
+  { weight: 1, arbitrary: fc.constant('begin again' as const) },
+);
+
+const recordOf = ({ n, hoursAgo, risk, type, second, vehicle, driver }: Event) =>
+  safetyEvent({
+    sourceId: `e${n}`,
+    startedAt: new Date(Date.now() - hoursAgo * hourMs).toISOString(),
+    eventRisk: risk,
+    incidentTypes: [types[type], ...(second ? ['Phone Usage'] : [])],
+    vehicle: `v${vehicle}`,
+    ...(driver !== undefined && { driver: `d${driver}` }),
+  });
+
+const look = (us: World) => {
+  const db = openDatabase(env);
+  return transaction(db, [...recountLive(db, us.accountId)]);
+};
+
+/** What the counts say, without what is empty. */
+const counted = async (us: World, hours: 1 | 24) =>
+  (
+    await rows(
+      `select start, json_array(risk_1, risk_2, risk_3, risk_4, risk_5) as risks, types, vehicles, drivers
+       from event_counts where account_id = ?1 and hours = ?2 and risk_1 + risk_2 + risk_3 + risk_4 + risk_5 > 0
+       order by start`,
+      us.accountId,
+      hours,
+    )
+  ).map(({ start, ...counts }) => [start, ...Object.values(counts).map((json) => JSON.parse(String(json)))]);
+
+/** The same, counted plainly. */
+async function expected(us: World, hours: 1 | 24) {
+  const spans = new Map<number, { risks: number[]; types: Tally; vehicles: Named; drivers: Named }>();
+  for (const event of await rows('select * from safety_events where account_id = ?1', us.accountId)) {
+    const start = Math.floor(Number(event.started_at) / (hours * hourMs)) * hours;
+    const span = spans.get(start) ?? { risks: [0, 0, 0, 0, 0], types: {}, vehicles: {}, drivers: {} };
+    spans.set(start, span);
+    const risk = Number(event.event_risk);
+    span.risks[risk - 1] = (span.risks[risk - 1] ?? 0) + 1;
+    for (const type of JSON.parse(String(event.translated_incident_types)))
+      span.types[type] = (span.types[type] ?? 0) + 1;
+    for (const [of, id] of [
+      [span.vehicles, event.vehicle_id],
+      [span.drivers, event.driver_id],
+    ] as const) {
+      if (risk < 4 || id === null) continue;
+      const [four, five] = of[String(id)] ?? [0, 0];
+      of[String(id)] = [four + (risk === 4 ? 1 : 0), five + (risk === 5 ? 1 : 0)];
+    }
+  }
+  return [...spans]
+    .sort(([a], [b]) => a - b)
+    .map(([start, { risks, types, vehicles, drivers }]) => [start, risks, types, vehicles, drivers]);
+}
+type Tally = Record<string, number>;
+type Named = Record<string, [number, number]>;
+
+it('counts are those of a plain recount, whatever comes in, is corrected, moves or goes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      const us = await world({ providers: ['motive', 'samsara'] });
+      for (const { ingestKey } of us.connections)
+        await as(ingestKey).send(
+          ...[0, 1, 2, 3].map((n) => vehicle({ sourceId: `v${n}` })),
+          ...[0, 1, 2].map((n) => driver({ sourceId: `d${n}` })),
+        );
+      for (const step of steps) {
+        if (typeof step === 'object') {
+          const reply = await as(us.connections[step.by]?.ingestKey ?? '').send(...step.call.map(recordOf));
+          expect(reply.data.rejected).toEqual([]);
+        } else if (step === 'look') await look(us);
+        else if (step === 'job') await countEvents(env);
+        else if (step === 'begin again')
+          await rows('update event_counting set counted_to = 0 where account_id = ?1', us.accountId);
+        else if (step === 'erase a driver') {
+          const [one] = await rows('select id from drivers where account_id = ?1 limit 1', us.accountId);
+          if (one) await operator.delete(`/operator/accounts/${us.accountId}/drivers/${one.id}`);
+        } else
+          await rows(
+            'delete from safety_events where id in (select id from safety_events where account_id = ?1 limit 2)',
+            us.accountId,
+          );
+      }
+      await countEvents(env);
+      await look(us);
+      for (const hours of [1, 24] as const)
+        expect(await counted(us, hours)).toEqual(await expected(us, hours));
+      expect(await rows('select * from event_counts_due where account_id = ?1', us.accountId)).toEqual([]);
+    }),
+    { numRuns: runs(30) },
+  );
+}, 60_000);
+
+it.each<[string, Partial<Event> | 'delete']>([
+  ['is corrected', { risk: 5 }],
+  ['moves to another hour', { hoursAgo: 30 }],
+  ['goes', 'delete'],
+])('an hour that has been counted is counted again when an event of it %s', async (_, change) => {
+  const us = await world();
+  const one: Event = { n: 0, hoursAgo: 5, risk: 2, type: 0, second: false, vehicle: 0, driver: undefined };
+  const send = (event: Event) => as(us.connection.ingestKey).send(recordOf(event));
+  await as(us.connection.ingestKey).send(vehicle({ sourceId: 'v0' }));
+  await countEvents(env);
+  await send(one);
+  await countEvents(env);
+  const before = await counted(us, 1);
+  expect(before).toEqual(await expected(us, 1));
+  expect(before).toHaveLength(1);
+  if (change === 'delete') await rows('delete from safety_events where account_id = ?1', us.accountId);
+  else await send({ ...one, ...change });
+  await countEvents(env);
+  expect(await counted(us, 1)).not.toEqual(before);
+  for (const hours of [1, 24] as const) expect(await counted(us, hours)).toEqual(await expected(us, hours));
+});
+
+it('days that have moved to the archive keep their counts', async () => {
+  const us = await world();
+  const startedAt = new Date(Date.now() - 40 * 24 * hourMs).toISOString();
+  await as(us.connection.ingestKey).send(
+    vehicle({ sourceId: 'v0' }),
+    safetyEvent({ sourceId: 'e', vehicle: 'v0', startedAt }),
+  );
+  await countEvents(env);
+  const before = await counted(us, 24);
+  expect(before).toHaveLength(1);
+  await rows('delete from safety_events where account_id = ?1', us.accountId); // as the archive does
+  await countEvents({ ...env, HOT_DAYS: '30' as '180' });
+  expect(await counted(us, 24)).toEqual(before);
+  expect(await rows('select * from event_counts_due where account_id = ?1', us.accountId)).toEqual([]);
+});
+
+it('the newest of what is marked is counted first, and one account does not wait for another', async () => {
+  const [large, small] = [await world(), await world()];
+  for (const [us, days] of [
+    [large, 60],
+    [small, 1],
+  ] as const)
+    await as(us.connection.ingestKey).send(
+      vehicle({ sourceId: 'v0' }),
+      ...Array.from({ length: days }, (_, i) =>
+        safetyEvent({
+          sourceId: `e${i}`,
+          vehicle: 'v0',
+          startedAt: new Date(Date.now() - (i + 2) * 24 * hourMs).toISOString(),
+        }),
+      ),
+    );
+  await countEvents(env, Date.now(), 20);
+  expect(await counted(small, 24)).toHaveLength(1);
+  const found = await counted(large, 24);
+  expect(found.length).toBeLessThan(60);
+  expect(found.at(-1)).toEqual((await expected(large, 24)).at(-1));
+  await countEvents(env);
+  expect(await counted(large, 24)).toEqual(await expected(large, 24));
+});

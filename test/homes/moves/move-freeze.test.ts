@@ -1,0 +1,120 @@
+import { env } from 'cloudflare:workers';
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
+import { expect, it, vi } from 'vitest';
+import { countOf, pageStatements } from '../../../src/homes/moves/pages.ts';
+import { movedTables } from '../../../src/homes/moves/tables.ts';
+import { openDatabase } from '../../../src/platform/db/database.ts';
+import { moveTo, rowsIn } from '../../support/homes.ts';
+import { as, safetyEvent, vehicle, type World, webhookBody, world } from '../../support/world.ts';
+
+/** `npm run proof` takes as many rows as the requirement names. */
+const size = env.FULL_PROOF ? 100_000 : 5_000;
+
+/** Gives an account so many rows: of ten, six are safety events, two trips and two deliveries. */
+async function fill(us: World, webhookId: string): Promise<void> {
+  const tenths = size / 10;
+  const numbers = (count: number) =>
+    `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})`;
+  const id = `format('%08x-0000-4000-8000-', i) || substr(?1, 25)`;
+  const about = [us.accountId, us.connection.id];
+  await rowsIn(
+    'main',
+    `${numbers(6 * tenths)} insert into safety_events (id, account_id, connection_id, source_id, tsp, incident_types,
+       translated_incident_types, event_risk, issued_on, started_at, vehicle_id, vehicle_name, vehicle_groups,
+       max_speed_kph, created_at, updated_at)
+     select ${id}, ?1, ?2, 'bulk-' || i, 'Motive', '["hard_brake"]', '["HardBrake"]', 3, 1, 1700000000000 + i * 1000, 'v',
+       'Truck', '[]', i / 7.0, 1, 1 from n`,
+    ...about,
+  );
+  await rowsIn(
+    'main',
+    `${numbers(2 * tenths)} insert into trips (id, account_id, connection_id, source_id, vehicle_id, started_at, created_at,
+       updated_at) select ${id}, ?1, ?2, 'bulk-' || i, 'v', 1700000000000 + i * 1000, 1, 1 from n`,
+    ...about,
+  );
+  await rowsIn(
+    'main',
+    `${numbers(2 * tenths)} insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at,
+       finished_at) select ?2, ${id}, ?1, 'e' || i, 0, 'delivered', 1, 1 from n`,
+    us.accountId,
+    webhookId,
+  );
+}
+
+it('refuses the writes of a large account for less than five seconds', { timeout: 600_000 }, async () => {
+  const us = await world();
+  const { data: webhook } = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
+  await fill(us, webhook.id);
+  let running = true;
+  let [longestMs, refused, sent] = [0, 0, 0];
+  const load = (async () => {
+    while (running) {
+      const sourceId = `live-${sent++}`;
+      const began = Date.now();
+      while ((await as(us.connection.ingestKey).send(vehicle(), safetyEvent({ sourceId }))).status === 503) {
+        refused++;
+        longestMs = Math.max(longestMs, Date.now() - began);
+        await scheduler.wait(20);
+      }
+      await scheduler.wait(150);
+    }
+  })();
+  const began = Date.now();
+  const done = await moveTo(us.accountId, 'eu');
+  running = false;
+  await load;
+  const [{ n } = {}] = await rowsIn(
+    'eu',
+    `select count(*) as n from safety_events where connection_id = ?1 and source_id like 'bulk-%'`,
+    us.connection.id,
+  );
+  expect(n).toBe(0.6 * size);
+  expect(done.refusedForMs).toBeGreaterThan(0);
+  expect(done.refusedForMs).toBeLessThan(5_000);
+  expect(longestMs).toBeLessThan(5_000);
+  if (env.FULL_PROOF)
+    console.warn(
+      `${done.copied} rows in ${Date.now() - began} ms; writes refused for ${done.refusedForMs} ms, ${refused} calls`,
+    );
+});
+
+it('refuses writes in its last step, lists all the same, and logs no fault', async () => {
+  const us = await world();
+  await rowsIn('main', 'update accounts set frozen = 1 where id = ?1', us.accountId);
+  const log = vi.spyOn(console, 'warn');
+  const written = await as(us.connection.ingestKey).send(vehicle());
+  expect([written.status, written.headers.get('retry-after')]).toEqual([503, '2']);
+  expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+  expect(log).not.toHaveBeenCalled();
+});
+
+/** How SQLite finds the rows of the moved table `t`. */
+const planOf = async (text: string, params: unknown[]) =>
+  (await rowsIn('main', `explain query plan ${text}`, ...params)).map(({ detail }) => String(detail));
+
+const sought = movedTables.filter(({ way }) => way !== 'scan').map((table) => [table.name, table] as const);
+
+it.each(sought)('seeks the rows of %s', async (_, table) => {
+  const id = crypto.randomUUID();
+  const after = [id, ...table.tail.map(({ isText }) => (isText ? 'x' : 5))];
+  const db = openDatabase(env);
+  for (const place of [undefined, after]) {
+    const query = pageStatements(db, table, id, place, 100)[0].getQuery();
+    const plan = await planOf(query.sql, query.params);
+    expect(plan.filter((step) => / t( |$)/.test(step))).toEqual([expect.stringMatching(/^SEARCH t USING/)]);
+    expect(plan.join()).not.toMatch(/SCAN (deliveries|connections|webhooks|portal_users)\b(?! USING)/);
+    if (place && table.tail.length > 0)
+      expect(plan.filter((step) => / t /.test(step)).join()).toMatch(/=\? AND \(?\w+.*>/);
+  }
+});
+
+it('counts the rows of the tables that it seeks by index, too', async () => {
+  const id = crypto.randomUUID();
+  for (const [, table] of sought) {
+    const count = countOf(table, id);
+    if (!count) throw new Error(`${table.name} is not counted`);
+    const { sql, params } = new SQLiteSyncDialect().sqlToQuery(count);
+    const plan = await planOf(`select ${sql}`, params);
+    expect(plan.filter((step) => / t( |$)/.test(step))).toEqual([expect.stringMatching(/^SEARCH t USING/)]);
+  }
+});

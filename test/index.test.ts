@@ -1,0 +1,86 @@
+import { env, exports } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { IngestBatch } from '../src/index.ts';
+import { settled } from './support/deliveries.ts';
+import { receiver } from './support/receiver.ts';
+import { as, operator, vehicle, type WebhookOut, type World, webhookBody, world } from './support/world.ts';
+
+let us: World;
+beforeEach(async () => {
+  us = await world();
+  return () => vi.restoreAllMocks();
+});
+
+const event = (sourceId: string) => ({
+  kind: 'safetyEvent' as const,
+  sourceId,
+  vehicle: 'truck-1',
+  incidentTypes: ['hard_brake'],
+  startedAt: '2026-11-20T20:00:00Z',
+});
+const truck = { ...vehicle(), kind: 'vehicle' as const };
+const records = (key: string, batch: IngestBatch) => exports.Ingest.records(key, batch);
+
+describe('the service binding', () => {
+  it('takes in what the route does, and delivers it', async () => {
+    const heard = receiver();
+    const hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+    const reply = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
+    expect(reply).toEqual({
+      status: 200,
+      message: 'Records taken in',
+      data: { accepted: 2, unchanged: 0, rejected: [] },
+    });
+    await settled(hook.id);
+    expect(heard.got).toHaveLength(1);
+    const again = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
+    expect(again).toMatchObject({ data: { accepted: 0, unchanged: 2 } });
+  });
+
+  it('says of each record that is wrong what is wrong, and takes the others', async () => {
+    const late = { ...event('e2'), startedAt: 'late' };
+    expect(await records(us.connection.ingestKey, { records: [truck, late] })).toMatchObject({
+      status: 200,
+      data: {
+        accepted: 1,
+        rejected: [{ index: 1, sourceId: 'e2', message: expect.stringContaining('startedAt') }],
+      },
+    });
+  });
+
+  it.each([
+    ['none', () => '', 401],
+    ['one that no header could hold', () => 'fdi_\n', 401],
+    ['a revoked one', () => us.connection.ingestKey, 401],
+    ['an API token', () => us.apiToken, 403],
+    ['one of a suspended account', () => us.connection.ingestKey, 403],
+  ])('refuses %s as its key, and does nothing', async (what, key, status) => {
+    if (what === 'a revoked one') {
+      const { data } = await operator.get<{ id: string; scope: string }[]>(
+        `/operator/accounts/${us.accountId}/tokens`,
+      );
+      await operator.delete(`/operator/tokens/${data.find(({ scope }) => scope === 'ingest')?.id}`);
+    }
+    if (what === 'one of a suspended account')
+      await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
+    const reply = await records(key(), { records: [truck] });
+    expect(reply).toMatchObject({ status, requestId: expect.any(String) });
+    const { results } = await env.DB.prepare('select id from vehicles where account_id = ?1')
+      .bind(us.accountId)
+      .all();
+    expect(results).toEqual([]);
+  });
+
+  it('refuses too many records, too much of them, and what is no batch', async () => {
+    const key = us.connection.ingestKey;
+    expect(await records(key, { records: Array(501).fill(truck) })).toMatchObject({
+      status: 400,
+      message: 'records can be at most 500 records',
+      errors: [{ field: 'records', message: 'can be at most 500 records' }],
+    });
+    expect(await records(key, { records: [{ ...truck, name: 'x'.repeat(2 ** 20) }] })).toMatchObject({
+      status: 413,
+    });
+    expect(await records(key, undefined as never)).toMatchObject({ status: 400 });
+  });
+});

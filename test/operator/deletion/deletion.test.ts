@@ -1,0 +1,273 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { continueDeletions } from '../../../src/operator/deletion/run.ts';
+import { settled } from '../../support/deliveries.ts';
+import { findEverywhere } from '../../support/erasure.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { receiver } from '../../support/receiver.ts';
+import { type AccountRows, rows, rowsOf } from '../../support/rows.ts';
+import {
+  accident,
+  as,
+  driver,
+  operator,
+  safetyEvent,
+  trip,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+type Deletion = { id: string; kind: string; step: string | null; dueAt: string };
+type Progress = { deletion: Deletion | null };
+
+let us: World;
+let them: World;
+let heard: ReturnType<typeof receiver>;
+beforeEach(async () => {
+  await rows('delete from deletions');
+  heard = receiver();
+  [us, them] = [await world({ providers: ['motive', 'samsara'] }), await world()];
+  return () => vi.restoreAllMocks();
+});
+
+const records = () => [
+  vehicle(),
+  driver(),
+  trip({ driver: 'driver-1' }),
+  safetyEvent({ driver: 'driver-1' }),
+  accident(),
+];
+
+/** Gives an account something of everything, and waits until it has been delivered. */
+async function fill(who: World): Promise<WebhookOut> {
+  const { data: webhook } = await as(who.apiToken).post<WebhookOut>('/webhook', webhookBody(who));
+  for (const { ingestKey } of who.connections) await as(ingestKey).send(...records());
+  await settled(webhook.id, 2 * who.connections.length);
+  return webhook;
+}
+
+/** Goes on with a deletion as the tool does. */
+async function toTheEnd(id: string): Promise<void> {
+  for (let calls = 0; calls < 50; calls++) {
+    const { data } = await operator.post<Progress>(`/operator/deletions/${id}/continue`, {});
+    if (data.deletion === null) return;
+  }
+  throw new Error('the deletion does not end');
+}
+
+const remaining = (found: AccountRows) =>
+  Object.entries(found).flatMap(([table, list]) => (list.length > 0 ? [table] : []));
+
+const deleteAccount = (who: World, body: object = { name: 'Acme Insurance', now: true }) =>
+  operator.post<Progress>(`/operator/accounts/${who.accountId}/deletion`, body);
+const deleteConnection = (id: string, name: string) =>
+  operator.post<Progress>(`/operator/connections/${id}/deletion`, { name });
+
+describe('deleting an account', { timeout: 30_000 }, () => {
+  it('removes everything but the entry that says so, and nothing of others', async () => {
+    await Promise.all([fill(us), fill(them)]);
+    await signIn(us);
+    await rows(`insert into fan_outs values ('f', ?1, ?2, 2, '[]', '', 0)`, us.accountId, us.connection.id);
+    const before = await rowsOf(them.accountId);
+    await deleteAccount(us);
+    await toTheEnd(us.accountId);
+    const left = await rowsOf(us.accountId);
+    expect(remaining(left)).toEqual(['audit_log']);
+    expect(left.audit_log).toMatchObject([{ action: 'deleted', subject: 'account', subject_name: null }]);
+    expect(await findEverywhere(us.connections.map(({ id }) => id))).toEqual([]);
+    expect(await rowsOf(them.accountId)).toEqual(before);
+    const keys = await env.TOKENS.list();
+    const hashes = (await rows('select hash from tokens')).map(({ hash }) => hash);
+    expect(keys.keys.filter(({ name }) => !hashes.includes(name))).toEqual([]);
+  });
+
+  it('asks for the very name', async () => {
+    const reply = await deleteAccount(us, { name: 'Acme' });
+    expect([reply.status, reply.message]).toEqual([
+      400,
+      'The name does not match. Nothing has been deleted.',
+    ]);
+    expect((await as(us.apiToken).get('/connections')).status).toBe(200);
+    expect(await rows('select 1 from deletions where id = ?1', us.accountId)).toEqual([]);
+    const nobody = '00000000-0000-0000-0000-000000000000';
+    expect((await operator.post(`/operator/accounts/${nobody}/deletion`, { name: 'Nobody' })).status).toBe(
+      400,
+    );
+    expect((await operator.patch(`/operator/accounts/${nobody}`, { status: 'active' })).status).toBe(400);
+  });
+
+  it('refuses and delivers nothing from the moment it is accepted', async () => {
+    heard.answers(() => new Response('no', { status: 500 }));
+    const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+    const { cookie } = await signIn(us);
+    await as(us.connection.ingestKey).send(...records());
+    await deleteAccount(us, { name: 'Acme Insurance' });
+    expect((await as(us.apiToken).get('/connections')).status).toBe(403);
+    expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(403);
+    expect((await ask('GET', '/portal', { cookie })).headers.get('location')).toBe('/portal/sign-in');
+    const sent = heard.got.length;
+    const pending = () =>
+      rows(`select 1 from deliveries where webhook_id = ?1 and status = 'pending'`, webhook.id);
+    // Calls that were under way fail, and the minute's job cancels what would be tried again.
+    await vi.waitFor(async () => {
+      await continueDeletions(env);
+      expect(await pending()).toEqual([]);
+    }, 20_000);
+    expect(heard.got.length).toBe(sent);
+  });
+
+  it('waits for 30 days, in which activating the account cancels it and its webhooks go on', async () => {
+    const webhook = await fill(us);
+    const { data } = await deleteAccount(us, { name: 'Acme Insurance' });
+    const days = (Date.parse(data.deletion?.dueAt ?? '') - Date.now()) / 86_400_000;
+    expect(Math.round(days)).toBe(30);
+    await continueDeletions(env);
+    expect((await operator.get<Deletion[]>('/operator/deletions')).data).toMatchObject([
+      { id: us.accountId, kind: 'account', step: null },
+    ]);
+    await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
+    expect((await operator.get('/operator/deletions')).data).toEqual([]);
+    expect((await as(us.apiToken).get('/connections')).status).toBe(200);
+    await as(us.connection.ingestKey).send(safetyEvent({ sourceId: 'later' }));
+    await settled(webhook.id, 5, ['delivered']);
+  });
+
+  it('begins when the 30 days are over, by itself, and can then not be cancelled', async () => {
+    await fill(us);
+    await deleteAccount(us, { name: 'Acme Insurance' });
+    await rows('update deletions set due_at = 0 where id = ?1', us.accountId);
+    await operator.post(`/operator/deletions/${us.accountId}/continue`, {});
+    await rows(
+      `insert into deletions (id, kind, account_id, requested_at, due_at, step)
+      values (?1, 'account', ?1, 0, 0, 'tokens') on conflict do nothing`,
+      them.accountId,
+    );
+    const reply = await operator.patch(`/operator/accounts/${them.accountId}`, { status: 'active' });
+    expect(reply.message).toBe('This account is being deleted');
+    for (let minutes = 0; minutes < 30; minutes++) await continueDeletions(env);
+    expect(await rows('select 1 from deletions')).toEqual([]);
+    expect(await rows('select 1 from accounts where id in (?1, ?2)', us.accountId, them.accountId)).toEqual(
+      [],
+    );
+  });
+});
+
+describe('deleting a connection', { timeout: 30_000 }, () => {
+  it('makes it unknown at once, although its rows are still there', async () => {
+    const webhook = await fill(us);
+    const [kept, gone] = us.connections;
+    const api = as(us.apiToken);
+    const before = await api.get<unknown[]>('/trips');
+    expect(before.data).toHaveLength(2);
+    await deleteConnection(gone?.id ?? '', 'Samsara');
+    expect((await rows('select 1 from trips where connection_id = ?1', gone?.id)).length).toBe(1);
+    for (const path of ['/connections', '/trips', '/drivers'])
+      expect(JSON.stringify((await api.get(path)).data)).not.toContain(gone?.id);
+    expect((await api.get<unknown[]>('/trips')).data).toHaveLength(1);
+    const asIt = as(us.apiToken, { 'connection-id': gone?.id ?? '' });
+    expect((await asIt.get('/vehicles')).message).toBe('Invalid connection id');
+    expect((await as(gone?.ingestKey ?? '').send(vehicle())).status).toBe(401);
+    expect((await api.put(`/webhook/${webhook.id}`, webhookBody(us))).message).toBe('Invalid connection ids');
+    expect((await api.get<WebhookOut[]>('/webhooks')).data[0]?.connectionIds).toEqual([kept?.id]);
+    expect((await operator.patch(`/operator/connections/${gone?.id}`, { name: 'x' })).message).toBe(
+      'Unknown connection',
+    );
+    expect((await deleteConnection(gone?.id ?? '', 'Samsara')).message).toBe('Unknown connection');
+  });
+
+  it('removes all of it, and nothing of the other connection', async () => {
+    await fill(us);
+    const [kept, gone] = us.connections;
+    const ofKept = async () =>
+      Object.fromEntries(
+        Object.entries(await rowsOf(us.accountId)).map(([table, list]) => [
+          table,
+          list.filter(({ connection_id }) => connection_id === kept?.id),
+        ]),
+      );
+    const before = await ofKept();
+    await deleteConnection(gone?.id ?? '', 'Samsara');
+    await toTheEnd(gone?.id ?? '');
+    const left = await findEverywhere([gone?.id ?? '']);
+    expect(left.filter((found) => !/^(audit_log|changes) /.test(found))).toEqual([]);
+    expect(await ofKept()).toEqual(before);
+    const events = new Set(
+      (await rows('select event_id from notifications where account_id = ?1', us.accountId)).map(
+        ({ event_id }) => event_id,
+      ),
+    );
+    const deliveries = await rows('select event_id from deliveries where account_id = ?1', us.accountId);
+    expect(deliveries).toHaveLength(2);
+    expect(deliveries.every(({ event_id }) => events.has(event_id))).toBe(true);
+  });
+
+  it('is told to those who follow the account', async () => {
+    await fill(us);
+    const gone = us.connections[1]?.id ?? '';
+    const api = as(us.apiToken);
+    const { resume } = (await api.get('/changes?cursor=now')) as unknown as { resume: string };
+    await deleteConnection(gone, 'Samsara');
+    const early = await api.get<{ action: string }[]>('/changes');
+    expect(JSON.stringify(early.data.filter(({ action }) => action === 'changed'))).not.toContain(gone);
+    await toTheEnd(gone);
+    const { data } = await api.get<{ kind: string; action: string; connectionId: string }[]>(
+      `/changes?cursor=${resume}`,
+    );
+    expect(data.every(({ action, connectionId }) => action === 'deleted' && connectionId === gone)).toBe(
+      true,
+    );
+    expect(data.map(({ kind }) => kind).sort()).toEqual([
+      'accident',
+      'connection',
+      'driver',
+      'safetyEvent',
+      'trip',
+      'vehicle',
+    ]);
+  });
+
+  it('asks for the very name, which is the provider for one without', async () => {
+    await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Long haul' });
+    expect((await deleteConnection(us.connection.id, 'Motive')).status).toBe(400);
+    expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+    expect((await deleteConnection(us.connection.id, 'Long haul')).status).toBe(200);
+  });
+});
+
+describe('a deletion that is killed', { timeout: 60_000 }, () => {
+  it.each(['account', 'connection'] as const)(
+    'again and again, of the kind %s, ends all the same',
+    async (kind) => {
+      vi.spyOn(console, 'error').mockImplementation(() => {});
+      await fill(us);
+      const id = kind === 'account' ? us.accountId : us.connection.id;
+      await (kind === 'account' ? deleteAccount(us) : deleteConnection(id, 'Motive'));
+      for (let statements = 1; statements < 40; statements += 2)
+        await continueDeletions({ ...env, DB: dyingAfter(statements) });
+      await toTheEnd(id);
+      const left = kind === 'account' ? await rowsOf(id) : {};
+      expect(remaining(left).filter((table) => table !== 'audit_log')).toEqual([]);
+      const found = await findEverywhere([us.connection.id]);
+      expect(found.filter((row) => !/^(audit_log|changes) /.test(row))).toEqual([]);
+    },
+  );
+});
+
+/** A database that dies after so many statements. */
+function dyingAfter(statements: number): D1Database {
+  let left = statements;
+  return new Proxy(env.DB, {
+    get(target, name) {
+      if (name === 'prepare')
+        return (text: string) => {
+          if (left-- <= 0) throw new Error('killed');
+          return target.prepare(text);
+        };
+      const value = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}

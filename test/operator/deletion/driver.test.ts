@@ -1,0 +1,145 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { continueDeletions } from '../../../src/operator/deletion/run.ts';
+import { settled } from '../../support/deliveries.ts';
+import { findEverywhere } from '../../support/erasure.ts';
+import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
+import {
+  as,
+  driver,
+  operator,
+  safetyEvent,
+  trip,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+/** What tells who the driver is. */
+const robin = {
+  sourceId: 'badge-0815',
+  name: 'Robin Reyes',
+  email: 'Robin.Reyes@fleet.example',
+  phone: '+1 303 555 0199',
+  licenseNumber: 'L-4711-RR',
+};
+const marks = Object.values(robin);
+const other = { sourceId: 'badge-2', name: 'Sam Soto', email: 'sam@fleet.example' };
+
+const records = () => [
+  vehicle(),
+  driver(robin),
+  driver(other),
+  trip({ driver: robin.sourceId }),
+  trip({ sourceId: 'trip-2', driver: other.sourceId }),
+  safetyEvent({ driver: robin.sourceId, recipients: ['robin.reyes@FLEET.example', 'boss@fleet.example'] }),
+  safetyEvent({ sourceId: 'event-2', driver: other.sourceId, recipients: [robin.email, other.email] }),
+];
+
+let us: World;
+let driverId: string;
+let webhook: WebhookOut;
+beforeEach(async () => {
+  await rows('delete from deletions');
+  // A receiver that answers with what it got.
+  receiver(({ body }) => new Response(JSON.stringify(body)));
+  us = await world();
+  webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+  await as(us.connection.ingestKey).send(...records());
+  await settled(webhook.id, 2, ['delivered']);
+  const { data } = await as(us.apiToken).get<{ id: string; name: string }[]>('/drivers');
+  driverId = data.find(({ name }) => name === robin.name)?.id ?? '';
+  return () => vi.restoreAllMocks();
+});
+
+const erase = (id = driverId) =>
+  operator.post<{ deletion: { id: string } | null }>(`/operator/drivers/${id}/erasure`, {});
+async function eraseWholly() {
+  await erase();
+  for (let left: unknown = true; left; )
+    left = (await operator.post<{ deletion: unknown }>(`/operator/deletions/${driverId}/continue`, {})).data
+      .deletion;
+}
+
+it('leaves nothing that tells who the driver was, in any table', async () => {
+  expect((await findEverywhere(marks)).length).toBeGreaterThan(4);
+  await eraseWholly();
+  expect(await findEverywhere(marks)).toEqual([]);
+  const { keys } = await env.TOKENS.list();
+  for (const { name } of keys)
+    for (const mark of marks) expect(await env.TOKENS.get(name)).not.toContain(mark);
+});
+
+it('keeps their trips and events without a person, and everything of other drivers', async () => {
+  await eraseWholly();
+  const api = as(us.apiToken, { 'connection-id': us.connection.id });
+  const range = 'from=2026-01-01&to=2027-01-01';
+  const named = async (path: string) =>
+    (
+      await api.get<{ sourceId: string; driverId: string | null; updatedAt: string; createdAt: string }[]>(
+        path,
+      )
+    ).data;
+  const drivers = (await api.get<{ id: string; name: string }[]>('/drivers')).data;
+  expect(drivers.map(({ name }) => name)).toEqual([other.name]);
+  for (const path of ['/trips', `/safety-events?${range}`]) {
+    const found = await named(path);
+    const [first, second] = ['1', '2'].map((end) => found.find(({ sourceId }) => sourceId.endsWith(end)));
+    expect([first?.driverId, second?.driverId]).toEqual([null, drivers[0]?.id]);
+    expect(Date.parse(first?.updatedAt ?? '')).toBeGreaterThan(Date.parse(second?.updatedAt ?? ''));
+  }
+  const data = await rows(
+    `select json_extract(data, '$.recipients') as recipients from notifications where account_id = ?1`,
+    us.accountId,
+  );
+  expect(data.map(({ recipients }) => recipients).sort()).toEqual([
+    '["boss@fleet.example"]',
+    '["sam@fleet.example"]',
+  ]);
+  const logs = await rows('select log from deliveries where account_id = ?1', us.accountId);
+  expect(logs.every(({ log }) => JSON.parse(String(log))[0].status === 200)).toBe(true);
+});
+
+it('is told to those who follow the account', async () => {
+  const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
+  await eraseWholly();
+  type Change = { kind: string; action: string; data: { driverId?: string | null } | null };
+  const { data } = await as(us.apiToken).get<Change[]>(`/changes?cursor=${resume}`);
+  expect(data.map(({ kind, action, data }) => [kind, action, data?.driverId]).sort()).toEqual([
+    ['driver', 'deleted', undefined],
+    ['safetyEvent', 'changed', null],
+    ['trip', 'changed', null],
+  ]);
+});
+
+it('holds for what comes in later: the driver does not come back, and is referred to by nothing', async () => {
+  await eraseWholly();
+  const later = records().map((record) => ({ ...record, sourceUpdatedAt: '2026-11-21T00:00:00Z' }));
+  const { data } = await as(us.connection.ingestKey).send(
+    ...later.slice(0, 5),
+    safetyEvent({ driver: robin.sourceId, sourceId: 'event-3', recipients: ['boss@fleet.example'] }),
+  );
+  expect(data.rejected).toEqual([]);
+  expect(await findEverywhere(marks)).toEqual([]);
+  expect(await rows('select 1 from trips where driver_id = ?1', driverId)).toEqual([]);
+  expect(await rows('select 1 from safety_events where driver_id = ?1', driverId)).toEqual([]);
+  expect(await rows('select 1 from safety_events where source_id = ?1', 'event-3')).toHaveLength(1);
+});
+
+it('is noted without a name, goes on by itself when interrupted, and may be repeated', async () => {
+  await erase();
+  await continueDeletions(env);
+  expect(await findEverywhere(marks)).toEqual([]);
+  const again = await erase();
+  expect([again.status, again.data.deletion]).toEqual([200, null]);
+  expect(
+    await rows(
+      `select actor, subject_id, subject_name from audit_log where action = 'erased' and account_id = ?1`,
+      us.accountId,
+    ),
+  ).toEqual([{ actor: 'operator', subject_id: driverId, subject_name: null }]);
+  expect((await erase(crypto.randomUUID())).message).toBe('Unknown driver');
+});

@@ -1,0 +1,163 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { app } from '../../../src/app.ts';
+import { staleAfterSeconds } from '../../../src/operator/health/service.ts';
+import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
+import { claim, deliveriesOf, unattempted } from '../../support/deliveries.ts';
+import { listenToLog } from '../../support/log.ts';
+import { metered } from '../../support/meter.ts';
+import { story } from '../../support/story.ts';
+import { call } from '../../support/world.ts';
+
+const tale = story();
+
+/** A delivery that has been due for so long, and that nobody has been woken for. */
+async function dueFor(seconds: number) {
+  const hook = await tale.register();
+  await unattempted(hook.id, tale.happen);
+  await env.DB.prepare(`update deliveries set next_attempt_at = ?1 where status = 'pending'`)
+    .bind(Date.now() - seconds * 1000)
+    .run();
+  const [delivery] = await deliveriesOf(hook.id);
+  if (!delivery) throw new Error('nothing happened');
+  return delivery;
+}
+const finishAll = () => env.DB.prepare(`update deliveries set status = 'cancelled'`).run();
+
+/** A sweep whose messages nobody gets. */
+const sweepInVain = async (now?: number) => {
+  const refuse = vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded'));
+  await sweep(env, now);
+  refuse.mockRestore();
+};
+
+/** The service with one binding that is down. */
+const without = async (bindings: object, headers: HeadersInit = {}) => {
+  const request = new Request('https://api.example.com/health', { headers });
+  const reply = await app.fetch(request, { ...env, ...bindings });
+  return { headers: reply.headers, body: await reply.json() };
+};
+
+describe('GET /health', () => {
+  it('is healthy when nothing waits, and asks nobody for a credential', async () => {
+    await finishAll();
+    await sweep(env);
+    const { headers, ...reply } = await call('GET', '/health');
+    expect(reply).toEqual({
+      status: 200,
+      message: 'Healthy',
+      data: {
+        database: 'ok',
+        queueBacklog: expect.any(Number),
+        oldestDueSeconds: null,
+        sweptSecondsAgo: 0,
+        size: { bytes: expect.any(Number), share: 0, daysLeft: null },
+      },
+    });
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('tells for how long the oldest delivery has been due', async () => {
+    await dueFor(200);
+    await sweepInVain();
+    const { status, data } = await call<{ oldestDueSeconds: number }>('GET', '/health');
+    expect(status).toBe(200);
+    expect(data.oldestDueSeconds).toBeGreaterThanOrEqual(200);
+    expect(data.oldestDueSeconds).toBeLessThan(210);
+    await finishAll();
+  });
+
+  it('is 503 when a delivery has been due for more than five minutes, and healthy again once it is held', async () => {
+    const { webhookId } = await dueFor(staleAfterSeconds + 2);
+    await sweepInVain();
+    const { headers, ...late } = await call<{ oldestDueSeconds: number }>('GET', '/health');
+    expect(late).toEqual({
+      status: 503,
+      message: 'Deliveries are late',
+      requestId: headers.get('x-request-id'),
+      retryAfter: 60,
+      data: {
+        database: 'ok',
+        queueBacklog: expect.any(Number),
+        oldestDueSeconds: expect.any(Number),
+        sweptSecondsAgo: 0,
+        size: expect.any(Object),
+      },
+    });
+    expect(headers.get('retry-after')).toBe('60');
+    await claim(webhookId);
+    await sweepInVain();
+    expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { oldestDueSeconds: null } });
+    await finishAll();
+  });
+
+  it('is 503 when no sweep has run for more than five minutes', async () => {
+    await finishAll();
+    await sweepInVain(Date.now() - (staleAfterSeconds + 2) * 1000);
+    expect(await call('GET', '/health')).toMatchObject({
+      status: 503,
+      message: 'Scheduled jobs have stopped',
+    });
+    await sweepInVain();
+  });
+
+  it('is 503 when the database fails, and the log says why', async () => {
+    const log = listenToLog();
+    const DB = {
+      prepare: () => {
+        throw new Error('D1_ERROR: D1 DB is overloaded');
+      },
+    };
+    const { headers, body } = await without({ DB });
+    expect(body).toMatchObject({
+      status: 503,
+      message: 'Database does not answer',
+      retryAfter: 60,
+      data: { database: 'unavailable', oldestDueSeconds: null },
+    });
+    expect(headers.get('retry-after')).toBe('60');
+    expect(log.lines('fault')).toMatchObject([
+      { level: 'error', message: 'Database does not answer', error: 'Error: D1_ERROR: D1 DB is overloaded' },
+    ]);
+  });
+
+  it('does not wait for a database that hangs', async () => {
+    listenToLog();
+    const patience = vi.spyOn(scheduler, 'wait').mockResolvedValue();
+    const statement = { bind: () => statement, all: () => new Promise(() => {}) };
+    const { body } = await without({ DB: { prepare: () => statement } });
+    expect(patience).toHaveBeenCalledWith(5000);
+    expect(body).toMatchObject({ status: 503, message: 'Database does not answer' });
+  });
+
+  it('is healthy although the queue does not say what waits in it', async () => {
+    await finishAll();
+    const DELIVERIES = { metrics: () => Promise.reject(new Error('not now')) };
+    expect((await without({ DELIVERIES })).body).toMatchObject({
+      status: 200,
+      data: { database: 'ok', queueBacklog: null },
+    });
+  });
+
+  it('is refused to an address that asks too often', async () => {
+    const HEALTH_LIMIT = { limit: async () => ({ success: false }) };
+    expect((await without({ HEALTH_LIMIT }, { 'cf-connecting-ip': '203.0.113.9' })).body).toMatchObject({
+      status: 429,
+      message: 'Rate limit exceeded',
+    });
+  });
+
+  it('reads two rows, however much is pending', async () => {
+    await env.DB.prepare(
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
+       select 'many', i, 'a', 'e', 0, 'pending', i from n`,
+    ).run();
+    await sweepInVain();
+    const meter = metered();
+    expect((await without({ DB: meter.env.DB })).body).toMatchObject({ status: 503 });
+    expect(meter.cost).toMatchObject({ trips: 1, read: 2 });
+    await env.DB.prepare(`delete from deliveries where webhook_id = 'many'`).run();
+    await sweepInVain();
+  });
+});

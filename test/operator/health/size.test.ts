@@ -1,0 +1,74 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { problemOf, warningOf } from '../../../src/operator/health/service.ts';
+import { errorShare, mostBytes, noteSize, sizeOf, tellOfSize } from '../../../src/operator/health/size.ts';
+import { listenToLog } from '../../support/log.ts';
+import { rows } from '../../support/rows.ts';
+import { call } from '../../support/world.ts';
+
+const dayMs = 86_400_000;
+const GB = 1e9;
+const now = 1000 * dayMs;
+const health = { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 0 } as const;
+
+describe('how full the database is', () => {
+  it.each([
+    ['grows', 3 * GB, { bytes: 2 * GB, at: now - 10 * dayMs }, { share: 0.3, daysLeft: 70 }],
+    ['shrinks', 2 * GB, { bytes: 3 * GB, at: now - 10 * dayMs }, { share: 0.2, daysLeft: null }],
+    ['is younger than a day', 2 * GB, { bytes: GB, at: now - dayMs / 2 }, { share: 0.2, daysLeft: null }],
+    ['is new', GB, undefined, { share: 0.1, daysLeft: null }],
+    ['is full', 11 * GB, { bytes: 9 * GB, at: now - dayMs }, { share: 1.1, daysLeft: 0 }],
+  ])('is told of one that %s', (_, bytes, earlier, expected) => {
+    expect(sizeOf(bytes, now, earlier)).toEqual({ bytes, ...expected });
+  });
+
+  it('is a warning from 80 % on, and no problem', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: mostBytes }), (bytes) => {
+        const size = sizeOf(bytes, now, { bytes: bytes - 1e8, at: now - dayMs });
+        expect(warningOf({ ...health, size }) !== undefined).toBe(size.share > 0.8);
+        expect(problemOf({ ...health, size })).toBeUndefined();
+      }),
+    );
+    expect(warningOf({ ...health, size: { bytes: 9 * GB, share: 0.9, daysLeft: 10 } })).toBe(
+      'The database is 90 % full, and will be full in 10 days at this rate',
+    );
+  });
+
+  it('is an error line from 95 % on', () => {
+    const { lines } = listenToLog();
+    tellOfSize(errorShare * mostBytes);
+    expect(lines('fault')).toEqual([]);
+    tellOfSize(errorShare * mostBytes + 1);
+    expect(lines('fault')).toMatchObject([
+      { level: 'error', message: 'The database is nearly full', percent: 95 },
+    ]);
+  });
+});
+
+describe('the size that is noted', () => {
+  beforeEach(() => rows('delete from database_sizes'));
+
+  it('is one a day, for 60 days', async () => {
+    for (const day of [0, 10, 60]) {
+      await noteSize(env, now + day * dayMs);
+      await noteSize(env, now + day * dayMs + 3_600_000);
+    }
+    const days = async () =>
+      (await rows('select day from database_sizes order by day')).map(({ day }) => day);
+    expect(await days()).toEqual([1000, 1010, 1060]);
+    await noteSize(env, now + 61 * dayMs);
+    expect(await days()).toEqual([1010, 1060, 1061]);
+  });
+
+  it('is what the rate follows from', async () => {
+    const bytes = await noteSize(env, Date.now() - 5 * dayMs);
+    expect(bytes).toBeGreaterThan(100_000);
+    await rows('update database_sizes set bytes = bytes - 50000');
+    const { data } = await call<{ size: { bytes: number; daysLeft: number } }>('GET', '/health');
+    const { size } = data;
+    expect(size.bytes).toBeGreaterThanOrEqual(bytes);
+    expect(size.daysLeft).toBeGreaterThan(100_000);
+  });
+});

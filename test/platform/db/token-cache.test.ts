@@ -1,0 +1,193 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { newTrusts, readTrusting, standing, trustMs } from '../../../src/platform/db/token-cache.ts';
+import { untilTrustsLapse } from '../../../src/platform/db/token-cache-ttl.ts';
+import { Refusal } from '../../../src/platform/errors.ts';
+import { virtualTime } from '../../support/virtual-time.ts';
+
+const replicated: Env = { ...env, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves it out
+const token = 'a token';
+
+/** A list: where and when it begins, how long each way takes, and how far its replica lags; in real milliseconds. */
+type List = { isolate: number; at: number; check: [number, number]; replica: [number, number]; lag: number };
+
+/** Everything that a run depends on. A clock goes at its own rate, from its own beginning. */
+type Story = {
+  clocks: { offset: number; rate: number }[];
+  lists: List[];
+  revocation: { at: number; out: number; back: number; reply: number; rate: number };
+};
+
+/** Plays a story. Returns the lists that began after the revocation's reply and were given data. */
+async function play(story: Story, waits = true): Promise<List[]> {
+  const time = virtualTime();
+  const { revocation } = story;
+  let revoked = Number.POSITIVE_INFINITY;
+  let replied = Number.POSITIVE_INFINITY;
+  const wrong: List[] = [];
+  const isolates = story.clocks.map(({ offset, rate }) =>
+    newTrusts(() => Math.floor(offset + rate * time.now())),
+  );
+  /** A call that sees the database as it was `lag` ago when it arrives. */
+  const ask = async ([out, back]: [number, number], lag = 0) => {
+    await time.sleep(out);
+    const refused = time.now() - lag >= revoked;
+    await time.sleep(back);
+    if (refused) throw new Refusal({ kind: 'unauthenticated' });
+    return 0;
+  };
+  const read = async (list: List) => {
+    await time.sleep(list.at);
+    const trusts = isolates[list.isolate % isolates.length] ?? newTrusts();
+    const began = time.now();
+    const ways = {
+      check: () => ask(list.check),
+      replica: () => ask(list.replica, list.lag),
+      primary: () => ask(list.check),
+      behind: () => {},
+      used: () => {},
+    };
+    const got = await readTrusting(trusts, token, ways).then(
+      () => true,
+      () => false,
+    );
+    if (got && began >= replied) wrong.push(list);
+  };
+  const revoke = async () => {
+    await time.sleep(revocation.at + revocation.out);
+    revoked = time.now();
+    await time.sleep(revocation.back);
+    if (waits) await untilTrustsLapse(replicated, (ms) => time.sleep(ms / revocation.rate));
+    await time.sleep(revocation.reply);
+    replied = time.now();
+  };
+  const all = [...story.lists.map(read), revoke()];
+  await time.run();
+  await Promise.all(all);
+  return wrong;
+}
+
+const ms = (max: number) => fc.integer({ min: 0, max });
+const rate = fc.double({ min: 0.98, max: 1.02, noNaN: true });
+const stories: fc.Arbitrary<Story> = fc.record({
+  clocks: fc.array(fc.record({ offset: fc.integer({ min: -1e12, max: 1e12 }), rate }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  lists: fc.array(
+    fc.record({
+      isolate: fc.nat(2),
+      at: ms(9000),
+      check: fc.tuple(ms(3000), ms(3000)),
+      replica: fc.tuple(ms(500), ms(500)),
+      lag: fc.oneof(ms(100), ms(100_000)),
+    }),
+    { maxLength: 40 },
+  ),
+  revocation: fc.record({ at: ms(6000), out: ms(500), back: ms(500), reply: ms(500), rate }),
+});
+const holds = (waits: boolean) =>
+  fc.asyncProperty(stories, async (story) => {
+    expect(await play(story, waits)).toEqual([]);
+  });
+
+describe('a list that begins after the reply to a revocation', () => {
+  it('gets nothing, whatever replicas, clocks and the network do', async () => {
+    await fc.assert(holds(true), { numRuns: 1000 });
+  });
+
+  it('would get data if the revocation did not wait', async () => {
+    expect((await fc.check(holds(false), { numRuns: 1000, seed: 20 })).failed).toBe(true);
+  });
+});
+
+/** Reads lists every so often from a primary that is far away. Returns how long each took, and how many checks there were. */
+async function steadily(everyMs: number, count: number) {
+  const time = virtualTime();
+  const trusts = newTrusts(time.now);
+  let checks = 0;
+  const took: number[] = [];
+  const uses: number[] = [];
+  const primary = async () => {
+    checks++;
+    await time.sleep(324);
+    return 7;
+  };
+  const lists = Array.from({ length: count }, async (_, i) => {
+    await time.sleep(i * everyMs);
+    const began = time.now();
+    await readTrusting(trusts, token, {
+      check: primary,
+      replica: async () => time.sleep(2),
+      primary: async () => {},
+      behind: () => {},
+      used: (at) => uses.push(at),
+    });
+    took.push(time.now() - began);
+  });
+  await time.run();
+  await Promise.all(lists);
+  return { took, checks, uses };
+}
+
+describe('a token in steady use', () => {
+  it('waits for the primary once, and is checked again behind the replies, once at a time', async () => {
+    const { took, checks } = await steadily(400, 100);
+    expect(took.map((each) => each > 2).lastIndexOf(true)).toBe(0);
+    expect(checks).toBeGreaterThanOrEqual(40_000 / trustMs);
+    expect(checks).toBeLessThanOrEqual(1 + 40_000 / (trustMs / 2));
+  });
+
+  it('is told once for each check when it was last used', async () => {
+    const { checks, uses } = await steadily(400, 100);
+    expect(uses).toHaveLength(100);
+    expect(uses.filter((at) => at === 7).length).toBeLessThanOrEqual(checks);
+    expect(uses.filter((at) => at === 7).length).toBeGreaterThan(10);
+  });
+});
+
+describe('trust', () => {
+  it.each([
+    [0, 'fresh'],
+    [999, 'fresh'],
+    [1000, 'ageing'],
+    [1999, 'ageing'],
+    [2000, 'lapsed'],
+    [-1, 'lapsed'],
+  ] as const)('is after %i ms %s', (age, expected) => {
+    expect(standing(1_000_000, 1_000_000 + age)).toBe(expected);
+  });
+
+  it('ends when a check is refused, not when none gets through', async () => {
+    const trusts = newTrusts(() => 1000);
+    const failing = (failure: Refusal['failure']) =>
+      trusts.check(token, () => Promise.reject(new Refusal(failure)), true).catch(() => {});
+    await trusts.check(token, async () => 0, true);
+    await failing({ kind: 'unavailable', retryAfter: 2 });
+    expect(trusts.use(token)).toBeDefined();
+    await failing({ kind: 'forbidden' });
+    expect(trusts.use(token)).toBeUndefined();
+  });
+
+  it('counts from before the check was sent, and a later answer to an earlier check shortens nothing', async () => {
+    let now = 0;
+    const trusts = newTrusts(() => now);
+    const slow = Promise.withResolvers<number>();
+    const first = trusts.check(token, () => slow.promise, true);
+    now = 1500;
+    await trusts.check(token, async () => 0, true);
+    slow.resolve(0);
+    await first;
+    now = 3499;
+    expect(trusts.use(token)).toBeDefined();
+    now = 3500;
+    expect(trusts.use(token)).toBeUndefined();
+  });
+
+  it('holds only so many tokens', async () => {
+    const trusts = newTrusts(() => 1000, 2);
+    for (const id of ['a', 'b', 'c']) await trusts.check(id, async () => 0, true);
+    expect(['a', 'b', 'c'].map((id) => trusts.use(id) !== undefined)).toEqual([false, false, true]);
+  });
+});

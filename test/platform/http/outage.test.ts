@@ -1,0 +1,69 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { app } from '../../../src/app.ts';
+import { vehicle, type World, webhookBody, world } from '../../support/world.ts';
+
+/** Every route that reads or writes D1, but for the portal's, whose pages have a test of their own. */
+const routes = app.routes
+  .filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/portal'))
+  .map(({ method, path }) => `${method} ${path}`)
+  .filter((route, index, all) => all.indexOf(route) === index);
+
+const id = '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7';
+const bodies: { [route: string]: (us: World) => object } = {
+  'POST /ingest': () => ({ records: [vehicle()] }),
+  'POST /webhook': (us) => webhookBody(us),
+  'PUT /webhook/:id': (us) => webhookBody(us),
+  'POST /operator/accounts': () => ({ name: 'Acme' }),
+  'PATCH /operator/accounts/:id': () => ({ status: 'active' }),
+  'POST /operator/accounts/:id/connections': () => ({ provider: 'motive' }),
+  'POST /operator/accounts/:id/tokens': () => ({ name: 'token' }),
+  'POST /operator/accounts/:id/users': () => ({ email: 'ann@example.com' }),
+  'POST /operator/sign-in-links': () => ({ email: 'ann@example.com' }),
+  'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
+  'POST /operator/accounts/:id/deletion': () => ({ name: 'Acme' }),
+  'POST /operator/accounts/:id/move': () => ({ to: 'eu' }),
+  'POST /operator/connections/:id/deletion': () => ({ name: 'Motive' }),
+  'POST /operator/connections/:id/ingest-keys': () => ({ name: 'key' }),
+  'PUT /operator/connections/:id/credential': () => ({ credential: 'samsara_api_1' }),
+  'PUT /operator/connections/:id/webhook-secret': () => ({ secret: 'long-enough' }),
+};
+const query = `?from=2026-11-20&to=2026-11-21&webhookId=${id}&kind=trip`;
+
+let us: World;
+beforeAll(async () => {
+  us = await world();
+});
+
+/** The service's bindings with a D1 in which every statement and batch fails with `reason`. */
+function failing(reason: string): Env {
+  const fail = async () => {
+    throw new Error(reason);
+  };
+  const statement = { all: fail, run: fail, raw: fail, bind: () => statement };
+  const DB = { prepare: () => statement, batch: fail } as unknown as D1Database; // what the service uses of it
+  return { ...env, DB };
+}
+
+describe('while D1 is overloaded', () => {
+  it.each(routes)('%s is 503 and says when to try again', async (route) => {
+    const [method = '', pattern = ''] = route.split(' ');
+    const path = pattern.replace(/:\w+/g, id) + (method === 'GET' ? query : '');
+    const body = method === 'GET' || method === 'DELETE' ? undefined : (bodies[route]?.(us) ?? {});
+    const credential = path.startsWith('/operator')
+      ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
+      : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
+    const request = new Request(`https://api.example.com${path}`, {
+      method,
+      headers: { ...credential, 'connection-id': us.connection.id, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const context = createExecutionContext();
+    const response = await app.fetch(request, failing('D1_ERROR: D1 DB is overloaded.'), context);
+    await waitOnExecutionContext(context);
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await response.json()).toMatchObject({ status: 503, retryAfter: expect.any(Number) });
+  });
+});

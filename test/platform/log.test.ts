@@ -1,0 +1,271 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { app } from '../../src/app.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { attempted, deliveriesOf, makeDue, minute, settled, unattempted } from '../support/deliveries.ts';
+import { listenToLog } from '../support/log.ts';
+import { story } from '../support/story.ts';
+import { accident, as, call, operator, safetyEvent, vehicle, webhookBody } from '../support/world.ts';
+
+const tale = story();
+let log: ReturnType<typeof listenToLog>;
+beforeEach(() => {
+  log = listenToLog();
+});
+const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+describe('the line of a request', () => {
+  it('says who asked for what, and what came of it', async () => {
+    const { headers } = await as(tale.us.apiToken, { 'connection-id': tale.us.connection.id }).get(
+      '/vehicles?vin=1FUJGLDR5CLBP8834',
+    );
+    expect(log.lines('request')).toEqual([
+      {
+        level: 'info',
+        kind: 'request',
+        requestId: headers.get('x-request-id'),
+        method: 'GET',
+        route: '/vehicles',
+        status: 200,
+        ms: expect.any(Number),
+        accountId: tale.us.accountId,
+        tokenId: tale.us.tokenId,
+      },
+    ]);
+  });
+
+  it('counts the records of an ingest call', async () => {
+    await as(tale.us.connection.ingestKey).send(vehicle(), { kind: 'nonsense' });
+    await as(tale.us.connection.ingestKey).send(vehicle());
+    expect(log.lines('request')).toMatchObject([
+      { route: '/ingest', records: { accepted: 1, unchanged: 0, rejected: 1 } },
+      { route: '/ingest', records: { accepted: 0, unchanged: 1, rejected: 0 } },
+    ]);
+  });
+
+  it.each([
+    ['GET', '/nothing/at/all', '/*', 404],
+    ['DELETE', '/webhooks', '/*', 405],
+    ['GET', '/webhooks', '/webhooks', 401],
+    ['PUT', `/webhook/${newId()}`, '/webhook/:id', 401],
+    ['GET', '/operator/accounts', '/operator/*', 401],
+    ['GET', '/health', '/health', 200],
+  ])('%s %s is of route %s, %d, and of nobody', async (method, path, route, status) => {
+    await call(method, path);
+    expect(log.lines('request')).toMatchObject([{ method, route, status, accountId: null, tokenId: null }]);
+  });
+
+  it('of a request that breaks has status 500, beside a line that says why', async () => {
+    const broken = { ...env, OPERATOR_KEY: 'short' };
+    const reply = await app.fetch(new Request('https://api.example.com/operator/accounts'), broken);
+    const requestId = reply.headers.get('x-request-id');
+    expect(log.lines('request')).toMatchObject([{ requestId, status: 500 }]);
+    expect(log.lines('fault')).toMatchObject([
+      {
+        level: 'error',
+        message: 'Internal error',
+        requestId,
+        route: '/operator/*',
+        error: expect.stringContaining('ValiError'),
+        stack: expect.stringContaining('at '),
+      },
+    ]);
+  });
+
+  it('has an id of our own, whatever the client calls its request', async () => {
+    const { headers } = await as(tale.us.apiToken, { 'x-request-id': 'mine' }).get('/webhooks');
+    expect(headers.get('x-request-id')).toEqual(uuid);
+    expect(log.raw.join()).not.toContain('mine');
+  });
+});
+
+describe('the line of an attempt', () => {
+  it('leads from the ingest call through the notification to the delivery', async () => {
+    tale.heard.answers(() => new Response('no', { status: 500 }));
+    const hook = await tale.register();
+    const sent = await tale.happen();
+    const row = await attempted(hook.id);
+    const requestId = sent.headers.get('x-request-id');
+    expect(log.lines('attempt')).toEqual([
+      {
+        level: 'info',
+        kind: 'attempt',
+        requestId,
+        deliveryId: row.id,
+        webhookId: hook.id,
+        accountId: tale.us.accountId,
+        type: 2,
+        attempt: 1,
+        result: 'status',
+        status: 500,
+        ms: expect.any(Number),
+      },
+    ]);
+    const shown = await operator.get<{ requestId: string }>(`/operator/deliveries/${row.id}`);
+    expect(shown.data.requestId).toBe(requestId);
+  });
+
+  it('that was successful is shared with the others that were recorded with it', async () => {
+    const hook = await tale.register();
+    const sent = await tale.happen(4);
+    await settled(hook.id, 4);
+    const lines = log.lines('delivered');
+    expect(lines.length).toBeLessThan(4);
+    expect(lines[0]).toMatchObject({ level: 'info', webhookId: hook.id, accountId: tale.us.accountId });
+    const ids = (await deliveriesOf(hook.id)).map(({ id }) => id);
+    const deliveries = lines.flatMap((line) => line.deliveries as { deliveryId: string }[]);
+    expect(deliveries.map(({ deliveryId }) => deliveryId).sort()).toEqual(ids);
+    const requestId = sent.headers.get('x-request-id');
+    for (const delivery of deliveries)
+      expect(delivery).toMatchObject({ requestId, type: 2, attempt: 1, status: 200, ms: expect.any(Number) });
+    expect(log.lines('attempt')).toEqual([]);
+  });
+
+  it('of an accident is of type 1, and says when the receiver gave no status', async () => {
+    tale.heard.answers(() => Promise.reject(new Error('connection refused')));
+    const hook = await tale.register();
+    await as(tale.us.connection.ingestKey).send(accident());
+    await attempted(hook.id);
+    expect(log.lines('attempt')).toMatchObject([{ type: 1, result: 'connection', status: null }]);
+  });
+
+  it('is not written for a delivery that is cancelled unattempted', async () => {
+    const hook = await tale.register();
+    await unattempted(hook.id, tale.happen);
+    await as(tale.us.apiToken).delete(`/webhook/${hook.id}`);
+    await makeDue(hook.id);
+    await minute();
+    await settled(hook.id);
+    expect([...log.lines('attempt'), ...log.lines('delivered')]).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  it('holds nothing secret or personal, whatever is sent', async () => {
+    const mark = 'MARKED';
+    const link = 'c2VjcmV0LWxpbms';
+    const paths = [
+      '/webhooks',
+      '/webhook',
+      `/webhook/${mark}`,
+      `/vehicles?vin=${mark}`,
+      `/safety-events?from=${mark}`,
+      '/ingest',
+      `/${mark}/${mark}`,
+      `/portal/sign-in/${link}`,
+      '/portal/sign-in',
+      `/portal/webhooks/${mark}`,
+      '/operator/accounts',
+      `/operator/deliveries/${mark}`,
+      `/operator/accounts/${tale.us.accountId}/users`,
+      `/health?${mark}`,
+    ];
+    const credentials = [
+      {},
+      { 'x-api-key': mark },
+      { 'x-api-key': tale.us.apiToken },
+      { 'x-api-key': tale.us.connection.ingestKey },
+      { authorization: `Bearer ${env.OPERATOR_KEY}` },
+      { authorization: `Bearer ${mark}` },
+      { cookie: `__Host-session=${mark}` },
+    ];
+    const bodies = [
+      undefined,
+      mark,
+      { name: mark, email: `ann@${mark}.example`, [mark]: mark },
+      webhookBody(tale.us, { url: `https://${mark}.example.com/${mark}`, headers: { [mark]: mark } }),
+      { records: [vehicle({ name: mark, vin: mark }), safetyEvent({ recipients: [`ann@${mark}.example`] })] },
+      { records: [{ kind: mark, sourceId: mark }, vehicle({ sourceId: mark, year: mark })] },
+    ];
+    const loud = { 'user-agent': mark, 'x-request-id': mark, 'cf-ray': mark, 'connection-id': mark };
+    const quiet = { 'connection-id': tale.us.connection.id, origin: 'https://api.example.com' };
+    const oneOf = <T>(values: T[]) => fc.constantFrom(...values);
+    const request = fc.record({
+      method: oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+      path: oneOf(paths),
+      credential: oneOf(credentials),
+      body: oneOf(bodies),
+      more: oneOf<Record<string, string>>([loud, quiet, { 'content-type': mark }]),
+    });
+    await fc.assert(
+      fc.asyncProperty(request, async ({ method, path, credential, body, more }) => {
+        log.raw.length = 0;
+        const headers = { 'content-type': 'application/json', ...credential, ...more };
+        const init = { method, headers, ...(method !== 'GET' && body && { body: JSON.stringify(body) }) };
+        await app.fetch(new Request(`https://api.example.com${path}`, init), env, background);
+        expect(log.lines('request')).toHaveLength(1);
+        expectNothingOf([mark, link, tale.us.apiToken, tale.us.connection.ingestKey, env.OPERATOR_KEY]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('holds nothing of a receiver, of what it is sent, or of what it answers', async () => {
+    const secret = 'MARKED';
+    const url = `https://${secret}.example.com/${secret}?${secret}`;
+    tale.heard.answers(() => {
+      return new Response(secret, { status: 503, statusText: secret, headers: { [secret]: secret } });
+    });
+    const hook = await tale.register({ url, headers: { 'X-Secret': secret, [secret]: '1' } });
+    await as(tale.us.connection.ingestKey).send(
+      vehicle({ name: secret, vin: secret }),
+      safetyEvent({ recipients: [`ann@${secret}.example`] }),
+    );
+    await attempted(hook.id);
+    tale.heard.answers(() => Promise.reject(new Error(`${url} refused`)));
+    const other = await tale.register({ url: `${url}2` });
+    await as(tale.us.connection.ingestKey).send(accident({ vin: secret }));
+    await attempted(other.id);
+    expect(log.lines('attempt')).toHaveLength(3);
+    expectNothingOf([secret]);
+  });
+
+  it('follows a test event from the portal, without the secrets of who signed in', async () => {
+    const hook = await tale.register();
+    const email = `person-${newId()}@example.com`;
+    await operator.post(`/operator/accounts/${tale.us.accountId}/users`, { email });
+    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+    const link = new URL(data.url).pathname;
+    const press = (path: string, cookie = '') => {
+      const headers = { origin: 'https://api.example.com', cookie };
+      const init = { method: 'POST', headers, body: new URLSearchParams() };
+      return app.fetch(new Request(`https://api.example.com${path}`, init), env, background);
+    };
+    const cookie = (await press(link)).headers.get('set-cookie')?.split(';')[0] ?? '';
+    const tried = await press(`/portal/webhooks/${hook.id}/test-event`, cookie);
+    await settled(hook.id);
+    const requestId = tried.headers.get('x-request-id');
+    const { accountId } = tale.us;
+    expect(log.lines('request').at(-1)).toMatchObject({ requestId, status: 303, accountId, tokenId: null });
+    expect(log.lines('delivered')).toMatchObject([{ webhookId: hook.id, deliveries: [{ requestId }] }]);
+    expectNothingOf([email, link.split('/').at(-1) ?? link, cookie.split('=')[1] ?? cookie]);
+  });
+
+  it('tells what went wrong with the database, not what was asked of it', async () => {
+    const DB = {
+      prepare: () => {
+        throw new SyntaxError('Unexpected token, "MARKED" is not valid JSON');
+      },
+      batch: () => Promise.reject(new Error('D1_ERROR: no such table')),
+    } as unknown as D1Database; // all that the service uses
+    const headers = { authorization: `Bearer ${env.OPERATOR_KEY}`, 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify({ name: 'MARKED' }) };
+    const reply = await app.fetch(
+      new Request('https://api.example.com/operator/accounts', init),
+      { ...env, DB },
+      background,
+    );
+    expect(reply.status).toBe(500);
+    expect(log.lines('fault')).toMatchObject([{ message: 'Internal error', error: 'SyntaxError' }]);
+    expectNothingOf(['MARKED']);
+  });
+});
+
+/** Where work goes on behind a reply. */
+const background = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext;
+
+function expectNothingOf(secrets: string[]) {
+  const text = log.raw.join('\n').toLowerCase();
+  for (const secret of secrets) expect(text).not.toContain(secret.toLowerCase());
+}

@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { settled } from '../../support/deliveries.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
+import {
+  accident,
+  as,
+  driver,
+  safetyEvent,
+  trip,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+let us: World;
+let cookie: string;
+const now = Date.now();
+const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
+beforeAll(async () => {
+  receiver(({ url }) => new Response('said in private', { status: url.includes('claims') ? 200 : 410 }));
+  us = await world();
+  ({ cookie } = await signIn(us));
+  const { ingestKey } = us.connection;
+  for (const name of ['claims', 'board'])
+    await as(us.apiToken).post<WebhookOut>(
+      '/webhook',
+      webhookBody(us, { url: `https://${name}.example.com/in` }),
+    );
+  await as(ingestKey).send(
+    vehicle({ name: 'Truck 114', vin: 'VIN114', licensePlate: 'ZQX 4471' }),
+    driver({ name: 'Joss Arden' }),
+    trip({
+      ...{ startedAt: minutesAgo(100), driver: 'driver-1', distanceKm: 50 },
+      startLocation: { latitude: 39, longitude: -105 },
+    }),
+    safetyEvent({
+      ...{ sourceId: 'before', startedAt: minutesAgo(40), incidentTypes: ['Phone Usage'] },
+      location: { latitude: 39.5, longitude: -105 },
+    }),
+    safetyEvent({ sourceId: 'long before', startedAt: minutesAgo(400), incidentTypes: ['Smoking'] }),
+    safetyEvent({
+      ...{ sourceId: 'after', startedAt: minutesAgo(20), incidentTypes: ['Idling'] },
+      location: { latitude: 40, longitude: -105 },
+    }),
+  );
+  const one = (changes: object) => accident({ eventTime: minutesAgo(30), ...changes });
+  await as(ingestKey).send(one({ sourceId: 'first', vin: 'VIN114', notificationLevel: 1 }));
+  await as(ingestKey).send(one({ sourceId: 'first', vin: 'VIN114', notificationLevel: 2 }));
+  const reportUrl = 'https://reports.example.com/crash-2';
+  await as(ingestKey).send(
+    one({ sourceId: 'ready', vin: 'VINREADY', notificationLevel: 3, reportUrl }),
+    one({ sourceId: 'false', vin: 'VINFALSE', notificationLevel: 1, dismissed: true }),
+  );
+  for (const { id } of await rows('select id from webhooks where account_id = ?', us.accountId))
+    await settled(String(id));
+  return () => vi.restoreAllMocks();
+});
+
+const get = async (path: string) => (await ask('GET', path, { cookie })).text();
+const linkTo = async (name: string, state = '') =>
+  new RegExp(`href="(/portal/accidents/[^"]*)">[^<]*</a>(?:(?!</tr>)[\\s\\S])*${name}`).exec(
+    await get(`/portal/accidents${state}`),
+  )?.[1] ?? '';
+const vinsOn = (html: string) => [...html.matchAll(/<code>(VIN\w+)<\/code>/g)].map(([, vin]) => vin).sort();
+
+describe('the list of accidents', () => {
+  it.each([
+    ['', ['VIN114', 'VINFALSE', 'VINREADY']],
+    ['?state=open', ['VIN114']],
+    ['?state=report', ['VINREADY']],
+    ['?state=false', ['VINFALSE']],
+  ])('%s', async (query, vins) => {
+    expect(vinsOn(await get(`/portal/accidents${query}`))).toEqual(vins);
+  });
+
+  it('says what open means, and names the vehicle', async () => {
+    const html = await get('/portal/accidents?state=open');
+    expect(html).toContain('without a report yet, and not a false alarm');
+    expect(html).toContain('Truck 114');
+  });
+});
+
+describe('the page of an accident', () => {
+  it('has its levels with their times, where it was, and whose vehicle and driver', async () => {
+    const html = await get(await linkTo('VIN114'));
+    expect(html).toContain('Accident, Truck 114');
+    expect(html.match(/class="done"/g)).toHaveLength(2);
+    expect(html).toMatch(/class="now" aria-current="step">[\s\S]*Report ready/);
+    expect(html).toContain('after the accident');
+    for (const words of [
+      '39.73920, −104.99030',
+      'ZQX 4471',
+      'VIN114',
+      'Joss Arden',
+      'from the trip',
+      '50 km',
+    ])
+      expect(html).toContain(words);
+  });
+
+  it('is called by the place where it was, if the provider has a name for it', async () => {
+    const location = { latitude: 40.215, longitude: -77.189, address: 'I-81 N near Carlisle, PA' };
+    await as(us.connection.ingestKey).send(
+      accident({ sourceId: 'named', vin: 'VINNAMED', eventTime: minutesAgo(30), location }),
+    );
+    const html = await get(await linkTo('VINNAMED'));
+    expect(html).toMatch(/<h1>VINNAMED, I-81 N near Carlisle, PA<\/h1>/);
+    expect(html).toContain('40.21500, −77.18900');
+    expect(await get('/portal')).toContain('VIN VINNAMED, I-81 N near Carlisle, PA');
+  });
+
+  it('has the way of its trip on the map: from the start by its events and the accident, as they happened', async () => {
+    const html = await get(await linkTo('VIN114'));
+    const way = /data-line="([^"]*)"/.exec(html)?.[1] ?? '[]';
+    expect(JSON.parse(way)).toEqual([
+      [-105, 39],
+      [-105, 39.5],
+      [-104.9903, 39.7392],
+      [-105, 40],
+    ]);
+    expect(html).toMatch(/data-look="accident"[^>]*data-here/);
+    expect(html).toContain('data-look="start"');
+  });
+
+  it('says by level who was notified and how the receiver answered', async () => {
+    const html = await get(await linkTo('VIN114'));
+    const told = /id="told"[\s\S]*?<\/section>/.exec(html)?.[0] ?? '';
+    expect(told.match(/<tbody>/g)).toHaveLength(2);
+    expect(told.match(/claims\.example\.com\/in/g)).toHaveLength(2);
+    expect(told).toMatch(/claims[\s\S]*?Delivered[\s\S]*?200/);
+    expect(told).toMatch(/board[\s\S]*?Failed[\s\S]*?410/);
+    expect(told).not.toContain('said in private');
+  });
+
+  it('has what the vehicle did in the hours around it, in order', async () => {
+    const html = await get(await linkTo('VIN114'));
+    const around = /id="around"[\s\S]*?<\/section>/.exec(html)?.[0] ?? '';
+    expect(around).toMatch(/Phone Usage[\s\S]*This accident[\s\S]*Idling/);
+    expect(around).not.toContain('Smoking');
+  });
+
+  it('leads to the report, or says why there is none', async () => {
+    expect(await get(await linkTo('VINREADY'))).toContain('href="https://reports.example.com/crash-2"');
+    expect(await get(await linkTo('VIN114'))).toContain('It follows with level 3');
+    const dismissed = await get(await linkTo('VINFALSE'));
+    expect(dismissed).toContain('There is no report of a false alarm');
+    expect(dismissed).toContain('It was a false alarm');
+  });
+
+  it('is not found for others', async () => {
+    const them = await signIn(await world());
+    const path = await linkTo('VIN114');
+    expect((await ask('GET', path, { cookie: them.cookie })).status).toBe(404);
+    expect((await ask('GET', '/portal/accidents/nonsense', { cookie })).status).toBe(404);
+  });
+});

@@ -1,0 +1,216 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
+import { connectorOf } from '../../../src/providers/registry.ts';
+import { ask, follow, signIn, textOf } from '../../support/portal.ts';
+import { connect, pullAll, read, turn } from '../../support/provider.ts';
+import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
+import { samsara, samsaraToken as token } from '../../support/samsara.ts';
+import { type World, world } from '../../support/world.ts';
+
+let us: World;
+let cookie: string;
+let provider: ReturnType<typeof samsara>;
+let id: string;
+let path: string;
+
+beforeEach(async () => {
+  provider = samsara(receiver());
+  us = await world();
+  cookie = (await signIn(us)).cookie;
+  id = await connect(us, 'samsara', token, { historyDays: 30, name: 'Harbor' });
+  path = pathOf(id);
+  return () => vi.restoreAllMocks();
+});
+
+const get = (path: string) => ask('GET', path, { cookie });
+const post = (path: string, fields: Record<string, string> = {}) => ask('POST', path, { cookie, fields });
+const textAt = async (path: string) => textOf(await get(path));
+const pullsOf = ({ accountId }: World) => rows('select * from pulls where account_id = ?1', accountId);
+const pathOf = (id: string) => `/portal/connections/${id}`;
+
+describe('a connection that pulls', () => {
+  it('shows each feed, how far its history has come, and what was refused or has no type', async () => {
+    const [truck] = provider.data.vehicles;
+    if (!truck) throw new Error('no truck');
+    provider.data.vehicles.push(samsaraVehicle(3, { make: 7 }));
+    provider.data.events.push(samsaraEvent(truck, 'NeverHeardOf', Date.now() - 3_600_000));
+    await turn(id);
+    const before = await rows('select feeds from pulls where connection_id = ?1', id);
+    const feeds = JSON.parse(String(before[0]?.feeds));
+    const [connectedAt] = await rows('select connected_at from pulls where connection_id = ?1', id);
+    feeds.events.history = {
+      to: Number(connectedAt?.connected_at) - 15 * 86_400_000,
+      cursor: null,
+      records: 1200,
+      beganAt: Date.now() - 60_000,
+    };
+    await rows('update pulls set feeds = ?1 where connection_id = ?2', JSON.stringify(feeds), id);
+    const page = await textAt(path);
+    expect(page).toMatch(
+      /Safety events and accidents .*50% of 30 days 1,200 records, [\d,]+ a minute, about 1 min/,
+    );
+    expect(page).toContain('Vehicles Works Every 15 minutes None: the provider gives the present state.');
+    expect(page).toContain('make must be a string');
+    expect(page).toContain('NeverHeardOf 1');
+    expect(page).toContain('Loading history');
+    expect(await textAt('/portal/connections')).toMatch(
+      /Harbor Samsara Loading history \d+% of 30 days, about/,
+    );
+    await rows('update pulls set due_at = ?1 where connection_id = ?2', Date.now() + 3_600_000, id);
+    expect(await textAt(path)).toMatch(/[\d,]+ a minute\s?\. The provider wants us to wait until/);
+    await pullAll(id);
+    expect(await textAt(path)).toMatch(/All 30 days, [\d,]+ records/);
+    expect(await textAt('/portal/connections')).toMatch(/Harbor Samsara Healthy (just now|\d+ seconds ago)/);
+  });
+
+  it('says in plain words that the provider refuses the credential, and goes on with another', async () => {
+    await pullAll(id);
+    const [before] = await rows('select feeds from pulls where connection_id = ?1', id);
+    provider.data.token = 'samsara_api_made_up_2';
+    await turn(id);
+    for (const where of [path, '/portal/connections']) {
+      const page = await textAt(where);
+      expect(page).toContain('API token refused');
+      expect(page).toContain(
+        'Samsara refuses the API token. Create a new one with these scopes: Read Vehicles',
+      );
+      expect(page).toContain('Replace the API token');
+    }
+    expect(await textAt('/portal')).toContain(
+      'Connection “Harbor” is refused by Samsara Nothing is pulled until its credential is replaced.',
+    );
+    const form = `${path}/credential`;
+    expect(await textAt(form)).toContain('The one in use is of “Acme Trucking”');
+    const refused = await post(form, { credential: 'samsara_api_wrong' });
+    expect(refused.status).toBe(400);
+    const html = await refused.text();
+    expect(html.match(/Samsara refuses the API token/g)).toHaveLength(1);
+    expect(html).not.toContain('samsara_api_wrong');
+    const reply = await post(form, { credential: provider.data.token });
+    expect(await follow(reply, cookie)).toContain(
+      'Samsara accepts the new API token of “Acme Trucking”. Pulling goes on.',
+    );
+    await pullAll(id);
+    expect(await textAt(path)).toContain('Healthy');
+    const [after] = await rows('select feeds, refused_at from pulls where connection_id = ?1', id);
+    expect(after?.refused_at).toBeNull();
+    expect(JSON.parse(String(after?.feeds)).trips.history).toEqual(
+      JSON.parse(String(before?.feeds)).trips.history,
+    );
+  });
+
+  it('warns of a new credential that is of another organization', async () => {
+    provider.data.organisation = 'Somebody else';
+    const reply = await post(`${path}/credential`, { credential: token });
+    expect(await follow(reply, cookie)).toContain('The one before was of “Acme Trucking”');
+  });
+
+  it('names the feeds that fail, with what to do about it', async () => {
+    await pullAll(id);
+    provider.fault = (called) =>
+      called === '/trips/stream' ? Response.json({ message: 'Forbidden' }, { status: 403 }) : undefined;
+    await turn(id);
+    const page = await textAt(path);
+    expect(page).toContain('Degraded');
+    expect(page).toContain('Late or missing: trips.');
+    expect(page).toMatch(
+      /Trips Fails The API token may not read this\. It needs these scopes: .* Next try at/,
+    );
+  });
+
+  it('is paused, resumed, and pulled now', async () => {
+    await pullAll(id);
+    expect(await follow(await post(`${path}/pause`), cookie)).toContain('“Harbor” is paused.');
+    provider.data.vehicles.push(samsaraVehicle(9, { updatedAtTime: new Date().toISOString() }));
+    expect(await textAt(path)).toContain('Paused');
+    expect(await textAt('/portal/connections')).toMatch(/One is paused\. .*Harbor Samsara Paused/);
+    expect(await follow(await post(`${path}/pull`), cookie)).toContain(
+      'does not pull from a provider, or is paused',
+    );
+    expect(await follow(await post(`${path}/resume`), cookie)).toContain('“Harbor” is pulled again');
+    expect(await follow(await post(`${path}/pull`), cookie)).toContain('“Harbor” is being pulled now.');
+    await vi.waitFor(async () => expect(await read(us, id, '/vehicles')).toHaveLength(3), {
+      timeout: 10_000,
+    });
+    const log = await rows(
+      'select action, fields from audit_log where account_id = ?1 and subject_id = ?2 order by seq',
+      us.accountId,
+      id,
+    );
+    expect(log.map(({ action, fields }) => `${action} ${fields}`)).toEqual([
+      'created []',
+      'changed ["paused"]',
+      'changed ["resumed"]',
+    ]);
+  });
+
+  it('shows where its provider is to call, and keeps the secret of that to itself', async () => {
+    const page = await (await get(path)).text();
+    expect(page).toContain(`https://portal.example.com/providers/${id}/webhook`);
+    for (const step of connectorOf('samsara')?.webhook?.steps ?? []) expect(page).toContain(step);
+    expect(page).toContain('Not set up');
+    const refused = await post(`${path}/webhook-secret`, { secret: 'short' });
+    expect(refused.status).toBe(400);
+    expect((await refused.text()).match(/must be one word of 8 to 500 characters/g)).toHaveLength(1);
+    const reply = await post(`${path}/webhook-secret`, { secret: 'c2VjcmV0c2VjcmV0' });
+    expect(await follow(reply, cookie)).toContain('The secret was saved.');
+    const after = await (await get(path)).text();
+    expect(after).toContain('Secret set');
+    expect(after).not.toContain('c2VjcmV0c2VjcmV0');
+  });
+
+  it('is removed by its name alone', async () => {
+    await pullAll(id);
+    const form = `${path}/remove`;
+    expect(await textAt(form)).toContain('This cannot be undone.');
+    const wrong = await post(form, { name: 'Harbour' });
+    expect(wrong.status).toBe(400);
+    expect((await wrong.text()).match(/The name does not match/g)).toHaveLength(1);
+    const reply = await post(form, { name: 'Harbor' });
+    expect(reply.headers.get('location')).toBe('/portal/connections');
+    expect(await follow(reply, cookie)).toContain('“Harbor” was removed.');
+    expect((await get(path)).status).toBe(404);
+    expect(await pullsOf(us)).toEqual([]);
+  });
+
+  it('is shown to viewers, without what they may not do', async () => {
+    const { cookie: viewer } = await signIn(us, 'viewer');
+    const page = await textOf(await ask('GET', path, { cookie: viewer }));
+    expect(page).toContain('What is pulled');
+    expect(page).toContain('Ask an admin or a member to set its secret.');
+    for (const button of ['Pull now', 'Pause', 'Remove', 'Replace the', 'Save secret'])
+      expect(page).not.toContain(button);
+    expect((await ask('POST', `${path}/pause`, { cookie: viewer })).status).toBe(403);
+    const { cookie: member } = await signIn(us, 'member');
+    expect((await ask('POST', `${path}/pause`, { cookie: member })).status).toBe(303);
+  });
+
+  it('is nobody else’s, and neither is a connection that does not pull', async () => {
+    const { cookie: stranger } = await signIn(await world());
+    for (const what of ['', '/credential', '/remove'])
+      expect((await ask('GET', path + what, { cookie: stranger })).status).toBe(404);
+    for (const what of ['pull', 'pause', 'resume', 'webhook-secret', 'credential', 'remove']) {
+      const fields = { name: 'Harbor', credential: token, secret: 'c2VjcmV0c2VjcmV0' };
+      expect((await ask('POST', `${path}/${what}`, { cookie: stranger, fields })).status).toBe(404);
+      expect((await post(`${pathOf(us.connection.id)}/${what}`, fields)).status).toBe(404);
+    }
+    expect(await pullsOf(us)).toMatchObject([{ paused_at: null, webhook_secret: null }]);
+    expect(await textAt(pathOf(us.connection.id))).not.toContain('What is pulled');
+  });
+
+  it('tells an open page of each step of its history', async () => {
+    const page = await (await get(path)).text();
+    const attribute = (name: string) =>
+      (new RegExp(`${name}="([^"]*)"`).exec(page)?.[1] ?? '')
+        .replaceAll('&amp;', '&')
+        .replaceAll('&quot;', '"');
+    const version = async () =>
+      (await (await get(attribute('data-tick'))).json<{ version: string }>()).version;
+    expect(await version()).toBe(attribute('data-seen'));
+    await rows('update connections set last_pulled_at = ?1 where id = ?2', Date.now() + 1, id);
+    expect(await version()).not.toBe(attribute('data-seen'));
+    const { cookie: stranger } = await signIn(await world());
+    expect(await (await ask('GET', path, { cookie: stranger })).text()).not.toContain('data-seen');
+  });
+});

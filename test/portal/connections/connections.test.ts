@@ -1,0 +1,51 @@
+import { beforeAll, expect, it } from 'vitest';
+import { ask, signIn } from '../../support/portal.ts';
+import { accident, as, operator, safetyEvent, vehicle, type World, world } from '../../support/world.ts';
+
+let us: World;
+let cookie: string;
+beforeAll(async () => {
+  us = await world({ providers: ['motive', 'samsara'] });
+  cookie = (await signIn(us)).cookie;
+});
+
+const hourMs = 3_600_000;
+const text = async (path: string) =>
+  (await (await ask('GET', path, { cookie })).text()).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+
+it('the list says how each connection does and what has come in, the worst first', async () => {
+  const [first, second] = us.connections;
+  await operator.patch(`/operator/connections/${first?.id}`, { name: 'City vans' });
+  await operator.patch(`/operator/connections/${second?.id}`, { name: 'Cold chain', healthStatus: 3 });
+  const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * hourMs).toISOString();
+  await as(us.connection.ingestKey).send(
+    vehicle(),
+    ...[0.01, 2, 22, 30].map((hours, i) => safetyEvent({ sourceId: `e${i}`, startedAt: at(hours) })),
+    accident({ eventTime: at(3) }),
+  );
+  const page = await text('/portal/connections');
+  expect(page).toContain('2 data sources, 1 vehicle. One needs attention.');
+  expect(page).toMatch(
+    /Cold chain Samsara Unavailable No data comes in.*None yet 0 0 M City vans Motive Healthy/,
+  );
+  expect(page).toMatch(/City vans Motive Healthy (just now|\d+ seconds ago) 1 3/);
+});
+
+it('the page of a connection counts its records by kind, and tells when the latest came in', async () => {
+  const page = await text(`/portal/connections/${us.connection.id}`);
+  expect(page).toMatch(/Vehicles 1 (just now|\d+ seconds ago) –/);
+  expect(page).toMatch(/Drivers 0 None yet/);
+  expect(page).toMatch(/Safety events 4 (just now|\d+ seconds ago) /);
+  expect(page).toMatch(/Accidents 1 (just now|\d+ seconds ago) /);
+  expect(page).toContain('3 safety events in the last 24 hours, by hour');
+});
+
+it('neither shows what another account has', async () => {
+  const them = await world();
+  expect((await ask('GET', `/portal/connections/${them.connection.id}`, { cookie })).status).toBe(404);
+  expect(await text('/portal/connections')).not.toContain(them.connection.id);
+  const theirs = await signIn(await world());
+  const reply = await ask('GET', `/portal/connections/${us.connection.id}`, { cookie: theirs.cookie });
+  expect(reply.status).toBe(404);
+  expect(await reply.text()).not.toContain('City vans');
+});

@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { safetyEvents } from '../../../src/fleet/lists/safety-events.ts';
+import { kindOf, move } from '../../support/archive.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
+import { as, driver, safetyEvent, trip, vehicle, type World, world } from '../../support/world.ts';
+
+let us: World;
+let them: World;
+let cookie: string;
+const now = Date.now();
+const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000).toISOString();
+beforeAll(async () => {
+  [us, them] = [await world({ providers: ['motive', 'samsara'] }), await world()];
+  ({ cookie } = await signIn(us));
+  const [motive, samsara] = us.connections;
+  const place = { latitude: 40.21502, longitude: -77.18934 };
+  await as(motive?.ingestKey ?? '').send(
+    vehicle({ name: 'Truck 114', vin: 'VIN114', licensePlate: 'ZQX 4471' }),
+    vehicle({ sourceId: 'truck-2', name: 'Truck 2', vin: 'VIN2' }),
+    driver({ name: 'Joss Arden' }),
+    trip({ startedAt: hoursAgo(3), driver: 'driver-1', distanceKm: 31 }),
+    safetyEvent({
+      sourceId: 'brake',
+      startedAt: hoursAgo(2),
+      eventRisk: 5,
+      driver: 'driver-1',
+      trip: 'trip-1',
+      location: place,
+      maxSpeedKph: 98,
+      speedLimitKph: 88,
+    }),
+    safetyEvent({ sourceId: 'phone', startedAt: hoursAgo(1), incidentTypes: ['Phone Usage'], eventRisk: 2 }),
+    safetyEvent({ sourceId: 'other', vehicle: 'truck-2', startedAt: hoursAgo(1.5), eventRisk: 3 }),
+    safetyEvent({ sourceId: 'old', startedAt: hoursAgo(24 * 20), incidentTypes: ['Speeding'] }),
+  );
+  await as(samsara?.ingestKey ?? '').send(
+    vehicle({ name: 'Van 31', vin: 'VIN31' }),
+    safetyEvent({ startedAt: hoursAgo(1.7), incidentTypes: ['Tailgating'], eventRisk: 4 }),
+  );
+  await as(them.connection.ingestKey).send(
+    vehicle({ name: 'Foreign truck' }),
+    safetyEvent({ startedAt: hoursAgo(1) }),
+  );
+});
+
+const get = (path: string) => ask('GET', path, { cookie });
+const page = async (query = '') => (await get(`/portal/events${query}`)).text();
+/** The vehicles of the events that a page shows, in its order. */
+const vehiclesOn = (html: string) =>
+  [...html.matchAll(/<\/td><td>((?:Truck|Van|Foreign)[^<]*)<\/td>/g)].map(([, name]) => name);
+const eventId = async (sourceId: string) =>
+  String(
+    (
+      await rows(
+        'select id from safety_events where source_id = ? and account_id = ?',
+        sourceId,
+        us.accountId,
+      )
+    )[0]?.id,
+  );
+
+describe('the list of safety events', () => {
+  it('has those of all connections, newest first, by day, of this account alone', async () => {
+    const html = await page();
+    expect(vehiclesOn(html)).toEqual(['Truck 114', 'Truck 2', 'Van 31', 'Truck 114']);
+    expect(html).toContain('Joss Arden');
+    expect(html).toContain('40.215, −77.189');
+    expect(html).toContain('98 km/h, limit 88');
+    expect(html).toMatch(/scope="rowgroup"[^>]*>(Today|Yesterday), /);
+  });
+
+  it.each([
+    ['risk=4', ['Van 31', 'Truck 114']],
+    ['type=Tailgating', ['Van 31']],
+    ['vehicle=truck+1', ['Truck 114', 'Truck 114']],
+    ['vehicle=ZQX+4471', ['Truck 114', 'Truck 114']],
+    ['vin=vin2', ['Truck 2']],
+    ['driver=joss', ['Truck 114']],
+    ['driver=nobody', []],
+    ['vehicle=%25', []],
+    ['vehicle=van&driver=joss', []],
+    ['vehicle=foreign', []],
+  ])('with ?%s has %o', async (query, expected) => {
+    const html = await page(`?${query}`);
+    expect(vehiclesOn(html)).toEqual(expected);
+    expect(html.includes('Nothing matches these filters')).toBe(expected.length === 0);
+  });
+
+  it('has those of one connection, of a vehicle by its id, and of other days', async () => {
+    expect(vehiclesOn(await page(`?connection=${us.connections[1]?.id}`))).toEqual(['Van 31']);
+    const [truck] = await rows(
+      "select id from vehicles where name = 'Truck 2' and account_id = ?",
+      us.accountId,
+    );
+    const html = await page(`?vehicle=${truck?.id}`);
+    expect(vehiclesOn(html)).toEqual(['Truck 2']);
+    expect(html).toContain('value="Truck 2"');
+    const day = hoursAgo(24 * 20).slice(0, 10);
+    expect(await page(`?from=${day}&to=${day}`)).toContain('Speeding');
+  });
+
+  it('says which filters are set, each with a link that removes it', async () => {
+    const html = await page('?risk=4&vin=VIN31&driver=');
+    expect(html).toMatch(/href="\/portal\/events\?vin=VIN31"[^>]*>Risk 4 and 5/);
+    expect(html).toMatch(/href="\/portal\/events\?risk=4"[^>]*>VIN VIN31/);
+    expect(html).toContain('2 set');
+  });
+
+  it('counts days in the time zone of the reader', async () => {
+    const inZone = { cookie: `${cookie}; timezone=Pacific%2FKiritimati` };
+    const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Kiritimati' }).format(now);
+    const html = await (await ask('GET', '/portal/events', inZone)).text();
+    expect(html).toContain(`name="to" type="date" value="${day}"`);
+  });
+
+  it.each([
+    ['from=2026-13-01', 'from', 'Must be a date'],
+    ['from=2026-02-02&to=2026-02-01', 'to', 'Must not be before the first day'],
+    ['connection=00000000-0000-4000-8000-000000000000', 'connection', 'Choose one of your connections'],
+  ])('with ?%s says under %s what is wrong', async (query, field, message) => {
+    const reply = await get(`/portal/events?${query}`);
+    expect(reply.status).toBe(400);
+    expect(await reply.text()).toMatch(new RegExp(`id="${field}-error"[\\s\\S]*?${message}`));
+  });
+
+  it('goes on to older events, and back', async () => {
+    const { ingestKey } = us.connection;
+    await as(ingestKey).send(
+      ...Array.from({ length: 60 }, (_, i) =>
+        safetyEvent({ sourceId: `many${i}`, startedAt: hoursAgo(24 * 40 + i / 60) }),
+      ),
+    );
+    const range = `from=${hoursAgo(24 * 42).slice(0, 10)}&to=${hoursAgo(24 * 39).slice(0, 10)}`;
+    const first = await page(`?${range}`);
+    const older =
+      /href="(\/portal\/events\?[^"]*cursor=[^"]*)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const second = await (await get(older)).text();
+    expect([vehiclesOn(first).length, vehiclesOn(second).length]).toEqual([50, 10]);
+    expect(second).toContain('Newest');
+  });
+});
+
+describe('the page of a safety event', () => {
+  it('says where, how fast, on which trip, who drove, and what the provider called it', async () => {
+    const html = await (await get(`/portal/events/${await eventId('brake')}`)).text();
+    for (const words of ['Harsh Braking, Truck 114', '40.21502, −77.18934', '98 km/h, limit 88', '61 mph'])
+      expect(html).toContain(words);
+    for (const words of [
+      '<code>hard_brake</code>',
+      'Joss Arden',
+      'VIN114',
+      '31 km',
+      'No webhook was notified',
+    ])
+      expect(html).toContain(words);
+    expect(html).toMatch(/Truck 114 around this event[\s\S]*Phone Usage/);
+  });
+
+  it('is not found for others, nor if there is none', async () => {
+    const theirs = await signIn(them);
+    const path = `/portal/events/${await eventId('brake')}`;
+    expect((await ask('GET', path, { cookie: theirs.cookie })).status).toBe(404);
+    expect((await get('/portal/events/nonsense')).status).toBe(404);
+    expect((await get(`/portal/events/${us.accountId}`)).status).toBe(404);
+  });
+
+  it('is found by the link of the list when it has moved to the archive long ago', async () => {
+    const at = Date.parse(hoursAgo(24 * 20));
+    const link = /href="(\/portal\/events\/[^"]*)"/.exec(
+      await page(`?type=Speeding&from=${hoursAgo(24 * 21).slice(0, 10)}`),
+    )?.[1];
+    await move(us, at, { kind: kindOf(safetyEvents) });
+    await rows('delete from archived_lately');
+    expect((await get(`/portal/events/${await eventId('old')}`)).status).toBe(404);
+    expect(await (await get(link ?? '')).text()).toContain('Speeding, Truck 114');
+  });
+});

@@ -1,0 +1,172 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { findByName, listByName } from '../../../src/fleet/by-name.ts';
+import { countByRisk } from '../../../src/fleet/risk-counts.ts';
+import { deliveriesOf, settled } from '../../support/deliveries.ts';
+import { metered } from '../../support/meter.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
+import {
+  accident,
+  as,
+  driver,
+  safetyEvent,
+  trip,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+let us: World;
+let cookie: string;
+let webhook: string;
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+beforeAll(async () => {
+  receiver();
+  us = await world();
+  ({ cookie } = await signIn(us));
+  webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id;
+  await as(us.connection.ingestKey).send(
+    vehicle({ name: 'truck 2', vin: 'VIN2' }),
+    vehicle({ sourceId: 'b', name: 'Truck 10', vin: 'VIN10', licensePlate: 'ZK 10' }),
+    vehicle({ sourceId: 'c', name: 'Van 1', vin: null }),
+    driver({ name: 'Ann Lee' }),
+    driver({ sourceId: 'e', name: 'ann' }),
+    driver({ sourceId: 'f', name: 'Bob' }),
+    trip({ startedAt: minutesAgo(90), endedAt: minutesAgo(30), driver: 'driver-1' }),
+    safetyEvent({ startedAt: minutesAgo(60), driver: 'driver-1', incidentTypes: ['Smoking'] }),
+    safetyEvent({ sourceId: 'later', startedAt: minutesAgo(5), incidentTypes: ['Idling'] }),
+    accident(),
+  );
+  await settled(webhook);
+  return () => vi.restoreAllMocks();
+});
+
+const get = (path: string, who = cookie) => ask('GET', path, { cookie: who });
+const text = async (path: string) => (await get(path)).text();
+/** What the rows of a page are about, in order. */
+const named = async (path: string) =>
+  [...(await text(path)).matchAll(/class="cover"[^>]*>([^<]*)</g)].map(([, name]) => name);
+const idOf = async (table: string, sourceId: string) =>
+  String(
+    (await rows(`select id from ${table} where account_id = ? and source_id = ?`, us.accountId, sourceId))[0]
+      ?.id,
+  );
+const foundAt = async (q: string) =>
+  (await get(`/portal/search?${new URLSearchParams({ q })}`)).headers.get('location');
+
+describe('lists', () => {
+  it('have vehicles and drivers in the order of the alphabet', async () => {
+    expect(await named('/portal/vehicles')).toEqual(['Truck 10', 'truck 2', 'Van 1']);
+    expect(await named('/portal/drivers')).toEqual(['ann', 'Ann Lee', 'Bob']);
+  });
+
+  it('find vehicles by the beginning of a name or plate in any case, and by a whole VIN', async () => {
+    expect(await named('/portal/vehicles?q=TRUCK')).toEqual(['Truck 10', 'truck 2']);
+    expect(await named('/portal/vehicles?q=zk')).toEqual(['Truck 10']);
+    expect(await named('/portal/vehicles?q=vin2')).toEqual(['truck 2']);
+    expect(await named('/portal/vehicles?q=VI')).toEqual([]);
+    expect(await named('/portal/drivers?q=ann')).toEqual(['ann', 'Ann Lee']);
+  });
+
+  it('go on after the last one of a page, and read no more rows in a large account', async () => {
+    const them = await world();
+    const { cookie: theirs } = await signIn(them);
+    await rows(
+      `insert into vehicles (id, account_id, connection_id, source_id, name, groups, status, created_at, updated_at)
+       with recursive n (i) as (select 0 union all select i + 1 from n where i < 19999)
+       select format('%08x-0000-4000-8000-000000000000', i), ?1, ?2, i, format('Truck %05d', i), '[]', 'active', 1, 1 from n`,
+      them.accountId,
+      them.connection.id,
+    );
+    const first = await (await get('/portal/vehicles', theirs)).text();
+    const next = /href="(\/portal\/vehicles\?after=[^"]+)"/.exec(first)?.[1] ?? '';
+    const second = await (await get(next, theirs)).text();
+    expect(second).toContain('Truck 00050');
+    expect(second).not.toContain('Truck 00049');
+    const caller = { accountId: them.accountId, operator: true } as const;
+    const [page, found] = [metered(), metered()];
+    const { next: after } = await listByName(env, caller, 'vehicle', { limit: 50 });
+    await listByName(page.env, caller, 'vehicle', { after, limit: 50 });
+    expect(page.cost).toMatchObject({ trips: 1, read: expect.any(Number), written: 0 });
+    expect(page.cost.read).toBeLessThanOrEqual(5 * 51 + 20);
+    await findByName(found.env, caller, 'truck 0', 20);
+    expect(found.cost.read).toBeLessThanOrEqual(10 * 21 + 20);
+  });
+});
+
+describe('a trip', () => {
+  it('has the events of its vehicle meanwhile', async () => {
+    const page = await text(`/portal/trips/${await idOf('trips', 'trip-1')}`);
+    expect(page).toContain('Smoking');
+    expect(page).not.toContain('Idling');
+  });
+});
+
+describe('search', () => {
+  it('leads to the only match, by whatever identifies it', async () => {
+    const truck = `/portal/vehicles/${await idOf('vehicles', 'b')}`;
+    for (const q of ['Truck 10', ' truck 1', 'ZK 10', 'VIN10', 'vin10']) expect(await foundAt(q)).toBe(truck);
+    expect(await foundAt('bob')).toBe(`/portal/drivers/${await idOf('drivers', 'f')}`);
+    const event = await idOf('safety_events', 'event-1');
+    expect(await foundAt(event.toUpperCase())).toBe(`/portal/events/${event}`);
+    const [crash] = await rows('select id from accidents where account_id = ?', us.accountId);
+    expect(await foundAt(String(crash?.id))).toBe(`/portal/accidents/${crash?.id}`);
+    const [delivery] = await deliveriesOf(webhook);
+    expect(await foundAt(delivery?.id ?? '')).toBe(`/portal/webhooks/${webhook}/deliveries/${delivery?.id}`);
+  });
+
+  it('lists several by kind, and says when nothing matches', async () => {
+    expect(await named('/portal/search?q=t')).toEqual(['Truck 10', 'truck 2']);
+    for (const q of ['nothing', crypto.randomUUID(), '%', '_'])
+      expect(await text(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing matches');
+  });
+
+  it('finds nothing of another account, nor of a connection that is being deleted', async () => {
+    const them = await world();
+    const { cookie: theirs } = await signIn(them);
+    for (const q of [
+      'Truck 10',
+      'VIN10',
+      await idOf('vehicles', 'b'),
+      await idOf('safety_events', 'event-1'),
+    ])
+      expect(await (await get(`/portal/search?${new URLSearchParams({ q })}`, theirs)).text()).toContain(
+        'Nothing',
+      );
+    for (const path of ['vehicles', 'drivers', 'trips']) {
+      const [row] = await rows(`select id from ${path} where account_id = ?`, us.accountId);
+      expect((await get(`/portal/${path}/${row?.id}`, theirs)).status).toBe(404);
+    }
+    await as(them.connection.ingestKey).send(vehicle({ name: 'Leaving' }));
+    await env.DB.prepare(
+      `insert into deletions (id, kind, account_id, connection_id, requested_at, due_at) values (?1, 'connection', ?2, ?1, 0, 9e15)`,
+    )
+      .bind(them.connection.id, them.accountId)
+      .run();
+    expect(await (await get('/portal/search?q=leaving', theirs)).text()).toContain('Nothing matches');
+    expect(await (await get('/portal/vehicles', theirs)).text()).toContain('No vehicles yet');
+  });
+});
+
+it('a page of a vehicle reads bounded rows, however many events it has', async () => {
+  const id = await idOf('vehicles', 'c');
+  await rows(
+    `insert into safety_events (id, account_id, connection_id, source_id, tsp, incident_types, translated_incident_types,
+       event_risk, issued_on, started_at, vehicle_id, vehicle_name, vehicle_groups, created_at, updated_at)
+     with recursive n (i) as (select 0 union all select i + 1 from n where i < 9999)
+     select format('%08x-0000-4000-8000-000000000001', i), ?1, ?2, 'x' || i, 'Motive', '["a"]', '["Other"]',
+       3, 1, ?4 - i * 1000, ?3, 'Van 1', '[]', 1, 1 from n`,
+    us.accountId,
+    us.connection.id,
+    id,
+    Date.now(),
+  );
+  expect(await text(`/portal/vehicles/${id}`)).toContain('The newest 2,000');
+  const { env: bindings, cost } = metered();
+  await countByRisk(bindings, { accountId: us.accountId, operator: true }, 'vehicle', id, 0);
+  expect(cost.read).toBeLessThanOrEqual(3 * 2000 + 100);
+});

@@ -1,0 +1,232 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { countEvents } from '../../../src/fleet/trends/job.ts';
+import type { Role } from '../../../src/platform/roles.ts';
+import { deliveriesOf, settled } from '../../support/deliveries.ts';
+import { metered } from '../../support/meter.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
+import {
+  accident,
+  as,
+  driver,
+  operator,
+  safetyEvent,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+let us: World;
+let cookie: string;
+beforeEach(async () => {
+  receiver();
+  us = await world();
+  cookie = (await signIn(us)).cookie;
+  return () => vi.restoreAllMocks();
+});
+
+const signInAs = async (role: Role) => {
+  cookie = (await signIn(us, role)).cookie;
+};
+
+const hourMs = 3_600_000;
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+const overview = async (path = '/portal') => (await ask('GET', path, { cookie })).text();
+/** What a reader sees of a part of a page, by its id. */
+async function textOf(id: string, path = '/portal'): Promise<string> {
+  let text = '';
+  const add = (more: string) => {
+    text += more;
+  };
+  await new HTMLRewriter()
+    .on(`#${id}`, { text: (chunk) => add(chunk.text) })
+    .on(`#${id} *`, { element: () => add(' ') })
+    .transform(await ask('GET', path, { cookie }))
+    .text();
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+it('a new account sees what to do next, and each step ticks itself off', async () => {
+  expect(await textOf('setup-now')).toContain('1 of 3 done'); // the token
+  expect(await overview()).not.toContain('Safety events per day');
+  await as(us.apiToken).post('/webhook', webhookBody(us));
+  expect(await textOf('setup-now')).toContain('2 of 3 done');
+  await as(us.connection.ingestKey).send(vehicle());
+  const html = await overview();
+  expect(html).not.toContain('of 3 done');
+  expect(html).toContain('Safety events per day');
+});
+
+it('who may not do a step has no button for it, and is told whom to ask', async () => {
+  await signInAs('viewer');
+  const list = await textOf('setup-now');
+  expect(list).toContain('Ask an admin or a member to add one.');
+  expect(await overview()).not.toContain('/portal/webhooks/new');
+  await rows('update tokens set revoked_at = 1 where account_id = ?', us.accountId);
+  await signInAs('member');
+  expect(await overview()).toContain('/portal/webhooks/new');
+  expect(await textOf('setup-now')).toContain('Ask an admin to create one.');
+  expect(await textOf('setup-now')).not.toContain('Create a token');
+});
+
+it('whoever does not want the list hides it, once data has come in', async () => {
+  await as(us.connection.ingestKey).send(vehicle());
+  expect(await overview()).toContain('Hide this list');
+  const reply = await ask('POST', '/portal/setup/hide', { cookie });
+  const hidden = reply.headers.get('set-cookie')?.split(';')[0];
+  const html = await (await ask('GET', '/portal', { cookie: `${cookie}; ${hidden}` })).text();
+  expect(html).not.toContain('of 3 done');
+});
+
+it('events are counted when they come in, and late ones when the job has run; each number leads to its list', async () => {
+  const send = as(us.connection.ingestKey).send;
+  await send(vehicle(), driver());
+  const event = (sourceId: string, changes: object) =>
+    safetyEvent({
+      sourceId,
+      vehicle: 'truck-1',
+      driver: 'driver-1',
+      incidentTypes: ['Speeding'],
+      ...changes,
+    });
+  await send(
+    event('now', { startedAt: ago(0), eventRisk: 5 }),
+    event('late', { startedAt: ago(26 * hourMs), eventRisk: 4 }),
+  );
+  expect(await textOf('trend-now')).toContain('1 in the last 30 days');
+  expect(await textOf('trend-now')).toContain('One day is being counted again');
+  await countEvents(env);
+  expect(await textOf('trend-now')).toMatch(/2 in the last 30 days.*Risk 5 1 \+1 Risk 4 1 \+1 Risk 3 0 0/);
+  expect(await textOf('trend-now')).not.toContain('counted again');
+  expect(await textOf('tables-now')).toMatch(/Speeding 2 \+2.*Truck 1 1 1 2/);
+  expect(await textOf('latest-now')).toMatch(/Ann 1 1 2/);
+  expect(await textOf('latest-now')).toMatch(/5 Speeding Truck 1 · Motive/);
+  const html = await overview();
+  const day = (before: number) => ago(before * 24 * hourMs).slice(0, 10);
+  expect(html).toContain(`/portal/events?from=${day(29)}&amp;to=${day(0)}&amp;type=Speeding`);
+  expect(html).toContain(`/portal/events?from=${day(0)}&amp;to=${day(0)}&amp;risk=4`);
+  expect(html).toMatch(/\/portal\/events\?from=[\d-]+&amp;to=[\d-]+&amp;vehicle=[\da-f-]{36}&amp;risk=4/);
+});
+
+it('a period is compared with as much time before', async () => {
+  const send = as(us.connection.ingestKey).send;
+  await send(vehicle());
+  await send(
+    ...[1, 8, 9, 40].map((days) =>
+      safetyEvent({ sourceId: `e${days}`, vehicle: 'truck-1', startedAt: ago(days * 24 * hourMs) }),
+    ),
+  );
+  await countEvents(env);
+  expect(await textOf('trend-now', '/portal?days=7')).toContain(
+    '1 in the last 7 days, 50% fewer than in the 7 days before',
+  );
+  expect(await textOf('trend-now')).toContain('3 in the last 30 days, 200% more than in the 30 days before');
+  expect(await textOf('trend-now', '/portal?days=90')).toContain('4 in the last 90 days');
+});
+
+it('what has a problem comes first, with why and where to go, and is counted in the menu', async () => {
+  receiver(() => new Response('gone', { status: 410 }));
+  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const send = as(us.connection.ingestKey).send;
+  await send(
+    vehicle(),
+    accident({ sourceId: 'a1', notificationLevel: 2 }),
+    accident({ sourceId: 'a2', dismissed: true }),
+  );
+  await settled(webhook.id);
+  expect((await deliveriesOf(webhook.id)).some(({ status }) => status === 'failed')).toBe(true);
+  await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Cold chain', healthStatus: 3 });
+  const problems = await textOf('problems-now');
+  expect(problems).toContain('Connection “Cold chain” is unavailable No data comes in.');
+  expect(problems).toContain('Webhook “receiver.example.com”');
+  expect(problems).toContain('returns 410');
+  expect(await textOf('open-now')).toMatch(
+    /1 open accident All.*Level 2 Truck 1 Verified, report to follow\./,
+  );
+  expect(await textOf('nav', '/portal/events')).toContain('Accidents 1 open');
+  expect(await textOf('nav', '/portal/events')).toMatch(
+    /Connections 1 with a problem Webhooks 1 with a problem/,
+  );
+});
+
+it('a menu counts up to 99', async () => {
+  await rows(
+    `insert into connections (id, account_id, provider, tsp, health_status, created_at, updated_at)
+     with recursive n (i) as (select 1 union all select i + 1 from n where i < 150)
+     select ?1 || i, ?1, 'motive', 'Motive', 3, i, i from n`,
+    us.accountId,
+  );
+  expect(await textOf('nav', '/portal/events')).toContain('Connections 99+ with a problem');
+});
+
+/** Where a page asks whether it has changed, and what it has seen. */
+async function tickOn(path: string) {
+  const found = { path: '', seen: '' };
+  await new HTMLRewriter()
+    .on('body', {
+      element(body) {
+        found.path = (body.getAttribute('data-tick') ?? '').replaceAll('&amp;', '&');
+        found.seen = body.getAttribute('data-seen') ?? '';
+      },
+    })
+    .transform(await ask('GET', path, { cookie }))
+    .text();
+  return found;
+}
+const versionAt = async (path: string) =>
+  (await (await ask('GET', path, { cookie })).json<{ version: string }>()).version;
+
+it('an open page learns that something has changed by reading two rows', async () => {
+  await as(us.connection.ingestKey).send(vehicle());
+  const { path, seen } = await tickOn('/portal');
+  const { env: bindings, cost } = metered();
+  const reply = await ask('GET', path, { cookie, bindings });
+  expect(await reply.json()).toEqual({ version: seen });
+  expect(cost).toMatchObject({ trips: 1, read: 2, written: 0, kvReads: 0 });
+  await as(us.connection.ingestKey).send(accident());
+  expect(await versionAt(path)).not.toBe(seen);
+});
+
+it('the page of a webhook learns of its deliveries by reading two rows', async () => {
+  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const { path, seen } = await tickOn(`/portal/webhooks/${webhook.id}`);
+  await as(us.connection.ingestKey).send(vehicle(), safetyEvent());
+  await settled(webhook.id);
+  const { env: bindings, cost } = metered();
+  const reply = await ask('GET', path, { cookie, bindings });
+  expect(await reply.json()).not.toEqual({ version: seen });
+  expect(cost.read).toBeLessThanOrEqual(2);
+});
+
+it('the list of webhooks watches each of them in turn, by two rows, from what it shows', async () => {
+  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const watched = async (): Promise<[path: string, version: string][]> => {
+    const html = await (await ask('GET', '/portal/webhooks', { cookie })).text();
+    return JSON.parse(
+      (/data-also="([^"]*)"/.exec(html)?.[1] ?? '[]').replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+    );
+  };
+  const [[path = '', shown] = []] = await watched();
+  expect(await versionAt(path)).toBe(shown);
+  await as(us.connection.ingestKey).send(vehicle(), safetyEvent());
+  await settled(webhook.id);
+  const { env: bindings, cost } = metered();
+  const { version } = await (await ask('GET', path, { cookie, bindings })).json<{ version: string }>();
+  expect(version).not.toBe(shown);
+  expect(cost.read).toBeLessThanOrEqual(2);
+  expect(await watched()).toEqual([[path, version]]);
+});
+
+it('nobody learns of another account, or after signing out, but is sent to sign in', async () => {
+  const { path } = await tickOn('/portal');
+  const others = await signIn(await world());
+  expect((await ask('GET', path, { cookie: others.cookie })).status).toBe(303);
+  expect((await ask('GET', path)).status).toBe(303);
+  expect((await ask('GET', path.replace(us.accountId, crypto.randomUUID()), { cookie })).status).toBe(303);
+  await ask('POST', '/portal/sign-out', { cookie });
+  expect((await ask('GET', path, { cookie })).status).toBe(303);
+});

@@ -1,0 +1,300 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { listPortalUsers, setRole } from '../../../src/accounts/people.ts';
+import { hashToken } from '../../../src/accounts/tokens/format.ts';
+import { app } from '../../../src/app.ts';
+import type { Caller } from '../../../src/platform/db/guard.ts';
+import { may, type Role, roles } from '../../../src/platform/roles.ts';
+import { rights, roleForAddress, roleForRoute } from '../../../src/portal/session/rights.ts';
+import { deliveriesOf, settled } from '../../support/deliveries.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { connect } from '../../support/provider.ts';
+import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
+import {
+  as,
+  operator,
+  safetyEvent,
+  vehicle,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+/** What people who are signed in can reach, by its pattern within the portal. */
+const routes = [
+  ...new Set(
+    app.routes
+      .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/portal'))
+      .map(({ method, path }) => `${method} ${path.slice('/portal'.length) || '/'}`),
+  ),
+].filter((route) => !route.includes(' /sign-in'));
+
+let us: World;
+let webhook: string;
+let delivery: string;
+let pulled: string;
+beforeAll(async () => {
+  const hooks = receiver(() => new Response(null, { status: 410 }));
+  us = await world();
+  hooks.serves('https://api.samsara.com', () => Response.json({ data: { name: 'Acme' } }));
+  pulled = await connect(us, 'samsara', 'samsara_api_made_up');
+  await signIn(us); // the first person is an admin
+  webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id;
+  await as(us.connection.ingestKey).send(vehicle(), safetyEvent({ startedAt: new Date().toISOString() }));
+  await settled(webhook);
+  delivery = (await deliveriesOf(webhook))[0]?.id ?? '';
+  return () => vi.restoreAllMocks();
+});
+
+/** A route with ids that nothing has: whoever may go there is told that there is nothing. */
+const aimed = (route: string) => {
+  const [method = '', pattern = ''] = route.split(' ');
+  return { method, path: `/portal${pattern}`.replaceAll(/:\w+/g, crypto.randomUUID()) };
+};
+
+describe('each route of the portal', () => {
+  it('has a rule, and each rule a route', () => {
+    expect(Object.values(rights).flat().toSorted()).toEqual(routes.toSorted());
+  });
+
+  it.each(routes.flatMap((route) => roles.map((role) => [role, route] as const)))(
+    'lets a %s in only if the rule says so: %s',
+    async (role, route) => {
+      const { cookie } = await signIn(us, role);
+      const { method, path } = aimed(route);
+      const reply = await ask(method, path, { cookie });
+      const allowed = may(role, roleForRoute(route) ?? 'admin');
+      expect(reply.status === 403).toBe(!allowed);
+      if (!allowed) expect(await reply.text()).toMatch(/<h1>Ask an admin( or a member)?<\/h1>/);
+    },
+  );
+
+  it('that changes something is for members at least, but for what is one’s own', () => {
+    const own = [
+      '/sign-out',
+      '/sign-out-everywhere',
+      '/settings/notifications',
+      '/settings/account',
+      '/setup/hide',
+    ];
+    expect(rights.viewer.filter((route) => !route.startsWith('GET '))).toEqual(
+      expect.arrayContaining(own.map((path) => `POST ${path}`)),
+    );
+    expect(rights.viewer.filter((route) => !route.startsWith('GET '))).toHaveLength(own.length);
+  });
+
+  it('is found by the address of a link too', () => {
+    for (const route of routes) {
+      const { method, path } = aimed(route);
+      expect(roleForAddress(method === 'GET' ? 'GET' : 'POST', `${path}?a=b#c`), route).toBe(
+        roleForRoute(route),
+      );
+    }
+    expect(roleForAddress('GET', '/docs')).toBe('viewer');
+  });
+});
+
+/** The links and forms of a page's content, by what they lead to. */
+const leadsOf = (html: string, path: string): ['GET' | 'POST', string][] => {
+  const main = /<main.*<\/main>/s.exec(html)?.[0] ?? '';
+  const links = [...main.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, href = '']) => ['GET', href] as const);
+  const forms = [...main.matchAll(/<form([^>]*)>/g)]
+    .filter(([, attributes = '']) => attributes.includes('method="post"'))
+    .map(([, attributes = '']) => ['POST', /action="([^"]+)"/.exec(attributes)?.[1] ?? path] as const);
+  return [...links, ...forms].map(([method, target]) => [method, target]);
+};
+
+describe('people who may not do something', () => {
+  const pages = ['tokens', 'people', 'notifications', 'audit', 'account'].map(
+    (tab) => `/portal/settings/${tab}`,
+  );
+
+  it.each(roles)('see no button for it: a %s', async (role) => {
+    const { cookie } = await signIn(us, role);
+    const hook = `/portal/webhooks/${webhook}`;
+    const others = [
+      '/portal/events',
+      '/portal/accidents',
+      '/portal/webhooks',
+      hook,
+      `${hook}/deliveries/${delivery}`,
+    ];
+    const connections = [
+      '/portal/connections',
+      `/portal/connections/${us.connection.id}`,
+      `/portal/connections/${pulled}`,
+    ];
+    for (const path of [...pages, ...connections, ...others]) {
+      const reply = await ask('GET', path, { cookie });
+      expect(reply.status).toBe(200);
+      const leads = leadsOf(await reply.text(), path);
+      const beyond = leads.filter(([method, target]) => !may(role, roleForAddress(method, target)));
+      expect(beyond, path).toEqual([]);
+    }
+  });
+
+  it('are told whom to ask instead', async () => {
+    const { cookie } = await signIn(us, 'member');
+    const page = async (tab: string) => (await ask('GET', `/portal/settings/${tab}`, { cookie })).text();
+    expect(await page('people')).toContain('Ask an admin to invite people or change roles.');
+    expect(await page('tokens')).toContain('Ask an admin to generate or revoke tokens.');
+    const admin = await signIn(us, 'admin');
+    const own = await (await ask('GET', '/portal/settings/people', { cookie: admin.cookie })).text();
+    expect(own).not.toContain('Ask an admin');
+    expect(own).toContain('Invite somebody');
+  });
+});
+
+type Person = Awaited<ReturnType<typeof signIn>>;
+
+/** The people of an account by their address, with their roles. */
+async function peopleOf({ accountId }: World) {
+  const { items } = await listPortalUsers(env, { operator: true, accountId }, { limit: 100 });
+  return new Map(items.map(({ id, email, role }) => [email, { id, role }]));
+}
+
+const give = async (them: World, by: Person, to: Person, role: Role) => {
+  const id = (await peopleOf(them)).get(to.email)?.id;
+  return ask('POST', `/portal/settings/people/${id}/role`, { cookie: by.cookie, fields: { role } });
+};
+
+const adminsOf = async (them: World) =>
+  [...(await peopleOf(them)).values()].filter(({ role }) => role === 'admin').length;
+
+describe('roles', () => {
+  it('the first person of an account is an admin, whatever is asked for; the next are what is asked for', async () => {
+    const them = await world();
+    const path = `/operator/accounts/${them.accountId}/users`;
+    const add = async (fields: object) => (await operator.post<{ role: Role }>(path, fields)).data?.role;
+    expect(await add({ email: 'first@example.com', role: 'viewer' })).toBe('admin');
+    expect(await add({ email: 'second@example.com', role: 'viewer' })).toBe('viewer');
+    expect(await add({ email: 'second@example.com', role: 'member' })).toBe('member'); // still pending
+    expect(await add({ email: 'third@example.com' })).toBe('admin');
+    expect(await operator.post(path, { email: 'x@example.com', role: 'boss' })).toMatchObject({
+      status: 400,
+      message: 'role must be admin, member or viewer',
+    });
+  });
+
+  it('are chosen with an invitation, changed by an admin, and in force with the next request', async () => {
+    const them = await world();
+    const [ann, bob] = [await signIn(them), await signIn(them, 'viewer')];
+    const fields = { email: 'carl@example.com', role: 'viewer' };
+    const reply = await ask('POST', '/portal/settings/people', { cookie: ann.cookie, fields });
+    expect(reply.headers.get('location')).toBe('/portal/settings/people');
+    expect((await peopleOf(them)).get('carl@example.com')?.role).toBe('viewer');
+    const form = () => ask('GET', '/portal/webhooks/new', { cookie: bob.cookie });
+    expect((await form()).status).toBe(403);
+    expect((await give(them, ann, bob, 'member')).status).toBe(303);
+    expect((await form()).status).toBe(200);
+    expect((await give(them, ann, bob, 'boss' as Role)).status).toBe(400);
+    const log = await rows(
+      'select action, subject_name, fields from audit_log where account_id = ?1 order by seq desc limit 2',
+      them.accountId,
+    );
+    expect(log).toEqual([
+      { action: 'changed', subject_name: bob.email, fields: '["role: member"]' },
+      { action: 'invited', subject_name: 'carl@example.com', fields: '["role: viewer"]' },
+    ]);
+  });
+
+  it('are checked again in the transaction of the change itself', async () => {
+    const them = await world();
+    const [ann, bob] = [await signIn(them), await signIn(them)];
+    const sessionHash = await hashToken(bob.cookie.split('=')[1] ?? '');
+    const caller: Caller = { accountId: them.accountId, sessionHash, needs: 'admin' };
+    const id = (await peopleOf(them)).get(ann.email)?.id ?? '';
+    await rows(`update portal_users set role = 'member' where email = ?1`, bob.email); // after bob was let in
+    await expect(setRole(env, caller, id, 'viewer')).rejects.toThrow('not allowed');
+    expect((await peopleOf(them)).get(ann.email)?.role).toBe('admin');
+  });
+});
+
+/** The bindings of the service, with something that is done before each of its transactions. */
+const whenBatched = (act: (statements: D1PreparedStatement[]) => unknown): Env => ({
+  ...env,
+  DB: new Proxy(env.DB, {
+    get: (db, key) =>
+      key === 'batch'
+        ? async (statements: D1PreparedStatement[]) => {
+            await act(statements);
+            return db.batch(statements);
+          }
+        : Reflect.get(db, key).bind(db),
+  }),
+});
+
+it('whoever may not do something is refused before anything but their session is read', async () => {
+  const { cookie } = await signIn(us, 'viewer');
+  for (const path of ['/portal/settings/tokens', `/portal/webhooks/${webhook}/delete`]) {
+    const batches: D1PreparedStatement[][] = []; // the session is read outside of any
+    const bindings = whenBatched((statements) => void batches.push(statements));
+    expect((await ask('POST', path, { cookie, bindings })).status).toBe(403);
+    expect(batches).toEqual([]);
+  }
+});
+
+it('whoever loses a role while their request is on its way is refused by the transaction of the change', async () => {
+  const them = await world();
+  const { cookie, email } = await signIn(them);
+  await signIn(them, 'admin');
+  const bindings = whenBatched(
+    () => rows(`update portal_users set role = 'viewer' where email = ?`, email), // after the session was read
+  );
+  const fields = { email: 'late@example.com', role: 'admin' };
+  const reply = await ask('POST', '/portal/settings/people', { cookie, fields, bindings });
+  expect(reply.status).toBe(403);
+  expect((await peopleOf(them)).has('late@example.com')).toBe(false);
+});
+
+describe('the last admin', () => {
+  it('can be neither demoted nor removed, and somebody who is pending does not count', async () => {
+    const them = await world();
+    const ann = await signIn(them);
+    await ask('POST', '/portal/settings/people', {
+      cookie: ann.cookie,
+      fields: { email: 'pending@example.com', role: 'admin' },
+    });
+    const refused = await give(them, ann, ann, 'member');
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('An account needs at least one admin.');
+    const bob = await signIn(them, 'admin');
+    expect((await give(them, ann, ann, 'member')).status).toBe(303);
+    expect((await give(them, bob, bob, 'viewer')).status).toBe(400);
+  });
+
+  it('stays, however two admins race to demote themselves, or each other', async () => {
+    for (let round = 0; round < 4; round++) {
+      const them = await world();
+      const [ann, bob] = [await signIn(them), await signIn(them)];
+      const [first, second] = round % 2 === 0 ? [ann, bob] : [bob, ann];
+      const replies = await Promise.all([
+        give(them, ann, first, 'member'),
+        give(them, bob, second, 'member'),
+      ]);
+      expect(replies.map(({ status }) => status).toSorted()[0]).toBe(303);
+      expect(replies.filter(({ status }) => status === 303)).toHaveLength(1);
+      expect(await adminsOf(them)).toBe(1);
+    }
+  });
+
+  it('stays, however two admins race to remove each other', async () => {
+    const them = await world();
+    const [ann, bob] = [await signIn(them), await signIn(them)];
+    const ids = await peopleOf(them);
+    const remove = (by: Person, whom: Person) =>
+      ask('POST', `/portal/settings/people/${ids.get(whom.email)?.id}/remove`, { cookie: by.cookie });
+    await Promise.all([remove(ann, bob), remove(bob, ann)]);
+    expect(await adminsOf(them)).toBe(1);
+  });
+
+  it('can be removed by operators, who can add another', async () => {
+    const them = await world();
+    const ann = await signIn(them);
+    const id = (await peopleOf(them)).get(ann.email)?.id;
+    expect((await operator.delete(`/operator/accounts/${them.accountId}/users/${id}`)).status).toBe(200);
+    expect((await peopleOf(them)).size).toBe(0);
+  });
+});

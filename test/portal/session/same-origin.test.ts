@@ -1,0 +1,73 @@
+import { exports } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { origin, signIn } from '../../support/portal.ts';
+import { as, world } from '../../support/world.ts';
+
+let cookie: string;
+let apiToken: string;
+beforeAll(async () => {
+  const us = await world();
+  cookie = (await signIn(us)).cookie;
+  apiToken = us.apiToken;
+});
+
+const post = (headers: Record<string, string>, body: BodyInit = 'name=forged') =>
+  exports.default.fetch(
+    new Request(`${origin}/portal/settings/tokens`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie, ...headers },
+      body,
+    }),
+  );
+
+const types = [
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'text/plain',
+  'application/json',
+  'application/octet-stream',
+  '',
+];
+const elsewhere: Record<string, string>[] = [
+  {},
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { origin: origin.replace('https', 'http') },
+  { origin: `${origin}.evil.example` },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { origin, 'sec-fetch-site': 'cross-site' },
+  { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+];
+
+describe.each(types)('a request with the content type "%s"', (type) => {
+  it.each(elsewhere)('is refused when it comes with %o', async (headers) => {
+    const reply = await post(
+      { ...(type && { 'content-type': type }), ...headers },
+      new Blob(['name=forged']),
+    );
+    expect(reply.status).toBe(403);
+    expect(await reply.text()).toContain('Form refused');
+  });
+});
+
+it.each([{ origin }, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }] as Record<
+  string,
+  string
+>[])('a form is taken when it comes with %o', async (headers) => {
+  const form = new URLSearchParams({ name: 'ours', expires: '' });
+  const reply = await post({ 'content-type': 'application/x-www-form-urlencoded', ...headers }, `${form}`);
+  expect(reply.status).toBe(200);
+});
+
+it('signing in and asking for a link are checked as well', async () => {
+  for (const path of ['/portal/sign-in', '/portal/sign-in/link', '/portal/sign-out']) {
+    const request = new Request(origin + path, { method: 'POST', body: new Blob(['{}']) });
+    expect((await exports.default.fetch(request)).status).toBe(403);
+  }
+});
+
+it('the API, which no browser authenticates to by itself, is not concerned', async () => {
+  expect((await as(apiToken, { origin: 'https://evil.example' }).get('/webhooks')).status).toBe(200);
+});

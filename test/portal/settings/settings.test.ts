@@ -1,0 +1,220 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ask, formOn, signIn } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
+import { type World, world } from '../../support/world.ts';
+
+let us: World;
+let ann: Awaited<ReturnType<typeof signIn>>;
+beforeAll(async () => {
+  us = await world();
+  ann = await signIn(us);
+});
+
+const html = async (path: string) => (await ask('GET', path, { cookie: ann.cookie })).text();
+const send = (path: string, fields: Record<string, string> = {}) =>
+  ask('POST', path, { cookie: ann.cookie, fields });
+
+/** What the page that a reply leads to says was done. */
+async function flashOf(reply: Response): Promise<string | undefined> {
+  const cookies = reply.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
+  const page = await ask('GET', reply.headers.get('location') ?? '', {
+    cookie: [ann.cookie, ...cookies].join('; '),
+  });
+  return /role="status">.*?<p>(.*?)<\/p>/s.exec(await page.text())?.[1];
+}
+
+/** The links of a navigation with this label, by their names, with which of them is current. */
+async function linksOf(path: string, label: string) {
+  const nav = new RegExp(`<nav[^>]*aria-label="${label}"[^>]*>(.*?)</nav>`).exec(await html(path))?.[1] ?? '';
+  return [...nav.matchAll(/<a href="([^"]*)"(?: aria-current="(\w+)")?>(.*?)<\/a>/g)].map(
+    ([, href, current, name = '']) => ({
+      name: name.replace(/<[^>]*>/g, '').trim(),
+      href,
+      ...(current && { current }),
+    }),
+  );
+}
+
+describe('settings', () => {
+  it('are in the menu, and have the tabs API Tokens (spec 5.3), People, Notifications, Audit log and Account', async () => {
+    const settings = { name: 'Settings', href: '/portal/settings' };
+    expect(await linksOf('/portal/connections', 'Main')).toContainEqual(settings);
+    expect((await ask('GET', settings.href, { cookie: ann.cookie })).headers.get('location')).toBe(
+      '/portal/settings/tokens',
+    );
+    expect(await linksOf('/portal/settings/tokens', 'Main')).toContainEqual({ ...settings, current: 'true' });
+    expect(await linksOf('/portal/settings/people', 'Settings')).toEqual([
+      { name: 'API Tokens', href: '/portal/settings/tokens' },
+      { name: 'People', href: '/portal/settings/people', current: 'page' },
+      { name: 'Notifications', href: '/portal/settings/notifications' },
+      { name: 'Audit log', href: '/portal/settings/audit' },
+      { name: 'Account', href: '/portal/settings/account' },
+    ]);
+    const revoke = `/portal/settings/tokens/${us.tokenId}/revoke`;
+    expect((await linksOf(revoke, 'Settings'))[0]).toMatchObject({ name: 'API Tokens', current: 'true' });
+    expect(await linksOf('/portal/webhooks', 'Settings')).toEqual([]);
+  });
+});
+
+describe('the API Tokens tab', () => {
+  it('shows API tokens however many ingest keys there are', async () => {
+    await env.DB.prepare(
+      `insert into tokens (id, account_id, connection_id, scope, name, hash, last_four, created_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 1001)
+       select 'key-' || i, ?1, ?3, 'ingest', 'connector', 'hash-' || i, 'abcd', ?2 + i from n`,
+    )
+      .bind(us.accountId, Date.now(), us.connection.id)
+      .run();
+    expect(await html('/portal/settings/tokens')).toContain(`/portal/settings/tokens/${us.tokenId}/revoke`);
+  });
+
+  it('says what is wrong with a new token once, under its field, and keeps what was typed', async () => {
+    const reply = await send('/portal/settings/tokens', { name: 'Claims', expires: '12' });
+    expect(reply.status).toBe(400);
+    const text = await reply.text();
+    expect(text.match(/must be one of the choices/g)).toHaveLength(1);
+    expect(text).toContain('aria-describedby="expires-error"');
+    expect(text).toContain('value="Claims"');
+  });
+
+  it('shows a new token’s value once, with who created each, and until when each works', async () => {
+    const dayMs = 86_400_000;
+    const reply = await send('/portal/settings/tokens', { name: 'Claims', expires: '365' });
+    const shown = await reply.text();
+    const value = /id="token"[^>]*>(fds_[\w-]+)</.exec(shown)?.[1] ?? '';
+    expect(shown).toContain(`x-api-key: ${value}`);
+    const page = await html('/portal/settings/tokens');
+    expect(page).not.toContain(value);
+    expect(page).toContain(` by ${ann.email}`);
+    expect(page).toContain(' by the operator');
+    const at = (ms: number, name: string) =>
+      rows(
+        'update tokens set expires_at = ?1, last_used_at = ?2 where name = ?3',
+        ms,
+        Date.now() - 100 * dayMs,
+        name,
+      );
+    const [made] = await rows(`select expires_at from tokens where name = 'Claims'`);
+    expect(Math.round((Number(made?.expires_at) - Date.now()) / dayMs)).toBe(365);
+    await at(Date.now() + 1.5 * dayMs, 'Claims');
+    const later = await html('/portal/settings/tokens');
+    expect(later).toContain('In 2 days');
+    expect(later).toContain('100 days unused');
+    expect(later).toContain('one expires soon');
+    await at(Date.now() - 1, 'Claims');
+    expect(await html('/portal/settings/tokens')).toContain('Expired');
+  });
+
+  it('revokes a token once', async () => {
+    const path = `/portal/settings/tokens/${us.tokenId}/revoke`;
+    const revoked = await send(path);
+    expect(await flashOf(revoked)).toBe('Revoked “main”: the API refuses it from now on.');
+    expect((await send(path)).status).toBe(404);
+    expect((await ask('GET', path, { cookie: ann.cookie })).status).toBe(404);
+  });
+});
+
+describe('the People tab', () => {
+  it('says what came of an invitation, and what is wrong with one once, under its field', async () => {
+    const reply = await send('/portal/settings/people', { email: 'dora@example.com', role: 'viewer' });
+    expect(await flashOf(reply)).toContain(
+      'Invited dora@example.com as a viewer. The link works for 15 minutes',
+    );
+    const refused = await (await send('/portal/settings/people', { email: 'dora', role: 'viewer' })).text();
+    expect(refused.match(/must be an email address/g)).toHaveLength(1);
+    expect(refused).toContain('aria-describedby="email-error"');
+    expect(refused).toContain('<title>Error: People');
+  });
+
+  it('removes anybody but oneself', async () => {
+    const bob = await signIn(us);
+    const { results } = await env.DB.prepare('select id, email from portal_users where account_id = ?1')
+      .bind(us.accountId)
+      .all<{ id: string; email: string }>();
+    const path = (email: string) =>
+      `/portal/settings/people/${results.find((person) => person.email === email)?.id}/remove`;
+    expect((await send(path(ann.email))).status).toBe(404);
+    expect(await flashOf(await send(path(bob.email)))).toContain(`Removed ${bob.email}.`);
+    expect((await ask('GET', '/portal/connections', { cookie: bob.cookie })).headers.get('location')).toBe(
+      '/portal/sign-in',
+    );
+  });
+});
+
+describe('the Account tab', () => {
+  const path = '/portal/settings/account';
+  const footOf = async (timezone: string) =>
+    /<p class="foot">(.*?)</.exec(
+      await (
+        await ask('GET', path, { cookie: `${ann.cookie}; timezone=${encodeURIComponent(timezone)}` })
+      ).text(),
+    )?.[1];
+
+  it('names the account, its id, and for how long what is kept', async () => {
+    const page = await html(path);
+    for (const fact of [
+      'Acme Insurance',
+      us.accountId,
+      ann.email,
+      '365 days',
+      'after 180 days in the archive',
+    ])
+      expect(page).toContain(fact);
+  });
+
+  it('chooses a time zone, which wins over the browser’s until that is chosen again', async () => {
+    expect(await footOf('America/New_York')).toContain('(New York)');
+    const reply = await send(path, { timeZone: 'Europe/Berlin' });
+    expect(await flashOf(reply)).toMatch(/^Times are now in Central European .* Time \(Berlin\)\.$/);
+    expect(await footOf('America/New_York')).toContain('(Berlin)');
+    expect((await formOn(await ask('GET', path, { cookie: ann.cookie }))).values('timeZone')).toEqual([
+      'Berlin',
+    ]);
+    await send(path, { timeZone: '' });
+    expect(await footOf('America/New_York')).toContain('(New York)');
+    const refused = await send(path, { timeZone: 'Europe/Atlantis' });
+    expect(refused.status).toBe(400);
+    expect((await refused.text()).match(/must be a time zone of the list/g)).toHaveLength(1);
+  });
+
+  it('signs out everywhere, and the sign-in page says so', async () => {
+    const bob = await signIn(us);
+    const reply = await ask('POST', '/portal/sign-out-everywhere', { cookie: bob.cookie });
+    expect(reply.headers.get('location')).toBe('/portal/sign-in');
+    expect(await flashOf(reply)).toBe('All of your sessions have ended.');
+  });
+});
+
+describe('the Notifications tab', () => {
+  const path = '/portal/settings/notifications';
+  const isOn = async (cookie: string) =>
+    (await formOn(await ask('GET', path, { cookie }))).checked('alerts').length === 1;
+
+  it('turns emails about webhooks off and on again, for oneself alone', async () => {
+    const bob = await signIn(us);
+    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
+    expect((await send(path)).headers.get('location')).toBe(path); // as a browser sends an empty checkbox
+    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([false, true]);
+    expect(await html(path)).toContain(`We do not email ${ann.email} about webhooks.`);
+    await send(path, { alerts: 'yes' });
+    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
+    expect(await html(path)).toContain(`We email ${ann.email} when something is wrong`);
+  });
+
+  it('can change nothing of another person, whatever is sent', async () => {
+    const bob = await signIn(us);
+    const { results } = await env.DB.prepare('select id from portal_users where email = ?1')
+      .bind(bob.email)
+      .all<{ id: string }>();
+    await send(path, { id: results[0]?.id ?? '', userId: results[0]?.id ?? '', email: bob.email });
+    expect(await isOn(bob.cookie)).toBe(true);
+    await send(path, { alerts: 'yes' });
+  });
+
+  it('says so where the deployment sends no email', async () => {
+    const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
+    const page = await ask('GET', path, { cookie: ann.cookie, bindings });
+    expect(await page.text()).toContain('This deployment sends no email at all.');
+  });
+});

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dayName, daysInWords, isDay, startOfDay } from '../../../src/portal/ui/days.ts';
+import { dayIn } from '../../../src/portal/ui/time.tsx';
+
+describe('the beginning of a day', () => {
+  it.each([
+    ['UTC', '2026-11-20', '2026-11-20T00:00:00Z'],
+    ['America/New_York', '2026-11-20', '2026-11-20T05:00:00Z'],
+    ['America/New_York', '2026-11-01', '2026-11-01T04:00:00Z'], // clocks go back at 2
+    ['America/New_York', '2026-11-02', '2026-11-02T05:00:00Z'],
+    ['Asia/Kolkata', '2026-11-20', '2026-11-19T18:30:00Z'],
+    ['Pacific/Kiritimati', '2026-11-20', '2026-11-19T10:00:00Z'],
+    ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00:00Z'], // clocks skip midnight
+    ['America/Havana', '2026-11-01', '2026-11-01T04:00:00Z'], // clocks go back at 1
+  ])('in %s, %s is %s', (zone, day, at) => {
+    expect(new Date(startOfDay(zone, day)).toISOString()).toBe(at.replace('Z', '.000Z'));
+  });
+
+  it('is the first moment of it, in every zone', () => {
+    const zones = Intl.supportedValuesOf('timeZone');
+    fc.assert(
+      fc.property(fc.constantFrom(...zones), fc.integer({ min: 12_000, max: 25_000 }), (zone, number) => {
+        const day = new Date(number * 86_400_000).toISOString().slice(0, 10);
+        const at = startOfDay(zone, day);
+        expect(dayIn(zone, at) >= day).toBe(true); // later in Samoa in 2011, which skipped a day
+        expect(dayIn(zone, at - 1) < day).toBe(true);
+      }),
+    );
+  });
+});
+
+it.each([
+  ['2026-11-20', true],
+  ['2024-02-29', true],
+  ['2026-02-29', false],
+  ['2026-13-01', false],
+  ['0000-01-01', false],
+  ['20261120', false],
+  ['', false],
+])('%o is a day: %s', (text, is) => {
+  expect(isDay(text)).toBe(is);
+});
+
+const now = Date.parse('2026-11-20T23:30:00Z');
+
+it.each([
+  ['UTC', '2026-11-20', 'Today, November 20'],
+  ['UTC', '2026-11-19', 'Yesterday, November 19'],
+  ['Asia/Kolkata', '2026-11-20', 'Yesterday, November 20'],
+  ['UTC', '2026-11-18', 'Wednesday, November 18'],
+  ['UTC', '2025-11-18', 'Tuesday, November 18, 2025'],
+])('in %s, %s is called %s', (zone, day, name) => {
+  expect(dayName(zone, day, now)).toBe(name);
+});
+
+it.each([
+  ['2026-11-16', '2026-11-20', 'November 16 to 20'],
+  ['2026-11-20', '2026-11-20', 'November 20'],
+  ['2026-10-30', '2026-11-02', 'October 30 to November 2'],
+  ['2025-12-30', '2026-01-02', 'December 30, 2025 to January 2, 2026'],
+])('%s to %s is %s', (from, to, words) => {
+  expect(daysInWords('UTC', from, to, now)).toBe(words);
+});

@@ -1,0 +1,151 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { app } from '../../../src/app.ts';
+import { deliveriesOf, settled } from '../../support/deliveries.ts';
+import { ask, type Sent, signIn } from '../../support/portal.ts';
+import { receiver } from '../../support/receiver.ts';
+import { as, safetyEvent, vehicle, type WebhookOut, webhookBody, world } from '../../support/world.ts';
+
+let cookie: string;
+let webhook: string;
+let delivery: string;
+beforeAll(async () => {
+  receiver();
+  const us = await world();
+  cookie = (await signIn(us)).cookie;
+  webhook = `/portal/webhooks/${(await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id}`;
+  await as(us.connection.ingestKey).send(vehicle(), safetyEvent());
+  const id = webhook.split('/').at(-1) ?? '';
+  await settled(id);
+  delivery = `${webhook}/deliveries/${(await deliveriesOf(id))[0]?.id}`;
+  return () => vi.restoreAllMocks();
+});
+
+/** What a person sees of a reply: it must be a whole page, whatever went wrong. */
+async function pageOf(method: string, path: string, sent: Sent = {}) {
+  const reply = await ask(method, path, { cookie, ...sent });
+  const html = await reply.text();
+  expect(reply.headers.get('content-type')).toContain('text/html');
+  expect(html).toMatch(/^<!DOCTYPE html>/i);
+  expect(html).toContain('</html>');
+  return {
+    status: reply.status,
+    heading: /<h1>(.*?)<\/h1>/.exec(html)?.[1],
+    text: html.replace(/<[^>]*>/g, ' '),
+    header: (name: string) => reply.headers.get(name),
+  };
+}
+
+/** The tests' bindings with a D1 that fails as Cloudflare's does: altogether, or in transactions alone. */
+function overloaded(which: 'all' | 'transactions'): Env {
+  const fail = () =>
+    Promise.reject(new Error('D1_ERROR: D1 DB is overloaded. Requests queued for too long.'));
+  const prepare = (): D1PreparedStatement => failing;
+  const failing = { bind: () => failing, all: fail, run: fail, raw: fail } as unknown as D1PreparedStatement;
+  const DB = {
+    prepare: which === 'all' ? prepare : (text: string) => env.DB.prepare(text),
+    batch: fail,
+  };
+  return { ...env, DB: DB as unknown as D1Database }; // all that the service uses
+}
+
+describe('a browser gets a page for', () => {
+  it('404', async () => {
+    for (const path of ['/portal/nowhere', `/portal/webhooks/${crypto.randomUUID()}`, `${delivery}x`])
+      expect(await pageOf('GET', path)).toMatchObject({ status: 404, heading: 'Not found' });
+  });
+
+  it('405, which says what is allowed', async () => {
+    const page = await pageOf('PUT', '/portal/settings/tokens');
+    expect(page).toMatchObject({ status: 405, heading: 'Method not allowed' });
+    expect(page.header('allow')).toBe('GET, POST, HEAD');
+    for (const path of ['/portal', webhook])
+      expect((await pageOf('DELETE', path)).header('allow')).toBe('GET, HEAD');
+  });
+
+  it('413', async () => {
+    const page = await pageOf('POST', '/portal/sign-in', { fields: { email: 'x'.repeat(270_000) } });
+    expect(page).toMatchObject({ status: 413, heading: 'Too large' });
+  });
+
+  it('429, which says when to try again', async () => {
+    const headers = { 'cf-connecting-ip': '198.51.100.9' };
+    const fields = { email: 'nobody@example.com' };
+    await Promise.all(Array.from({ length: 200 }, () => ask('POST', '/portal/sign-in', { headers, fields })));
+    const page = await pageOf('POST', '/portal/sign-in', { headers, fields });
+    expect(page).toMatchObject({ status: 429, heading: 'Too many requests' });
+    expect(Number(page.header('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('500, which says nothing of what is inside, but the id under which it is in the log', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const page = await pageOf('GET', webhook, { bindings: { ...env, HEADER_KEYS: 'broken' } });
+    expect(page).toMatchObject({ status: 500, heading: 'Something went wrong' });
+    expect(page.text).toContain(page.header('x-request-id'));
+    expect(page.text).not.toMatch(/key/i);
+    expect(log.mock.calls.join()).toContain(page.header('x-request-id'));
+  });
+
+  it.each(['all', 'transactions'] as const)(
+    '503, which says when to try again, when D1 is overloaded (%s)',
+    async (which) => {
+      for (const path of [
+        '/portal/connections',
+        webhook,
+        delivery,
+        `${webhook}/edit`,
+        '/portal/settings/people',
+      ]) {
+        const page = await pageOf('GET', path, { bindings: overloaded(which) });
+        expect(page).toMatchObject({ status: 503, heading: 'Temporarily unavailable' });
+        expect(page.header('retry-after')).toBe('2');
+      }
+    },
+  );
+
+  it('400, for a form that cannot be read', async () => {
+    for (const path of [
+      ...['/portal/sign-in', '/portal/webhooks/new', `${webhook}/edit`],
+      ...['/portal/settings/tokens', '/portal/settings/people'],
+    ]) {
+      const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+      const page = await pageOf('POST', path, { headers, body: '--x\r\nnonsense' });
+      expect(page, path).toMatchObject({ status: 400, heading: 'That did not work' });
+    }
+  });
+
+  const broken: [string, string, string][] = [
+    ['a multipart body that is none', 'multipart/form-data; boundary=x', 'nonsense'],
+    [
+      'one that ends early',
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="email"',
+    ],
+    ['one without a boundary', 'multipart/form-data', '--x--'],
+    ['one with another boundary', 'multipart/form-data; boundary=y', '--x\r\n\r\n--x--'],
+    ['one whose part has no name', 'multipart/form-data; boundary=x', '--x\r\nx: y\r\n\r\nz\r\n--x--'],
+    ['escapes that are none', 'application/x-www-form-urlencoded', 'email=%zz%&%=%ff&shown=%'],
+    ['bytes of no text', 'application/x-www-form-urlencoded', '\ufffe\u0000=\u0000'],
+    ['no form at all', 'application/octet-stream', '\u0000\u0001'],
+  ];
+  const routes = app.routes.filter(({ method, path }) => method === 'POST' && path.startsWith('/portal/'));
+  const forms = [...new Set(routes.map(({ path }) => path))].filter((path) => !path.includes('sign-out'));
+
+  it.each(broken)('a malformed form, by every route that takes one: %s', async (_, type, body) => {
+    expect(forms.length).toBeGreaterThan(8);
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    for (const path of forms) {
+      const place = path.replace(':deliveryId', delivery.split('/').at(-1) ?? '');
+      const aim = place.includes('/delete') ? place : place.replace(':id', webhook.split('/').at(-1) ?? '');
+      const reply = await ask('POST', aim, { cookie, headers: { 'content-type': type }, body });
+      expect([200, 303, 400, 404, 429], `${path}: ${reply.status}`).toContain(reply.status);
+    }
+    expect(log).not.toHaveBeenCalled();
+    log.mockRestore();
+  });
+
+  it('403, for a form of another site', async () => {
+    const page = await pageOf('POST', '/portal/sign-out', { origin: 'https://evil.example' });
+    expect(page).toMatchObject({ status: 403, heading: 'Form refused' });
+  });
+});

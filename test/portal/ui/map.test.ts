@@ -1,0 +1,39 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { coordinates, placeName } from '../../../src/portal/ui/map.tsx';
+import { ask } from '../../support/portal.ts';
+
+const policyOf = async (bindings?: Env) => {
+  const page = await ask('GET', '/portal/sign-in', { ...(bindings && { bindings }) });
+  const policy = page.headers.get('content-security-policy') ?? '';
+  return Object.fromEntries(
+    policy.split(';').map((directive) => {
+      const [name = '', ...sources] = directive.trim().split(/\s+/);
+      return [name, sources];
+    }),
+  );
+};
+
+it('pages may call no other host', async () => {
+  const { 'default-src': others, ...policy } = await policyOf();
+  expect(others).toEqual(["'none'"]);
+  expect(new Set(Object.values(policy).flat())).toEqual(new Set(["'self'", "'none'", 'data:']));
+  expect(policy).toMatchObject({ 'script-src': ["'self'"], 'worker-src': ["'self'"] });
+});
+
+it('the policy opens for the origin of the map style that the operator has chosen, and no further', async () => {
+  const MAP_STYLE_URL = 'https://tiles.example.com/styles/streets.json?key=k';
+  const [before, after] = [await policyOf(), await policyOf({ ...env, MAP_STYLE_URL } as Env)]; // as deployed with it
+  expect(after).toEqual({
+    ...before,
+    'connect-src': ["'self'", 'https://tiles.example.com'],
+    'img-src': ["'self'", 'data:', 'https://tiles.example.com'],
+  });
+});
+
+it('a place is called by its address, or else by its coordinates', () => {
+  const place = { latitude: 40.21502, longitude: -77.189336 };
+  expect(coordinates(place)).toBe('40.21502, −77.18934');
+  expect(placeName({ ...place, address: null })).toBe('40.21502, −77.18934');
+  expect(placeName({ ...place, address: 'I-81 N, mile 48' })).toBe('I-81 N, mile 48');
+});

@@ -1,0 +1,158 @@
+import { expect, it } from 'vitest';
+import { newId } from '../../../src/platform/db/ids.ts';
+import { deliveriesOf, settled } from '../../support/deliveries.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+import { as, type WebhookOut, webhookBody } from '../../support/world.ts';
+
+const tale = story();
+const dayMs = 86_400_000;
+
+/** A webhook whose receiver did not want so many deliveries, and its page of a replay, as somebody who is signed in. */
+async function missed(count: number) {
+  tale.heard.answers(() => new Response('gone', { status: 410 }));
+  const hook = await tale.register();
+  await tale.happen(count);
+  await settled(hook.id, count, ['failed']);
+  tale.heard.answers(() => new Response('ok'));
+  const { cookie } = await signIn(tale.us);
+  return { hook, ...pageOf(hook.id, cookie) };
+}
+
+function pageOf(webhookId: string, cookie: string) {
+  const path = `/portal/webhooks/${webhookId}/replay`;
+  return {
+    open: async (query = '') => readable(await ask('GET', `${path}?${query}`, { cookie })),
+    /** Presses the button of a page; returns the page that follows. */
+    press: async ({ hidden }: { hidden: [string, string][] }) => {
+      const reply = await ask('POST', path, { cookie, fields: hidden });
+      expect(reply.status).toBe(303);
+      const flash = reply.headers.get('set-cookie')?.split(';')[0] ?? '';
+      return readable(
+        await ask('GET', reply.headers.get('location') ?? '', { cookie: `${cookie}; ${flash}` }),
+      );
+    },
+  };
+}
+
+async function readable(reply: Response) {
+  const html = await reply.text();
+  const hidden = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
+    ([, name = '', value = '']): [string, string] => [name, value],
+  );
+  return { status: reply.status, html, text: html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' '), hidden };
+}
+
+it('what was missed is counted first, and sent when the button is pressed', async () => {
+  const { hook, open, press } = await missed(3);
+  const question = await open();
+  expect(question.text).toContain('3 deliveries can be replayed. Each keeps its Delivery-Id.');
+  expect(question.text).toContain('Replay 3 deliveries');
+  expect(await deliveriesOf(hook.id)).toMatchObject(Array(3).fill({ status: 'failed' }));
+  const done = await press(question);
+  expect(done.text).toContain('3 deliveries queued again.');
+  expect(done.text).not.toContain('can be replayed');
+  await settled(hook.id, 3, ['delivered']);
+  expect((await open()).text).toContain('Nothing was missed.');
+  expect((await open()).hidden).toEqual([]);
+});
+
+it('what was delivered is sent again only if somebody chooses so, and they are told of repeats', async () => {
+  const { hook, open, press } = await missed(1);
+  await tale.happen(1, 'fine');
+  await settled(hook.id, 1, ['delivered']);
+  const question = await open('which=all&since=&until=');
+  expect(question.text).toContain('2 deliveries can be replayed.');
+  expect(question.text).toContain('Your receiver will see a repeat of each that it has already received.');
+  expect((await press(question)).text).toContain('2 deliveries queued again.');
+});
+
+it('a time span is in UTC, and refused when it is empty or makes no sense', async () => {
+  const { open } = await missed(1);
+  const minutes = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 16);
+  expect((await open(`since=${minutes(-dayMs)}&until=${minutes(dayMs)}`)).text).toContain(
+    '1 delivery can be',
+  );
+  expect((await open(`since=${minutes(-2 * dayMs)}&until=${minutes(-dayMs)}`)).text).toContain(
+    'Nothing was missed',
+  );
+  const empty = await open(`since=${minutes(dayMs)}&until=${minutes(-dayMs)}`);
+  expect(empty).toMatchObject({ status: 400, text: expect.stringContaining('must be before until') });
+  for (const query of ['since=yesterday', 'until=2026-02-31T00:00', 'which=some', 'after=me'])
+    expect(await open(query), query).toMatchObject({ status: 400, hidden: [] });
+});
+
+it('times are in the zone of the reader, which is named, and stay as they were typed', async () => {
+  const { hook } = await missed(1);
+  const { cookie } = await signIn(tale.us);
+  const { open } = pageOf(hook.id, `${cookie}; timezone=Asia%2FKolkata`);
+  const inIndia = (ms: number) => new Date(Date.now() + 5.5 * 3_600_000 + ms).toISOString().slice(0, 16);
+  const soon = inIndia(60_000);
+  const page = await open(`since=${inIndia(-600_000)}&until=${soon}`);
+  expect(page.text).toContain('1 delivery can be replayed.');
+  expect(page.text).toContain('Both in India Standard Time (Kolkata).');
+  expect(page.html).toContain(`value="${soon}"`);
+  const utc = await pageOf(hook.id, cookie).open(`since=${inIndia(-600_000)}`); // hours from now
+  expect(utc.text).toContain('must be before until');
+});
+
+it('what is too old is left out, and counted', async () => {
+  const { hook, open } = await missed(2);
+  for (const { id } of await deliveriesOf(hook.id))
+    await rows('update deliveries set id = ?1 where id = ?2', newId(Date.now() - 21 * dayMs), id);
+  const { text, hidden } = await open();
+  expect(text).toContain('Nothing was missed. 2 cannot be replayed any more: that is possible for 20 days.');
+  expect(hidden).toEqual([]);
+});
+
+it('what does not fit into one call is left for the next, until all is sent once', async () => {
+  const { data } = await as(tale.us.apiToken).post<WebhookOut>('/webhook', webhookBody(tale.us));
+  const fill = (count: number) =>
+    rows(
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?4)
+       insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+       select ?1, substr(?2, 1, 24) || printf('%012x', i), ?3, ?1, 0, 'failed', 0 from n`,
+      ...[data.id, newId(Date.now() - 1000), tale.us.accountId, count],
+    );
+  await rows(
+    `insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+     values (?1, 0, 2, ?2, ?3, '{}', 0)`,
+    ...[data.id, tale.us.accountId, tale.us.connection.id],
+  );
+  tale.heard.answers(() => new Response('gone', { status: 410 })); // so that they fail again at once
+  const { open, press } = pageOf(data.id, (await signIn(tale.us)).cookie);
+  await fill(6000);
+  const question = await open();
+  expect(question.text).toContain('6,000 deliveries can be replayed.');
+  expect(question.text).toContain('Replay the first 5,000');
+  const rest = await press(question);
+  expect(rest.text).toContain('5,000 deliveries queued again.');
+  expect(rest.text).toContain('1,000 more deliveries can be replayed.');
+  const done = await press(rest);
+  expect(done.text).toContain('6,000 deliveries queued again.');
+  expect(done.hidden).toEqual([]);
+  await rows('delete from deliveries where webhook_id = ?1', data.id);
+  await fill(12_000);
+  const many = await open();
+  expect(many.text).toContain('10,000 or more deliveries can be replayed.');
+  await rows('delete from deliveries where webhook_id = ?1', data.id);
+}, 60_000);
+
+it('one delivery is replayed from its page, which warns of a repeat', async () => {
+  const { hook } = await missed(1);
+  const { cookie } = await signIn(tale.us);
+  const [{ id } = { id: '' }] = await deliveriesOf(hook.id);
+  const path = `/portal/webhooks/${hook.id}/deliveries/${id}`;
+  expect((await readable(await ask('GET', path, { cookie }))).text).not.toContain('will see a repeat');
+  expect((await ask('POST', `${path}/replay`, { cookie })).status).toBe(303);
+  await settled(hook.id, 1, ['delivered']);
+  expect((await readable(await ask('GET', path, { cookie }))).text).toContain(
+    'your receiver will see a repeat, with the same Delivery-Id',
+  );
+  expect((await ask('POST', `${path}/replay`, { cookie })).status).toBe(303);
+  await rows('delete from webhook_connections where webhook_id = ?1', hook.id);
+  await settled(hook.id, 1);
+  const refused = await readable(await ask('POST', `${path}/replay`, { cookie }));
+  expect(refused).toMatchObject({ status: 400, text: expect.stringContaining('does not subscribe') });
+});

@@ -1,0 +1,372 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ask, formOn, signIn, textOf } from '../../support/portal.ts';
+import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
+import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+
+let us: World;
+let cookie: string;
+let webhook: WebhookOut;
+
+beforeEach(async () => {
+  us = await world({ providers: ['motive', 'samsara', 'geotab'] });
+  cookie = (await signIn(us)).cookie;
+  webhook = await register({ headers: { 'X-Secret': 's3cret' } });
+  return () => vi.restoreAllMocks();
+});
+
+const register = async (changes: object) =>
+  (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, changes))).data;
+
+/** Another tab, or a client of the API, changes the webhook. */
+const meanwhile = (changes: object) => {
+  const { id, createdAt: _, ...now } = webhook;
+  return as(us.apiToken).put(`/webhook/${id}`, { ...now, ...changes });
+};
+
+const open = async (query = '') =>
+  formOn(await ask('GET', `/portal/webhooks/${webhook.id}/edit${query}`, { cookie }));
+
+const save = (form: Awaited<ReturnType<typeof open>>) =>
+  ask('POST', `/portal/webhooks/${webhook.id}/edit`, { cookie, fields: form.fields() });
+
+const saved = async () => {
+  const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
+  const found = data.find(({ id }) => id === webhook.id);
+  return { ...found, connectionIds: found?.connectionIds.toSorted() };
+};
+
+const ids = () => us.connections.map(({ id }) => id).toSorted();
+
+describe('saving a webhook changes what the person changed', () => {
+  it('and nothing when that is nothing', async () => {
+    const before = await saved();
+    expect((await save(await open())).status).toBe(303);
+    expect(await saved()).toEqual(before);
+  });
+
+  it('of its address, its method and its notification types', async () => {
+    const form = await open();
+    form.type('url', 'https://receiver.example.com/moved');
+    form.type('httpVerb', 'PUT');
+    form.check('notificationTypes', '1', false);
+    await save(form);
+    expect(await saved()).toMatchObject({
+      url: 'https://receiver.example.com/moved',
+      httpVerb: 'PUT',
+      notificationTypes: [2],
+    });
+  });
+
+  it('of its connections', async () => {
+    const [first = '', second = '', third = ''] = ids();
+    const form = await open();
+    form.check('connectionIds', second, false);
+    await save(form);
+    expect((await saved()).connectionIds).toEqual([first, third]);
+    const again = await open();
+    again.check('connectionIds', second, true);
+    await save(again);
+    expect((await saved()).connectionIds).toEqual(ids());
+  });
+});
+
+describe('saving a webhook keeps', () => {
+  it('connections that the form did not show', async () => {
+    await env.DB.prepare(
+      `insert into connections (id, account_id, provider, tsp, created_at, updated_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
+       select lower(printf('%08d-0000-4000-8000-000000000000', i)), ?1, 'motive', 'Motive', i, i from n`,
+    )
+      .bind(us.accountId)
+      .run();
+    const { results } = await env.DB.prepare('select id from connections where account_id = ?1')
+      .bind(us.accountId)
+      .all<{ id: string }>();
+    const all = results.map(({ id }) => id).toSorted();
+    const chosen = all.slice(-1000); // the form lists the oldest
+    await meanwhile({ connectionIds: chosen });
+    const form = await open();
+    const [unchecked = '', ...others] = form.checked('connectionIds');
+    expect(others.length).toBeLessThan(900);
+    form.check('connectionIds', unchecked, false);
+    expect((await save(form)).status).toBe(303);
+    expect((await saved()).connectionIds).toEqual(chosen.filter((id) => id !== unchecked));
+  });
+
+  it('what was changed since the form was opened', async () => {
+    const [first = '', second = '', third = ''] = ids();
+    await meanwhile({ connectionIds: [first, second] });
+    const form = await open();
+    const changes = { url: 'https://receiver.example.com/elsewhere', notificationTypes: [1] };
+    await meanwhile({ ...changes, connectionIds: [second, third] });
+    form.type('httpVerb', 'PUT');
+    await save(form);
+    expect(await saved()).toMatchObject({ ...changes, httpVerb: 'PUT', connectionIds: [second, third] });
+  });
+
+  it('its headers, whose values the form does not hold', async () => {
+    const form = await open();
+    expect(form.values('headerName').slice(0, 2)).toEqual(['X-Secret', '']);
+    expect(form.fields().join()).not.toContain('s3cret');
+    await meanwhile({ headers: { 'X-Secret': 'rotated', 'X-Other': 'new' } });
+    form.type('headerName', 'X-Mine', 1);
+    form.type('headerValue', 'mine', 1);
+    await save(form);
+    expect((await saved()).headers).toEqual({ 'X-Secret': 'rotated', 'X-Other': 'new', 'X-Mine': 'mine' });
+  });
+});
+
+describe('a header', () => {
+  it('is renamed with its value', async () => {
+    const form = await open();
+    form.type('headerName', 'X-Renamed', 0);
+    await save(form);
+    expect((await saved()).headers).toEqual({ 'X-Renamed': 's3cret' });
+  });
+
+  it('gets another value', async () => {
+    const form = await open();
+    form.type('headerValue', 'other', 0);
+    await save(form);
+    expect((await saved()).headers).toEqual({ 'X-Secret': 'other' });
+  });
+
+  it('swaps its name with another', async () => {
+    await meanwhile({ headers: { A: 'a', B: 'b' } });
+    const form = await open();
+    form.type('headerName', 'B', 0);
+    form.type('headerName', 'A', 1);
+    await save(form);
+    expect((await saved()).headers).toEqual({ A: 'b', B: 'a' });
+  });
+
+  it('is removed by emptying its name', async () => {
+    const form = await open();
+    form.type('headerName', '', 0);
+    await save(form);
+    expect((await saved()).headers).toEqual({});
+  });
+
+  it('that was removed since the form was opened stays removed', async () => {
+    const form = await open();
+    await meanwhile({ headers: {} });
+    await save(form);
+    expect((await saved()).headers).toEqual({});
+  });
+
+  it('is revealed on request, and can then be emptied', async () => {
+    const form = await open('?reveal=yes');
+    expect(form.values('headerValue')[0]).toBe('s3cret');
+    form.type('headerValue', '', 0);
+    await save(form);
+    expect((await saved()).headers).toEqual({ 'X-Secret': '' });
+  });
+
+  it('that was revealed does not undo what its value was changed to since', async () => {
+    const form = await open('?reveal=yes');
+    await meanwhile({ headers: { 'X-Secret': 'rotated' } });
+    await save(form);
+    expect((await saved()).headers).toEqual({ 'X-Secret': 'rotated' });
+  });
+});
+
+it('adding a webhook saves all that the form holds', async () => {
+  const path = '/portal/webhooks/new';
+  const form = await formOn(await ask('GET', path, { cookie }));
+  form.type('url', 'https://receiver.example.com/new');
+  form.check('connectionIds', us.connection.id, false);
+  form.type('headerName', 'X-Mine');
+  form.type('headerValue', 'mine');
+  const reply = await ask('POST', path, { cookie, fields: form.fields() });
+  webhook = { ...webhook, id: reply.headers.get('location')?.split('/').at(-1) ?? '' };
+  expect(await saved()).toMatchObject({
+    url: 'https://receiver.example.com/new',
+    httpVerb: 'POST',
+    headers: { 'X-Mine': 'mine' },
+    notificationTypes: [1, 2],
+    connectionIds: ids().filter((id) => id !== us.connection.id),
+  });
+});
+
+describe('a button of the form', () => {
+  const press = async (
+    button: string,
+    change: (form: Awaited<ReturnType<typeof open>>) => void = () => {},
+  ) => {
+    const form = await open();
+    change(form);
+    const path = `/portal/webhooks/${webhook.id}/edit`;
+    return ask('POST', path, { cookie, fields: [...form.fields(), ['do', button]] });
+  };
+
+  it('adds a secret in a header of its own, which is saved with the form', async () => {
+    const reply = await press('secret', (form) => form.type('httpVerb', 'PUT'));
+    expect(reply.status).toBe(200);
+    const form = await formOn(reply);
+    expect(form.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '']);
+    const secret = form.values('headerValue')[1] ?? '';
+    expect(secret).toMatch(/^[\w-]{32}$/);
+    await save(form);
+    expect(await saved()).toMatchObject({
+      httpVerb: 'PUT',
+      headers: { 'X-Secret': 's3cret', 'X-Webhook-Secret': secret },
+    });
+  });
+
+  it('makes another secret where there is one', async () => {
+    const once = await formOn(await press('secret'));
+    const path = `/portal/webhooks/${webhook.id}/edit`;
+    const again = await formOn(
+      await ask('POST', path, { cookie, fields: [...once.fields(), ['do', 'secret']] }),
+    );
+    expect(again.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '']);
+    expect(again.values('headerValue')[1]).not.toBe(once.values('headerValue')[1]);
+  });
+
+  it('removes a header, and saving does', async () => {
+    const form = await formOn(await press('remove 0'));
+    expect(form.values('headerName')).toEqual(['', '']);
+    await save(form);
+    expect((await saved()).headers).toEqual({});
+  });
+
+  it('finds connections, and keeps those that are chosen', async () => {
+    for (let i = 0; i < 7; i++)
+      await operator.post(`/operator/accounts/${us.accountId}/connections`, {
+        provider: 'terminal',
+        name: `Yard ${i}`,
+      });
+    const first = await open();
+    const yards = await formOn(await press('find', (form) => form.type('find', ' yard')));
+    expect(yards.values('find')).toEqual([' yard']);
+    const listed = yards.values('connectionIds').filter((id) => !first.checked('connectionIds').includes(id));
+    expect(listed).toHaveLength(7);
+    yards.check('connectionIds', listed[0] ?? '', true);
+    expect((await save(yards)).status).toBe(303);
+    expect((await saved()).connectionIds).toEqual([...ids(), listed[0]].toSorted());
+    const typed = await open();
+    typed.type('find', 'no such');
+    const none = await save(typed); // the Enter key
+    expect(none.status).toBe(200);
+    expect((await save(await formOn(none))).status).toBe(303);
+    expect((await saved()).connectionIds).toEqual([...ids(), listed[0]].toSorted());
+  });
+
+  it('sends a test of what is typed, with the headers that are kept, and saves nothing', async () => {
+    const heard = receiver(() => new Response('who are you?', { status: 401 }));
+    const before = await saved();
+    const reply = await press('test', (form) => form.type('url', 'https://receiver.example.com/tried'));
+    const text = await textOf(reply);
+    expect(text).toMatch(
+      /Your receiver returned 401 Unauthorized in \d+ ms\. Only a 2xx status counts as delivered\. who are you\?/,
+    );
+    expect(heard.got).toMatchObject([
+      {
+        url: 'https://receiver.example.com/tried',
+        headers: { 'x-secret': 's3cret', 'delivery-id': expect.any(String) },
+        body: { type: 2, data: { vehicleName: 'TEST vehicle (made up)' } },
+      },
+    ]);
+    expect(await saved()).toEqual(before);
+    expect(await rows('select 1 from deliveries where webhook_id = ?1', webhook.id)).toEqual([]);
+  });
+
+  it('sends no test to an address that deliveries may not go to, nor as often as somebody likes', async () => {
+    const heard = receiver();
+    for (const url of ['http://receiver.example.com/', 'https://10.0.0.1/', 'https://router.local/']) {
+      const reply = await press('test', (form) => form.type('url', url));
+      expect(reply.status).toBe(400);
+    }
+    expect(heard.got).toEqual([]);
+    const form = await open();
+    const path = `/portal/webhooks/${webhook.id}/edit`;
+    const test = () => ask('POST', path, { cookie, fields: [...form.fields(), ['do', 'test']] });
+    const replies = await Promise.all(Array.from({ length: 45 }, test));
+    expect(replies.some(({ status }) => status === 429)).toBe(true);
+  });
+});
+
+describe('a name and a description', () => {
+  it('are shown in the portal, kept by the API, and not shown there', async () => {
+    const form = await open();
+    form.type('name', 'Claims intake');
+    form.type('description', 'Run by the claims team');
+    await save(form);
+    await meanwhile({ httpVerb: 'PUT' });
+    expect(Object.keys(await saved())).not.toContain('name');
+    const page = await textOf(await ask('GET', `/portal/webhooks/${webhook.id}`, { cookie }));
+    expect(page).toContain('Claims intake');
+    expect(page).toContain('Run by the claims team');
+    expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).toContain('Claims intake');
+    const again = await open();
+    again.type('name', '');
+    await save(again);
+    expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).not.toContain('Claims intake');
+  });
+});
+
+describe('a form that was not filled in well', () => {
+  it('says once what is wrong, under the field', async () => {
+    const form = await open();
+    form.type('url', 'http://receiver.example.com/');
+    const html = await (await save(form)).text();
+    expect(html.split('Must start with https://')).toHaveLength(2);
+    expect(html).not.toContain('Invalid URL');
+    expect(html).toContain('<title>Error: Edit webhook');
+    const other = await register({ url: 'https://receiver.example.com/other' });
+    form.type('url', other.url);
+    expect(await textOf(await save(form))).toContain('Another webhook of your account has this URL.');
+  });
+
+  it('comes back as it was sent, and saves what the person wanted once it is right', async () => {
+    const [first = '', second = '', third = ''] = ids();
+    const form = await open();
+    form.type('url', 'http://receiver.example.com/');
+    form.check('connectionIds', second, false);
+    const reply = await save(form);
+    expect(reply.status).toBe(400);
+    const again = await formOn(reply);
+    await meanwhile({ httpVerb: 'PUT' });
+    again.type('url', 'https://receiver.example.com/right');
+    await save(again);
+    expect(await saved()).toMatchObject({
+      url: 'https://receiver.example.com/right',
+      httpVerb: 'PUT',
+      connectionIds: [first, third],
+      headers: { 'X-Secret': 's3cret' },
+    });
+  });
+
+  it('is one that loses a race: it says so, and then applies its changes to those of the winner', async () => {
+    const form = await open();
+    form.type('httpVerb', 'PUT');
+    let raced = false;
+    const prepare = (text: string) => {
+      raced ||= text.startsWith('update "webhooks"');
+      return env.DB.prepare(text);
+    };
+    const batch = async (statements: D1PreparedStatement[]) => {
+      if (raced) await meanwhile({ connectionIds: ids().slice(0, 1) });
+      return env.DB.batch(statements);
+    };
+    const bindings = { ...env, DB: { prepare, batch } as unknown as D1Database }; // all that the service uses
+    const path = `/portal/webhooks/${webhook.id}/edit`;
+    const reply = await ask('POST', path, { cookie, fields: form.fields(), bindings });
+    expect(reply.status).toBe(400);
+    expect(await saved()).toMatchObject({ httpVerb: 'POST', connectionIds: ids().slice(0, 1) });
+    expect((await save(await formOn(reply))).status).toBe(303);
+    expect(await saved()).toMatchObject({ httpVerb: 'PUT', connectionIds: ids().slice(0, 1) });
+  });
+
+  it('without what it showed is refused, and changes nothing', async () => {
+    const before = await saved();
+    const fields = { url: 'https://receiver.example.com/', httpVerb: 'POST', notificationTypes: '1' };
+    for (const shown of ['', '{', '{"connectionIds":"all"}']) {
+      const path = `/portal/webhooks/${webhook.id}/edit`;
+      expect((await ask('POST', path, { cookie, fields: { ...fields, shown } })).status).toBe(400);
+    }
+    expect(await saved()).toEqual(before);
+  });
+});

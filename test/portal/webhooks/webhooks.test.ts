@@ -1,0 +1,149 @@
+import { describe, expect, it, vi } from 'vitest';
+import { deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
+import { ask, follow, signIn, textOf } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+import { as, safetyEvent, vehicle } from '../../support/world.ts';
+
+const tale = story();
+
+/** A webhook whose receiver answers so, and its pages as somebody who is signed in sees them. */
+async function hookThat(status: number, changes: object = {}) {
+  tale.heard.answers(() => new Response('said so', { status }));
+  const { id } = await tale.register(changes);
+  const { cookie } = await signIn(tale.us);
+  const path = `/portal/webhooks/${id}`;
+  return {
+    id,
+    path,
+    show: async (query = '') => textOf(await ask('GET', path + query, { cookie })),
+    list: async () => textOf(await ask('GET', '/portal/webhooks', { cookie })),
+    delivery: async (deliveryId = '') =>
+      textOf(await ask('GET', `${path}/deliveries/${deliveryId}`, { cookie })),
+    press: async (action: string, fields: [string, string][] = []) =>
+      follow(await ask('POST', `${path}/${action}`, { cookie, fields }), cookie),
+  };
+}
+
+describe('a webhook that fails', () => {
+  it('shows its failing attempts on the list, on its page, by state, and on each delivery', async () => {
+    const { id, show, list, delivery } = await hookThat(503);
+    await tale.happen(6);
+    await vi.waitFor(async () => expect(await show()).toContain('Paused after'));
+    const page = await show();
+    expect(page).toMatch(/Paused until \d\d:\d\d/);
+    expect(page).toMatch(
+      /Paused after \d failures in a row\. Its receiver returns 503 Service Unavailable\./,
+    );
+    expect(page).toMatch(
+      /6 deliveries are waiting, and no attempt is spent on them\. Next attempt at \d\d:\d\d/,
+    );
+    expect(page).toMatch(/Failed attempts, 24 h [56] 0 deliveries given up/);
+    expect(page).toMatch(
+      /Deliveries per hour over the last 24 hours: 0 delivered, [56] failed attempts|Failed attempts/,
+    );
+    expect(await show('?state=retrying')).toMatch(/Retry at \d\d:\d\d 503 Service Unavailable in \d+ ms/);
+    const failed = await show('?state=failed');
+    expect(failed).toMatch(
+      /No delivery has been given up\. [56] deliveries failed and will be attempted again\./,
+    );
+    expect(await list()).toMatch(/Paused until \d\d:\d\d/);
+    const retried = (await deliveriesOf(id)).find(({ attempts }) => attempts === 1);
+    expect(await delivery(retried?.id)).toMatch(
+      /1 attempt has failed\. Your receiver returned 503 Service Unavailable in \d+ ms\. Attempt 2 of 10 is due at/,
+    );
+  });
+
+  it('tells deliveries apart, and finds them', async () => {
+    const { id, show } = await hookThat(200);
+    const { ingestKey } = tale.us.connection;
+    await as(ingestKey).send(
+      vehicle({ sourceId: 'a', name: 'Truck 114', vin: 'VIN114' }),
+      vehicle({ sourceId: 'b', name: 'Truck 207', vin: 'VIN207' }),
+      safetyEvent({ sourceId: 'e1', vehicle: 'a', incidentTypes: ['Speeding'], eventRisk: 2 }),
+      safetyEvent({ sourceId: 'e2', vehicle: 'b', incidentTypes: ['Drowsiness'], eventRisk: 5 }),
+    );
+    await settled(id, 2);
+    const page = await show();
+    expect(page).toMatch(/Speeding Risk 2 Truck 114, VIN114 Delivered 200 in \d+ ms/);
+    expect(page).toMatch(/Drowsiness Risk 5 Truck 207, VIN207 Delivered/);
+    const found = await show('?q=VIN207');
+    expect(found).toContain('Drowsiness');
+    expect(found).not.toContain('Speeding');
+    expect(await show('?q=nothing')).toContain('Nothing was found for “nothing”');
+  });
+
+  it('shows what it did by day, too', async () => {
+    const { id, show } = await hookThat(200);
+    await tale.happen(2);
+    await settled(id, 2);
+    await rows(
+      'update webhook_hours set hour = hour - 240, slot = (slot + 480) % 720 where webhook_id = ?1',
+      id,
+    );
+    expect(await show()).toContain('Delivered, 24 h 0');
+    expect(await show('?by=day')).toContain('2 delivered');
+  });
+});
+
+describe('what an action leads to is said on the page that follows', () => {
+  it('of a test event', async () => {
+    const { press } = await hookThat(200);
+    expect(await press('test-event')).toMatch(/Test event sent: your receiver returned 200 in \d+ ms\./);
+  });
+
+  it('of a test event that fails', async () => {
+    const { press } = await hookThat(404);
+    expect(await press('test-event')).toMatch(
+      /Test event sent: your receiver returned 404 Not Found in \d+ ms\./,
+    );
+  });
+
+  it('of a made-up accident', async () => {
+    const { press } = await hookThat(200);
+    expect(await press('test-accident')).toMatch(
+      /Level 1 of a made-up accident sent: your receiver returned 200 in \d+ ms\. Levels 2 and 3 follow/,
+    );
+  });
+
+  it('of a test event while the webhook is paused', async () => {
+    const { id, press } = await hookThat(200);
+    await rows(
+      'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 5, 1, 1e15)',
+      id,
+    );
+    expect(await press('test-event')).toContain('it waits, because the webhook is paused.');
+  });
+
+  it('of replaying one, some, or none', async () => {
+    const { id, press } = await hookThat(410);
+    await tale.happen(3);
+    await settled(id, 3, ['failed']);
+    const [first, second, third] = (await deliveriesOf(id)).map((delivery) => delivery.id);
+    expect(await press('replay-selected')).toContain('Nothing to replay: select deliveries first.');
+    tale.heard.answers(() => new Response('ok'));
+    expect(
+      await press('replay-selected', [
+        ['only', first ?? ''],
+        ['delivery', second ?? ''],
+      ]),
+    ).toMatch(/Replayed: [^.]+\. Your receiver returned 200 in \d+ ms\./);
+    expect((await deliveriesOf(id)).map(({ status }) => status)).toEqual(['delivered', 'failed', 'failed']);
+    const both: [string, string][] = [
+      ['delivery', second ?? ''],
+      ['delivery', third ?? ''],
+    ];
+    expect(await press('replay-selected', both)).toContain('2 deliveries queued again.');
+    await makeDue(id);
+    await settled(id, 3, ['delivered']);
+    await rows('delete from webhook_connections where webhook_id = ?1', id);
+    expect(await press('replay-selected', both)).toContain('Nothing to replay: a delivery must have ended');
+    const theirs = await hookThat(200);
+    expect(await theirs.press('replay-selected', both)).toContain('Nothing to replay');
+  });
+
+  it('of deleting', async () => {
+    const { press } = await hookThat(200);
+    expect(await press('delete')).toContain('Webhook "receiver.example.com" was deleted.');
+  });
+});

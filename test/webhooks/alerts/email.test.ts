@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { type Alert, type AlertedWebhook, renderEmail } from '../../../src/webhooks/alerts/email.ts';
+import type { Happened } from '../../../src/webhooks/alerts/report.ts';
+import { wordsFor } from '../../../src/webhooks/alerts/words.ts';
+
+const at = Date.parse('2026-11-20T20:00:31Z');
+const webhook = (changes: Partial<AlertedWebhook> = {}): AlertedWebhook => ({
+  webhookId: '01a1fc72-831b-772e-98a0-8d9347089f0d',
+  name: null,
+  url: 'https://claims.example.com:8443/secret-path?secret=query',
+  pausedFrom: at,
+  pausedTo: at + 20 * 60_000,
+  failed: 1,
+  failedFrom: at,
+  waiting: 12,
+  lastFailure: { result: 'status', status: 503 },
+  lastEnd: { result: 'status', status: 410 },
+  ...changes,
+});
+const render = (alert: Partial<Alert>) =>
+  renderEmail(
+    { kind: 'paused', account: 'Acme <b>Insurance</b>', webhooks: [webhook()], others: 0, ...alert },
+    'https://portal.example.com',
+  );
+
+describe('an email', () => {
+  it('about a pause says since when, what the receiver does, what waits, where to look and how to turn it off', async () => {
+    const { subject, text } = await render({});
+    expect(subject).toBe('Deliveries to claims.example.com:8443 are paused');
+    expect(text.split('\n\n')).toEqual([
+      'We have paused deliveries to a webhook of yours, because calls keep failing.',
+      'claims.example.com:8443: paused since 2026-11-20 20:00 UTC. Your receiver answers 503. ' +
+        'Waiting: 12 deliveries. https://portal.example.com/portal/webhooks/01a1fc72-831b-772e-98a0-8d9347089f0d',
+      'Please check your receiver. Every 15 minutes or sooner we try one delivery. When it succeeds, everything that ' +
+        'waited is delivered. A delivery that has waited for 5 days has failed.',
+      'You get this email because you can sign in to Acme <b>Insurance</b>. To turn these emails off: ' +
+        'https://portal.example.com/portal/settings/notifications',
+    ]);
+  });
+
+  it('about failed deliveries says how many, and how to send them again', async () => {
+    const one = await render({ kind: 'failed' });
+    expect(one.subject).toBe('Deliveries to claims.example.com:8443 have failed');
+    expect(one.text).toContain(
+      'claims.example.com:8443: 1 delivery failed since 2026-11-20 20:00 UTC. Your receiver answers 410. https',
+    );
+    expect(one.text).toContain('open the webhook and choose “Replay deliveries”');
+    const many = await render({ kind: 'failed', webhooks: [webhook({ failed: 1234, lastEnd: null })] });
+    expect(many.text).toContain(
+      '1,234 deliveries failed since 2026-11-20 20:00 UTC. Your receiver answers 503. https',
+    );
+  });
+
+  it('about a receiver that works again says how long it was paused', async () => {
+    const { subject, text } = await render({ kind: 'working', webhooks: [webhook({ waiting: 0 })] });
+    expect(subject).toBe('claims.example.com:8443 works again');
+    expect(text).toContain(
+      'works again since 2026-11-20 20:20 UTC; paused since 2026-11-20 20:00 UTC until then. Nothing is waiting.',
+    );
+  });
+
+  it('about many webhooks is one email, which names the first of them', async () => {
+    const { subject, text } = await render({ webhooks: [webhook(), webhook()], others: 998 });
+    expect(subject).toBe('Deliveries to 1,000 webhooks are paused');
+    expect(text).toContain('We have paused deliveries to 1,000 webhooks of yours');
+    expect(text).toContain('And 998 other webhooks: https://portal.example.com/portal/webhooks\n');
+    expect((await render({ kind: 'working', webhooks: [webhook(), webhook()] })).subject).toBe(
+      '2 webhooks work again',
+    );
+  });
+
+  it('calls a webhook by its name, if it has one', async () => {
+    const { subject, text } = await render({ webhooks: [webhook({ name: 'Claims intake' })] });
+    expect(subject).toBe('Deliveries to Claims intake are paused');
+    expect(text).toContain('Claims intake: paused since');
+    expect(text).not.toContain('claims.example.com');
+  });
+
+  it('shows nothing of a webhook without a name but its host', async () => {
+    for (const kind of ['paused', 'failed', 'working'] as const)
+      expect(JSON.stringify(await render({ kind }))).not.toContain('secret');
+  });
+
+  it('says the same in HTML, in which names are text', async () => {
+    const { subject, text, html } = await render({ others: 3 });
+    expect(html).toContain('sign in to Acme &lt;b&gt;Insurance&lt;/b&gt;.');
+    expect(html).not.toContain('<b>');
+    const said = html.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+    const sentences = text
+      .split('\n\n')
+      .map((part) => part.replace(/^claims.example.com:8443: | https:.*$/g, ''));
+    for (const part of [subject, '<strong>claims.example.com:8443:</strong>', ...sentences])
+      expect(said).toContain(part);
+    for (const [url] of text.matchAll(/https:\S+/g)) expect(html).toContain(`href="${url}"`);
+  });
+});
+
+const outcomes: [Happened, string][] = [
+  [{ result: 'success', status: 204 }, 'answers 204'],
+  [{ result: 'status', status: 503 }, 'answers 503'],
+  [{ result: 'redirect', status: 301 }, 'answers with a redirect (301)'],
+  [{ result: 'timeout' }, 'does not answer in time'],
+  [{ result: 'dns' }, 'has a host name that cannot be found'],
+  [{ result: 'tls' }, 'has no certificate that we can trust'],
+  [{ result: 'connection' }, 'cannot be reached'],
+  [{ result: 'blocked address' }, 'has an address that we do not call'],
+];
+it.each(outcomes)('%o is said in plain words', (happened, words) => {
+  expect(wordsFor(happened)).toBe(words);
+});

@@ -1,0 +1,292 @@
+import { env } from 'cloudflare:workers';
+import { sql } from 'drizzle-orm';
+import { describe, expect, it, vi } from 'vitest';
+import { openDatabase, statement, transaction } from '../../../src/platform/db/database.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
+import { listActivity, webhookActivity } from '../../../src/webhooks/deliveries/activity.ts';
+import type { BrowseQuery, View } from '../../../src/webhooks/deliveries/browse.ts';
+import { addTallies, countAttempts } from '../../../src/webhooks/deliveries/counts.ts';
+import { prune as pruneDeliveries } from '../../../src/webhooks/deliveries/prune.ts';
+import { attempted, deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
+import { metered } from '../../support/meter.ts';
+import { rows } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+import { accident, as, safetyEvent, vehicle } from '../../support/world.ts';
+
+const tale = story();
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
+
+/** What the page of a webhook shows. */
+const shown = (
+  webhookId: string,
+  query: Partial<BrowseQuery> & { search?: string } = {},
+  bindings: Env = env,
+) => webhookActivity(bindings, caller(), webhookId, { limit: 20, ...query });
+
+describe("the counters of a webhook's hours", () => {
+  const now = async (webhookId: string) => (await shown(webhookId)).hours.at(-1);
+
+  it('tell what was delivered and what failed, in the hour in which it happened', async () => {
+    tale.heard.answers(({ url }) => new Response('', { status: url.endsWith('gone') ? 410 : 200 }));
+    const [fine, gone] = [
+      await tale.register(),
+      await tale.register({ url: 'https://receiver.example.com/gone' }),
+    ];
+    await tale.happen(3);
+    await settled(fine.id, 3);
+    await settled(gone.id, 3);
+    const { hours } = await shown(fine.id);
+    expect(hours).toHaveLength(720);
+    expect(hours.at(-1)).toMatchObject({ delivered: 3, failed: 0, retried: 0 });
+    expect(addTallies(hours.slice(0, -1))).toEqual({ delivered: 0, failed: 0, retried: 0, answers: {} });
+    expect(await now(gone.id)).toMatchObject({ delivered: 0, failed: 3, retried: 0 });
+  });
+
+  it('tell of attempts that failed and will be repeated, each of them', async () => {
+    tale.heard.answers(() => new Response('', { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen(3);
+    await vi.waitFor(async () => expect(await now(hook.id)).toMatchObject({ failed: 0, retried: 3 }));
+    await makeDue(hook.id);
+    tale.heard.answers(() => new Response('ok'));
+    await as(tale.us.connection.ingestKey).send(vehicle(), safetyEvent({ sourceId: 'wakes' }));
+    await settled(hook.id, 4, ['delivered']);
+    await vi.waitFor(async () =>
+      expect(await now(hook.id)).toMatchObject({ delivered: 4, failed: 0, retried: 3 }),
+    );
+  });
+
+  it('tell how long the receiver took, and not of those that never answered', async () => {
+    tale.heard.answers(async ({ url }) => {
+      if (url.endsWith('lost')) throw new Error('Network connection lost');
+      await scheduler.wait(60);
+      return new Response('', { status: 410 });
+    });
+    const [slow, lost] = [
+      await tale.register(),
+      await tale.register({ url: 'https://receiver.example.com/lost' }),
+    ];
+    await tale.happen(2);
+    await settled(slow.id, 2);
+    await attempted(lost.id);
+    const { answers = {} } = (await now(slow.id)) ?? {};
+    expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(2);
+    expect(Object.keys(answers).every((bucket) => Number(bucket) >= 10)).toBe(true);
+    await vi.waitFor(async () => expect(await now(lost.id)).toMatchObject({ retried: 2, answers: {} }));
+  });
+
+  it('forget an hour when it comes again 30 days later', async () => {
+    const hook = await tale.register();
+    await tale.happen(1);
+    await settled(hook.id);
+    await rows('update webhook_hours set hour = hour - 720 where webhook_id = ?1', hook.id);
+    expect(await now(hook.id)).toMatchObject({ delivered: 0, answers: {} });
+    await tale.happen(2, 'later');
+    await settled(hook.id, 3);
+    const { answers = {} } = (await now(hook.id)) ?? {};
+    expect(await now(hook.id)).toMatchObject({ delivered: 2, failed: 0 });
+    expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(2);
+  });
+
+  it('count a batch that is recorded twice once', async () => {
+    const hook = await tale.register();
+    const id = newId();
+    await rows(
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at, claimed_until)
+       values (?1, ?2, ?3, 'e', 0, 'pending', 0, 5)`,
+      hook.id,
+      id,
+      tale.us.accountId,
+    );
+    const db = openDatabase(env);
+    const recording = [
+      countAttempts(
+        db,
+        hook.id,
+        [{ id, claimedUntil: 5, status: 'delivered' }],
+        { 3: 1 },
+        { delivered: 3, failed: 1, retried: 2, answers: { 3: 5, 4: 1 } }, // of earlier records
+        Date.now(),
+      ),
+      statement(db, sql`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`),
+    ] as const;
+    await transaction(db, recording);
+    await transaction(db, recording);
+    expect(await now(hook.id)).toMatchObject({
+      delivered: 4,
+      failed: 1,
+      retried: 2,
+      answers: { 3: 6, 4: 1 },
+    });
+  });
+
+  it('count what a lane delivers in several records, to the last', async () => {
+    const hook = await tale.register();
+    tale.heard.answers(async () => {
+      await scheduler.wait(60);
+      return new Response('ok');
+    });
+    await tale.happen(37);
+    await settled(hook.id, 37);
+    await vi.waitFor(async () => expect(await now(hook.id)).toMatchObject({ delivered: 37, failed: 0 }));
+  });
+});
+
+describe("a webhook's deliveries", () => {
+  const ids = async (webhookId: string, view?: View) =>
+    (await shown(webhookId, { view })).part.deliveries.map(({ status, attempts }) => [status, attempts]);
+
+  it('that fail are among those that are retried, with the last error, and among those that wait', async () => {
+    tale.heard.answers(() => new Response('no', { status: 503 }));
+    const hook = await tale.register();
+    await tale.happen(6);
+    await vi.waitFor(async () => expect((await shown(hook.id)).counts.retrying).toBeGreaterThanOrEqual(5));
+    const { counts, receiver, part } = await shown(hook.id, { view: 'retrying' });
+    expect(counts).toMatchObject({ waiting: 6, failed: 0, nextAt: expect.any(Number) });
+    expect(part.deliveries.length).toBe(counts.retrying);
+    expect(part.deliveries[0]).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      made: 1,
+      last: { result: 'status', status: 503 },
+    });
+    expect(part.deliveries[0]?.last).not.toHaveProperty('answer');
+    expect(receiver).toMatchObject({ lastFailure: { result: 'status', status: 503 } });
+    expect(await ids(hook.id, 'waiting')).toHaveLength(6);
+    expect(await ids(hook.id, 'failed')).toEqual([]);
+    expect(await ids(hook.id, 'delivered')).toEqual([]);
+  });
+
+  it('say what they are about, and whom', async () => {
+    const hook = await tale.register();
+    const { ingestKey } = tale.us.connection;
+    await as(ingestKey).send(vehicle({ name: 'Truck 7', vin: 'VIN7' }), safetyEvent({ eventRisk: 4 }));
+    await as(ingestKey).send(accident({ vin: 'VIN7' }));
+    await settled(hook.id, 2);
+    const { deliveries } = (await shown(hook.id)).part;
+    expect(deliveries.map(({ about }) => about)).toEqual([
+      { types: [], risk: null, vehicle: 'Truck 7', vin: 'VIN7' },
+      { types: [expect.any(String)], risk: 4, vehicle: 'Truck 7', vin: 'VIN7' },
+    ]);
+  });
+
+  it('are found by Delivery-Id, by the id of their event, and by VIN', async () => {
+    const hook = await tale.register();
+    const { ingestKey } = tale.us.connection;
+    await as(ingestKey).send(vehicle({ vin: 'VIN1' }), vehicle({ sourceId: 'other', vin: 'VIN2' }));
+    await as(ingestKey).send(safetyEvent(), safetyEvent({ sourceId: 'b', vehicle: 'other' }));
+    await as(ingestKey).send(accident({ vin: 'VIN2' }), accident({ sourceId: 'c', vin: 'VIN3' }));
+    await settled(hook.id, 4);
+    const found = async (search: string) => (await shown(hook.id, { search })).part.deliveries;
+    const all = (await shown(hook.id)).part.deliveries;
+    for (const { id, eventId } of all) {
+      expect((await found(id)).map((delivery) => delivery.id)).toEqual([id]);
+      expect((await found(` ${eventId.toUpperCase()} `)).map((delivery) => delivery.id)).toEqual([id]);
+    }
+    const vinsOf = async (vin: string) => (await found(vin)).map(({ about }) => about?.vin);
+    expect(await vinsOf('VIN1')).toEqual(['VIN1']);
+    expect(await vinsOf('VIN2')).toEqual(['VIN2', 'VIN2']);
+    expect(await vinsOf('VIN3')).toEqual(['VIN3']);
+    for (const nothing of ['VIN4', newId(), '%', "'"]) expect(await found(nothing)).toEqual([]);
+    const other = await tale.register({ url: 'https://receiver.example.com/other' });
+    expect((await shown(other.id, { search: 'VIN1' })).part.deliveries).toEqual([]);
+  });
+
+  it('come in parts, each once, in any view', async () => {
+    const hook = await tale.register();
+    await rows(
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, attempts, next_attempt_at, priority)
+       with recursive n (i) as (select 0 union all select i + 1 from n where i < 99)
+       select ?1, substr(?2, 1, 24) || printf('%012x', i), ?3, 'e', i % 2, iif(i % 5 < 3, 'pending', iif(i % 5 = 3, 'failed', 'delivered')),
+         i % 3, i % 7 + 10000000000000, i % 4 from n`,
+      hook.id,
+      newId(),
+      tale.us.accountId,
+    );
+    for (const [view, count] of [
+      [undefined, 100],
+      ['waiting', 60],
+      ['failed', 20],
+      ['delivered', 20],
+      ['retrying', 40],
+      ['cancelled', 0],
+    ] as const) {
+      const seen: string[] = [];
+      let before: string | undefined;
+      do {
+        const { part } = await shown(hook.id, { view, before, limit: 7 });
+        seen.push(...part.deliveries.map(({ id }) => id));
+        before = part.next;
+      } while (before);
+      expect(new Set(seen).size, view).toBe(seen.length);
+      expect(seen.length, view).toBe(count);
+    }
+    expect((await shown(hook.id, { view: 'waiting', before: 'nonsense' })).part.deliveries).toHaveLength(20);
+  });
+
+  it('of many are not all read, whatever is looked for', async () => {
+    const hook = await tale.register();
+    await rows(
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, attempts, next_attempt_at)
+       with recursive n (i) as (select 0 union all select i + 1 from n where i < 49999)
+       select ?1, format('%08x-%04x-7000-8000-%012x', i >> 16, i & 65535, i), ?2, 'e', 0,
+         iif(i < 44000, 'delivered', iif(i % 2, 'pending', 'failed')), i % 3 = 0, i from n`,
+      hook.id,
+      tale.us.accountId,
+    );
+    await rows(
+      `with recursive n (i) as (select 0 union all select i + 1 from n where i < 719)
+       insert into webhook_hours (webhook_id, slot, hour, delivered, failed) select ?1, (?2 - i) % 720, ?2 - i, 4, 7 from n`,
+      hook.id,
+      Math.floor(Date.now() / hourMs),
+    );
+    const read = async (query: Partial<BrowseQuery> & { search?: string }) => {
+      const { env: bindings, cost } = metered();
+      await shown(hook.id, query, bindings);
+      expect(cost).toMatchObject({ trips: 1, written: 0 });
+      return cost.read;
+    };
+    const always = 720 + 3 * 500 + 60;
+    for (const query of [{}, { view: 'retrying' }, { view: 'failed' }, { view: 'waiting' }] as const)
+      expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 100);
+    for (const query of [{ view: 'delivered' }, { type: 1 }, { view: 'waiting', type: 1 }] as const)
+      expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 3 * 1000);
+    expect(await read({ search: newId() })).toBeLessThanOrEqual(always + 10);
+    expect(await read({ search: 'VIN1' })).toBeLessThanOrEqual(always + 1000);
+    const { env: bindings, cost } = metered();
+    await listActivity(bindings, caller(), { limit: 50 });
+    expect(cost).toMatchObject({ trips: 1, written: 0 });
+    expect(cost.read).toBeLessThanOrEqual(200);
+    await rows('delete from deliveries where webhook_id = ?1', hook.id);
+  });
+
+  it('are deleted when they are past retention', async () => {
+    const hook = await tale.register();
+    await tale.happen(2);
+    await settled(hook.id, 2);
+    await pruneDeliveries(env, Date.now() + 31 * dayMs);
+    expect(await deliveriesOf(hook.id)).toEqual([]);
+  });
+});
+
+it('the list of webhooks tells of each how its last 24 hours were', async () => {
+  tale.heard.answers(({ url }) => new Response('', { status: url.endsWith('bad') ? 500 : 200 }));
+  const fine = await tale.register();
+  const bad = await tale.register({ url: 'https://receiver.example.com/bad' });
+  await tale.happen(2);
+  await settled(fine.id, 2);
+  await vi.waitFor(async () => {
+    const { items, next } = await listActivity(env, caller(), { limit: 2 });
+    expect(next).toBeUndefined();
+    expect(items.map(({ id, waiting, hours }) => ({ id, waiting, ...addTallies(hours) }))).toEqual([
+      { id: fine.id, waiting: 0, delivered: 2, failed: 0, retried: 0, answers: expect.any(Object) },
+      { id: bad.id, waiting: 2, delivered: 0, failed: 0, retried: 2, answers: expect.any(Object) },
+    ]);
+    expect(items[1]?.receiver).toMatchObject({ failures: 2, lastFailure: { status: 500 } });
+  });
+  const first = await listActivity(env, caller(), { limit: 1 });
+  const rest = await listActivity(env, caller(), { limit: 1, after: first.next });
+  expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual([fine.id, bad.id]);
+});

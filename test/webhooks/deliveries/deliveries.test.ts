@@ -1,0 +1,240 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { leaseMs } from '../../../src/webhooks/deliveries/claim.ts';
+import { attempted, claim, makeDue, minute, settled, unattempted } from '../../support/deliveries.ts';
+import { story } from '../../support/story.ts';
+import { as, operator, webhookBody } from '../../support/world.ts';
+
+const tale = story();
+
+describe('a delivery', () => {
+  it('uses the verb and the custom headers of the webhook', async () => {
+    const hook = await tale.register({
+      httpVerb: 'PUT',
+      headers: { 'X-Secret': 's', 'X-B': 'b', 'user-agent': 'mine' },
+    });
+    await tale.happen();
+    await settled(hook.id);
+    expect(tale.heard.got[0]).toMatchObject({
+      method: 'PUT',
+      headers: { 'x-secret': 's', 'x-b': 'b', 'user-agent': 'mine' },
+    });
+  });
+
+  it('follows an update of its webhook', async () => {
+    tale.heard.answers(() => new Response('no', { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen();
+    await attempted(hook.id);
+    const url = 'https://moved.example.com/';
+    await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, { url, httpVerb: 'PUT' }));
+    tale.heard.answers(() => new Response('ok'));
+    await makeDue(hook.id);
+    await minute();
+    await settled(hook.id);
+    expect(tale.heard.got.at(-1)).toMatchObject({ url, method: 'PUT' });
+  });
+
+  it('that fails is tried again after five seconds, on the queue, with the same Delivery-Id', async () => {
+    tale.heard.answers(
+      ({ headers }) => new Response(null, { status: headers['delivery-attempt'] === '1' ? 503 : 204 }),
+    );
+    const hook = await tale.register();
+    await tale.happen();
+    const waiting = await attempted(hook.id);
+    expect(waiting.status).toBe('pending');
+    const wait = waiting.nextAttemptAt - Date.now();
+    expect(wait).toBeGreaterThan(2000);
+    expect(wait).toBeLessThanOrEqual(6000);
+    const [done] = await vi.waitFor(() => settled(hook.id), 15_000);
+    expect(done).toMatchObject({ status: 'delivered', attempts: 2 });
+    expect(new Set(tale.heard.got.map(({ headers }) => headers['delivery-id'])).size).toBe(1);
+    expect(done?.log).toMatchObject([
+      { result: 'status', status: 503 },
+      { result: 'success', status: 204 },
+    ]);
+  }, 20_000);
+
+  it('arrives with a 2xx whose body never ends', async () => {
+    tale.heard.answers(
+      () => new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array([111, 107])) })),
+    );
+    const hook = await tale.register();
+    await tale.happen();
+    expect(await settled(hook.id)).toMatchObject([
+      { status: 'delivered', attempts: 1, log: [{ result: 'success', status: 200, answer: 'ok' }] },
+    ]);
+    expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it.each([
+    [530, 'error code: 1016', { result: 'dns', status: 530 }],
+    [526, 'error code: 526', { result: 'tls', status: 526 }],
+    [530, 'our own words', { result: 'status', status: 530, answer: 'our own words' }],
+    [525, '', { result: 'status', status: 525, answer: '' }],
+  ])('that gets %i with "%s" says whose failure it is', async (status, body, outcome) => {
+    tale.heard.answers(() => new Response(body, { status }));
+    const hook = await tale.register();
+    await tale.happen();
+    expect((await attempted(hook.id)).log).toMatchObject([outcome]);
+  });
+
+  it('keeps its first attempt and the latest twenty, and counts the others', async () => {
+    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    const hook = await tale.register();
+    await tale.happen();
+    const [{ id } = { id: '' }] = await settled(hook.id, 1, ['failed']);
+    for (let attempts = 2; attempts <= 25; attempts++) {
+      await operator.post(`/operator/deliveries/${id}/replay`, {});
+      await vi.waitFor(() => expect(tale.heard.got).toHaveLength(attempts));
+      await settled(hook.id, 1, ['failed']);
+    }
+    const { data } = await operator.get<{ log: { at: string }[]; attemptsOmitted: number }>(
+      `/operator/deliveries/${id}`,
+    );
+    expect(data.attemptsOmitted).toBe(4);
+    expect(data.log).toHaveLength(21);
+    const times = data.log.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted());
+  }, 30_000);
+
+  it('keeps of an answer what takes a KiB as JSON', async () => {
+    tale.heard.answers(() => new Response('\u0001"😀'.repeat(500), { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen();
+    const [{ answer = '' } = {}] = (await attempted(hook.id)).log;
+    expect(new TextEncoder().encode(JSON.stringify(answer)).byteLength).toBeLessThanOrEqual(1026);
+    expect(answer.isWellFormed()).toBe(true);
+    expect('\u0001"😀'.repeat(500).startsWith(answer)).toBe(true);
+    expect(answer.length).toBeGreaterThan(300);
+  });
+
+  it('keeps what was answered in its log, up to 1 KiB', async () => {
+    tale.heard.answers(() => new Response('x'.repeat(5000), { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen();
+    const { log } = await attempted(hook.id);
+    expect(log).toMatchObject([{ result: 'status', status: 500, answer: 'x'.repeat(1024) }]);
+  });
+
+  it.each([
+    [
+      'a redirect',
+      () => new Response(null, { status: 302, headers: { location: 'https://10.0.0.1/' } }),
+      'redirect',
+    ],
+    ['a status of 530', () => new Response('error code: 1016', { status: 530 }), 'dns'],
+    ['an exception', () => Promise.reject(new Error('connection refused')), 'connection'],
+  ])('counts %s as a failure', async (_, answer, result) => {
+    tale.heard.answers(answer);
+    const hook = await tale.register();
+    await tale.happen();
+    const row = await attempted(hook.id);
+    expect(row).toMatchObject({ status: 'pending', log: [{ result }] });
+    expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it('is not sent to an address that must not be called, however that came into the database', async () => {
+    const hook = await tale.register();
+    await env.DB.prepare('update webhooks set url = ?1 where id = ?2')
+      .bind('https://10.0.0.1/', hook.id)
+      .run();
+    await tale.happen();
+    const { log, status } = await attempted(hook.id);
+    expect(log).toMatchObject([{ result: 'blocked address' }]);
+    expect(status).toBe('pending');
+    expect(tale.heard.got).toEqual([]);
+  });
+
+  it('to a receiver that says 410 has failed for good', async () => {
+    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    const hook = await tale.register();
+    await tale.happen();
+    expect(await settled(hook.id)).toMatchObject([{ status: 'failed', attempts: 1 }]);
+  });
+
+  it('fails after its tenth attempt', async () => {
+    tale.heard.answers(() => new Response('no', { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen();
+    for (let attempts = 1; attempts < 10; attempts++) {
+      await attempted(hook.id, attempts);
+      await makeDue(hook.id);
+      await minute();
+    }
+    expect(await settled(hook.id)).toMatchObject([{ status: 'failed', attempts: 10 }]);
+    await makeDue(hook.id);
+    await minute();
+    expect(tale.heard.got).toHaveLength(10);
+  });
+
+  it('is cancelled unsent when its webhook is deleted while it waits', async () => {
+    tale.heard.answers(() => new Response('no', { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen();
+    await attempted(hook.id);
+    await as(tale.us.apiToken).delete(`/webhook/${hook.id}`);
+    await makeDue(hook.id);
+    await minute();
+    expect(await settled(hook.id)).toMatchObject([{ status: 'cancelled', attempts: 1 }]);
+    expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it.each([
+    ['type', { notificationTypes: [1] }],
+    ['connection', { connectionIds: [] }],
+  ])('is cancelled unsent when its webhook no longer asks for its %s', async (_, changes) => {
+    const hook = await tale.register();
+    // Changed while the first call is in flight, so that no retry can come before.
+    tale.heard.answers(async () => {
+      await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, changes));
+      return new Response('no', { status: 500 });
+    });
+    await tale.happen();
+    await attempted(hook.id);
+    await makeDue(hook.id);
+    await minute();
+    expect(await settled(hook.id)).toMatchObject([{ status: 'cancelled', attempts: 1 }]);
+    expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it('is called once, however often it is woken at once', async () => {
+    let released = false;
+    tale.heard.answers(async () => {
+      while (!released) await scheduler.wait(10);
+      return new Response('ok');
+    });
+    const hook = await tale.register();
+    await tale.happen();
+    await vi.waitFor(() => expect(tale.heard.got).toHaveLength(1));
+    expect((await claim(hook.id)).claimed).toEqual([]);
+    released = true;
+    await settled(hook.id);
+    expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it('that a crashed consumer had claimed is woken when the claim lapses', async () => {
+    const hook = await tale.register();
+    await unattempted(hook.id, tale.happen);
+    expect((await claim(hook.id)).claimed).toHaveLength(1);
+    await minute();
+    expect(tale.heard.got).toEqual([]);
+    await env.DB.prepare('update deliveries set claimed_until = claimed_until - ?1').bind(leaseMs).run();
+    await makeDue(hook.id);
+    await minute();
+    expect(await settled(hook.id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+  });
+
+  it('whose wake-up the queue refused is woken by the sweep', async () => {
+    const refuse = vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded'));
+    const hooks = [await tale.register(), await tale.register()];
+    expect(await tale.happen()).toMatchObject({ status: 200, data: { accepted: 2 } });
+    await vi.waitFor(() => expect(refuse).toHaveBeenCalled());
+    await vi.waitFor(() => expect(tale.heard.got).toHaveLength(1));
+    refuse.mockRestore();
+    for (const { id } of hooks) await makeDue(id);
+    await minute();
+    for (const { id } of hooks) expect(await settled(id)).toMatchObject([{ status: 'delivered' }]);
+    expect(tale.heard.got).toHaveLength(2);
+  });
+});

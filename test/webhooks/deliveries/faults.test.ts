@@ -1,0 +1,178 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeAll, expect, it, vi } from 'vitest';
+import { app } from '../../../src/app.ts';
+import worker from '../../../src/index.ts';
+import type { QueueMessage } from '../../../src/webhooks/deliveries/queue.ts';
+import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
+import { deliveriesOf } from '../../support/deliveries.ts';
+import { receiver } from '../../support/receiver.ts';
+import {
+  accident,
+  operator,
+  safetyEvent,
+  vehicle,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+/** The bindings, of which the n-th call of a kind fails as Cloudflare's do; before the work is done, or after. */
+function faulty(kind: string, n: number, when: 'before' | 'after') {
+  const calls = new Map<string, number>();
+  const queued: QueueMessage[] = [];
+  const risk = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const count = (calls.get(name) ?? 0) + 1;
+    calls.set(name, count);
+    const fails = name === kind && count === n;
+    if (fails && when === 'before') throw new Error(`D1_ERROR: ${name}: storage caused object to be reset`);
+    const result = await work();
+    if (fails) throw new Error(`${name}: Network connection lost.`);
+    return result;
+  };
+  const guarded = (statement: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(statement, {
+      get(target, key) {
+        if (key === 'bind') return (...values: unknown[]) => guarded(target.bind(...values));
+        if (key === 'all' || key === 'run' || key === 'first' || key === 'raw')
+          return () => risk(`D1 ${key}`, () => target[key as 'all']());
+        if (key === 'plain') return target;
+        return Reflect.get(target, key, target);
+      },
+    });
+  const plain = (statement: D1PreparedStatement) =>
+    (statement as unknown as { plain: D1PreparedStatement }).plain; // of `guarded`
+  const bindings = {
+    ...env,
+    DB: {
+      prepare: (sql: string) => guarded(env.DB.prepare(sql)),
+      batch: (statements: D1PreparedStatement[]) =>
+        risk('D1 batch', () => env.DB.batch(statements.map(plain))),
+    },
+    TOKENS: {
+      get: (...args: [string, never]) => risk('KV get', () => env.TOKENS.get(...args)),
+      put: (...args: [string, string]) => risk('KV put', () => env.TOKENS.put(...args)),
+      delete: (key: string) => risk('KV delete', () => env.TOKENS.delete(key)),
+    },
+    DELIVERIES: {
+      send: (body: QueueMessage) => risk('queue send', async () => void queued.push(body)),
+      sendBatch: (messages: { body: QueueMessage }[]) =>
+        risk('queue send', async () => void queued.push(...messages.map(({ body }) => body))),
+      metrics: () => risk('queue metrics', async () => ({ backlogCount: 0 })),
+    },
+  } as unknown as Env; // what the service uses of each
+  return { bindings, queued, calls };
+}
+
+/** The main job as its parties would do it, each trying again when told that something failed. */
+async function mainJob(
+  us: World,
+  webhook: string,
+  { bindings, queued }: ReturnType<typeof faulty>,
+  name: string,
+) {
+  const send = async (records: unknown[]) => {
+    const context = createExecutionContext();
+    const headers = { 'x-api-key': us.connection.ingestKey, 'content-type': 'application/json' };
+    const body = JSON.stringify({ records });
+    const request = new Request('https://api.example.com/ingest', { method: 'POST', headers, body });
+    const reply = await app.fetch(request, bindings, context);
+    await waitOnExecutionContext(context);
+    return reply.status;
+  };
+  const consume = async () => {
+    for (const body of queued.splice(0)) {
+      const message = { body };
+      const batch = {
+        queue: 'fleet-deliveries',
+        messages: [message],
+      } as unknown as MessageBatch<QueueMessage>;
+      const context = createExecutionContext();
+      await worker.queue(batch, bindings, context);
+      await waitOnExecutionContext(context);
+    }
+  };
+  const records = [vehicle(), safetyEvent({ sourceId: name }), accident({ sourceId: name })];
+  for (let tries = 0; (await send(records)) !== 200; tries++)
+    if (tries === 3) throw new Error('never taken in');
+  for (let round = 0; round < 3; round++) {
+    await consume();
+    // A minute passes, and more: claims lapse, the sweep comes round.
+    await env.DB.prepare(
+      `update deliveries set claimed_until = 0, next_attempt_at = ?2 where webhook_id = ?1 and status = 'pending'`,
+    )
+      .bind(webhook, Date.now() - 60_000)
+      .run();
+    await sweep(bindings).catch(() => {});
+  }
+  await consume();
+}
+
+let us: World;
+beforeAll(async () => {
+  us = await world();
+  receiver();
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  return () => vi.restoreAllMocks();
+});
+
+it.each(['before', 'after'] as const)(
+  'whichever call of ours fails, %s its work is done, all is delivered in the end and nothing is doubled',
+  async (when) => {
+    const callsWithFault = async (kind: string, n: number) => {
+      await env.DB.prepare('delete from webhooks').run();
+      await env.DB.prepare('delete from deliveries').run();
+      const hook = await newWebhook();
+      const faults = faulty(kind, n, when);
+      await mainJob(us, hook, faults, `${when}-${kind}-${n}`);
+      const rows = await deliveriesOf(hook);
+      expect(
+        rows.map(({ status, attempts }) => ({ status, attempts })),
+        `${kind} ${n}`,
+      ).toEqual([
+        { status: 'delivered', attempts: 1 },
+        { status: 'delivered', attempts: 1 },
+      ]);
+      return faults.calls;
+    };
+    const kinds = [...(await callsWithFault('none', 0)).keys()];
+    expect(kinds).toEqual(expect.arrayContaining(['D1 batch', 'D1 all', 'D1 run', 'queue send']));
+    // By kind, for how many calls there are before the first of another varies with how fast the receiver answers.
+    for (const kind of kinds) {
+      for (let n = 1; ; n++) {
+        const calls = await callsWithFault(kind, n);
+        if ((calls.get(kind) ?? 0) < n) break;
+      }
+    }
+  },
+  60_000,
+);
+
+async function newWebhook(): Promise<string> {
+  const context = createExecutionContext();
+  const headers = { 'x-api-key': us.apiToken, 'content-type': 'application/json' };
+  const init = { method: 'POST', headers, body: JSON.stringify(webhookBody(us)) };
+  const reply = await app.fetch(new Request('https://api.example.com/webhook', init), env, context);
+  await waitOnExecutionContext(context);
+  return ((await reply.json()) as { data: { id: string } }).data.id; // the envelope
+}
+
+it('with KV down altogether, credentials are still good, and revoked ones still not', async () => {
+  const down = {
+    get: () => Promise.reject(new Error('KV is down')),
+    put: () => Promise.reject(new Error('KV is down')),
+  };
+  const call = async () => {
+    const context = createExecutionContext();
+    const request = new Request('https://api.example.com/webhooks', {
+      headers: { 'x-api-key': us.apiToken },
+    });
+    const reply = await app.fetch(request, { ...env, TOKENS: down } as unknown as Env, context);
+    await waitOnExecutionContext(context);
+    return reply.status;
+  };
+  expect(await call()).toBe(200);
+  await operator.delete(`/operator/tokens/${us.tokenId}`);
+  expect(await call()).toBe(401);
+});

@@ -1,0 +1,126 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { circuitFirstMs, circuitLongestMs, giveUpAfterMs } from '../../../src/webhooks/deliveries/policy.ts';
+import { giveUp } from '../../../src/webhooks/deliveries/prune.ts';
+import { ACCIDENT } from '../../../src/webhooks/notifications/types.ts';
+import { deliveriesOf, makeDue, minute, settled } from '../../support/deliveries.ts';
+import { story } from '../../support/story.ts';
+import { accident, as, operator } from '../../support/world.ts';
+
+const tale = story();
+const health = (webhookId: string) =>
+  env.DB.prepare(
+    'select failures, openings, open_until as openUntil from webhook_health where webhook_id = ?1',
+  )
+    .bind(webhookId)
+    .first<{ failures: number; openings: number; openUntil: number }>();
+const fail = () => new Response('no', { status: 500 });
+const count = (url: string) => tale.heard.got.filter((got) => got.url === url).length;
+
+describe('isolation', () => {
+  it('lets a receiver that hangs hold up nobody else', async () => {
+    const [hung, fine] = [await tale.register(), await tale.register()];
+    const until = Promise.withResolvers<void>();
+    tale.heard.answers(async ({ url }) => {
+      if (url === hung.url) await until.promise;
+      return new Response('ok');
+    });
+    await tale.happen(20);
+    await settled(fine.id, 20);
+    until.resolve();
+    expect(count(hung.url)).toBeGreaterThan(0);
+  });
+
+  it('sends an accident before the events that wait', async () => {
+    const hook = await tale.register();
+    tale.heard.answers(async () => {
+      await scheduler.wait(100);
+      return new Response('ok');
+    });
+    await tale.happen(400);
+    await vi.waitFor(() => expect(tale.heard.got.length).toBeGreaterThan(20));
+    await as(tale.us.connection.ingestKey).send(accident());
+    const sent = tale.heard.got.length;
+    await vi.waitFor(() => expect(tale.heard.got.some(({ body }) => body.type === ACCIDENT)).toBe(true));
+    const place = tale.heard.got.findIndex(({ body }) => body.type === ACCIDENT);
+    // Behind those that are claimed already, and before the other three hundred.
+    expect(place - sent).toBeLessThanOrEqual(100);
+    await vi.waitFor(() => settled(hook.id, 401), 25_000);
+  }, 30_000);
+
+  it('opens a circuit after five failures in a row, and then nothing is sent nor spent', async () => {
+    tale.heard.answers(fail);
+    const hook = await tale.register();
+    await tale.happen(5);
+    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ failures: 5, openings: 1 }));
+    const openUntil = (await health(hook.id))?.openUntil ?? 0;
+    expect(openUntil - Date.now()).toBeGreaterThan(circuitFirstMs - 5000);
+    expect(openUntil - Date.now()).toBeLessThanOrEqual(circuitFirstMs);
+    await tale.happen(3, 'later');
+    await minute();
+    await scheduler.wait(200);
+    expect((await deliveriesOf(hook.id)).filter(({ attempts }) => attempts === 0)).toHaveLength(3);
+    expect(count(hook.url)).toBe(5);
+    const [shown] = (await operator.get<object[]>(`/operator/accounts/${tale.us.accountId}/webhooks`)).data;
+    expect(shown).toMatchObject({ id: hook.id, failures: 5, openUntil: new Date(openUntil).toISOString() });
+    expect(JSON.stringify((await as(tale.us.apiToken).get('/webhooks')).data)).not.toContain('failures');
+  });
+
+  it('lets one probe through, which closes the circuit or doubles it, up to 15 minutes', async () => {
+    tale.heard.answers(fail);
+    const hook = await tale.register();
+    await tale.happen(5);
+    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings: 1 }));
+    let waited = circuitFirstMs;
+    for (let openings = 2; openings <= 8; openings++) {
+      await makeDue(hook.id);
+      await minute();
+      await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings }));
+      waited = Math.min(2 * waited, circuitLongestMs);
+      const open = ((await health(hook.id))?.openUntil ?? 0) - Date.now();
+      expect(open).toBeGreaterThan(waited - 5000);
+      expect(open).toBeLessThanOrEqual(waited);
+      expect(count(hook.url)).toBe(4 + openings);
+    }
+    tale.heard.answers(() => new Response('ok'));
+    await makeDue(hook.id);
+    await minute();
+    await vi.waitFor(async () =>
+      expect(await health(hook.id)).toMatchObject({ failures: 0, openings: 0, openUntil: 0 }),
+    );
+    // The others follow at once.
+    await settled(hook.id, 5, ['delivered']);
+  });
+
+  it('gives a delivery up that waited five days for a circuit', async () => {
+    tale.heard.answers(fail);
+    const hook = await tale.register();
+    await tale.happen(5);
+    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings: 1 }));
+    expect(await giveUp(env, Date.now() + giveUpAfterMs - 60_000)).toBe(0);
+    expect(await giveUp(env, Date.now() + giveUpAfterMs + 60_000)).toBe(5);
+    expect(await settled(hook.id, 5, ['failed'])).toHaveLength(5);
+    expect(count(hook.url)).toBe(5);
+  });
+
+  it('does not begin a call of a claim that is old, and none once a deletion has returned', async () => {
+    const hook = await tale.register();
+    let release = false;
+    tale.heard.answers(async () => {
+      while (!release) await scheduler.wait(5);
+      return new Response('ok');
+    });
+    await tale.happen(20);
+    await vi.waitFor(() => expect(tale.heard.got.length).toBeGreaterThan(0));
+    const deleting = as(tale.us.apiToken).delete(`/webhook/${hook.id}`);
+    await scheduler.wait(300);
+    release = true;
+    expect((await deleting).status).toBe(200);
+    const atReturn = tale.heard.got.length;
+    await scheduler.wait(300);
+    await makeDue(hook.id);
+    await minute();
+    await settled(hook.id, 20);
+    expect(tale.heard.got).toHaveLength(atReturn);
+  }, 20_000);
+});

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addAnswers, bucketOf, percentile } from '../../../src/webhooks/deliveries/latency.ts';
+
+const counted = (times: number[]) => addAnswers(times.map((ms) => ({ [bucketOf(ms)]: 1 })));
+const times = fc.array(fc.integer({ min: 0, max: 15_400 }), { minLength: 1, maxLength: 200 });
+
+describe('the time within which a share of the answers came', () => {
+  it('is unknown when there are none', () => expect(percentile({}, 0.5)).toBeNull());
+
+  it.each([
+    [[100], 0.5, 92],
+    [[200, 200, 200, 1300], 0.5, 210],
+    [[200, 200, 200, 1300], 0.95, 1300],
+    [[15_000], 0.95, 15_000],
+    [[0], 0.5, 2.5],
+  ])('of %j at %d is about %d ms', (answers, share, ms) => {
+    const found = percentile(counted(answers), share) ?? 0;
+    expect(Math.abs(found - ms)).toBeLessThanOrEqual(0.15 * ms);
+  });
+
+  it('is off by less than a quarter, however many there are', () =>
+    fc.assert(
+      fc.property(times, fc.constantFrom(0.5, 0.95), (all, share) => {
+        const exact = all.toSorted((a, b) => a - b)[Math.ceil(share * all.length) - 1] ?? 0;
+        const found = percentile(counted(all), share) ?? 0;
+        expect(found).toBeLessThanOrEqual(Math.max(6, exact * 1.3));
+        expect(found).toBeGreaterThanOrEqual(exact <= 5 ? 0 : exact / 1.3);
+      }),
+    ));
+
+  it('is the same for counters that were added up as for all answers at once', () =>
+    fc.assert(
+      fc.property(times, times, (some, others) => {
+        expect(addAnswers([counted(some), counted(others)])).toEqual(counted([...some, ...others]));
+      }),
+    ));
+});

@@ -1,0 +1,279 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { firstIdAt, newId } from '../../../src/platform/db/ids.ts';
+import { replay } from '../../../src/webhooks/deliveries/replay.ts';
+import { countReplayable } from '../../../src/webhooks/deliveries/replay-count.ts';
+import { claim, deliveriesOf, settled } from '../../support/deliveries.ts';
+import { metered } from '../../support/meter.ts';
+import { rows } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+import {
+  accident,
+  as,
+  operator,
+  safetyEvent,
+  type WebhookOut,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+const tale = story();
+const dayMs = 86_400_000;
+const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
+
+/** A webhook with so many deliveries that its receiver did not want; it wants what comes from here on. */
+const withFailed = async (count: number) => {
+  tale.heard.answers(() => new Response('gone', { status: 410 }));
+  const hook = await tale.register();
+  await tale.happen(count);
+  await settled(hook.id, count, ['failed']);
+  tale.heard.answers(() => new Response('ok'));
+  return hook;
+};
+const change = (hook: WebhookOut, changes: object) =>
+  as(tale.us.apiToken).put(`/webhook/${hook.id}`, { ...hook, ...changes });
+const replayOf = (hook: { id: string }, body: object = {}) =>
+  operator.post<{ replayed: number; more: boolean; next?: string }>(
+    `/operator/webhooks/${hook.id}/replay`,
+    body,
+  );
+const countOf = async (hook: { id: string }, query = '') =>
+  (await operator.get(`/operator/webhooks/${hook.id}/replay?${query}`)).data;
+const nothing = { count: 0, more: false, tooOld: 0 };
+
+/** Moves all deliveries of a webhook into the past. */
+const age = async (webhookId: string, ms: number) => {
+  for (const { id } of await deliveriesOf(webhookId))
+    await rows('update deliveries set id = ?1 where id = ?2', newId(Date.now() - ms), id);
+};
+
+describe('a replay of one delivery', () => {
+  const replayIt = (id: string) => operator.post(`/operator/deliveries/${id}/replay`, {});
+  const show = async (id: string) =>
+    (await operator.get<{ status: string; attempts: number; log: object[] }>(`/operator/deliveries/${id}`))
+      .data;
+
+  it('starts its schedule anew, with its Delivery-Id and its log, also when it was delivered', async () => {
+    const hook = await withFailed(4);
+    const [{ id } = { id: '' }] = await deliveriesOf(hook.id);
+    expect((await replayIt(id)).data).toEqual({ replayed: 1, more: false });
+    await settled(hook.id, 1, ['delivered']);
+    expect(tale.heard.got.at(-1)?.headers['delivery-id']).toBe(id);
+    const log = [
+      { at: expect.stringMatching(/Z$/), result: 'status', status: 410, answer: 'gone' },
+      { result: 'success', status: 200, answer: 'ok', durationMs: expect.any(Number) },
+    ];
+    expect(await show(id)).toMatchObject({ status: 'delivered', attempts: 1, log });
+    expect((await replayIt(id)).data).toEqual({ replayed: 1, more: false });
+    await vi.waitFor(async () =>
+      expect(await show(id)).toMatchObject({ status: 'delivered', attempts: 1, log: [...log, log[1]] }),
+    );
+    expect(tale.heard.got.slice(-2).map(({ headers }) => headers['delivery-id'])).toEqual([id, id]);
+  });
+
+  it('that is pending leaves it as it is', async () => {
+    tale.heard.answers(() => new Response('no', { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen(1);
+    const pending = () => deliveriesOf(hook.id);
+    await vi.waitFor(async () => expect(await pending()).toMatchObject([{ attempts: 1, claimedUntil: 0 }]));
+    const [before] = await pending();
+    expect((await replayIt(before?.id ?? '')).data).toEqual({ replayed: 0, more: false });
+    expect((await pending())[0]?.nextAttemptAt).toBe(before?.nextAttemptAt);
+  });
+
+  it('that is unknown, too old, or no longer subscribed to is refused', async () => {
+    expect(await replayIt('nope')).toMatchObject({ status: 400, message: 'Unknown delivery' });
+    const hook = await withFailed(1);
+    await change(hook, { notificationTypes: [1] });
+    const [{ id } = { id: '' }] = await deliveriesOf(hook.id);
+    expect((await replayIt(id)).message).toBe('The webhook does not subscribe to this notification any more');
+    await change(hook, {});
+    await age(hook.id, 20 * dayMs + 1);
+    const [{ id: old } = { id: '' }] = await deliveriesOf(hook.id);
+    expect((await replayIt(old)).message).toBe('This delivery is too old to be replayed');
+    expect(await deliveriesOf(hook.id)).toMatchObject([{ status: 'failed' }]);
+  });
+});
+
+describe('a replay of a webhook', () => {
+  it('sends what it has missed, and nothing else, as counted before', async () => {
+    const hook = await withFailed(4);
+    await tale.happen(2, 'fine');
+    await settled(hook.id, 2, ['delivered']);
+    expect(await countOf(hook)).toEqual({ count: 4, more: false, tooOld: 0 });
+    expect((await replayOf(hook)).data).toEqual({ replayed: 4, more: false });
+    await settled(hook.id, 6, ['delivered']);
+    expect(tale.heard.got).toHaveLength(4 + 2 + 4);
+    expect(await countOf(hook)).toEqual(nothing);
+  });
+
+  it('tries a paused receiver at once', async () => {
+    const hook = await withFailed(4);
+    const pause = 'update webhook_health set failures = 5, open_until = ?2 where webhook_id = ?1';
+    await rows(pause, hook.id, Date.now() + dayMs);
+    await replayOf(hook);
+    await settled(hook.id, 4, ['delivered']);
+  });
+
+  it('sends what was delivered as well, if asked to', async () => {
+    const hook = await withFailed(1);
+    await tale.happen(2, 'fine');
+    await settled(hook.id, 2, ['delivered']);
+    expect(await countOf(hook, 'includeDelivered=true')).toMatchObject({ count: 3 });
+    expect((await replayOf(hook, { includeDelivered: true })).data).toMatchObject({ replayed: 3 });
+    await vi.waitFor(() => expect(tale.heard.got).toHaveLength(3 + 3));
+    await settled(hook.id, 3, ['delivered']);
+  });
+
+  it('is of a time span, if asked to', async () => {
+    const hook = await withFailed(3);
+    const span = (since: number, until: number) => {
+      const [from, to] = [new Date(since).toISOString(), new Date(until).toISOString()];
+      return { query: `since=${from}&until=${to}`, body: { since: from, until: to } };
+    };
+    const now = Date.now();
+    const [before, after] = [span(now - dayMs, now - dayMs / 2), span(now - dayMs, now + dayMs)];
+    expect(await countOf(hook, before.query)).toEqual(nothing);
+    expect((await replayOf(hook, before.body)).data).toMatchObject({ replayed: 0 });
+    expect(await countOf(hook, after.query)).toMatchObject({ count: 3 });
+    expect((await replayOf(hook, after.body)).data).toMatchObject({ replayed: 3 });
+    const empty = await replayOf(hook, { since: after.body.until, until: after.body.since });
+    expect(empty).toMatchObject({ status: 400, errors: [{ field: 'since' }] });
+  });
+
+  it('leaves out what the webhook does not subscribe to, and sends it once it does', async () => {
+    const hook = await withFailed(2);
+    await rows(
+      `update deliveries set status = 'cancelled' where id = ?1`,
+      (await deliveriesOf(hook.id))[0]?.id,
+    );
+    await change(hook, { connectionIds: [] });
+    expect(await countOf(hook)).toEqual(nothing);
+    expect((await replayOf(hook)).data).toMatchObject({ replayed: 0 });
+    expect((await replayOf(hook, { includeDelivered: true })).data).toMatchObject({ replayed: 0 });
+    await change(hook, {});
+    expect(await countOf(hook)).toMatchObject({ count: 2 });
+    expect((await replayOf(hook)).data).toMatchObject({ replayed: 2 });
+    await settled(hook.id, 2, ['delivered']);
+  });
+
+  it('leaves out what is too old, and counts it', async () => {
+    const hook = await withFailed(3);
+    await age(hook.id, 20 * dayMs + 1000);
+    for (const all of ['', 'includeDelivered=true'])
+      expect(await countOf(hook, all)).toEqual({ count: 0, more: false, tooOld: 3 });
+    const until = new Date(Date.now() - 25 * dayMs).toISOString();
+    expect(await countOf(hook, `until=${until}`)).toEqual(nothing);
+    expect((await replayOf(hook, { includeDelivered: true })).data).toMatchObject({ replayed: 0 });
+    await rows(
+      'update deliveries set id = ?2 where webhook_id = ?1 and id = (select max(id) from deliveries where webhook_id = ?1)',
+      hook.id,
+      newId(Date.now() - 20 * dayMs + dayMs / 2),
+    );
+    expect(await countOf(hook)).toEqual({ count: 1, more: false, tooOld: 2 });
+  });
+
+  it('goes on where the call before ended, so that it ends though all of it fails again', async () => {
+    const hook = await withFailed(3);
+    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    const [, second] = await deliveriesOf(hook.id);
+    expect((await replayOf(hook, { after: second?.id })).data).toEqual({ replayed: 1, more: false });
+    await settled(hook.id, 3, ['failed']);
+    expect(await countOf(hook, `after=${second?.id}`)).toMatchObject({ count: 1 });
+  });
+
+  it('sends accidents before events', async () => {
+    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    const hook = await tale.register();
+    await tale.happen(3);
+    await as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'bad', eventRisk: 5 }));
+    await settled(hook.id, 5, ['failed']);
+    await rows('delete from webhook_health where webhook_id = ?1', hook.id);
+    await replay(metered().env, caller(), hook.id, {}); // which wakes nobody
+    const next = async () => (await claim(hook.id, 1)).claimed.map(({ data }) => JSON.parse(data));
+    expect(await next()).toMatchObject([{ notificationLevel: 1 }]);
+    expect(await next()).toMatchObject([{ eventRisk: 5 }]);
+    expect(await next()).toMatchObject([{ eventRisk: 3 }]);
+  });
+
+  it('of another account changes nothing', async () => {
+    const hook = await withFailed(1);
+    const them = { accountId: (await world()).accountId, operator: true } as const;
+    for (const includeDelivered of [false, true]) {
+      expect(await replay(env, them, hook.id, { includeDelivered })).toMatchObject({ replayed: 0 });
+      expect(await countReplayable(env, them, hook.id, { includeDelivered })).toEqual(nothing);
+    }
+    expect(await deliveriesOf(hook.id)).toMatchObject([{ status: 'failed' }]);
+  });
+});
+
+describe('however much a webhook has stored', () => {
+  const stored = 25_000;
+  const fill = async (status: string) => {
+    const { id } = (await as(tale.us.apiToken).post<WebhookOut>('/webhook', webhookBody(tale.us))).data;
+    const first = firstIdAt(Date.now());
+    await rows(
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?4)
+       insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+       select ?1, substr(?2, 1, 24) || printf('%012x', i), ?3, ?1 || i, 0, ?5, 0 from n`,
+      ...[id, first, tale.us.accountId, stored, status],
+    );
+    await rows(
+      `insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+       select event_id, level, 2, account_id, ?2, '{}', 0 from deliveries where webhook_id = ?1`,
+      ...[id, tale.us.connection.id],
+    );
+    return id;
+  };
+
+  it.each([
+    ['failed', false],
+    ['cancelled', false],
+    ['delivered', true],
+  ])(
+    'of %s ones, a count and a replay read and write a bounded number of rows',
+    async (status, includeDelivered) => {
+      const id = await fill(status);
+      const counting = metered();
+      expect(await countReplayable(counting.env, caller(), id, { includeDelivered })).toEqual({
+        count: 10_000,
+        more: true,
+        tooOld: 0,
+      });
+      expect(counting.cost).toMatchObject({ written: 0, queued: 0 });
+      expect(counting.cost.trips).toBeLessThanOrEqual(4);
+      expect(counting.cost.read).toBeLessThanOrEqual(6 * 10_000);
+      const replaying = metered();
+      const { next } = await replay(replaying.env, caller(), id, { includeDelivered });
+      expect(replaying.cost).toMatchObject({ trips: 5, queued: 1 });
+      expect(replaying.cost.read).toBeLessThanOrEqual(13 * 5000);
+      expect(replaying.cost.written).toBeLessThanOrEqual(3 * 5000);
+      expect(
+        await rows(
+          `select count(*) as n from deliveries where webhook_id = ?1 and status = 'pending' and id <= ?2`,
+          id,
+          next,
+        ),
+      ).toEqual([{ n: 5000 }]);
+      await rows('delete from deliveries where webhook_id = ?1', id);
+    },
+    60_000,
+  );
+
+  it('calls that go on replay each delivery once', async () => {
+    const id = await fill('delivered');
+    let after: string | undefined;
+    let replayed = 0;
+    for (let calls = 1; ; calls++) {
+      const part = await replay(metered().env, caller(), id, { includeDelivered: true, after });
+      replayed += part.replayed;
+      await rows(`update deliveries set status = 'delivered' where webhook_id = ?1`, id); // at once
+      after = part.next;
+      if (after === undefined) break;
+      expect(calls).toBeLessThanOrEqual(stored / 5000);
+    }
+    expect(replayed).toBe(stored);
+    await rows('delete from deliveries where webhook_id = ?1', id);
+  }, 60_000);
+});

@@ -1,0 +1,169 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
+import { firstIdAt } from '../../../src/platform/db/ids.ts';
+import { headersFor } from '../../../src/webhooks/deliveries/attempt.ts';
+import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
+import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
+import { prune } from '../../../src/webhooks/deliveries/prune.ts';
+import { recordStatements } from '../../../src/webhooks/deliveries/record.ts';
+import { resealHeaders } from '../../../src/webhooks/rotation.ts';
+import { attempted, claim, deliveriesOf, settled, unattempted } from '../../support/deliveries.ts';
+import { story } from '../../support/story.ts';
+import { accident, as, safetyEvent, type WebhookOut } from '../../support/world.ts';
+
+const tale = story();
+const fail = () => new Response('no', { status: 500 });
+
+describe('custom headers', () => {
+  const secret = 'a-very-secret-value';
+
+  it('are in no table, log or error, and still in the API and the deliveries', async () => {
+    const lines = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn'), vi.spyOn(console, 'log')];
+    tale.heard.answers(fail);
+    const hook = await tale.register({ headers: { 'X-Secret': secret } });
+    await tale.happen(1);
+    await attempted(hook.id);
+    expect(tale.heard.got[0]?.headers['x-secret']).toBe(secret);
+    const list = await as(tale.us.apiToken).get<WebhookOut[]>('/webhooks');
+    expect(list.data[0]?.headers).toEqual({ 'X-Secret': secret });
+    const { results: tables } = await env.DB.prepare(
+      `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'`,
+    ).all<{ name: string }>();
+    expect(tables.length).toBeGreaterThan(8);
+    for (const { name } of tables) {
+      const { results } = await env.DB.prepare(`select * from "${name}"`).all();
+      expect(JSON.stringify(results)).not.toContain(secret);
+    }
+    for (const spy of lines) expect(JSON.stringify(spy.mock.calls)).not.toContain(secret);
+  });
+
+  it('sealed with an older key are read, and sealed anew with the newest', async () => {
+    const hook = await tale.register({ headers: { 'X-Secret': secret } });
+    const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
+    const keyOf = () =>
+      env.DB.prepare(`select headers->>'key' as key from webhooks where id = ?1`).bind(hook.id).first('key');
+    expect(await keyOf()).toBe('test');
+    expect(await resealHeaders(rotated)).toBeGreaterThan(0);
+    expect(await keyOf()).toBe('new');
+    expect(await resealHeaders(rotated)).toBe(0);
+    await unattempted(hook.id, tale.happen);
+    await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, lane: 1 });
+    expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
+  });
+
+  it('that would describe the body are not sent, though a webhook has them from before they were refused', () => {
+    expect(headersFor({ 'content-encoding': 'gzip', 'content-type': 'text/plain', 'X-A': 'b' })).toEqual({
+      'User-Agent': expect.any(String),
+      'Content-Type': 'application/json',
+      'X-A': 'b',
+    });
+  });
+
+  it('that cannot be read cost no attempt', async () => {
+    const hook = await tale.register();
+    await env.DB.prepare(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`)
+      .bind(hook.id)
+      .run();
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    await tale.happen(1);
+    await vi.waitFor(async () => {
+      const [row] = await deliveriesOf(hook.id);
+      expect(row).toMatchObject({ status: 'pending', attempts: 0, claimedUntil: 0 });
+      expect(row?.nextAttemptAt).toBeGreaterThan(Date.now() + 60_000);
+    });
+    expect(tale.heard.got).toEqual([]);
+  });
+});
+
+describe('pruning', () => {
+  it('deletes what ended before retention, also of deleted webhooks, and never what is pending', async () => {
+    const [kept, deleted, waiting] = [await tale.register(), await tale.register(), await tale.register()];
+    tale.heard.answers(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
+    await tale.happen(3);
+    await as(tale.us.connection.ingestKey).send(accident());
+    await settled(kept.id, 4);
+    await settled(deleted.id, 4);
+    await attempted(waiting.id);
+    await as(tale.us.apiToken).delete(`/webhook/${deleted.id}`);
+    const later = Date.now() + 30 * 86_400_000;
+    expect(await prune(env, later - 3_600_000)).toBe(0);
+    expect(await prune(env, later + 60_000)).toBeGreaterThanOrEqual(8);
+    expect(await deliveriesOf(kept.id)).toEqual([]);
+    expect(await deliveriesOf(deleted.id)).toEqual([]);
+    expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
+    // The accident is still known: its level is not told again.
+    expect(
+      (await as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }))).data,
+    ).toMatchObject({
+      accepted: 0,
+      unchanged: 2,
+    });
+    expect(firstIdAt(Date.now() + 1000) > ((await deliveriesOf(waiting.id))[0]?.id ?? '')).toBe(true);
+  });
+});
+
+describe('a claim', () => {
+  /** A webhook with new deliveries that no message has been sent for. */
+  const unwoken = async (count: number) => {
+    const { id } = await tale.register();
+    await unattempted(id, () => tale.happen(count));
+    return id;
+  };
+  const wide = (webhookId: string) =>
+    env.DB.prepare(
+      'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 50)',
+    )
+      .bind(webhookId)
+      .run();
+  const consume = async (webhookId: string) => {
+    await handle(env, { accountId: tale.us.accountId, webhookId, lane: 1 });
+    return deliveriesOf(webhookId);
+  };
+
+  it('is never of two lanes at once', async () => {
+    const webhookId = await unwoken(30);
+    await wide(webhookId);
+    const claims = await Promise.all([1, 2, 3, 4].map(() => claim(webhookId, 10)));
+    expect(new Set(claims.flatMap(({ claimed }) => claimed.map(({ id }) => id))).size).toBe(30);
+    expect(claims.flatMap(({ claimed }) => claimed)).toHaveLength(30);
+  });
+
+  it('that has lapsed, and is another’s by now, records nothing', async () => {
+    const webhookId = await unwoken(1);
+    const lapsed = await claim(webhookId);
+    const [held] = (await claim(webhookId, 1, Date.now() + leaseMs + 1)).claimed;
+    const outcomes = lapsed.claimed.map((key) => ({ key, status: 'failed' as const }));
+    const db = openDatabase(env);
+    await transaction(db, recordStatements(db, webhookId, outcomes, { now: Date.now() }));
+    expect(await deliveriesOf(webhookId)).toMatchObject([
+      { status: 'pending', claimedUntil: held?.claimedUntil },
+    ]);
+  });
+
+  it('is released for calls that could not start within its first five seconds', async () => {
+    const webhookId = await unwoken(40);
+    await wide(webhookId);
+    const now = Date.now.bind(Date);
+    let calls = 0;
+    tale.heard.answers(async () => {
+      if (++calls === 20) vi.spyOn(Date, 'now').mockImplementation(() => now() + startWindowMs + 1);
+      return new Response('ok');
+    });
+    await consume(webhookId);
+    vi.mocked(Date.now).mockRestore();
+    const rows = await vi.waitFor(() => settled(webhookId, 40), 15_000);
+    expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
+  }, 30_000);
+
+  it('is recorded though D1 does not confirm the record once', async () => {
+    const webhookId = await unwoken(1);
+    const batch = env.DB.batch.bind(env.DB);
+    let trips = 0;
+    vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
+      ++trips === 2 ? Promise.reject(new Error('D1_ERROR: Network connection lost.')) : batch(statements),
+    );
+    expect(await consume(webhookId)).toMatchObject([{ status: 'delivered', attempts: 1, claimedUntil: 0 }]);
+    expect(tale.heard.got).toHaveLength(1);
+  });
+});

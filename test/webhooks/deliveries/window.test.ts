@@ -1,0 +1,139 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
+import { type Claimed, leaseMs } from '../../../src/webhooks/deliveries/claim.ts';
+import { firstWindow, widestWindow } from '../../../src/webhooks/deliveries/policy.ts';
+import { recordStatements, reportOf } from '../../../src/webhooks/deliveries/record.ts';
+import { attempted, claim, makeDue, minute, settled, unattempted } from '../../support/deliveries.ts';
+import { rows } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+
+const tale = story();
+const set = (webhookId: string, column: 'max_in_flight' | 'max_per_second', value: number) =>
+  rows(`update webhooks set ${column} = ?2 where id = ?1`, webhookId, value);
+const windowOf = async (webhookId: string) =>
+  (await rows('select window from webhook_health where webhook_id = ?1', webhookId))[0]?.window;
+
+/** Answers after some milliseconds. Returns how many calls were under way at the beginning of each. */
+function answersAfter(ms: number): number[] {
+  const underWay: number[] = [];
+  let now = 0;
+  tale.heard.answers(async () => {
+    underWay.push(++now);
+    await scheduler.wait(ms);
+    now--;
+    return new Response('ok');
+  });
+  return underWay;
+}
+const most = (counts: number[]) => Math.max(...counts);
+
+describe('the calls that a webhook may have in flight', () => {
+  it('start low, double while more is due and answers come in time, and end at fifty', async () => {
+    const hook = await tale.register();
+    const underWay = answersAfter(50);
+    await tale.happen(20);
+    await settled(hook.id, 20);
+    expect(most(underWay)).toBeGreaterThanOrEqual(firstWindow);
+    expect(most(underWay)).toBeLessThanOrEqual(2 * firstWindow);
+    await tale.happen(400, 'later');
+    await vi.waitFor(() => settled(hook.id, 420), 25_000);
+    expect(await windowOf(hook.id)).toBe(widestWindow);
+    expect(most(underWay)).toBeGreaterThan(4 * firstWindow);
+    expect(most(underWay)).toBeLessThanOrEqual(widestWindow);
+  }, 30_000);
+
+  it('do not grow for answers that take more than five seconds', () => {
+    const answered = (durationMs: number) => ({
+      key: {} as Claimed, // not looked at
+      status: 'delivered' as const,
+      attempt: { at: 0, durationMs, result: 'success' as const, status: 200, answer: '' },
+    });
+    const known = { failures: 0, window: 10, more: true };
+    expect(reportOf([answered(5000)], known)).toMatchObject({ widen: true });
+    expect(reportOf([answered(5001)], known)).toBeUndefined();
+    expect(reportOf([answered(10)], { ...known, more: false })).toBeUndefined();
+  });
+
+  it('never exceed what the operator allows', async () => {
+    const hook = await tale.register();
+    await set(hook.id, 'max_in_flight', 3);
+    const underWay = answersAfter(30);
+    await tale.happen(60);
+    await vi.waitFor(() => settled(hook.id, 60), 15_000);
+    expect(most(underWay)).toBe(3);
+  }, 20_000);
+
+  it('halve when the receiver is overloaded, once for all lanes that saw it so', async () => {
+    const hook = await tale.register();
+    await rows(
+      'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 40)',
+      hook.id,
+    );
+    tale.heard.answers(() => new Response('busy', { status: 503 }));
+    await tale.happen(1);
+    await attempted(hook.id);
+    expect(await windowOf(hook.id)).toBe(20);
+    const db = openDatabase(env);
+    const report = { failures: 1, successes: 0, overloaded: true, widen: false, window: 40 };
+    await transaction(db, recordStatements(db, hook.id, [], { report, now: Date.now() }));
+    expect(await windowOf(hook.id)).toBe(20);
+    await transaction(
+      db,
+      recordStatements(db, hook.id, [], { report: { ...report, window: 20 }, now: Date.now() }),
+    );
+    expect(await windowOf(hook.id)).toBe(10);
+  });
+
+  it('are one after an outage, and grow again as the backlog drains', async () => {
+    const hook = await tale.register();
+    tale.heard.answers(() => Promise.reject(new Error('connection refused')));
+    await tale.happen(5);
+    await vi.waitFor(async () => expect(await windowOf(hook.id)).toBe(1));
+    await tale.happen(300, 'later');
+    const underWay = answersAfter(50);
+    await makeDue(hook.id);
+    await minute();
+    await vi.waitFor(() => settled(hook.id, 305, ['delivered']), 25_000);
+    expect(most(underWay.slice(0, 3))).toBeLessThanOrEqual(2);
+    expect(most(underWay)).toBeGreaterThan(firstWindow);
+  }, 30_000);
+});
+
+describe('the calls that a webhook may have in a second', () => {
+  it('are as many as the operator allows, a quarter of them at once', async () => {
+    const hook = await tale.register();
+    await set(hook.id, 'max_per_second', 20);
+    const at: number[] = [];
+    tale.heard.answers(() => {
+      at.push(Date.now());
+      return new Response('ok');
+    });
+    await tale.happen(50);
+    await vi.waitFor(() => settled(hook.id, 50), 10_000);
+    const inTheSecondAfter = (start: number) => at.filter((ms) => ms >= start && ms < start + 1000).length;
+    expect(Math.max(...at.map(inTheSecondAfter))).toBeLessThanOrEqual(20 + 5);
+    expect(Math.max(...at) - Math.min(...at)).toBeLessThan(4000);
+  }, 15_000);
+
+  it('count for all its lanes together', async () => {
+    const hook = await tale.register();
+    await set(hook.id, 'max_per_second', 8);
+    await unattempted(hook.id, () => tale.happen(10));
+    const now = Date.now();
+    const claimed = async (ms: number) => (await claim(hook.id, 10, now + ms)).claimed.length;
+    expect([await claimed(0), await claimed(0), await claimed(100), await claimed(125)]).toEqual([
+      2, 0, 0, 1,
+    ]);
+    expect(await claimed(1000)).toBe(2);
+  });
+});
+
+it('a claim holds no more of a webhook than may be in flight', async () => {
+  const hook = await tale.register();
+  await unattempted(hook.id, () => tale.happen(12));
+  const now = Date.now();
+  expect((await claim(hook.id, 60, now)).claimed).toHaveLength(firstWindow);
+  expect((await claim(hook.id, 60, now)).claimed).toHaveLength(0);
+  expect((await claim(hook.id, 60, now + leaseMs + 1)).claimed).toHaveLength(firstWindow);
+});

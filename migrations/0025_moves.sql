@@ -1,4 +1,4 @@
--- Accounts on their way to another home (design 11). The old home has a row of it, and so has the new one.
+-- Accounts on their way to another home. The old home has a row of it, and so has the new one.
 create table moves (
   account_id    text primary key,
   role          text not null check (role in ('leaving', 'arriving')),

@@ -56,7 +56,7 @@ async function minute(env: Env, time: Date): Promise<void> {
 /** What a connector sends in, as `POST /ingest` takes it. */
 export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
 
-/** What `POST /ingest` answers: the envelope of spec 2.1, or that of a failure (design 5). */
+/** What `POST /ingest` answers: the envelope of success, or that of a failure. */
 export type IngestReply =
   | { status: 200; message: string; data: Outcome }
   | {
@@ -74,7 +74,7 @@ export type IngestReply =
  */
 export class Ingest extends WorkerEntrypoint<Env> {
   /**
-   * Takes in up to 500 records under an ingest key (design 8). It is the route itself that answers, so that
+   * Takes in up to 500 records under an ingest key. It is the route itself that answers, so that
    * whatever holds for one holds for the other. Never throws for a refusal: that is a reply.
    */
   async records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {

@@ -14,7 +14,7 @@ export async function newSecret(env: Env, kind: SecretKind): Promise<string> {
   return random + (await checksum(config(env).headerKeys, kind, random));
 }
 
-/** A secret as people carry it: behind the name of its home and a point, unless that is main (design 11). */
+/** A secret as people carry it: behind the name of its home and a point, unless that is main. */
 export const withHome = (home: string, secret: string): string =>
   home === mainHome ? secret : `${home}.${secret}`;
 

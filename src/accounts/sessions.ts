@@ -86,7 +86,7 @@ export function signInUrl(env: Env, { secret }: SignInLink): string {
   return `${origin}/portal/sign-in/${secret}`;
 }
 
-/** With several homes, a statement that refuses what these people want while their account is frozen (design 11). */
+/** With several homes, a statement that refuses what these people want while their account is frozen. */
 const unlessFrozen = (env: Env, db: Database, people: SQL) =>
   hasHomes(env)
     ? [

@@ -11,7 +11,7 @@ import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
 
 /**
- * Finds an item of a list by its id: a row of D1. In the archive (design 13) no index leads to it, unless it has changed
+ * Finds an item of a list by its id: a row of D1. In the archive no index leads to it, unless it has changed
  * in the last 31 days: there it is found by its time in the list's order, in milliseconds since 1970.
  *
  * @throws Refusal: unauthenticated, forbidden

@@ -7,7 +7,7 @@ import { capitalised, type List } from './lists/list.ts';
 import { lists } from './lists/registry.ts';
 import { readList } from './service.ts';
 
-/** A list for each registered one (spec 4.5). */
+/** A list for each registered one. */
 export const fleetRoutes = new Hono<App>();
 for (const { list } of lists) fleetRoutes.get(list.path, authenticate('api'), (c) => page(c, list));
 

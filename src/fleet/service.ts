@@ -26,7 +26,7 @@ export type ListRequest = {
 const maxStreams = 10;
 
 /**
- * Reads one page of a list (spec 8.1, design 7). Returns its items and the cursor of the next page, if there is one.
+ * Reads one page of a list. Returns its items and the cursor of the next page, if there is one.
  *
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */

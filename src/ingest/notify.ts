@@ -31,7 +31,7 @@ type Notifier<R, Row> = {
 export const notifierOf = (kind: Kind): Notifier<IngestRecord, object> | undefined =>
   (notifiers as { [kind: string]: Notifier<IngestRecord, object> })[kind]; // to be given this kind's records
 
-/** A safety event's notification (spec 2.5). What its vehicle adds is written by the statement. */
+/** A safety event's notification. What its vehicle adds is written by the statement. */
 function eventNotification(
   _: Source,
   { recipients }: RecordOf<'safetyEvent'>,
@@ -57,8 +57,8 @@ function eventNotification(
 }
 
 /**
- * The notification of one level of an accident (spec 2.6). A false alarm is told of as level 2 that is not accurate:
- * verification has ended, and it was none (design 12).
+ * The notification of one level of an accident. A false alarm is told of as level 2 that is not accurate:
+ * verification has ended, and it was none.
  */
 function accidentNotification(
   { connectionId, tSP }: Source,

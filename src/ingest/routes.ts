@@ -9,7 +9,7 @@ import { starter } from '../webhooks/deliveries/consumer.ts';
 import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
 
-/** Where connectors send in records (design 8). */
+/** Where connectors send in records. */
 export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest'), takeIn);
 
 const largestBody = 1024 * 1024;

@@ -10,7 +10,7 @@ export type RowOf<K extends Kind> = ReturnType<RecordKindOf<K>['toRow']>;
 
 type Variant = v.ObjectSchema<{ kind: v.LiteralSchema<Kind, undefined> }, undefined>;
 
-/** One thing that a connector sends in (design 8). */
+/** One thing that a connector sends in. */
 export const IngestRecord = v.variant(
   'kind',
   recordKinds.map(({ record }) => record as unknown as Variant), // every kind's schema is one of an object with `kind`

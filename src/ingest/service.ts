@@ -17,7 +17,7 @@ const recordsPerPart = 100;
 
 /**
  * Takes in up to 500 records of one connection, with the notifications and deliveries that follow from them, as one
- * transaction (design 8); while other accounts are active, in several, each of which may be repeated. Records are
+ * transaction; while other accounts are active, in several, each of which may be repeated. Records are
  * refused one by one. With `notify: false` nobody is told, now or later. Returns what became of the records; `start`
  * is told of new deliveries after each transaction, for a later one may fail.
  *

@@ -3,7 +3,7 @@ import { invalid } from './errors.ts';
 import { limitUpTo, Timestamp } from './fields.ts';
 
 /**
- * How lists read their query: each schema takes all values of one parameter (spec 8.1, design 7). Metadata says what
+ * How lists read their query: each schema takes all values of one parameter. Metadata says what
  * a client writes, as JSON Schema for the API's document.
  */
 const last = v.pipe(

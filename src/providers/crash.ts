@@ -1,6 +1,6 @@
 import type { ProviderRecord } from './connector.ts';
 
-/** What a provider says of a crash: how far it has come (design 12), and where its report is. */
+/** What a provider says of a crash: how far it has come, and where its report is. */
 export type Crash = { vin: unknown; level: number; dismissed: boolean; reportUrl: unknown };
 
 /**

@@ -1,7 +1,7 @@
 import { type FeedName, feedNames } from './connector.ts';
 import type { Planned } from './plan.ts';
 
-/** As connections have it (design 7): 1 healthy, 2 warning, 3 unavailable, 4 degraded. */
+/** As connections have it: 1 healthy, 2 warning, 3 unavailable, 4 degraded. */
 export type HealthStatus = 1 | 2 | 3 | 4;
 
 /** A feed that has failed for this long is late. */
@@ -14,7 +14,7 @@ const quietMs = 3 * lateMs;
 export const silentMs = 24 * 60 * 60_000;
 
 /**
- * How a connection is doing (design 14): unavailable when the provider refuses its credential, or when nothing could be
+ * How a connection is doing: unavailable when the provider refuses its credential, or when nothing could be
  * pulled for a day; degraded when some of its feeds fail, and with a warning when all of them do.
  */
 export function healthOf(

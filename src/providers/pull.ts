@@ -42,7 +42,7 @@ export async function startPulls(env: Env, now = Date.now()): Promise<number> {
 
 /**
  * Gives each of these connections a turn, side by side: it pulls what is due, page by page, through the write of
- * `/ingest` (design 14). Those that are not done are asked for again. Never throws: what fails is logged, and a claim
+ * `/ingest`. Those that are not done are asked for again. Never throws: what fails is logged, and a claim
  * that nobody releases lapses.
  */
 export async function pull(env: Env, ids: string[]): Promise<void> {

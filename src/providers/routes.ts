@@ -7,7 +7,7 @@ import { ok } from '../platform/http/envelope.ts';
 import { limitByAddress, refuseIfOver } from '../platform/http/limits.ts';
 import { ring } from './trigger.ts';
 
-/** Where providers' webhooks ring (design 14): the call carries no data, it only makes a pull due. */
+/** Where providers' webhooks ring: the call carries no data, it only makes a pull due. */
 export const providerRoutes = new Hono<App>().post('/providers/:connectionId/webhook', takeCall);
 
 const largestBody = 1024 * 1024;

@@ -27,7 +27,7 @@ const lowestPort = 1024;
 
 /**
  * Why `url` cannot receive deliveries, or undefined if it can: the same policy when a webhook is saved and when it
- * is called (design 6). Names are checked as names; on Workers, what they resolve to cannot be pinned.
+ * is called. Names are checked as names; on Workers, what they resolve to cannot be pinned.
  */
 export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
   const parsed = URL.parse(url);

@@ -10,7 +10,7 @@ import { ok } from '../platform/http/envelope.ts';
 import { parseWebhook, type WebhookOutput } from './schema.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook, type Webhook } from './service.ts';
 
-/** The webhook resource (spec 4.1–4.4). */
+/** The webhook resource. */
 export const webhookRoutes = new Hono<App>()
   .get('/webhooks', authenticate('api'), list)
   .post('/webhook', authenticate('api'), create)

@@ -43,7 +43,7 @@ const CustomHeaders = v.pipe(
   v.metadata({ type: 'object', maxProperties: 50, additionalProperties: { type: 'string' } }),
 );
 
-/** What a client sends to create or replace a webhook (spec 2.2, design 6). */
+/** What a client sends to create or replace a webhook. */
 export const WebhookInput = v.object({
   connectionIds: v.pipe(
     v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
@@ -96,7 +96,7 @@ function isVisible(url: string): boolean {
   return isPrintable(url) && !/[\s\p{Cf}]/u.test(url);
 }
 
-/** A webhook as clients see it (spec 2.2). */
+/** A webhook as clients see it. */
 export const WebhookOutput = v.object({
   id: v.pipe(v.string(), v.uuid()),
   connectionIds: v.array(v.pipe(v.string(), v.uuid())),
@@ -125,7 +125,7 @@ const urlProblems = {
 } satisfies Record<ReceiverProblem, { message: string; field: string }>;
 
 /**
- * Validates the body of a create or update. Where the messages of spec 4.2 apply they come first; `errors` names
+ * Validates the body of a create or update. Messages that the contract fixes come first; `errors` names
  * every invalid field.
  *
  * @throws Refusal: invalid

@@ -14,7 +14,7 @@ import { webhookToNote } from './noted.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
 import type { WebhookInput } from './schema.ts';
 
-/** A webhook as its account sees it (spec 2.2); `createdAt` in milliseconds since 1970. */
+/** A webhook as its account sees it; `createdAt` in milliseconds since 1970. */
 export type Webhook = WebhookInput & { id: string; createdAt: number };
 
 /** What the account's people call a webhook. Neither the API nor receivers see it. */
@@ -25,7 +25,7 @@ export type StoredWebhook = Webhook & Labels & { revision: string };
 
 const maxWebhooks = 1000;
 
-/** All webhooks of the caller's account, oldest first (spec 4.1). */
+/** All webhooks of the caller's account, oldest first. */
 export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {
   const [rows] = await asCaller(
     env,
@@ -47,7 +47,7 @@ export async function findWebhook(env: Env, caller: Caller, id: string): Promise
 }
 
 /**
- * Creates a webhook, active at once (spec 4.2).
+ * Creates a webhook, active at once.
  *
  * @throws Refusal: invalid, for connection ids of others, a url in use, or more than 1,000 webhooks
  */
@@ -79,7 +79,7 @@ export async function createWebhook(
 }
 
 /**
- * Replaces a webhook's configuration, which then also applies to deliveries that are still pending (spec 4.3).
+ * Replaces a webhook's configuration, which then also applies to deliveries that are still pending.
  * With a `revision`, only if the webhook has not been saved since that was read. Without `labels` it keeps its own.
  *
  * @throws Refusal: invalid, for an unknown id or another revision, and as for `createWebhook`
@@ -117,7 +117,7 @@ export async function updateWebhook(
 }
 
 /**
- * Deletes a webhook: its pending deliveries end as cancelled, and nothing more is sent (spec 4.4). A consumer that
+ * Deletes a webhook: its pending deliveries end as cancelled, and nothing more is sent. A consumer that
  * had already claimed some of them can still start a call, for a few seconds: this returns when that is over.
  *
  * @throws Refusal: invalid, for an unknown id

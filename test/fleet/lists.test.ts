@@ -14,7 +14,7 @@ const day = 'from=2026-11-20&to=2026-11-21';
 const sourceIds = async (path: string, connection?: string) =>
   (await list(path, connection)).data.map(({ sourceId }) => sourceId);
 
-describe('items have every field of design 7', () => {
+describe('items have every field of the contract', () => {
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
   it('a connection', async () => {

@@ -22,7 +22,7 @@ declare module 'hono' {
 }
 
 /**
- * Admits holders of a credential of `scope` (spec 5, design 4). KV says who is calling; the first batch of
+ * Admits holders of a credential of `scope`. KV says who is calling; the first batch of
  * `asCaller` checks that the credential is still good, before anything of the account is read. What we do not recognise
  * as ours is counted by address before it is looked up anywhere; a credential of ours never depends on its neighbours.
  *

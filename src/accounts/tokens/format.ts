@@ -15,7 +15,7 @@ const keyedLength = 11;
 const crcLength = 6;
 
 /**
- * A new credential (design 4): prefix, the name of its home unless that is main (design 11), 43 characters and a CRC-32
+ * A new credential: prefix, the name of its home unless that is main, 43 characters and a CRC-32
  * of all this, in base64url. Of the 43 characters, 32 are 24 random bytes, and 11 a keyed checksum that tells credentials
  * of ours from others that are merely well-formed.
  */

@@ -48,7 +48,7 @@ export type NewToken = {
 
 /**
  * Issues a credential in the caller's account: an ingest key for a connection, otherwise an API token. The
- * `value` in the result is never available again (spec 5.3).
+ * `value` in the result is never available again.
  *
  * @throws Refusal: invalid, when the account or connection does not exist, or has as many as it can
  */

@@ -14,7 +14,7 @@ export type PullSize = { connections: number; minutes: number; everyMs: number; 
 const perAccount = 50;
 const minuteMs = 60_000;
 
-/** An event must be told within this of being at the provider (design 14). */
+/** An event must be told within this of being at the provider. */
 const maxFreshMs = 90_000;
 
 /**

@@ -5,7 +5,7 @@ import type { Certificates } from './certificates.ts';
 
 const demoFile = join(localDirectory, 'demo.json');
 
-/** What a program needs to use the local service (design 10). */
+/** What a program needs to use the local service. */
 export type Demo = {
   baseUrl: string;
   accountId: string;

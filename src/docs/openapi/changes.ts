@@ -5,7 +5,7 @@ import { examples } from './examples.ts';
 import { pageRefusals, parameter, parameterRef, refused } from './list-parts.ts';
 import type { Operation } from './operation.ts';
 
-/** The change feed: our addition to the specification (design 12). */
+/** The change feed: our addition to the specification. */
 export const changeFeed: Operation = {
   method: 'get',
   path: '/changes',

@@ -21,7 +21,7 @@ import type { Operation, Refused } from './operation.ts';
 import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
 
-/** The document of the client API, served at `/openapi.json` (spec 2–9). */
+/** The document of the client API, served at `/openapi.json`. */
 export const clientDocument = (): Json =>
   document({
     title: 'Fleet Data Service',
@@ -109,7 +109,7 @@ const webhookReply = (message: string) => ({
   example: examples.Webhook,
 });
 
-/** The only 400 of a request that has nothing to get wrong: query and Connection-Id are ignored (spec 4.1). */
+/** The only 400 of a request that has nothing to get wrong: query and Connection-Id are ignored. */
 const notHttp: Json = {
   description:
     'The request is not valid HTTP, for example because of a malformed header. It is refused before it reaches ' +

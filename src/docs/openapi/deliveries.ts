@@ -1,7 +1,7 @@
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 
-/** What the service calls: the `webhooks` of the document (spec 2.4–2.6 and 6, design 9). */
+/** What the service calls: the `webhooks` of the document. */
 export const deliveries = (): Json => ({
   event: delivery({
     id: 'eventDelivery',

@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts';
 
 const { from, to, ...filters } = deliveryFilters;
 
-/** The list of deliveries: our addition to the specification (design 12). */
+/** The list of deliveries: our addition to the specification. */
 export const deliveryList: Operation = {
   method: 'get',
   path: '/deliveries',

@@ -7,7 +7,7 @@ import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from '.
 import type { Operation, Refused } from './operation.ts';
 import { itemName } from './resources.ts';
 
-/** The operations of all lists (spec 4.5, design 7). */
+/** The operations of all lists. */
 export const listOperations = (): Operation[] =>
   lists.map((resource) => listOperation(resource.list, itemName(resource)));
 

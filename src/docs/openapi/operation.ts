@@ -82,7 +82,7 @@ export function written(operation: Operation): Json {
   };
 }
 
-/** The component of a reply's envelope (spec 2.1). */
+/** The component of a reply's envelope. */
 export const envelope = ({ data, paged, resumable }: Reply): Json => ({
   type: 'object',
   description: 'The envelope around what was asked for.',

@@ -18,7 +18,7 @@ import { pulls, ring } from './operator-pulls.ts';
 import { accounts, connections, people, service, tokens } from './operator-routes.ts';
 import { recordSchemas } from './resources.ts';
 
-/** The document of what connectors and operators call, served at `/openapi.operator.json` (design 8 and 10). */
+/** The document of what connectors and operators call, served at `/openapi.operator.json`. */
 export const operatorDocument = (): Json =>
   document({
     title: 'Fleet Data Service, for connectors and operators',

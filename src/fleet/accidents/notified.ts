@@ -24,7 +24,7 @@ export const dismissedAfter = (record: SQL): SQL => sql`
   end`;
 
 /**
- * The levels that count as told after this record, as bits; what it adds to them is told (design 12). A false alarm
+ * The levels that count as told after this record, as bits; what it adds to them is told. A false alarm
  * adds level 2 if level 1 was told: verification has ended, and it was none. Otherwise it adds nothing.
  */
 export const toldAfter = (record: SQL): SQL => sql`

@@ -12,7 +12,7 @@ export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
 
 /**
- * Where hot data begins (design 13): records from before this time, in milliseconds since 1970, are in the archive or
+ * Where hot data begins: records from before this time, in milliseconds since 1970, are in the archive or
  * will be. It is the beginning of a day, UTC; -Infinity without an archive.
  */
 export function hotSince(env: Env, now = Date.now()): number {

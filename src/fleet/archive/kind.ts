@@ -1,7 +1,7 @@
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { AccountTable } from '../../platform/db/tables.ts';
 
-/** A kind of record that is archived (design 13). */
+/** A kind of record that is archived. */
 export type ArchiveKind = {
   /** As its list's path has it: `safety-events`. */
   name: string;

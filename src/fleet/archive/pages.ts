@@ -49,7 +49,7 @@ const moreDays = 8;
 const enoughBytes = 0.9 * maxPageBytes;
 
 /**
- * Cuts one page (spec 8.1, design 13) that continues from the archive into D1, or back. What the catalog says of its
+ * Cuts one page that continues from the archive into D1, or back. What the catalog says of its
  * first days is read together with D1's rows up to the end of these days, in the batch of the caller's token check: a
  * day that moves meanwhile is read from both, and each of its rows is shown once.
  *

@@ -22,7 +22,7 @@ export type FeedRequest = { connectionId: string | undefined; query: Record<stri
 export type FeedPage = { items: Change[]; next?: string; resume: string };
 
 /**
- * Reads what changed after a cursor, or in the last 30 days, in the order in which the service learned it (design 12).
+ * Reads what changed after a cursor, or in the last 30 days, in the order in which the service learned it.
  * Of several changes of a record a page has one, with its current state. A page is short, with a next one, when it
  * has covered `maxRows`, when the filters have let too few of `maxScanned` rows pass, or when it would exceed
  * `maxPageBytes`.

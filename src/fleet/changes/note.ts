@@ -14,7 +14,7 @@ export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
 
 /**
  * Notes, at the end of the transaction that upserts records, which of them it has changed: those whose `updated_at` is
- * `now`. Writes one row, or none when nothing has changed (design 12).
+ * `now`. Writes one row, or none when nothing has changed.
  */
 export function noteWritten(db: Database, source: ChangeSource, written: Written[]) {
   const { accountId, connectionId, now } = source;

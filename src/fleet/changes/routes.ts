@@ -5,7 +5,7 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
 import { readChanges } from './feed.ts';
 
-/** What changed, in the order in which the service learned it (design 12). */
+/** What changed, in the order in which the service learned it. */
 export const changeRoutes = new Hono<App>().get('/changes', authenticate('api'), page);
 
 async function page(c: Context) {

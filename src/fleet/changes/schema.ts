@@ -34,7 +34,7 @@ export const expiredCursor = {
   must: 'must be at most 30 days old: list everything again, and begin with cursor=now',
 };
 
-/** One record that changed, as clients read it (design 12). */
+/** One record that changed, as clients read it. */
 export const Change = v.object({
   kind: v.string(),
   id: v.pipe(v.string(), v.uuid()),

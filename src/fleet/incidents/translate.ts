@@ -1,7 +1,7 @@
 import { defaultRisks, type IncidentType, incidentTypeOf, plain } from './types.ts';
 import { type Meaning, means, noIncident, providerWords } from './words.ts';
 
-/** A connection's feed: whose words it uses, and a map of its own, which wins over them (design 8). */
+/** A connection's feed: whose words it uses, and a map of its own, which wins over them. */
 export type Feed = { provider: string; incidentTypeMap?: Record<string, string[]> | undefined };
 
 /**

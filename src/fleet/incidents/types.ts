@@ -1,4 +1,4 @@
-/** The normalised incident types, with the risk of each when the provider gives none (design 8). */
+/** The normalised incident types, with the risk of each when the provider gives none. */
 export const defaultRisks = {
   Crash: 5,
   'Near Crash': 4,

@@ -110,7 +110,7 @@ const table = tableOf(
 );
 
 /**
- * Accidents (design 12). A record is one level of an accident; a row, and an item of the list, is the accident that
+ * Accidents. A record is one level of an accident; a row, and an item of the list, is the accident that
  * its records make up, as `src/fleet/accidents/` puts it together. `told` has a bit for each level that was told.
  */
 export const accidents = {

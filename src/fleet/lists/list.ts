@@ -8,7 +8,7 @@ import { archiveKindOf } from './archived.ts';
 import type { Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
 
-/** What declares a list (design 7). */
+/** What declares a list. */
 export type ListDeclaration<N extends string = string> = {
   path: `/${string}`;
   /** The key of an item's identifier, if it is not `id`. */
@@ -20,10 +20,10 @@ export type ListDeclaration<N extends string = string> = {
   /** Whether requests may, or must, give `from` and `to`; otherwise these are ignored. */
   range?: 'optional' | 'required';
   filters?: { [parameter: string]: Filter<N> };
-  /** Whether the list is our addition to the specification (design 12). */
+  /** Whether the list is our addition to the specification. */
   addition?: boolean;
   /**
-   * Whether items of days long past move to the archive (design 13), and how one that comes in again is put together
+   * Whether items of days long past move to the archive, and how one that comes in again is put together
    * with what is there, if the newer version does not simply win.
    */
   archived?: boolean | Required<Pick<ArchiveKind, 'combine'>>;

@@ -5,7 +5,7 @@ import type { Feed } from '../incidents/translate.ts';
 import type { Cell, Field, Fields } from './field.ts';
 import { text } from './field-types.ts';
 
-/** What declares a kind of record (design 8). */
+/** What declares a kind of record. */
 export type RecordDeclaration<K extends string, F extends Fields> = {
   kind: K;
   /** A sourceId that a provider might give, for examples. */

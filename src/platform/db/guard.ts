@@ -27,7 +27,7 @@ export type Near = {
 /**
  * The guard of all account data. Opens the account's database and runs what `statements` builds as one
  * transaction for `caller`, whose token or session must be active, unexpired and of an active account, and whose
- * person must have the role that this needs, or nothing is read or changed (design 4). A `connectionId` that the
+ * person must have the role that this needs, or nothing is read or changed. A `connectionId` that the
  * request names must be the account's. Returns the statements' results.
  *
  * @throws Refusal: unauthenticated, forbidden, not allowed, invalid, unavailable, or what a `refuseUnless` names
@@ -63,7 +63,7 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
 
 /**
  * Where there are several homes, what refuses because the account, whose row is `a`, lives in another, or is about to
- * and this would write (design 11).
+ * and this would write.
  */
 function isElsewhere(work: readonly BatchItem<'sqlite'>[]): SQL {
   const writes = work.some((item) => !isRead(textOf(item)));

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { hasHomes } from '../homes/homes.ts';
 
 /*
- * Conditions for what works for all accounts of a home: some of these may be on their way to another one (design 11).
+ * Conditions for what works for all accounts of a home: some of these may be on their way to another one.
  * With a single home there are none, and statements are as they were.
  */
 

@@ -64,7 +64,7 @@ const maxReadBytes = 4 * maxPageBytes;
 const maxUnweighed = 110;
 
 /**
- * Cuts one keyset page (spec 8.1, design 7): one statement over one index range for each value of the lead,
+ * Cuts one keyset page: one statement over one index range for each value of the lead,
  * in the batch of the caller's token check. A page is short, with a next one, when its filters have let
  * too few of `maxScanned` rows pass, or when it would exceed `maxPageBytes`.
  *

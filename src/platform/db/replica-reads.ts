@@ -14,7 +14,7 @@ const trusts = newTrusts();
 /**
  * What `asCaller` does, for statements that only read and may show what was true a moment ago. Where there are replicas,
  * somebody with a token reads the nearest one, which runs the same transaction, and the primary says whether the token
- * is good: within the last two seconds, or at the same time (design 11). A session's reads follow each other in time.
+ * is good: within the last two seconds, or at the same time. A session's reads follow each other in time.
  *
  * @throws Refusal: as `asCaller`; never on the word of a replica
  */

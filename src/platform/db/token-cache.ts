@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 
-/** For how long the check of a token is trusted, in milliseconds since before it was sent (design 11). */
+/** For how long the check of a token is trusted, in milliseconds since before it was sent. */
 export const trustMs = 2000;
 
 /**

@@ -3,7 +3,7 @@ import { mainHome } from './names.ts';
 export { homeName, mainHome } from './names.ts';
 
 /**
- * Where accounts live: a home is a D1 database with its queue and its archive (design 11). To the rest of the service a
+ * Where accounts live: a home is a D1 database with its queue and its archive. To the rest of the service a
  * home is an `Env` whose `DB`, `DELIVERIES` and `ARCHIVE` are its own, so that nothing else knows which home it works in.
  */
 type Family = { name: string; homes: Map<string, Env> };

@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 /**
  * Reads a JSON body of at most `limitBytes`.
  *
- * @throws Refusal: not json, too large, or invalid when it is not UTF-8 or not JSON (design 5)
+ * @throws Refusal: not json, too large, or invalid when it is not UTF-8 or not JSON
  */
 export async function readJson(c: Context, limitBytes: number): Promise<unknown> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();

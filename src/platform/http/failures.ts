@@ -24,7 +24,7 @@ const statuses = {
   unhealthy: 503,
 } satisfies Record<ReportedFailure['kind'], ContentfulStatusCode>;
 
-/** Renders anything thrown as JSON, for API clients (design 5). */
+/** Renders anything thrown as JSON, for API clients. */
 export function renderFailure(error: unknown, c: Context): Response {
   const failure = failureOf(error, c);
   const status = statusOf(failure.kind);

@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 
 /**
  * Has the rest of a request happen in the home that its credential names, or in the one that its account is known to
- * have moved to (design 11).
+ * have moved to.
  *
  * @throws Refusal: unavailable, when the home's bindings are gone
  */

@@ -14,7 +14,7 @@ import { page } from '../ui/layout.tsx';
 import { Empty, Pager, Panel } from '../ui/parts.tsx';
 import { expiresSoon, NewTokenNote, TokenTable } from './token-parts.tsx';
 
-/** Settings, API Tokens (spec 5.3 and 5.4). */
+/** Settings, API Tokens. */
 export const tokenPages = new Hono<App>()
   .get('/settings/tokens', (c) => list(c, { draft: fresh }))
   .post('/settings/tokens', limitActions, generate)

@@ -5,7 +5,7 @@ import { get } from './lists.ts';
 import { readLogin, usualServer } from './login.ts';
 import { type Api, open, pageMs } from './rpc.ts';
 
-/** Geotab (design 14), by the API of MyGeotab. What is known of it, and how sure that is, is said where it matters. */
+/** Geotab, by the API of MyGeotab. What is known of it, and how sure that is, is said where it matters. */
 export const geotab: Connector<Api> = {
   provider: 'geotab',
   name: 'Geotab',

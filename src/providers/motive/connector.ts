@@ -6,7 +6,7 @@ import { drivers, trips, vehicles } from './fleet.ts';
 import { events } from './safety.ts';
 import { isSigned } from './signature.ts';
 
-/** Motive (design 14). What is known of its API, and how sure that is, is said where it matters. */
+/** Motive. What is known of its API, and how sure that is, is said where it matters. */
 export const motive: Connector<Api> = {
   provider: 'motive',
   name: 'Motive',

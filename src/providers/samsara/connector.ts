@@ -171,7 +171,7 @@ async function beginTrips(api: Api, from: number): Promise<TripPass> {
   return { ids, vehicles: next, after: null, beganAt, from };
 }
 
-/** Samsara (design 14). What is known of its API, and how sure that is, is said where it matters. */
+/** Samsara. What is known of its API, and how sure that is, is said where it matters. */
 export const samsara: Connector<Api> = {
   provider: 'samsara',
   name: 'Samsara',

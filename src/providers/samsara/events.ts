@@ -39,7 +39,7 @@ export function eventRecords(item: unknown): ProviderRecord[] {
 }
 
 /**
- * How far a crash has come (design 12); undefined for what is none. That Samsara offers a report says nothing: it always does. An event that was
+ * How far a crash has come; undefined for what is none. That Samsara offers a report says nothing: it always does. An event that was
  * dismissed as minor was a crash all the same.
  */
 export function crashOf(item: unknown) {

@@ -7,7 +7,7 @@ import { drivers, trips, vehicles } from './fleet.ts';
 import { events } from './safety.ts';
 import { isSigned } from './signature.ts';
 
-/** Terminal (design 14), which reads telematics of many providers. */
+/** Terminal, which reads telematics of many providers. */
 export const terminal: Connector<Api> = {
   provider: 'terminal',
   name: 'Terminal',

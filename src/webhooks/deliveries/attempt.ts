@@ -12,7 +12,7 @@ const maxReadBytes = 4096;
 const maxReadMs = 1000;
 const maxKeptBytes = 1024;
 
-/** The headers of every call to a receiver. `custom` ones can replace ours only for User-Agent (spec 2.4). */
+/** The headers of every call to a receiver. `custom` ones can replace ours only for User-Agent. */
 export function headersFor(custom: Record<string, string>): Record<string, string> {
   const named = Object.keys(custom).some((name) => name.toLowerCase() === 'user-agent');
   // What describes the body was refused only later: webhooks may still have it.
@@ -25,7 +25,7 @@ export function headersFor(custom: Record<string, string>): Record<string, strin
 }
 
 /**
- * Makes one HTTP call of a delivery (design 9, spec 2.4). The status decides as soon as the reply's headers are in; the
+ * Makes one HTTP call of a delivery. The status decides as soon as the reply's headers are in; the
  * body is only read for the log. Never throws: a failure is an outcome.
  */
 export async function attempt({ url, httpVerb, headers }: Receiver, call: Call): Promise<Outcome> {

@@ -5,7 +5,7 @@ import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
 import { widestWindow } from './policy.ts';
 
 /**
- * Cancels the pending deliveries of a deleted webhook that no call is under way for (spec 4.4). The sweep finds what is
+ * Cancels the pending deliveries of a deleted webhook that no call is under way for. The sweep finds what is
  * left.
  */
 export async function cancelDeleted(env: Env, webhookId: string): Promise<void> {

@@ -32,7 +32,7 @@ const forAccidents = crews(40);
 const retrySeconds = 10;
 
 /**
- * Handles one message: works for a webhook, or goes on with the fan-out of a large call (design 9). Never throws: what
+ * Handles one message: works for a webhook, or goes on with the fan-out of a large call. Never throws: what
  * fails is logged and tried again after ten seconds; what is lost is found by the sweep.
  */
 export async function handle(env: Env, message: DeliveryMessage): Promise<void> {

@@ -20,8 +20,7 @@ const webhooksIn = (deliveries: number, notifications: number): number =>
   Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
 
 /**
- * The statements that give each webhook that subscribes to them a pending delivery of each untold notification
- * (spec 6.1), as far as one transaction goes; a fan-out remembers the rest, for `continueFanOut`. They run in this
+ * The statements that give each webhook that subscribes to them a pending delivery of each untold notification, as far as one transaction goes; a fan-out remembers the rest, for `continueFanOut`. They run in this
  * order, before the notifications and records are written. The notifications are all of one type; the transaction has
  * `inAll` of it.
  */

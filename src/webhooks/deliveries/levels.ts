@@ -11,7 +11,7 @@ const lastLevel = 3;
 
 /**
  * Makes new deliveries of an accident's levels wait, up to a minute, while a level below them is pending for the same
- * webhook: a receiver then sees the levels in order, unless it takes long (design 9). Runs in the transaction that
+ * webhook: a receiver then sees the levels in order, unless it takes long. Runs in the transaction that
  * adds the deliveries, after their notifications, of the time `createdAt`, are written. `webhooks` are those that have
  * just been served.
  */

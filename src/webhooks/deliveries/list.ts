@@ -14,7 +14,7 @@ import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 import { failedOldestFirst, ofEvent, oldestFirst, pendingAsDue, type Walk } from './walks.ts';
 
 /**
- * Reads one page of the deliveries for the account's webhooks, webhook by webhook (design 12). Returns its items and
+ * Reads one page of the deliveries for the account's webhooks, webhook by webhook. Returns its items and
  * the cursor of the next page, if there is one. A page is short, with a next one, when its filters have let too few
  * of `maxScanned` deliveries pass. Items are so small that 500 of them stay far below `maxPageBytes`.
  *

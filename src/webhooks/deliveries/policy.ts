@@ -13,7 +13,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** The waits after the 1st, 2nd, … failed attempt (design 9); after the 10th a delivery has failed. */
+/** The waits after the 1st, 2nd, … failed attempt; after the 10th a delivery has failed. */
 export const schedule = [
   5 * second,
   5 * minute,

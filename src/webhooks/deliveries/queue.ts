@@ -26,7 +26,7 @@ export type DeliveryMessage = Wake | FanOut;
 /** Says that connections are due to pull from their providers. */
 export type Pull = { pull: string[] };
 
-/** What the queue carries; in homes other than main with the home's name (design 11). */
+/** What the queue carries; in homes other than main with the home's name. */
 export type QueueMessage = (DeliveryMessage | Pull) & { home?: string };
 
 const perSend = 100;

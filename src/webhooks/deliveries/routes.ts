@@ -4,7 +4,7 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
 import { readDeliveries } from './list.ts';
 
-/** What has become of notifications, for customers to read (design 12). */
+/** What has become of notifications, for customers to read. */
 export const deliveryRoutes = new Hono<App>().get('/deliveries', authenticate('api'), list);
 
 async function list(c: Context) {

@@ -22,8 +22,7 @@ export const pendingWebhooks: SQL = sql`
     from hooks where hooks.id is not null)`;
 
 /**
- * Finds what was lost: wakes webhooks whose first due delivery nobody has claimed, and fan-outs that have stopped
- * (design 9). Stores since when the oldest of these deliveries has been due, for `/health`. Returns how many messages
+ * Finds what was lost: wakes webhooks whose first due delivery nobody has claimed, and fan-outs that have stopped. Stores since when the oldest of these deliveries has been due, for `/health`. Returns how many messages
  * it sent.
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {

@@ -39,7 +39,7 @@ const turnPatienceMs = 5_000;
 /**
  * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
  * transaction of the next claim, until a claim comes back empty or it is no longer `inTime`, which is asked before each
- * transaction (design 9). `onFull` is called after each claim that leaves work for other lanes, with the number of lanes
+ * transaction. `onFull` is called after each claim that leaves work for other lanes, with the number of lanes
  * that there is work for.
  *
  * @throws Refusal: unavailable, or whatever D1 throws; claims then lapse, and the sweep wakes what they held

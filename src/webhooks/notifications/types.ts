@@ -1,4 +1,4 @@
-/** The notification types of spec 2.3. As bits, they are also how D1 keeps a set of them. */
+/** The notification types. As bits, they are also how D1 keeps a set of them. */
 export const ACCIDENT = 1;
 export const EVENT = 2;
 export type NotificationType = typeof ACCIDENT | typeof EVENT;
@@ -7,7 +7,7 @@ export const notificationTypes = [ACCIDENT, EVENT] as const;
 /** The level that an event's notification has; an accident's are 1 to 3. */
 export const EVENT_LEVEL = 0;
 
-/** Accident levels: first detection, verified, report-ready (spec 2.3). */
+/** Accident levels: first detection, verified, report-ready. */
 export const accidentLevels = [1, 2, 3] as const;
 
 /** What a notification of a level is about: only an event has level 0. */

@@ -36,7 +36,7 @@ const told = async (hookId: string, count: number) => {
 };
 
 describe('an accident in the list', () => {
-  it('has every field of design 12', async () => {
+  it('has every field of the contract', async () => {
     await send(vehicle(), accident({ reportUrl: 'https://reports.example.com/1?key=a b' }));
     expect(await list()).toEqual([
       {

@@ -37,7 +37,7 @@ async function linksOf(path: string, label: string) {
 }
 
 describe('settings', () => {
-  it('are in the menu, and have the tabs API Tokens (spec 5.3), People, Notifications, Audit log and Account', async () => {
+  it('are in the menu, and have the tabs API Tokens, People, Notifications, Audit log and Account', async () => {
     const settings = { name: 'Settings', href: '/portal/settings' };
     expect(await linksOf('/portal/connections', 'Main')).toContainEqual(settings);
     expect((await ask('GET', settings.href, { cookie: ann.cookie })).headers.get('location')).toBe(

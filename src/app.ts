@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { changeRoutes } from './fleet/changes/routes.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { healthRoutes } from './operator/health/routes.ts';
@@ -34,7 +33,6 @@ app.use(async (c, next) => {
 app.route('/', webhookRoutes);
 app.route('/', deliveryRoutes);
 app.route('/', fleetRoutes);
-app.route('/', changeRoutes);
 app.route('/', ingestRoutes);
 app.route('/', providerRoutes);
 app.route('/', healthRoutes);

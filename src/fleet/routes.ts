@@ -3,13 +3,15 @@ import { authenticate } from '../accounts/tokens/authenticate.ts';
 import { connectionIdOf } from '../platform/http/connection-id.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
+import { readChanges } from './changes/feed.ts';
 import { capitalised, type List } from './lists/list.ts';
 import { lists } from './lists/registry.ts';
 import { readList } from './service.ts';
 
-/** A list for each registered one. */
+/** A list for each registered one, and what changed in them. */
 export const fleetRoutes = new Hono<App>();
 for (const { list } of lists) fleetRoutes.get(list.path, authenticate('api'), (c) => page(c, list));
+fleetRoutes.get('/changes', authenticate('api'), changes);
 
 async function page(c: Context, list: List) {
   const { items, next } = await readList(c.env, c.get('caller'), list, {
@@ -17,4 +19,13 @@ async function page(c: Context, list: List) {
     query: c.req.queries(),
   });
   return ok(c, capitalised(list.plural), items, next);
+}
+
+/** In the order in which the service learned it. */
+async function changes(c: Context) {
+  const { items, next, resume } = await readChanges(c.env, c.get('caller'), {
+    connectionId: connectionIdOf(c),
+    query: c.req.queries(),
+  });
+  return ok(c, 'Changes', items, next, { resume });
 }

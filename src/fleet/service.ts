@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { decodeCursor, encodeCursor, invalidCursor } from '../platform/db/cursor.ts';
+import { decodePosition, encodePosition, invalidCursor } from '../platform/db/cursor.ts';
 import { jsonList } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { connectionIds } from '../platform/db/merge.ts';
@@ -39,7 +39,7 @@ export async function readList<T>(
   const { limit, cursor, from, to, ...values } = parse(querySchema(list), query);
   const range = rangeOf(from, to);
   const identity = JSON.stringify([list.path, caller.accountId, connectionId, range, values, descending]);
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, identity);
+  const after = cursor === undefined ? undefined : decodePosition(cursor, identity);
   if (cursor !== undefined && !after) throw invalidCursor();
 
   continueFrom(env, caller, cursor);
@@ -71,7 +71,7 @@ export async function readList<T>(
       : await readPage(env, caller, pageQuery);
   return {
     items: page.rows.map(list.present),
-    ...(page.next && { next: encodeCursor(page.next, identity, bookmarkOf(env, caller)) }),
+    ...(page.next && { next: encodePosition(page.next, identity, bookmarkOf(env, caller)) }),
   };
 }
 

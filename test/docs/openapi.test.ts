@@ -4,7 +4,7 @@ import { app } from '../../src/app.ts';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
 import { expiredCursor } from '../../src/fleet/changes/schema.ts';
-import { encodePlace } from '../../src/platform/db/cursor.ts';
+import { encodeCursor } from '../../src/platform/db/cursor.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { as, call, operator, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
@@ -81,7 +81,7 @@ describe('every message that the documents give for a 400', () => {
 
   /** A cursor of the feed that leads to what changed in 1970. */
   const oldCursor = () =>
-    encodePlace([1], JSON.stringify(['/changes', us.accountId, us.connection.id, undefined]));
+    encodeCursor([1], JSON.stringify(['/changes', us.accountId, us.connection.id, undefined]));
 
   type Wrong = { query?: string; headers?: Record<string, string>; id?: string; body?: unknown };
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
-import { decodeCursor, encodeCursor } from '../../src/platform/db/cursor.ts';
+import { decodePosition, encodePosition } from '../../src/platform/db/cursor.ts';
 import type { Caller } from '../../src/platform/db/guard.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { maxScanned } from '../../src/platform/db/pages.ts';
@@ -175,8 +175,8 @@ describe('a cursor', () => {
   it('reads back for the list it was written for, and for no other', () => {
     fc.assert(
       fc.property(position, fc.string(), fc.string(), (at, list, other) => {
-        expect(decodeCursor(encodeCursor(at, list), list)).toEqual(at);
-        if (list !== other) expect(decodeCursor(encodeCursor(at, list), other)).toBeUndefined();
+        expect(decodePosition(encodePosition(at, list), list)).toEqual(at);
+        if (list !== other) expect(decodePosition(encodePosition(at, list), other)).toBeUndefined();
       }),
     );
   });
@@ -185,10 +185,10 @@ describe('a cursor', () => {
     const change = fc.tuple(fc.nat(), fc.constantFrom('', ...'ABCXYZabcxyz0189-_=+/ ', 'AA'));
     fc.assert(
       fc.property(position, change, (at, [where, what]) => {
-        const cursor = encodeCursor(at, 'list');
+        const cursor = encodePosition(at, 'list');
         const i = where % (cursor.length + 1);
         const altered = cursor.slice(0, i) + what + cursor.slice(i + 1);
-        if (altered !== cursor) expect(decodeCursor(altered, 'list')).toBeUndefined();
+        if (altered !== cursor) expect(decodePosition(altered, 'list')).toBeUndefined();
       }),
       { numRuns: 2000 },
     );

@@ -2,7 +2,7 @@ import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
-import { encodeCursor } from '../../src/platform/db/cursor.ts';
+import { encodePosition } from '../../src/platform/db/cursor.ts';
 import { lapseMs, trustMs } from '../../src/platform/db/token-cache.ts';
 import { dayMs, emptyArchive, insertTrips, move } from '../support/archive.ts';
 import { replicated } from '../support/replica.ts';
@@ -160,21 +160,21 @@ describe('a cursor', () => {
   const position = { sort: 0, id: '' };
   it('works with a bookmark that says nothing, and from before there were bookmarks', async () => {
     for (const bookmark of [undefined, 'main:nonsense', 'euro:seen-99', 'x'.repeat(300)]) {
-      const cursor = encodeCursor(position, listed(), bookmark);
+      const cursor = encodePosition(position, listed(), bookmark);
       expect(await vehicles(`?cursor=${cursor}`)).toMatchObject({ status: 200, data: [{ name: 'One' }] });
     }
     expect(here.begun).not.toContain('seen-99'); // another home's says nothing here
   });
 
   it('works where there are no replicas any more', async () => {
-    const cursor = encodeCursor(position, listed(), 'main:seen-1');
+    const cursor = encodePosition(position, listed(), 'main:seen-1');
     const reply = await as(us.apiToken, ofConnection()).get(`/vehicles?cursor=${cursor}`);
     expect(reply).toMatchObject({ status: 200, data: [{ name: 'One' }] });
   });
 
   it('is invalid with what cannot be a bookmark', async () => {
     for (const bookmark of ['', 'a b', '\u0000', 'x'.repeat(301), '"'])
-      expect(await vehicles(`?cursor=${encodeCursor(position, listed(), bookmark)}`)).toMatchObject({
+      expect(await vehicles(`?cursor=${encodePosition(position, listed(), bookmark)}`)).toMatchObject({
         status: 400,
         message: 'Invalid cursor',
       });

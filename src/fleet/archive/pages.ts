@@ -10,8 +10,8 @@ import {
   type Page,
   type PageQuery,
   pageOf,
-  type Scanned,
   type Stream,
+  type StreamRow,
   selectStreams,
   streamOf,
   withoutConnections,
@@ -246,8 +246,8 @@ const shownOnly =
   ({ columns }: PageQuery) =>
   ({ rows, ...rest }: Stream): Stream => ({
     ...rest,
-    rows: rows.map(({ hit, place, size, total, ...row }): Scanned => {
+    rows: rows.map(({ hit, nth, size, total, ...row }): StreamRow => {
       const shown = Object.fromEntries(Object.keys(columns).map((key) => [key, row[key] ?? null]));
-      return { ...shown, hit, place, size, total };
+      return { ...shown, hit, nth, size, total };
     }),
   });

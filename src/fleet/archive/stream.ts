@@ -1,6 +1,6 @@
 import type { FileMetaData } from 'hyparquet';
 import type { Position } from '../../platform/db/cursor.ts';
-import { comparePositions, type Scanned, type Stream } from '../../platform/db/pages.ts';
+import { comparePositions, type Stream, type StreamRow } from '../../platform/db/pages.ts';
 import { type DayOf, openPart, type Part, type Reads } from './bucket.ts';
 import type { Archived } from './catalog.ts';
 import { type ArchiveKind, placeOf, type Row } from './kind.ts';
@@ -41,7 +41,7 @@ export async function readStream(
     file: openPart(bucket, day, part, reads, filter !== undefined),
   }));
   readAhead(opened, limit);
-  const rows: Scanned[] = [];
+  const rows: StreamRow[] = [];
   for (const { part, file } of opened) {
     const found = filter
       ? await lookThrough(kind, file, { ...query, filter })
@@ -158,4 +158,4 @@ export const sizeOfRow = (row: Row): number =>
   encoder.encode(JSON.stringify(row)).length + 16 * Object.keys(row).length;
 
 /** A row with what a page has to know of it. */
-const scanned = (row: Row): Scanned => ({ ...row, hit: 1, place: 0, size: sizeOfRow(row), total: 0 });
+const scanned = (row: Row): StreamRow => ({ ...row, hit: 1, nth: 0, size: sizeOfRow(row), total: 0 });

@@ -1,16 +1,21 @@
-import { decodePlace, encodePlace, invalidCursor } from '../../platform/db/cursor.ts';
+import { and, sql } from 'drizzle-orm';
+import { decodeCursor, encodeCursor, invalidCursor } from '../../platform/db/cursor.ts';
+import { type Database, jsonList, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
 import { mayLag } from '../../platform/db/replica-reads.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
-import { collapse, entriesOf, placeOf, type Reached, reachedAt } from './page.ts';
+import { collapse, entriesOf, keysOf, type Noted, type Reached, reachedAt } from './page.ts';
 import { keptMs } from './prune.ts';
-import { covered, lastScanned, selectLatest, selectRows } from './rows.ts';
 import { type Change, ChangesQuery, changeKinds, expiredCursor, feedCursor } from './schema.ts';
 import { withState } from './state.ts';
 
 /** The cursor of what is still to come, for clients that list everything first. */
 const now = 'now';
+
+/** How many rows a page covers at most: each is a call of `/ingest`, or a part of one. */
+export const maxRows = 100;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -36,7 +41,7 @@ export async function readChanges(
 ): Promise<FeedPage> {
   const { limit, cursor, kinds } = parse(ChangesQuery, query);
   const identity = JSON.stringify(['/changes', caller.accountId, connectionId, kinds]);
-  const cursorAt = (reached: Reached) => encodePlace(placeOf(reached), identity);
+  const cursorAt = (reached: Reached) => encodeCursor(keysOf(reached), identity);
   const after = startOf(cursor, identity);
 
   const [[latest], rows] = await asCaller(
@@ -51,9 +56,10 @@ export async function readChanges(
     return { items: [], resume: cursorAt(mayLag(caller) ? { seq: upTo.seq - hourMs } : upTo) };
   }
 
-  const { records, end } = collapse(entriesOf(covered(rows), after, kinds ?? changeKinds), after, limit);
+  const covered = cutScan(rows, maxRows);
+  const { records, end } = collapse(entriesOf(covered.page, after, kinds ?? changeKinds), after, limit);
   const { items, cut } = await withState(env, caller, records);
-  const reached = cut ?? end ?? lastScanned(rows);
+  const reached = cut ?? end ?? (covered.end && { seq: covered.end.seq });
   const resume = cursorAt(reached ?? upToNow(latest?.seq));
   return { items, ...(reached && { next: resume }), resume };
 }
@@ -65,8 +71,8 @@ export async function readChanges(
 function startOf(cursor: string | undefined, identity: string): Reached {
   const oldest = Date.now() - keptMs;
   if (cursor === undefined || cursor === now) return { seq: oldest + hourMs };
-  const place = decodePlace(cursor, identity);
-  const reached = place && reachedAt(place);
+  const keys = decodeCursor(cursor, identity);
+  const reached = keys && reachedAt(keys);
   if (!reached) throw invalidCursor(feedCursor);
   if (reached.seq < oldest)
     throw invalid(expiredCursor.message, [{ field: 'cursor', message: expiredCursor.must }]);
@@ -79,3 +85,37 @@ function startOf(cursor: string | undefined, identity: string): Reached {
  * clocks of two machines differ, though not by a day.
  */
 const upToNow = (latest: number | undefined): Reached => ({ seq: Math.max(latest ?? 0, Date.now() - dayMs) });
+
+/** The account's last row. */
+export const selectLatest = (db: Database, { accountId }: Caller) =>
+  statement<{ seq: number }>(
+    db,
+    sql`select coalesce(max(seq), 0) as seq from changes where account_id = ${accountId}`,
+  );
+
+/** What narrows the feed. */
+type Filters = { connectionId: string | undefined; kinds: string[] | undefined };
+
+/** The rows beyond a position that pass the filters, in order. */
+const selectRows = (
+  db: Database,
+  { accountId }: Caller,
+  after: Reached,
+  { connectionId, kinds }: Filters,
+) => {
+  const beyond = sql.raw(after.records === undefined ? '>' : '>=');
+  return statement<Noted & Scanned>(
+    db,
+    scan({
+      columns: sql`seq, connection_id as "connectionId", action, records`,
+      source: sql`changes where account_id = ${accountId} and seq ${beyond} ${after.seq}`,
+      order: sql`order by seq`,
+      passes: and(
+        connectionId === undefined ? undefined : sql`connection_id = ${connectionId}`,
+        kinds &&
+          sql`exists (select 1 from json_each(records) where key in ${jsonList(kinds)} and value <> '[]')`,
+      ),
+      limit: maxRows,
+    }),
+  );
+};

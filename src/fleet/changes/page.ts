@@ -1,4 +1,4 @@
-import type { Place } from '../../platform/db/cursor.ts';
+import type { CursorKeys } from '../../platform/db/cursor.ts';
 import type { Action } from './note.ts';
 
 /** A row of `changes`, as it was read: `records` are ids by kind, as JSON. */
@@ -50,11 +50,12 @@ export function collapse(
   return { records: [...records.values()] };
 }
 
-/** A place in the feed, as cursors have it. */
-export const placeOf = ({ seq, records }: Reached): Place => (records === undefined ? [seq] : [seq, records]);
+/** How far somebody has read, as cursors have it. */
+export const keysOf = ({ seq, records }: Reached): CursorKeys =>
+  records === undefined ? [seq] : [seq, records];
 
-/** How far a place is; undefined for what is none. */
-export function reachedAt([seq, records, ...more]: Place): Reached | undefined {
+/** How far the keys of a cursor are; undefined for those of another list. */
+export function reachedAt([seq, records, ...more]: CursorKeys): Reached | undefined {
   if (typeof seq !== 'number' || typeof records === 'string' || more.length > 0) return undefined;
   return { seq, ...(records !== undefined && { records }) };
 }

@@ -2,58 +2,57 @@ import crc32 from 'crc-32';
 import { base64url, fromBase64url } from '../crypto/encoding.ts';
 import { invalid, type Refusal } from '../errors.ts';
 
-/** Where a page ends: what its last row has in each column of the list's order, of which the id is the last. */
-export type Place = readonly (string | number)[];
+/** What a page's last row has in each column of the list's order, of which the id is the last. */
+export type CursorKeys = readonly (string | number)[];
 
-/** The place of a row in a list that is in order of a number, and then of the id. */
+/** The same of a list that is in order of a number, and then of the id. */
 export type Position = { sort: number; id: string };
 
 const version = 1;
 
-/** A cursor of this version also carries a bookmark, in front of its place. */
+/** A cursor of this version also carries a bookmark, in front of its keys. */
 const versionWithBookmark = 2;
 
 /** What a bookmark of D1 may look like, with the name of its home: a cursor of any list still has room for it. */
 const bookmarkForm = /^[\w:.-]{1,300}$/;
 
-/** Encodes a position as an opaque cursor. `list` and `bookmark` are what `encodePlace` takes. */
-export const encodeCursor = ({ sort, id }: Position, list: string, bookmark?: string): string =>
-  encodePlace([sort, id], list, bookmark);
-
-/** Decodes a cursor; undefined for anything that `encodeCursor` did not encode for this very list. */
-export function decodeCursor(cursor: string, list: string): Position | undefined {
-  const [sort, id, ...more] = decodePlace(cursor, list) ?? [];
-  return typeof sort === 'number' && typeof id === 'string' && more.length === 0 ? { sort, id } : undefined;
-}
-
 /**
- * Encodes a place as an opaque cursor. `list` identifies the list it belongs to: path, account, connection and
+ * Encodes where a page ends as an opaque cursor. `list` identifies the list it belongs to: path, account, connection and
  * filters. A checksum over both ties them together. A `bookmark` says how much of the database the reader has seen.
  */
-export function encodePlace(place: Place, list: string, bookmark?: string): string {
+export function encodeCursor(keys: CursorKeys, list: string, bookmark?: string): string {
   const head = bookmark === undefined ? [version] : [versionWithBookmark, bookmark];
-  const json = JSON.stringify([...head, ...place, crc32.str(JSON.stringify([...place, list]))]);
+  const json = JSON.stringify([...head, ...keys, crc32.str(JSON.stringify([...keys, list]))]);
   return base64url(new TextEncoder().encode(json));
 }
 
 /**
- * Decodes a cursor; undefined for anything that `encodePlace` did not encode for this very list. A checksum keeps no
- * secret: whoever reads the place still has to look at how many values it has, and of which types.
+ * Decodes a cursor; undefined for anything that `encodeCursor` did not encode for this very list. A checksum keeps no
+ * secret: whoever reads the keys still has to look at how many there are, and of which types.
  */
-export function decodePlace(cursor: string, list: string): Place | undefined {
+export function decodeCursor(cursor: string, list: string): CursorKeys | undefined {
   try {
     const { values, bookmark } = partsOf(cursor);
-    const place = values
+    const keys = values
       .slice(0, -1)
       .filter((value) => typeof value === 'string' || typeof value === 'number');
     // Comparing the whole text also refuses other spellings of the same values, and values of other types.
-    return encodePlace(place, list, bookmark) === cursor ? place : undefined;
+    return encodeCursor(keys, list, bookmark) === cursor ? keys : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The bookmark in a cursor that `decodePlace` or `decodeCursor` has decoded. */
+/** The same for a position. */
+export const encodePosition = ({ sort, id }: Position, list: string, bookmark?: string): string =>
+  encodeCursor([sort, id], list, bookmark);
+
+export function decodePosition(cursor: string, list: string): Position | undefined {
+  const [sort, id, ...more] = decodeCursor(cursor, list) ?? [];
+  return typeof sort === 'number' && typeof id === 'string' && more.length === 0 ? { sort, id } : undefined;
+}
+
+/** The bookmark in a cursor that has been decoded. */
 export const bookmarkIn = (cursor: string): string | undefined => partsOf(cursor).bookmark;
 
 /** @throws Error for what is no cursor */

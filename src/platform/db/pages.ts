@@ -63,6 +63,53 @@ const maxReadBytes = 4 * maxPageBytes;
  */
 const maxUnweighed = 110;
 
+/** Rows that are looked through in order until a page of them has passed. */
+export type Scan = {
+  /** What is read of each row. */
+  columns: SQL;
+  /** `table where …`: a range of an index, which has it in this order. */
+  source: SQL;
+  /** `order by …` */
+  order: SQL;
+  /** What rows must pass one by one; undefined if all do. */
+  passes?: SQL | undefined;
+  /** What must hold besides for a row to be read, by the names of the columns, such as a sum so far. */
+  fits?: SQL | undefined;
+  /** How many rows a page has. */
+  limit: number;
+  /** How many are looked through at most: `maxScanned` unless given. */
+  most?: number;
+};
+
+/** What a scan says of a row: whether it passes, and which of those that were looked through it is, from 1. */
+export type Scanned = { hit: number; nth: number };
+
+/** SQL for the rows of a scan that pass: one more than a page, or as far as may be scanned, and the last one scanned. */
+export function scan({ columns, source, order, passes, fits, limit, most = maxScanned }: Scan): SQL {
+  if (!passes && !fits)
+    return sql`select ${columns}, 1 as hit, 0 as nth from ${source} ${order} limit ${limit + 1}`;
+  return sql`select * from (
+      select ${columns}, ${hitOf(passes)} as hit, row_number() ${soFar(order)} as nth
+      from ${source} ${order} limit ${passes ? most : limit + 1})
+    where (hit or nth = ${most}) and ${fits ?? sql`true`} limit ${limit + 1}`;
+}
+
+/** A comparison with a value that a row lacks is null: such a row does not pass. */
+const hitOf = (passes: SQL | undefined): SQL => (passes ? sql`coalesce(${passes}, 0)` : sql`1`);
+
+const soFar = (order: SQL): SQL => sql`over (${order} rows unbounded preceding)`;
+
+/** The page among a scan's rows, and the row after which the next one begins, if there may be more. */
+export function cutScan<T extends Scanned>(
+  rows: T[],
+  limit: number,
+  most = maxScanned,
+): { page: T[]; end: T | undefined } {
+  const hits = rows.filter(({ hit }) => hit);
+  const page = hits.slice(0, limit);
+  return { page, end: hits.length > limit ? page.at(-1) : rows.find(({ nth }) => nth === most) };
+}
+
 /**
  * Cuts one keyset page: one statement over one index range for each value of the lead,
  * in the batch of the caller's token check. A page is short, with a next one, when its filters have let
@@ -85,7 +132,7 @@ export async function readPage(env: Env, caller: Caller, query: PageQuery): Prom
 }
 
 /** Rows in order, and how far they are all there are; without an end, there are no more. */
-export type Stream = { rows: Scanned[]; end?: Position };
+export type Stream = { rows: StreamRow[]; end?: Position };
 
 /** The statements that read a page's rows: one for each value of the lead, or one for all that are merged. */
 export function selectStreams(db: Database, query: PageQuery) {
@@ -98,23 +145,17 @@ export function selectStreams(db: Database, query: PageQuery) {
 }
 
 /** Rows of these connections do not pass, like those that a filter keeps out. */
-export function withoutConnections(rows: Scanned[], connections: { id: string }[]): Scanned[] {
+export function withoutConnections(rows: StreamRow[], connections: { id: string }[]): StreamRow[] {
   if (connections.length === 0) return rows;
   const gone = new Set<unknown>(connections.map(({ id }) => id));
   return rows.map((row) => (gone.has(row.connectionId) ? { ...row, hit: 0 } : row));
 }
 
 /**
- * A row as it was read: its columns by their keys, whether it passes the filters, its place, how many bytes it has as
- * JSON, and how many its stream has by then.
+ * A row as it was read: its columns by their keys, what the scan says of it, how many bytes it has as JSON, and how many
+ * its stream has by then.
  */
-export type Scanned = {
-  [key: string]: unknown;
-  hit: number;
-  place: number;
-  size: number;
-  total: number;
-};
+export type StreamRow = Scanned & { [key: string]: unknown; size: number; total: number };
 
 /** What is read of a row: its columns by their keys, and how many bytes it has as JSON. */
 type Selected = { columns: SQL; size: SQL };
@@ -131,18 +172,15 @@ export function selected(columns: PageQuery['columns']): Selected {
   };
 }
 
-/** Where rows come from, in no order yet. */
-type Source = SQL;
-
 /** The rows of one value of the lead. */
-function oneRange(query: PageQuery, value: string): Source {
+function oneRange(query: PageQuery, value: string): SQL {
   const { begin, end } = boundsOf(query);
   const range = and(sql`${query.lead.column} = ${value}`, ...begin, ...end);
   return sql`${query.table} where ${range}`;
 }
 
 /** The first rows of all values that a query selects: as many as are looked at. */
-function allRanges(query: PageQuery, values: SQL): Source {
+function allRanges(query: PageQuery, values: SQL): SQL {
   const { table, lead, descending = false, limit, filters } = query;
   const [sort, id] = orderOf(query);
   const most = filters.length === 0 ? limit + 1 : maxScanned;
@@ -172,30 +210,24 @@ function orderOf({ columns, order, id }: Pick<PageQuery, 'columns' | 'order' | '
  * Rows of a source, in order: one more than a page, or as far as may be scanned. The last one may be the one that
  * exceeds the stream's share of bytes.
  */
-function select(db: Database, query: PageQuery, row: Selected, source: Source) {
+function select(db: Database, query: PageQuery, row: Selected, source: SQL) {
   const { lead, limit, filters, descending, also } = query;
   const [sort, id] = orderOf(query);
   const direction = sql.raw(descending ? 'desc' : 'asc');
-  const inOrder = sql`order by ${sort} ${direction}, ${id} ${direction}`;
-  const most = limit + 1;
-  const named = (rows: SQL) => (also ? sql`select *, ${also} from (${rows})` : rows);
-  if (filters.length === 0 && most * streamsOf(lead) <= maxUnweighed)
-    return statement<Scanned>(
-      db,
-      named(sql`select ${row.columns}, 1 as hit, 0 as place, ${row.size} as size, 0 as total
-          from ${source} ${inOrder} limit ${most}`),
-    );
-  // A comparison with a value that a row lacks is null: such a row does not pass.
-  const hit = sql`coalesce(${and(...filters) ?? sql`1`}, 0)`;
-  const soFar = sql`over (${inOrder} rows unbounded preceding)`;
-  return statement<Scanned>(
-    db,
-    named(sql`select * from (
-          select ${row.columns}, ${hit} as hit, row_number() ${soFar} as place,
-            iif(${hit}, ${row.size}, 0) as size, sum(iif(${hit}, ${row.size}, 0)) ${soFar} as total
-          from ${source} ${inOrder} limit ${filters.length === 0 ? most : maxScanned})
-        where (hit or place = ${maxScanned}) and total - size <= ${shareOf(lead)} limit ${most}`),
-  );
+  const order = sql`order by ${sort} ${direction}, ${id} ${direction}`;
+  const passes = and(...filters);
+  const isWeighed = passes !== undefined || (limit + 1) * streamsOf(lead) > maxUnweighed;
+  const size = passes ? sql`iif(${hitOf(passes)}, ${row.size}, 0)` : row.size;
+  const total = isWeighed ? sql`sum(${size}) ${soFar(order)}` : sql`0`;
+  const rows = scan({
+    columns: sql`${row.columns}, ${size} as size, ${total} as total`,
+    source,
+    order,
+    passes,
+    limit,
+    fits: isWeighed ? sql`total - size <= ${shareOf(lead)}` : undefined,
+  });
+  return statement<StreamRow>(db, also ? sql`select *, ${also} from (${rows})` : rows);
 }
 
 const streamsOf = ({ values }: PageQuery['lead']): number => (Array.isArray(values) ? values.length : 1);
@@ -205,13 +237,13 @@ const shareOf = (lead: PageQuery['lead']): number =>
   Math.min(maxPageBytes, Math.floor(maxReadBytes / streamsOf(lead)));
 
 /** What one of the statements has read. */
-export function streamOf({ order, id, limit, lead }: PageQuery, rows: Scanned[]): Stream {
+export function streamOf({ order, id, limit, lead }: PageQuery, rows: StreamRow[]): Stream {
   const last = rows.at(-1);
-  const cut = last && (rows.length > limit || last.place === maxScanned || last.total > shareOf(lead));
+  const cut = last && (rows.length > limit || last.nth === maxScanned || last.total > shareOf(lead));
   return { rows, ...(cut && { end: positionOf({ order, id }, last) }) };
 }
 
-const positionOf = ({ order, id }: Pick<PageQuery, 'order' | 'id'>, row: Scanned): Position => ({
+const positionOf = ({ order, id }: Pick<PageQuery, 'order' | 'id'>, row: StreamRow): Position => ({
   sort: Number(row[order]),
   id: String(row[id]),
 });
@@ -222,7 +254,7 @@ export function pageOf(
   streams: Stream[],
 ): Page {
   const inOrder = (a: Position, b: Position) => comparePositions(a, b, descending);
-  const position = (row: Scanned) => positionOf({ order, id }, row);
+  const position = (row: StreamRow) => positionOf({ order, id }, row);
   const horizon = streams.flatMap(({ end }) => end ?? []).sort(inOrder)[0];
   const hits = streams
     .flatMap(({ rows }) => rows)
@@ -252,4 +284,4 @@ export function fitting(rows: { size: number }[], room = maxPageBytes): number {
 export const comparePositions = (a: Position, b: Position, descending = false): number =>
   (descending ? -1 : 1) * (a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 
-const withoutScan = ({ hit, place, size, total, ...row }: Scanned) => row;
+const withoutScan = ({ hit, nth, size, total, ...row }: StreamRow) => row;

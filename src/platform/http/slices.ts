@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { decodePosition, encodePosition } from '../db/cursor.ts';
 import type { Slice, SliceQuery } from '../db/slices.ts';
 import { invalid } from '../errors.ts';
 import { limitUpTo, parse } from '../fields.ts';
@@ -34,10 +34,10 @@ export const okSlice = <T>(
 
 /** The cursor that leads on from a position of the list at this path. */
 export const cursorFor = (c: Context, position: { sort: number; id: string }): string =>
-  encodeCursor(position, c.req.path);
+  encodePosition(position, c.req.path);
 
 function positionIn(c: Context, cursor: string) {
-  const position = decodeCursor(cursor, c.req.path);
+  const position = decodePosition(cursor, c.req.path);
   if (!position) throw invalid('Invalid cursor');
   return position;
 }

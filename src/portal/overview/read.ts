@@ -1,4 +1,4 @@
-import { selectLatest } from '../../fleet/changes/rows.ts';
+import { selectLatest } from '../../fleet/changes/feed.ts';
 import {
   asDay,
   type DayCount,

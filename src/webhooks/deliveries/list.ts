@@ -1,5 +1,5 @@
 import { and, type SQL, sql } from 'drizzle-orm';
-import { decodePlace, encodePlace, invalidCursor, type Place } from '../../platform/db/cursor.ts';
+import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../../platform/db/cursor.ts';
 import { type Database, refuseUnless, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { createdAtOf, firstIdAt } from '../../platform/db/ids.ts';
@@ -29,7 +29,7 @@ export async function readDeliveries(
   const range = rangeOf(from, to);
   const identity = JSON.stringify(['/deliveries', caller.accountId, range, filters]);
   const walk = walkFor(caller, filters);
-  const place = cursor === undefined ? undefined : decodePlace(cursor, identity);
+  const place = cursor === undefined ? undefined : decodeCursor(cursor, identity);
   const after = place && walk.after(place);
   if (cursor !== undefined && !after) throw invalidCursor();
 
@@ -43,7 +43,7 @@ export async function readDeliveries(
   const next = placeOf(passed.length > limit ? page.at(-1) : rows.find(({ nth }) => nth === maxScanned));
   return {
     items: page.map(present),
-    ...(next && { next: encodePlace(next, identity, bookmarkOf(env, caller)) }),
+    ...(next && { next: encodeCursor(next, identity, bookmarkOf(env, caller)) }),
   };
 }
 
@@ -117,7 +117,7 @@ function selectPage(
   );
 }
 
-const placeOf = (row: Row | undefined): Place | undefined => row && JSON.parse(row.at); // as `selectPage` made it
+const placeOf = (row: Row | undefined): CursorKeys | undefined => row && JSON.parse(row.at); // as `selectPage` made it
 
 function present({
   id,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import type { Place } from '../../platform/db/cursor.ts';
+import type { CursorKeys } from '../../platform/db/cursor.ts';
 import { firstIdAtSql } from '../../platform/db/ids.ts';
 
 /**
@@ -12,7 +12,7 @@ export type Walk = {
   deliveries: SQL;
   order: SQL;
   /** The condition that a delivery comes after a place; undefined if this walk has no such place. */
-  after: (place: Place) => SQL | undefined;
+  after: (place: CursorKeys) => SQL | undefined;
   /** What deliveries must pass one by one. */
   filter?: SQL;
   /** The status that all of them have. */
@@ -26,7 +26,7 @@ const ById = v.strictTuple([v.string(), v.string()]);
 const byId = {
   order: sql`d.id`,
   byTime: true,
-  after: (place: Place) => {
+  after: (place: CursorKeys) => {
     if (!v.is(ById, place)) return undefined;
     const [webhookId, id] = place;
     return sql`w.id >= ${webhookId} and d.id > iif(w.id = ${webhookId}, ${id}, '')`;

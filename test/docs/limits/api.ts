@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { generateToken } from '../../../src/accounts/tokens/format.ts';
 import { pruneChanges } from '../../../src/fleet/changes/prune.ts';
-import { encodePlace } from '../../../src/platform/db/cursor.ts';
+import { encodeCursor } from '../../../src/platform/db/cursor.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { type ChangesReply, changes, noteOthers } from '../../support/follower.ts';
 import { ask, signIn } from '../../support/portal.ts';
@@ -135,7 +135,7 @@ export const apiHits: Hits = {
   'time that changes are kept, and age of a cursor of `/changes`': async (days) => {
     const them = await world();
     const identity = JSON.stringify(['/changes', them.accountId, undefined, undefined]);
-    const cursorOf = (ms: number) => encodePlace([Date.now() - ms], identity);
+    const cursorOf = (ms: number) => encodeCursor([Date.now() - ms], identity);
     await rows(
       'update changes set seq = ?2 where account_id = ?1',
       them.accountId,

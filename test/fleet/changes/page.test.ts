@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   collapse,
   entriesOf,
+  keysOf,
   type Noted,
-  placeOf,
   type Reached,
   reachedAt,
 } from '../../../src/fleet/changes/page.ts';
@@ -42,7 +42,7 @@ describe('reading the feed page by page', () => {
           expect(new Set(page.records.map(({ kind, id }) => kind + id)).size).toBe(page.records.length);
           read.push(...page.records.map(({ kind, id, action }) => `${kind} ${id} ${action}`));
           end = page.end;
-          if (end) after = reachedAt(placeOf(end)) ?? { seq: -1 };
+          if (end) after = reachedAt(keysOf(end)) ?? { seq: -1 };
           expect(read.length).toBeLessThanOrEqual(all.length);
         } while (end);
         // The last that is read of a record is the last that became of it.

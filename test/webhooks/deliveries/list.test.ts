@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodePlace } from '../../../src/platform/db/cursor.ts';
+import { encodeCursor } from '../../../src/platform/db/cursor.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { attempted, settled } from '../../support/deliveries.ts';
 import { compare, idAt, listedDeliveries } from '../../support/delivery-list.ts';
@@ -113,15 +113,15 @@ describe('is refused, and the field is named:', () => {
     expect((await list(`?status=failed&cursor=${next}`)).data).toMatchObject([{ webhookId: second }]);
     const them = await world();
     const identity = JSON.stringify(['/deliveries', setting.us.accountId, {}, {}]);
-    expect((await list(`?cursor=${encodePlace([first, ''], identity)}`)).data).toHaveLength(2);
+    expect((await list(`?cursor=${encodeCursor([first, ''], identity)}`)).data).toHaveLength(2);
     for (const reply of [
       await list(`?cursor=${next}`),
       await list(`?status=pending&cursor=${next}`),
       await list(`?status=failed&from=1970-01-01&cursor=${next}`),
       await list(`?status=failed&cursor=${next}`, them.apiToken),
-      await list(`?cursor=${encodePlace([first], identity)}`),
-      await list(`?cursor=${encodePlace([first, 1], identity)}`),
-      await list(`?cursor=${encodePlace([first, '', ''], identity)}`),
+      await list(`?cursor=${encodeCursor([first], identity)}`),
+      await list(`?cursor=${encodeCursor([first, 1], identity)}`),
+      await list(`?cursor=${encodeCursor([first, '', ''], identity)}`),
     ])
       expect(reply).toMatchObject({ status: 400, message: 'Invalid cursor', errors: [{ field: 'cursor' }] });
   });

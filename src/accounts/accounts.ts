@@ -5,7 +5,7 @@ import { asCaller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { accounts } from '../platform/db/tables.ts';
-import { untilTrustsLapse } from '../platform/db/token-cache-ttl.ts';
+import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { invalid } from '../platform/errors.ts';
 import { nameOf } from '../platform/homes/homes.ts';
 import { note } from './audit/note.ts';
@@ -85,7 +85,7 @@ export async function changeAccount(
     ...also(db),
   ]);
   if (!account) throw invalid('Unknown account');
-  if (status === 'suspended') await untilTrustsLapse(env);
+  if (status === 'suspended') await untilCachesExpire(env);
   return asAccount(env, account);
 }
 

@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { leavingConnections } from '../platform/db/leaving.ts';
+import { asCaller, type Caller, connectionsBeingDeleted } from '../platform/db/guard.ts';
 import { selected } from '../platform/db/pages.ts';
 import { drivers } from './lists/drivers.ts';
 import type { List } from './lists/list.ts';
@@ -33,7 +32,7 @@ export async function listByName<K extends keyof Kinds>(
   const [leaving, rows] = await asCaller(
     env,
     caller,
-    (db) => [leavingConnections(db, caller), select(db, caller, list, ids)] as const,
+    (db) => [connectionsBeingDeleted(db, caller), select(db, caller, list, ids)] as const,
     { repeatable: true },
   );
   const last = rows.length > limit ? rows[limit - 1] : undefined;
@@ -61,7 +60,7 @@ export async function findByName(env: Env, caller: Caller, text: string, limit: 
     caller,
     (db) =>
       [
-        leavingConnections(db, caller),
+        connectionsBeingDeleted(db, caller),
         select(db, caller, kinds.vehicle, sql`${found} limit ${3 * most}`),
         select(db, caller, kinds.driver, starting('driver')),
       ] as const,

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { statement } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { leavingConnections } from '../platform/db/leaving.ts';
+import { asCaller, type Caller, connectionsBeingDeleted } from '../platform/db/guard.ts';
 
 /** The kinds of what has an id, each with its table. */
 const tables = {
@@ -30,7 +29,7 @@ export async function findAny(env: Env, caller: Caller, id: string): Promise<Fou
     caller,
     (db) =>
       [
-        leavingConnections(db, caller),
+        connectionsBeingDeleted(db, caller),
         statement<{ kind: FoundKind; connectionId: string }>(db, sql.join(each, sql` union all `)),
       ] as const,
     { repeatable: true },

@@ -1,5 +1,4 @@
-import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { leavingConnections } from '../platform/db/leaving.ts';
+import { asCaller, type Caller, connectionsBeingDeleted } from '../platform/db/guard.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { findArchived } from './archive/lately.ts';
 import { selectByIds } from './by-ids.ts';
@@ -26,7 +25,7 @@ export async function findItem<T>(
   const [leaving, [row]] = await asCaller(
     env,
     caller,
-    (db) => [leavingConnections(db, caller), selectByIds(db, caller, list, [id])] as const,
+    (db) => [connectionsBeingDeleted(db, caller), selectByIds(db, caller, list, [id])] as const,
     { repeatable: true },
   );
   const left = ({ connectionId }: { [key: string]: unknown }) =>

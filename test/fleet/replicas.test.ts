@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../src/app.ts';
 import { encodePosition } from '../../src/platform/db/cursor.ts';
-import { lapseMs, trustMs } from '../../src/platform/db/token-cache.ts';
+import { allExpiredMs, cacheTtlMs } from '../../src/platform/db/token-cache.ts';
 import { dayMs, emptyArchive, insertTrips, move } from '../support/archive.ts';
 import { replicated } from '../support/replica.ts';
 import { rows } from '../support/rows.ts';
@@ -42,7 +42,7 @@ describe('a list', () => {
     here.forget();
     expect(names(await vehicles())).toEqual(['One']);
     expect(here.ran).toEqual({ primary: 0, replica: 1 });
-    await scheduler.wait(trustMs / 2);
+    await scheduler.wait(cacheTtlMs / 2);
     here.forget();
     await vehicles();
     await vehicles();
@@ -202,7 +202,7 @@ describe('a cursor', () => {
 describe('revoking', () => {
   const revoke = (id: string) => here.call('DELETE', `/operator/tokens/${id}`, operators);
 
-  it('returns once no isolate trusts the token any more', async () => {
+  it('returns once no isolate has the token cached any more', async () => {
     expect((await vehicles()).status).toBe(200);
     const revoked = revoke(us.tokenId);
     await vi.waitFor(async () => {
@@ -210,19 +210,19 @@ describe('revoking', () => {
       expect(row?.revoked_at).toBeTruthy();
     });
     expect((await vehicles()).status).toBe(200); // nobody has been told yet
-    expect(await timed(() => revoked)).toBeGreaterThan(trustMs - 500);
+    expect(await timed(() => revoked)).toBeGreaterThan(cacheTtlMs - 500);
     expect((await vehicles()).status).toBe(401);
-    expect(await timed(() => revoke(us.tokenId))).toBeGreaterThanOrEqual(lapseMs - 5); // nor if somebody else was first
+    expect(await timed(() => revoke(us.tokenId))).toBeGreaterThanOrEqual(allExpiredMs - 5); // nor if somebody else was first
   });
 
   it('of an account waits too: suspending, and deleting', async () => {
     const path = `/operator/accounts/${us.accountId}`;
     const suspend = () => here.call('PATCH', path, operators, { status: 'suspended' });
-    expect(await timed(suspend)).toBeGreaterThanOrEqual(lapseMs - 5);
+    expect(await timed(suspend)).toBeGreaterThanOrEqual(allExpiredMs - 5);
     const activate = () => here.call('PATCH', path, operators, { status: 'active' });
-    expect(await timed(activate)).toBeLessThan(trustMs / 2);
+    expect(await timed(activate)).toBeLessThan(cacheTtlMs / 2);
     const remove = () => here.call('POST', `${path}/deletion`, operators, { name: 'Acme Insurance' });
-    expect(await timed(remove)).toBeGreaterThanOrEqual(lapseMs - 5);
+    expect(await timed(remove)).toBeGreaterThanOrEqual(allExpiredMs - 5);
     expect((await vehicles()).status).toBe(403);
   });
 
@@ -231,8 +231,8 @@ describe('revoking', () => {
       `select id from tokens where account_id = ? and scope = 'ingest'`,
       us.accountId,
     );
-    expect(await timed(() => revoke(String(ingest?.id)))).toBeLessThan(trustMs / 2);
-    expect(await timed(() => operator.delete(`/operator/tokens/${us.tokenId}`))).toBeLessThan(trustMs / 2);
+    expect(await timed(() => revoke(String(ingest?.id)))).toBeLessThan(cacheTtlMs / 2);
+    expect(await timed(() => operator.delete(`/operator/tokens/${us.tokenId}`))).toBeLessThan(cacheTtlMs / 2);
   });
 
   it('is not what an expiry needs: it is compared each time', async () => {

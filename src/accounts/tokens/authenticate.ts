@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
-import { asCaller } from '../../platform/db/guard.ts';
+import { asCaller, type ReplicaReads } from '../../platform/db/guard.ts';
 import { slotsPerAccount } from '../../platform/db/slots.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
@@ -10,7 +10,6 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
 import { addressOf, limit, limitByAddress, rateLimited } from '../../platform/http/limits.ts';
 import { rateLimits } from '../../platform/http/rate-limits.ts';
-import { nearOf } from '../../platform/http/replica-reads.ts';
 import { hashToken, homeInToken, isRecognised, isWellFormed, type Scope } from './format.ts';
 import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
 
@@ -39,7 +38,7 @@ export const authenticate = (scope: Scope) =>
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
     enterHome(c, homeInToken(value), token.accountId);
-    const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...nearOf(c) };
+    const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...replicaReadsOf(c) };
     const check = () => asCaller(c.env, caller, () => [], { repeatable: true });
     if (token.scope !== scope) {
       await check(); // a revoked one is 401 here too
@@ -52,6 +51,13 @@ export const authenticate = (scope: Scope) =>
     if (caller.lastUsedAt === undefined) await check();
     if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // the next use will
   });
+
+/** How this request's lists are read, where there are replicas: from the nearest, unless it asks for what is newest. */
+function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
+  if (!config(c.env).readReplicas) return {};
+  const primary = /\bno-cache\b/i.test(c.req.header('cache-control') ?? '');
+  return { replicaReads: { primary, behind: (work) => c.executionCtx.waitUntil(work) } };
+}
 
 /** A credential that we have issued, if it is still there. */
 async function findOurs(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {

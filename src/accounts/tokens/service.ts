@@ -6,7 +6,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { accounts, connections, tokens } from '../../platform/db/tables.ts';
-import { untilTrustsLapse } from '../../platform/db/token-cache-ttl.ts';
+import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { invalid } from '../../platform/errors.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { fault } from '../../platform/log.ts';
@@ -168,7 +168,7 @@ const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId),
 
 /**
  * Revokes a credential of the account with immediate effect: D1 refuses it from now on, whatever KV still says, and
- * where lists are read from replicas this returns once none trusts it any more. Revoking one twice is fine.
+ * where lists are read from replicas this returns once no cache has it any more. Revoking one twice is fine.
  *
  * @throws Refusal: invalid, when there is no such credential
  */
@@ -188,9 +188,9 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
       .returning(),
   ]);
   if (!row) throw invalid('Unknown token');
-  // Each call of `/ingest` checks its key on the primary, in the transaction that writes: nobody trusts one.
-  const lapsed = row.scope === 'api' ? untilTrustsLapse(env) : undefined;
-  await Promise.all([forgetTokens(env, [row.hash]), lapsed]);
+  // Each call of `/ingest` checks its key on the primary, in the transaction that writes: none is cached.
+  const expired = row.scope === 'api' ? untilCachesExpire(env) : undefined;
+  await Promise.all([forgetTokens(env, [row.hash]), expired]);
   return visible(row);
 }
 

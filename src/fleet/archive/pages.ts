@@ -3,7 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import { leavingConnections } from '../../platform/db/leaving.ts';
+import { connectionsBeingDeleted } from '../../platform/db/guard.ts';
 import { connectionIds } from '../../platform/db/merge.ts';
 import {
   maxPageBytes,
@@ -16,7 +16,7 @@ import {
   streamOf,
   withoutConnections,
 } from '../../platform/db/pages.ts';
-import { asReader, leaveReplica } from '../../platform/db/replica-reads.ts';
+import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
 import { PartGone, type Reads } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayMs, dayOf } from './day.ts';
@@ -67,7 +67,7 @@ export async function readPageAcross(
     } catch (error) {
       // Most likely a file was replaced after the catalog was read, which names the new one by now.
       if (!(error instanceof PartGone)) throw error;
-      if (leaveReplica(caller)) continue; // a replica's catalog may name files that have been gone for long
+      if (usePrimary(caller)) continue; // a replica's catalog may name files that have been gone for long
       if (tries === 3) throw error;
       if (tries === 2) await repairForReader(env, bucket, error.day);
     }
@@ -107,12 +107,12 @@ async function readStep(
 ): Promise<Page & { archived: boolean }> {
   const { connectionId, descending = false, archive } = query;
   const wanted = daysQuery(query, caller, most);
-  const [leaving, found, [{ late } = { late: 0 }], ...hot] = await asReader(
+  const [leaving, found, [{ late } = { late: 0 }], ...hot] = await readAsCaller(
     env,
     caller,
     (db) =>
       [
-        leavingConnections(db, caller),
+        connectionsBeingDeleted(db, caller),
         daysOf(db, wanted),
         anyLate(db, query, wanted),
         ...selectStreams(db, bounded(query, wanted)),
@@ -216,7 +216,7 @@ async function settle(
     stored.flatMap(({ rows }) => rows.map((row): [unknown, Row] => [row[kind.id], row])),
   );
   const ids = JSON.stringify([...archived.keys()]);
-  const [twins] = await asReader(
+  const [twins] = await readAsCaller(
     env,
     caller,
     (db) =>

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, invalidCursor } from '../../platform/db/cur
 import { type Database, jsonList, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
-import { mayLag } from '../../platform/db/replica-reads.ts';
+import { mayReadReplica } from '../../platform/db/replica-reads.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import { collapse, entriesOf, keysOf, type Noted, type Reached, reachedAt } from './page.ts';
@@ -53,7 +53,7 @@ export async function readChanges(
   if (cursor === now) {
     const upTo = upToNow(latest?.seq);
     // Whoever lists everything next is told again what the replica that they read may not have had.
-    return { items: [], resume: cursorAt(mayLag(caller) ? { seq: upTo.seq - hourMs } : upTo) };
+    return { items: [], resume: cursorAt(mayReadReplica(caller) ? { seq: upTo.seq - hourMs } : upTo) };
   }
 
   const covered = cutScan(rows, maxRows);

@@ -1,5 +1,4 @@
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { leavingConnections } from '../../platform/db/leaving.ts';
+import { asCaller, type Caller, connectionsBeingDeleted } from '../../platform/db/guard.ts';
 import { fitting } from '../../platform/db/pages.ts';
 import { findArchived } from '../archive/lately.ts';
 import { sizeOfRow } from '../archive/stream.ts';
@@ -49,7 +48,7 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
     caller,
     (db) =>
       [
-        leavingConnections(db, caller),
+        connectionsBeingDeleted(db, caller),
         ...wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
       ] as const,
     { repeatable: true },

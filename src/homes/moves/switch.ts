@@ -3,7 +3,7 @@ import { note } from '../../accounts/audit/note.ts';
 import { leave, setFrozen, settle } from '../../accounts/home.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { change, openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { untilTrustsLapse } from '../../platform/db/token-cache-ttl.ts';
+import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { noteMoved } from '../../platform/homes/moved.ts';
 import { send, wakeOf } from '../../webhooks/deliveries/queue.ts';
@@ -142,7 +142,7 @@ export async function openNewHome(job: Job): Promise<void> {
     ]);
   await inOldHome(job, (old) => [endRefusals(job, old)] as const);
   await wakeAll(to, accountId);
-  await untilTrustsLapse(from); // until then somebody may still read a replica of what goes next
+  await untilCachesExpire(from); // until then somebody may still read a replica of what goes next
   await inOldHome(job, (old) => [goTo(old, job, 'cleaning up')] as const);
 }
 

@@ -10,7 +10,7 @@ import { deleteDriverRow } from '../../fleet/remove.ts';
 import { takeConnection } from '../../fleet/remove-connection.ts';
 import { change, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { untilTrustsLapse } from '../../platform/db/token-cache-ttl.ts';
+import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { cancelPending, untilNoClaimedCallStarts } from '../../webhooks/deliveries/cancel.ts';
 import { removeFanOuts } from '../../webhooks/deliveries/remove.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
@@ -47,10 +47,10 @@ export async function deleteAccount(
     deletionsWhere(db, sql`id = ${id}`),
     ...suspendToDelete(db, id, name),
   ]);
-  const lapsed = untilTrustsLapse(env);
+  const expired = untilCachesExpire(env);
   const ids = webhooks.map((webhook) => webhook.id);
   await cancelPending(env, ids);
-  await lapsed;
+  await expired;
   await untilNoClaimedCallStarts(env, ids);
   return deletion;
 }

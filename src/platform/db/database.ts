@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1';
 import { type Failure, invalid, Refusal } from '../errors.ts';
-import { behindDoor, d1Reason, throughDoor } from './retry.ts';
+import { d1Reason, retrying, withRetries } from './retry.ts';
 
 export type Database = DrizzleD1Database & { $client: D1Database };
 
@@ -16,14 +16,14 @@ const opened = new WeakMap<D1Database, Database>();
 export function openDatabase({ DB: d1 }: Pick<Env, 'DB'>): Database {
   const known = opened.get(d1);
   if (known) return known;
-  const fresh = drizzle(behindDoor(d1));
+  const fresh = drizzle(retrying(d1));
   opened.set(d1, fresh);
   return fresh;
 }
 
 /** Opens a D1 session, which lasts for a request: its statements may run on a replica, unless they write. */
 export const openSession = (session: D1DatabaseSession): Database =>
-  drizzle(behindDoor(session as unknown as D1Database)); // the door and Drizzle use nothing that it lacks
+  drizzle(retrying(session as unknown as D1Database)); // neither `retrying` nor Drizzle uses what it lacks
 
 /**
  * A statement in plain SQL, to be run in a batch; `T` is the type of its rows. Drizzle 0.45 leaves raw statements
@@ -122,7 +122,7 @@ export async function transaction<const T extends readonly [BatchItem<'sqlite'>,
   { repeatable = false }: { repeatable?: boolean } = {},
 ) {
   try {
-    return await throughDoor(() => db.batch(statements), repeatable);
+    return await withRetries(() => db.batch(statements), repeatable);
   } catch (error) {
     throw namedRefusal(error) ?? error;
   }

@@ -6,16 +6,16 @@ import { type Database, jsonList, openDatabase, refuse, statement, transaction }
 import { isRead } from './retry.ts';
 import { noteActivity } from './turns.ts';
 
-/** An account that somebody acts in, and with what right. Trusted only together with `asCaller`'s check. */
+/** An account that somebody acts in, and with what right. Good only together with `asCaller`'s check. */
 export type Caller = { accountId: string } & (
-  | { tokenId: string; lastUsedAt?: number; near?: Near } // the use is known once the check has passed; 0: never used
+  | { tokenId: string; lastUsedAt?: number; replicaReads?: ReplicaReads } // the use is known once the check has passed; 0: never used
   | { sessionHash: string; needs?: Role | undefined } // the least role that they must have; without it any will do
   | { operator: true }
   | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
 
-/** How the lists of a request may be read from replicas: `asReader` does. */
-export type Near = {
+/** How the lists of a request may be read from replicas: `readAsCaller` does. */
+export type ReplicaReads = {
   /** Whether only the primary will do: somebody asked for it, or a replica has failed the request already. */
   primary: boolean;
   /** How much of the database the reader has seen. */
@@ -138,3 +138,13 @@ function missingRole(caller: Caller): SQL {
 
 const ownsConnection = (caller: Caller, id: string): SQL =>
   sql`exists (select 1 from connections where id = ${id} and account_id = ${caller.accountId})`;
+
+/**
+ * The account's connections that are being deleted. They are the account's no more, but their records carry its id until
+ * they are gone: what reads records by account leaves these out. Nearly always there is none, and it reads no row.
+ */
+export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
+  statement<{ id: string }>(
+    db,
+    sql`select id from deletions where account_id = ${accountId} and kind = 'connection'`,
+  );

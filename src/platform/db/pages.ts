@@ -3,9 +3,9 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
 import { type Database, statement } from './database.ts';
 import type { Caller } from './guard.ts';
-import { leavingConnections } from './leaving.ts';
+import { connectionsBeingDeleted } from './guard.ts';
 import { merged } from './merge.ts';
-import { asReader } from './replica-reads.ts';
+import { readAsCaller } from './replica-reads.ts';
 
 /** Which rows a page is cut from. */
 export type PageQuery = {
@@ -119,10 +119,10 @@ export function cutScan<T extends Scanned>(
  */
 export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
   const { connectionId } = query;
-  const [leaving, ...streams] = await asReader(
+  const [leaving, ...streams] = await readAsCaller(
     env,
     caller,
-    (db) => [leavingConnections(db, caller), ...selectStreams(db, query)] as const,
+    (db) => [connectionsBeingDeleted(db, caller), ...selectStreams(db, query)] as const,
     connectionId,
   );
   return pageOf(

@@ -4,12 +4,12 @@ import { nameOf } from '../homes/homes.ts';
 import { described, fault } from '../log.ts';
 import { bookmarkIn } from './cursor.ts';
 import { type Database, openSession } from './database.ts';
-import { asCaller, type Caller, guarded, type Near } from './guard.ts';
-import { newTrusts, readTrusting } from './token-cache.ts';
+import { asCaller, type Caller, guarded, type ReplicaReads } from './guard.ts';
+import { newTokenCache, readWithCache } from './token-cache.ts';
 import { noteActivity } from './turns.ts';
 
-/** The tokens whose check on the primary this isolate trusts. */
-const trusts = newTrusts();
+/** The tokens that this isolate has had checked on the primary a moment ago. */
+const tokenCache = newTokenCache();
 
 /**
  * What `asCaller` does, for statements that only read and may show what was true a moment ago. Where there are replicas,
@@ -18,22 +18,22 @@ const trusts = newTrusts();
  *
  * @throws Refusal: as `asCaller`; never on the word of a replica
  */
-export async function asReader<const T extends readonly BatchItem<'sqlite'>[]>(
+export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[]>(
   env: Env,
   caller: Caller,
   statements: (db: Database) => T,
   connectionId?: string,
 ) {
-  const near = nearBy(caller);
+  const replicaReads = replicaReadsOf(caller);
   const options = { connectionId, repeatable: true };
-  if (!('tokenId' in caller) || !near) return asCaller(env, caller, statements, options);
+  if (!('tokenId' in caller) || !replicaReads) return asCaller(env, caller, statements, options);
   noteActivity(caller.accountId);
 
   const readIn = async (constraint: string, repeatable: boolean) => {
     const session = env.DB.withSession(constraint);
     const read = await guarded(env, openSession(session), caller, statements, { connectionId, repeatable });
     const bookmark = session.getBookmark();
-    if (bookmark) near.bookmark = bookmark;
+    if (bookmark) replicaReads.bookmark = bookmark;
     return read;
   };
   const primary = async () => {
@@ -41,20 +41,20 @@ export async function asReader<const T extends readonly BatchItem<'sqlite'>[]>(
     if (found) caller.lastUsedAt = found.lastUsedAt;
     return results;
   };
-  if (near.primary) return primary();
-  return readTrusting(trusts, caller.tokenId, {
+  if (replicaReads.primary) return primary();
+  return readWithCache(tokenCache, caller.tokenId, {
     check: () => checkOnPrimary(env, caller),
     // What may have failed on its way is not tried again there: the primary is asked.
-    replica: async () => (await readIn(near.bookmark ?? 'first-unconstrained', false)).results,
+    replica: async () => (await readIn(replicaReads.bookmark ?? 'first-unconstrained', false)).results,
     primary: (error: unknown) => {
       if (!(error instanceof Refusal) || error.failure.kind === 'unavailable') {
         const home = nameOf(env);
         fault('warn', { message: 'A replica failed, and the primary is read', home, ...described(error) });
       }
-      near.primary = true;
+      replicaReads.primary = true;
       return primary();
     },
-    behind: near.behind,
+    behind: replicaReads.behind,
     used: (lastUsedAt) => {
       caller.lastUsedAt ??= lastUsedAt;
     },
@@ -67,30 +67,31 @@ async function checkOnPrimary(env: Env, { tokenId, accountId }: Extract<Caller, 
   return caller.lastUsedAt ?? 0;
 }
 
-const nearBy = (caller: Caller): Near | undefined => ('tokenId' in caller ? caller.near : undefined);
+const replicaReadsOf = (caller: Caller): ReplicaReads | undefined =>
+  'tokenId' in caller ? caller.replicaReads : undefined;
 
 /** Whether the lists of this caller may be read from a replica. */
-export const mayLag = (caller: Caller): boolean => nearBy(caller) !== undefined;
+export const mayReadReplica = (caller: Caller): boolean => replicaReadsOf(caller) !== undefined;
 
 /** Has the rest of a request read the primary. Returns false if it does anyway. */
-export function leaveReplica(caller: Caller): boolean {
-  const near = nearBy(caller);
-  if (!near || near.primary) return false;
-  near.primary = true;
+export function usePrimary(caller: Caller): boolean {
+  const replicaReads = replicaReadsOf(caller);
+  if (!replicaReads || replicaReads.primary) return false;
+  replicaReads.primary = true;
   return true;
 }
 
 /** Has a request read nothing older than what the page before it has shown, whose `next` is the cursor. */
 export function continueFrom(env: Env, caller: Caller, cursor: string | undefined): void {
-  const near = nearBy(caller);
-  const seen = near && cursor !== undefined ? bookmarkIn(cursor) : undefined;
+  const replicaReads = replicaReadsOf(caller);
+  const seen = replicaReads && cursor !== undefined ? bookmarkIn(cursor) : undefined;
   // A bookmark says nothing in another home, and there the account is only shown with all that it came with.
   const mark = `${nameOf(env)}:`;
-  if (near && seen?.startsWith(mark)) near.bookmark = seen.slice(mark.length);
+  if (replicaReads && seen?.startsWith(mark)) replicaReads.bookmark = seen.slice(mark.length);
 }
 
 /** How much of the database a request has seen, for the cursor of its page; undefined where there are no replicas. */
 export function bookmarkOf(env: Env, caller: Caller): string | undefined {
-  const bookmark = nearBy(caller)?.bookmark;
+  const bookmark = replicaReadsOf(caller)?.bookmark;
   return bookmark === undefined ? undefined : `${nameOf(env)}:${bookmark}`;
 }

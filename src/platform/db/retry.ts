@@ -13,12 +13,12 @@ const exhausted = /exceeded its memory limit and was reset/i;
 const retryDelaysMs = [50, 200];
 
 /**
- * The one door to D1: retries transient failures where that is safe, at most twice and with jitter, and turns
- * those that remain into a refusal. `repeatable` says that running the work twice has the effect of running it once.
+ * Retries transient failures of D1 where that is safe, at most twice and with jitter, and turns those that remain into
+ * a refusal. `repeatable` says that running the work twice has the effect of running it once.
  *
  * @throws Refusal: unavailable, for a transient failure; otherwise whatever D1 throws
  */
-export async function throughDoor<T>(work: () => Promise<T>, repeatable: boolean): Promise<T> {
+export async function withRetries<T>(work: () => Promise<T>, repeatable: boolean): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       return await work();
@@ -46,20 +46,20 @@ export function d1Reason(error: unknown): string {
 
 const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
 
-/** `d1` with every single statement going through the door; batches go through it in `transaction`. */
-export const behindDoor = (d1: D1Database): D1Database =>
+/** `d1` with every single statement retried; `transaction` retries batches. */
+export const retrying = (d1: D1Database): D1Database =>
   ({
-    prepare: (text: string) => statementBehindDoor(d1.prepare(text), isRead(text)),
+    prepare: (text: string) => retryingStatement(d1.prepare(text), isRead(text)),
     batch: (statements: D1PreparedStatement[]) =>
       d1.batch(statements.map((one) => originals.get(one) ?? one)),
   }) as D1Database; // Drizzle and `statement` use nothing else
 
-function statementBehindDoor(original: D1PreparedStatement, read: boolean): D1PreparedStatement {
+function retryingStatement(original: D1PreparedStatement, read: boolean): D1PreparedStatement {
   const statement = {
-    bind: (...values: unknown[]) => statementBehindDoor(original.bind(...values), read),
-    all: () => throughDoor(() => original.all(), read),
-    run: () => throughDoor(() => original.run(), read),
-    raw: () => throughDoor(() => original.raw(), read),
+    bind: (...values: unknown[]) => retryingStatement(original.bind(...values), read),
+    all: () => withRetries(() => original.all(), read),
+    run: () => withRetries(() => original.run(), read),
+    raw: () => withRetries(() => original.raw(), read),
   } as D1PreparedStatement; // as above
   originals.set(statement, original);
   return statement;

@@ -4,7 +4,7 @@ import { type Database, refuseUnless, statement } from '../../platform/db/databa
 import type { Caller } from '../../platform/db/guard.ts';
 import { createdAtOf, firstIdAt } from '../../platform/db/ids.ts';
 import { maxScanned } from '../../platform/db/pages.ts';
-import { asReader, bookmarkOf, continueFrom } from '../../platform/db/replica-reads.ts';
+import { bookmarkOf, continueFrom, readAsCaller } from '../../platform/db/replica-reads.ts';
 import { parse, timestamp } from '../../platform/fields.ts';
 import { rangeOf } from '../../platform/query.ts';
 import { accidentLevels, EVENT, EVENT_LEVEL, typeOfLevel } from '../notifications/types.ts';
@@ -34,7 +34,7 @@ export async function readDeliveries(
   if (cursor !== undefined && !after) throw invalidCursor();
 
   continueFrom(env, caller, cursor);
-  const [, rows] = await asReader(env, caller, (db) => [
+  const [, rows] = await readAsCaller(env, caller, (db) => [
     refuseUnless(db, ownsWebhook(caller, filters.webhookId), 'unknown webhook'),
     selectPage(db, caller, { walk, after, limit, ...filters, ...range }),
   ]);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { throughDoor } from '../../../src/platform/db/retry.ts';
+import { withRetries } from '../../../src/platform/db/retry.ts';
 import { Refusal } from '../../../src/platform/errors.ts';
 
 const never = [
@@ -25,37 +25,37 @@ function flaky(reason: string, failures: number) {
 
 const unavailable = { failure: { kind: 'unavailable', retryAfter: 2 } };
 
-describe('the door to D1', () => {
+describe('a call of D1', () => {
   afterEach(() => vi.restoreAllMocks());
 
   it.each(never)('tries anything again when D1 never ran it: %s', async (reason) => {
     const work = flaky(reason, 2);
-    expect(await throughDoor(work, false)).toBe('done');
+    expect(await withRetries(work, false)).toBe('done');
     expect(work).toHaveBeenCalledTimes(3);
   });
 
   it.each(perhaps)('tries again only what is safe to repeat when D1 may have run it: %s', async (reason) => {
-    expect(await throughDoor(flaky(reason, 2), true)).toBe('done');
+    expect(await withRetries(flaky(reason, 2), true)).toBe('done');
     const work = flaky(reason, 1);
-    await expect(throughDoor(work, false)).rejects.toMatchObject(unavailable);
+    await expect(withRetries(work, false)).rejects.toMatchObject(unavailable);
     expect(work).toHaveBeenCalledTimes(1);
   });
 
   it.each([...never, ...perhaps])('gives up after two retries and says so: %s', async (reason) => {
     const work = flaky(reason, 3);
-    await expect(throughDoor(work, true)).rejects.toMatchObject(unavailable);
+    await expect(withRetries(work, true)).rejects.toMatchObject(unavailable);
     expect(work).toHaveBeenCalledTimes(3);
   });
 
   it('does not repeat what used up the memory of D1', async () => {
     const work = flaky(outOfMemory, 1);
-    await expect(throughDoor(work, true)).rejects.toMatchObject(unavailable);
+    await expect(withRetries(work, true)).rejects.toMatchObject(unavailable);
     expect(work).toHaveBeenCalledTimes(1);
   });
 
   it('waits between tries, a different time each', async () => {
     const waits = vi.spyOn(scheduler, 'wait').mockResolvedValue();
-    for (let i = 0; i < 20; i++) await throughDoor(flaky('D1 DB is overloaded', 2), false);
+    for (let i = 0; i < 20; i++) await withRetries(flaky('D1 DB is overloaded', 2), false);
     const ms = waits.mock.calls.map(([wait]) => wait);
     expect(Math.min(...ms)).toBeGreaterThanOrEqual(25);
     expect(Math.max(...ms)).toBeLessThanOrEqual(300);
@@ -66,8 +66,8 @@ describe('the door to D1', () => {
     'passes on what is wrong for good: %s',
     async (reason) => {
       const work = flaky(reason, 1);
-      await expect(throughDoor(work, true)).rejects.toThrow(reason);
-      await expect(throughDoor(flaky(reason, 1), true)).rejects.not.toBeInstanceOf(Refusal);
+      await expect(withRetries(work, true)).rejects.toThrow(reason);
+      await expect(withRetries(flaky(reason, 1), true)).rejects.not.toBeInstanceOf(Refusal);
       expect(work).toHaveBeenCalledTimes(1);
     },
   );

@@ -1,8 +1,13 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newTrusts, readTrusting, standing, trustMs } from '../../../src/platform/db/token-cache.ts';
-import { untilTrustsLapse } from '../../../src/platform/db/token-cache-ttl.ts';
+import {
+  cacheTtlMs,
+  freshness,
+  newTokenCache,
+  readWithCache,
+  untilCachesExpire,
+} from '../../../src/platform/db/token-cache.ts';
 import { Refusal } from '../../../src/platform/errors.ts';
 import { virtualTime } from '../../support/virtual-time.ts';
 
@@ -27,7 +32,7 @@ async function play(story: Story, waits = true): Promise<List[]> {
   let replied = Number.POSITIVE_INFINITY;
   const wrong: List[] = [];
   const isolates = story.clocks.map(({ offset, rate }) =>
-    newTrusts(() => Math.floor(offset + rate * time.now())),
+    newTokenCache(() => Math.floor(offset + rate * time.now())),
   );
   /** A call that sees the database as it was `lag` ago when it arrives. */
   const ask = async ([out, back]: [number, number], lag = 0) => {
@@ -39,7 +44,7 @@ async function play(story: Story, waits = true): Promise<List[]> {
   };
   const read = async (list: List) => {
     await time.sleep(list.at);
-    const trusts = isolates[list.isolate % isolates.length] ?? newTrusts();
+    const cache = isolates[list.isolate % isolates.length] ?? newTokenCache();
     const began = time.now();
     const ways = {
       check: () => ask(list.check),
@@ -48,7 +53,7 @@ async function play(story: Story, waits = true): Promise<List[]> {
       behind: () => {},
       used: () => {},
     };
-    const got = await readTrusting(trusts, token, ways).then(
+    const got = await readWithCache(cache, token, ways).then(
       () => true,
       () => false,
     );
@@ -58,7 +63,7 @@ async function play(story: Story, waits = true): Promise<List[]> {
     await time.sleep(revocation.at + revocation.out);
     revoked = time.now();
     await time.sleep(revocation.back);
-    if (waits) await untilTrustsLapse(replicated, (ms) => time.sleep(ms / revocation.rate));
+    if (waits) await untilCachesExpire(replicated, (ms) => time.sleep(ms / revocation.rate));
     await time.sleep(revocation.reply);
     replied = time.now();
   };
@@ -105,7 +110,7 @@ describe('a list that begins after the reply to a revocation', () => {
 /** Reads lists every so often from a primary that is far away. Returns how long each took, and how many checks there were. */
 async function steadily(everyMs: number, count: number) {
   const time = virtualTime();
-  const trusts = newTrusts(time.now);
+  const cache = newTokenCache(time.now);
   let checks = 0;
   const took: number[] = [];
   const uses: number[] = [];
@@ -117,7 +122,7 @@ async function steadily(everyMs: number, count: number) {
   const lists = Array.from({ length: count }, async (_, i) => {
     await time.sleep(i * everyMs);
     const began = time.now();
-    await readTrusting(trusts, token, {
+    await readWithCache(cache, token, {
       check: primary,
       replica: async () => time.sleep(2),
       primary: async () => {},
@@ -135,8 +140,8 @@ describe('a token in steady use', () => {
   it('waits for the primary once, and is checked again behind the replies, once at a time', async () => {
     const { took, checks } = await steadily(400, 100);
     expect(took.map((each) => each > 2).lastIndexOf(true)).toBe(0);
-    expect(checks).toBeGreaterThanOrEqual(40_000 / trustMs);
-    expect(checks).toBeLessThanOrEqual(1 + 40_000 / (trustMs / 2));
+    expect(checks).toBeGreaterThanOrEqual(40_000 / cacheTtlMs);
+    expect(checks).toBeLessThanOrEqual(1 + 40_000 / (cacheTtlMs / 2));
   });
 
   it('is told once for each check when it was last used', async () => {
@@ -147,47 +152,47 @@ describe('a token in steady use', () => {
   });
 });
 
-describe('trust', () => {
+describe('a cached check', () => {
   it.each([
     [0, 'fresh'],
     [999, 'fresh'],
     [1000, 'ageing'],
     [1999, 'ageing'],
-    [2000, 'lapsed'],
-    [-1, 'lapsed'],
+    [2000, 'expired'],
+    [-1, 'expired'],
   ] as const)('is after %i ms %s', (age, expected) => {
-    expect(standing(1_000_000, 1_000_000 + age)).toBe(expected);
+    expect(freshness(1_000_000, 1_000_000 + age)).toBe(expected);
   });
 
   it('ends when a check is refused, not when none gets through', async () => {
-    const trusts = newTrusts(() => 1000);
+    const cache = newTokenCache(() => 1000);
     const failing = (failure: Refusal['failure']) =>
-      trusts.check(token, () => Promise.reject(new Refusal(failure)), true).catch(() => {});
-    await trusts.check(token, async () => 0, true);
+      cache.check(token, () => Promise.reject(new Refusal(failure)), true).catch(() => {});
+    await cache.check(token, async () => 0, true);
     await failing({ kind: 'unavailable', retryAfter: 2 });
-    expect(trusts.use(token)).toBeDefined();
+    expect(cache.use(token)).toBeDefined();
     await failing({ kind: 'forbidden' });
-    expect(trusts.use(token)).toBeUndefined();
+    expect(cache.use(token)).toBeUndefined();
   });
 
-  it('counts from before the check was sent, and a later answer to an earlier check shortens nothing', async () => {
+  it('counts from before the check was sent, and a later reply to an earlier check shortens nothing', async () => {
     let now = 0;
-    const trusts = newTrusts(() => now);
+    const cache = newTokenCache(() => now);
     const slow = Promise.withResolvers<number>();
-    const first = trusts.check(token, () => slow.promise, true);
+    const first = cache.check(token, () => slow.promise, true);
     now = 1500;
-    await trusts.check(token, async () => 0, true);
+    await cache.check(token, async () => 0, true);
     slow.resolve(0);
     await first;
     now = 3499;
-    expect(trusts.use(token)).toBeDefined();
+    expect(cache.use(token)).toBeDefined();
     now = 3500;
-    expect(trusts.use(token)).toBeUndefined();
+    expect(cache.use(token)).toBeUndefined();
   });
 
   it('holds only so many tokens', async () => {
-    const trusts = newTrusts(() => 1000, 2);
-    for (const id of ['a', 'b', 'c']) await trusts.check(id, async () => 0, true);
-    expect(['a', 'b', 'c'].map((id) => trusts.use(id) !== undefined)).toEqual([false, false, true]);
+    const cache = newTokenCache(() => 1000, 2);
+    for (const id of ['a', 'b', 'c']) await cache.check(id, async () => 0, true);
+    expect(['a', 'b', 'c'].map((id) => cache.use(id) !== undefined)).toEqual([false, false, true]);
   });
 });

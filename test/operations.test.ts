@@ -251,7 +251,9 @@ describe('the overview of an account with a million events', () => {
     // the vehicles of each, the two that are still going on included, and the events since the hour before this one.
     const { hours, events } = await countedAgain();
     expect(events).toBeLessThanOrEqual(2 * 232);
-    expect(again.read).toBeLessThanOrEqual(180 * 5 + 90 * 100 * 2 + (hours + 2) * 2.5 * 100 + events * 17 + 100);
+    expect(again.read).toBeLessThanOrEqual(
+      180 * 5 + 90 * 100 * 2 + (hours + 2) * 2.5 * 100 + events * 17 + 100,
+    );
   });
 
   const countedAgain = async () => {

@@ -7,16 +7,20 @@ const installed = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** A real Chromium without a window: the one that npm brought on Linux, elsewhere the one that is installed. */
+/** The Chromium that npm brought on Linux, which is unpacked for the first caller; elsewhere the one that is installed. */
+export const browserPath = async (): Promise<string | undefined> =>
+  process.platform === 'linux' ? chromium.executablePath() : installed.find((path) => existsSync(path));
+
+/** A real Chromium without a window. */
 export async function launchBrowser(): Promise<Browser> {
-  const onLinux = process.platform === 'linux';
-  const executablePath = onLinux
-    ? await chromium.executablePath()
-    : installed.find((path) => existsSync(path));
+  const executablePath = await browserPath();
   if (!executablePath) throw new Error('No Chrome is installed');
   return playwright.launch({
     executablePath,
     headless: true,
-    args: onLinux ? ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-component-update'] : [],
+    args:
+      process.platform === 'linux'
+        ? ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-component-update']
+        : [],
   });
 }

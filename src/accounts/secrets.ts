@@ -1,6 +1,5 @@
 import { config } from '../platform/config.ts';
-import { checksum, hasChecksum, type Purpose } from '../platform/crypto/checksums.ts';
-import { base64url } from '../platform/crypto/encoding.ts';
+import { base64url, checksum, hasChecksum, type Purpose } from '../platform/crypto.ts';
 import { mainHome } from '../platform/homes/homes.ts';
 
 /** What the secrets of people are for: a browser's session, or a link that starts one. */

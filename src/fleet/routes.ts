@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
+import { validate as isUuid } from 'uuid';
 import { authenticate } from '../accounts/tokens/authenticate.ts';
-import { connectionIdOf } from '../platform/http/connection-id.ts';
+import { invalid } from '../platform/errors.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { readChanges } from './changes/feed.ts';
@@ -28,4 +29,17 @@ async function changes(c: Context) {
     query: c.req.queries(),
   });
   return ok(c, 'Changes', items, next, { resume });
+}
+
+/** The connection that the request names in its Connection-Id header. @throws Refusal: invalid */
+function connectionIdOf(c: Context, required = false): string | undefined {
+  const id = c.req.header('connection-id')?.trim();
+  if (!id) {
+    if (required)
+      throw invalid('Connection-Id header is required', [{ field: 'Connection-Id', message: 'is required' }]);
+    return undefined;
+  }
+  if (!isUuid(id))
+    throw invalid('Invalid connection id', [{ field: 'Connection-Id', message: 'must be a UUID' }]);
+  return id.toLowerCase();
 }

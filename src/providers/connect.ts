@@ -3,7 +3,7 @@ import { note } from '../accounts/audit/note.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { type Connection, createConnection } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
-import { seal } from '../platform/crypto/sealing.ts';
+import { seal } from '../platform/crypto.ts';
 import { change, type Database, refuseUnless } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';

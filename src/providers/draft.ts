@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { config } from '../platform/config.ts';
-import { seal, unseal } from '../platform/crypto/sealing.ts';
+import { seal, unseal } from '../platform/crypto.ts';
 
 /** A connection that somebody is about to make: what they entered, and what the provider said to it. */
 export type Draft = { provider: string; credential: string; baseUrl: string; organisation: string };

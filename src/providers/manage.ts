@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
-import { seal } from '../platform/crypto/sealing.ts';
+import { seal } from '../platform/crypto.ts';
 import { change, refuseUnless } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { send } from '../webhooks/deliveries/queue.ts';

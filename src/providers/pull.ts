@@ -1,5 +1,5 @@
 import { config } from '../platform/config.ts';
-import { seal, unseal } from '../platform/crypto/sealing.ts';
+import { seal, unseal } from '../platform/crypto.ts';
 import { refusalIn } from '../platform/errors.ts';
 import { described, fault } from '../platform/log.ts';
 import { providerProblem } from '../webhooks/address.ts';

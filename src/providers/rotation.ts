@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
-import { type Sealed, seal, unseal } from '../platform/crypto/sealing.ts';
+import { type Sealed, seal, unseal } from '../platform/crypto.ts';
 import { change, openDatabase, statement } from '../platform/db/database.ts';
 
 const perHour = 500;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { noteHealthStatus, notePulled } from '../fleet/connections.ts';
-import type { Sealed } from '../platform/crypto/sealing.ts';
+import type { Sealed } from '../platform/crypto.ts';
 import {
   change,
   type Database,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
-import { type Sealed, unseal } from '../platform/crypto/sealing.ts';
+import { type Sealed, unseal } from '../platform/crypto.ts';
 import { change, openDatabase, statement } from '../platform/db/database.ts';
 import { send } from '../webhooks/deliveries/queue.ts';
 import { connectorOf } from './registry.ts';

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
-import { seal, unseal } from '../platform/crypto/sealing.ts';
+import { seal, unseal } from '../platform/crypto.ts';
 import { openDatabase } from '../platform/db/database.ts';
 import { webhooks } from '../platform/db/tables.ts';
 

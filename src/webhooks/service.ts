@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { config } from '../platform/config.ts';
-import { seal, unseal } from '../platform/crypto/sealing.ts';
+import { seal, unseal } from '../platform/crypto.ts';
 import { breaksUnique, type Database, jsonList, refuseUnless, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';

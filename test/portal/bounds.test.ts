@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { newSecret } from '../../src/accounts/secrets.ts';
-import { base64url } from '../../src/platform/crypto/encoding.ts';
+import { base64url } from '../../src/platform/crypto.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';

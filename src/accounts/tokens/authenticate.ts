@@ -9,7 +9,7 @@ import { noteMoved } from '../../platform/homes/moved.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
 import { addressOf, limit, limitByAddress, rateLimited } from '../../platform/http/limits.ts';
-import { rateLimits } from '../../platform/http/rate-limits.ts';
+import { rateLimits } from '../../platform/rate-limits.ts';
 import { hashToken, homeInToken, isRecognised, isWellFormed, type Scope } from './format.ts';
 import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
 

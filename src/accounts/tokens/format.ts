@@ -1,7 +1,6 @@
 import crc32 from 'crc-32';
 import type { SealingKey } from '../../platform/config.ts';
-import { checksum, hasChecksum } from '../../platform/crypto/checksums.ts';
-import { base64url } from '../../platform/crypto/encoding.ts';
+import { base64url, checksum, hasChecksum } from '../../platform/crypto.ts';
 import { mainHome } from '../../platform/homes/homes.ts';
 
 /** `api` tokens read and manage an account; `ingest` keys send in one connection's records. */

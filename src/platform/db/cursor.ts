@@ -1,5 +1,5 @@
 import crc32 from 'crc-32';
-import { base64url, fromBase64url } from '../crypto/encoding.ts';
+import { base64url, fromBase64url } from '../crypto.ts';
 import { invalid, type Refusal } from '../errors.ts';
 
 /** What a page's last row has in each column of the list's order, of which the id is the last. */

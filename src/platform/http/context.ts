@@ -1,5 +1,7 @@
-import type { Context as HonoContext } from 'hono';
+import type { Hono, Context as HonoContext } from 'hono';
+import { routePath } from 'hono/route';
 import type { Caller } from '../db/guard.ts';
+import { log } from '../log.ts';
 
 /** What middleware passes on to routes. Features add their own variables to Hono's `ContextVariableMap`. */
 export type App = {
@@ -14,3 +16,34 @@ export type App = {
 };
 
 export type Context = HonoContext<App>;
+
+/** Sends a browser on to `path` with a GET, also after a POST, so that reloading does not send a form twice. */
+export const seeOther = (c: Context, path: string): Response => c.redirect(path, 303);
+
+/** Logs a request whose reply is ready; `began` is in milliseconds since 1970. */
+export function logRequest(c: Context, began: number): void {
+  const caller = c.get('caller');
+  const records = c.get('records');
+  log({
+    level: 'info',
+    kind: 'request',
+    requestId: c.get('requestId'),
+    method: c.req.method,
+    route: routePath(c),
+    status: c.res.status,
+    ms: Date.now() - began,
+    accountId: caller?.accountId ?? null,
+    tokenId: caller && 'tokenId' in caller ? caller.tokenId : null,
+    ...(records && { records }),
+  });
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The methods that `app` has routes for at `path`; empty if there is no such path. */
+export function allowedMethods(app: Hono<App>, path: string): string[] {
+  const routed = methods.filter((method) =>
+    app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
+  );
+  return routed.includes('GET') ? [...routed, 'HEAD'] : routed;
+}

@@ -1,7 +1,7 @@
+import ipaddr from 'ipaddr.js';
 import { Refusal } from '../errors.ts';
-import { addressGroup } from './address-group.ts';
+import { type Limiter, rateLimits } from '../rate-limits.ts';
 import type { Context } from './context.ts';
-import { type Limiter, rateLimits } from './rate-limits.ts';
 
 /** Counts one more call of `key`. @throws Refusal: rate limited */
 export async function limit(env: Env, limiter: Limiter, key: string): Promise<void> {
@@ -19,6 +19,21 @@ export function refuseIfOver(c: Context, limiter: Limiter): void {
 
 /** The client's address, or the network that it is counted with. */
 export const addressOf = (c: Context): string => addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown');
+
+/**
+ * What a client address counts as in limits: an IPv4 address for itself, however it is written, and an IPv6 address as
+ * its /64, of which one household has 2^64 addresses to choose from. Anything else counts for itself.
+ */
+export function addressGroup(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address); // an IPv4-mapped address is the IPv4 address
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  return `${parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+}
+
 const nameOf = (limiter: Limiter, key: string): string => `${limiter} ${key}`;
 const isOver = (name: string): boolean => (over.get(name) ?? 0) > Date.now();
 

@@ -3,7 +3,7 @@ import { type Connection, listConnections } from '../../fleet/connections.ts';
 import { matchFleet } from '../../fleet/match.ts';
 import { eventsWithDrivers, readNamed } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/redirect.ts';
+import { seeOther } from '../../platform/http/context.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { daysInWords } from '../ui/days.ts';
 import { LinkButton } from '../ui/forms.tsx';

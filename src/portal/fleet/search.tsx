@@ -3,7 +3,7 @@ import { validate as isUuid } from 'uuid';
 import { findByName } from '../../fleet/by-name.ts';
 import { type FoundKind, findAny } from '../../fleet/find-any.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/redirect.ts';
+import { seeOther } from '../../platform/http/context.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/webhook-of.ts';
 import { Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';

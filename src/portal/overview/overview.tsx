@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { Span } from '../../fleet/trends/read.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/redirect.ts';
+import { seeOther } from '../../platform/http/context.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
 import { Ago, beginningOfDay, longDay } from '../ui/time.tsx';

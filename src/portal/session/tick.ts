@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { config } from '../../platform/config.ts';
-import { checksum, hasChecksum } from '../../platform/crypto/checksums.ts';
+import { checksum, hasChecksum } from '../../platform/crypto.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { sessionHashOf } from './session.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../platform/http/context.ts';
+import { seeOther } from '../../platform/http/context.ts';
 import { failureOf, headersOf, type ReportedFailure } from '../../platform/http/failures.ts';
-import { seeOther } from '../../platform/http/redirect.ts';
 import { roleFor } from '../session/rights.ts';
 import { askWho } from './allowed.tsx';
 import { LinkButton } from './forms.tsx';

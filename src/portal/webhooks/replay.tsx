@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { type Child, useContext } from 'hono/jsx';
 import { timestamp } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/redirect.ts';
+import { seeOther } from '../../platform/http/context.ts';
 import { replay } from '../../webhooks/deliveries/replay.ts';
 import { countReplayable } from '../../webhooks/deliveries/replay-count.ts';
 import { replayableMs } from '../../webhooks/deliveries/replayable.ts';

@@ -1,4 +1,4 @@
-import { base64url } from '../../platform/crypto/encoding.ts';
+import { base64url } from '../../platform/crypto.ts';
 import type { Attempt } from '../../webhooks/deliveries/record.ts';
 import type { FormProblem, SentForm } from '../ui/form.ts';
 import type { WebhookFields } from './webhook-merge.ts';

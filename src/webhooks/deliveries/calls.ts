@@ -1,5 +1,5 @@
 import { config } from '../../platform/config.ts';
-import { unseal } from '../../platform/crypto/sealing.ts';
+import { unseal } from '../../platform/crypto.ts';
 import { othersAreActive } from '../../platform/db/turns.ts';
 import { described, fault } from '../../platform/log.ts';
 import { receiverProblem } from '../address.ts';

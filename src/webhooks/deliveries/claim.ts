@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Sealed } from '../../platform/crypto/sealing.ts';
+import type { Sealed } from '../../platform/crypto.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { burstSeconds, circuitAfter, firstWindow, widestWindow } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { withOwnNamespaces } from '../../../src/cli/deploy/rate-limits.ts';
 import { root } from '../../../src/cli/project/paths.ts';
-import { rateLimits } from '../../../src/platform/http/rate-limits.ts';
+import { rateLimits } from '../../../src/platform/rate-limits.ts';
 
 const declared = readFileSync(join(root, 'wrangler.toml'), 'utf8')
   .split('[[ratelimits]]')

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { config } from '../../../src/platform/config.ts';
-import { seal } from '../../../src/platform/crypto/sealing.ts';
+import { seal } from '../../../src/platform/crypto.ts';
 import { laneCalls } from '../../../src/webhooks/deliveries/calls.ts';
 import type { Claimed, ClaimedWebhook } from '../../../src/webhooks/deliveries/claim.ts';
 

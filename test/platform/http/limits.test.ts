@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressGroup } from '../../../src/platform/http/address-group.ts';
+import { addressGroup } from '../../../src/platform/http/limits.ts';
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -3,6 +3,9 @@ import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { homesOf } from '../../src/platform/homes/homes.ts';
 import { tableNames } from './rows.ts';
+import { findSourceMaps } from './source-maps.ts';
+
+findSourceMaps();
 
 // Files share a Worker, whose start takes longer than most of them. Each begins with nothing stored.
 beforeAll(async () => {

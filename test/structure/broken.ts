@@ -114,6 +114,12 @@ export const broken = [
     'src/fleet/fuel/writes.ts',
     'export const write = (db: { run(sql: string): unknown }) => db.run(`delete from tokens`);',
   ],
+  [
+    'prose is wrapped',
+    'src/docs/fuel.md:2 is longer than 120 characters',
+    'src/docs/fuel.md',
+    `# Fuel\n${'long '.repeat(25)}\n`,
+  ],
 ] as const;
 
 /** Code that keeps to the rules, so that they forbid no more than they mean to. */

@@ -15,6 +15,12 @@ export function sourceFiles(root: string): SourceFile[] {
     });
 }
 
+/** All documentation: the front page, and whatever Markdown lies in the source. */
+export const markdownFiles = (root: string): { path: string; text: string }[] =>
+  globSync(['*.md', 'src/**/*.md'], { cwd: root })
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
 /** Relative imports, those of types included, in the one spelling that the formatter leaves. */
 function importsOf(path: string, text: string): string[] {
   const sources = text.matchAll(/(?:^(?:import|export) [^'`;]*|\bimport\()'(\.[^']+\.tsx?)'/gm);

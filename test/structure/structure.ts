@@ -133,3 +133,16 @@ function tablesWritten(text: string): string[] {
 }
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Markdown is wrapped, but for tables and code. */
+export const longLines = (files: { path: string; text: string }[]): string[] =>
+  files.flatMap(({ path, text }) =>
+    text
+      .replaceAll(/^```[\s\S]*?^```$/gm, (code) => code.replaceAll(/.+/g, ''))
+      .split('\n')
+      .flatMap((line, index) =>
+        line.length > 120 && !line.startsWith('|')
+          ? [`${path}:${index + 1} is longer than 120 characters.`]
+          : [],
+      ),
+  );

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { timestamp, timestampOrNull } from '../platform/fields.ts';
 import { type Delivery, statuses } from '../webhooks/deliveries/queries.ts';
 import type { Receiver } from '../webhooks/deliveries/receivers.ts';
-import { maxReplayCounted } from '../webhooks/deliveries/replay-count.ts';
+import { maxReplayCounted } from '../webhooks/deliveries/replayable.ts';
 import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../webhooks/notifications/types.ts';
 import { HealthOutput } from './health/schema.ts';
 import type { Status } from './homes/status.ts';

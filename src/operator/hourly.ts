@@ -6,7 +6,7 @@ import { pruneChanges } from '../fleet/changes/prune.ts';
 import { described, fault } from '../platform/log.ts';
 import { resealCredentials } from '../providers/rotation.ts';
 import { noteSilences } from '../providers/silence.ts';
-import { giveUp, prune as pruneDeliveries } from '../webhooks/deliveries/prune.ts';
+import { giveUp, prune as pruneDeliveries } from '../webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../webhooks/notifications/prune.ts';
 import { resealHeaders } from '../webhooks/rotation.ts';
 import { noteSize } from './health/size.ts';

@@ -20,7 +20,7 @@ import { connectProvider } from '../providers/connect.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/queries.ts';
 import { listReceivers } from '../webhooks/deliveries/receivers.ts';
 import { replay, replayOne } from '../webhooks/deliveries/replay.ts';
-import { countReplayable } from '../webhooks/deliveries/replay-count.ts';
+import { countReplayable } from '../webhooks/deliveries/replayable.ts';
 import { setReceiverLimits } from '../webhooks/limits.ts';
 import { authenticateOperator } from './authenticate.ts';
 import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from './deletion/accept.ts';

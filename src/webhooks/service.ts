@@ -10,7 +10,6 @@ import { invalid } from '../platform/errors.ts';
 import { normalisedUrl } from './address.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { send, wakeOf } from './deliveries/queue.ts';
-import { webhookToNote } from './noted.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
 import type { WebhookInput } from './schema.ts';
 
@@ -212,3 +211,11 @@ const toBits = (types: WebhookInput['notificationTypes']): number =>
 
 const fromBits = (bits: number): NotificationType[] =>
   notificationTypes.filter((type) => (bits & type) !== 0);
+
+/**
+ * Selects one of the account's webhooks for its audit log, by its name, or else by the host of its url alone: paths and
+ * queries hold secrets of receivers. A url that is normalised has a path, and has no user and password.
+ */
+export const webhookToNote = (caller: Caller, id: string): SQL => sql`
+  select id, coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1)) as name
+  from webhooks where id = ${id} and account_id = ${caller.accountId}`;

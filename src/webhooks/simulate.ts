@@ -2,11 +2,14 @@ import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { invalid } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
+import { attempt, headersFor } from './deliveries/attempt.ts';
 import { deliverTo } from './deliveries/fan-out.ts';
 import { priorityOf } from './deliveries/policy.ts';
 import type { DeliveryKey, DeliveryMessage } from './deliveries/queue.ts';
+import type { Attempt } from './deliveries/record.ts';
 import { insertNotifications, type NewNotification } from './notifications/insert.ts';
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
+import type { WebhookInput } from './schema.ts';
 import type { Webhook } from './service.ts';
 
 export const madeUpVin = 'TEST0000000000000';
@@ -90,4 +93,19 @@ export async function sendTest(
   for (const { dueAt } of deliveries.slice(1))
     await env.DELIVERIES.send(wake, { delaySeconds: (dueAt - now) / 1000 }).catch(() => {}); // the sweep wakes it
   return { webhookId: webhook.id, id: deliveries[0]?.id ?? '' };
+}
+
+/**
+ * Calls the receiver of a webhook that need not be saved, once, with a made-up event or else the first level of an
+ * accident. `input` has been validated, so its address is one that deliveries may go to. Saves nothing.
+ */
+export async function tryReceiver(input: WebhookInput): Promise<Attempt> {
+  const { url, httpVerb, headers, notificationTypes } = input;
+  const [made] = notificationTypes.includes(EVENT) ? testEvent() : testAccident(input);
+  const at = Date.now();
+  const outcome = await attempt(
+    { url, httpVerb, headers: headersFor(headers) },
+    { id: newId(at), attempt: 1, type: made?.type ?? EVENT, data: JSON.stringify(made?.data ?? {}) },
+  );
+  return { at, durationMs: Date.now() - at, ...outcome };
 }

@@ -1,9 +1,13 @@
 import { Hono } from 'hono';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { nextAttempt } from '../../webhooks/deliveries/outcome.ts';
 import { schedule } from '../../webhooks/deliveries/policy.ts';
-import { type Delivery, type DeliveryDetail, findDelivery } from '../../webhooks/deliveries/queries.ts';
+import {
+  type Delivery,
+  type DeliveryDetail,
+  findDelivery,
+  nextAttempt,
+} from '../../webhooks/deliveries/queries.ts';
 import { replayOne } from '../../webhooks/deliveries/replay.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';

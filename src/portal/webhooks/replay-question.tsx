@@ -1,5 +1,5 @@
 import { maxReplayedPerCall } from '../../webhooks/deliveries/replay.ts';
-import { maxReplayCounted, type ReplayCount } from '../../webhooks/deliveries/replay-count.ts';
+import { maxReplayCounted, type ReplayCount } from '../../webhooks/deliveries/replayable.ts';
 import { LinkButton, Submit } from '../ui/forms.tsx';
 import { Note } from '../ui/parts.tsx';
 import { deliveries } from './outcome-words.ts';

@@ -6,7 +6,7 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../../webhooks/service.ts';
-import { tryReceiver } from '../../webhooks/test-event.ts';
+import { tryReceiver } from '../../webhooks/simulate.ts';
 import { limitAction } from '../session/action-limit.ts';
 import { done } from '../ui/flash.ts';
 import { readForm, submit } from '../ui/form.ts';

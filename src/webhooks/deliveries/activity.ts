@@ -3,11 +3,10 @@ import { type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { webhooks } from '../../platform/db/tables.ts';
-import { asListed, type BrowseQuery, type Part, partOf, selectPart } from './browse.ts';
+import { asListed, type BrowseQuery, type Part, partOf, selectFound, selectPart } from './browse.ts';
 import { countedHours, type HourTally, inHours, selectHours, selectLastDay, shownHours } from './counts.ts';
 import { type AilingReceiver, asReceiver, selectReceivers } from './receivers.ts';
 import { ownWebhook } from './replayable.ts';
-import { selectFound } from './search.ts';
 
 /** How many deliveries of a webhook there are in a state; `maxCounted` means that many or more. */
 export type StateCounts = {

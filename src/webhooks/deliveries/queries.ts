@@ -4,7 +4,6 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
-import { type About, aboutOf } from './about.ts';
 import type { DeliveryKey } from './queue.ts';
 import type { Attempt } from './record.ts';
 
@@ -29,6 +28,21 @@ export type Delivery = {
   attemptsOmitted: number;
 };
 
+/** What a delivery is about, in the words of its notification; `vehicle` and `vin` are empty if it names none. */
+export type About = { types: string[]; risk: number | null; vehicle: string; vin: string };
+
+/** SQL for what the delivery `d` is about. An accident's notification names no vehicle, but its accident may. */
+export const aboutOf: SQL = sql`(
+  select json_object(
+    'types', json(coalesce(n.data -> '$.translatedIncidentTypes', '[]')),
+    'risk', n.data ->> '$.eventRisk',
+    'vehicle', coalesce(n.data ->> '$.vehicleName',
+      (select v.name from accidents a cross join vehicles v on v.id = a.vehicle_id where a.id = n.event_id), ''),
+    'vin', coalesce(n.data ->> '$.vehicleVin', n.data ->> '$.vin', ''))
+  from notifications n
+  where n.event_id = d.event_id and n.level = d.level
+    and not exists (select 1 from deletions where id = n.connection_id))`;
+
 /** Which deliveries of a webhook: `before` is the id at which the page before ended. */
 export type DeliveryFilter = {
   webhookId: string;
@@ -40,29 +54,20 @@ export type DeliveryFilter = {
 };
 
 /** The deliveries of one of the account's webhooks, newest first, at most 500. */
-export async function listDeliveries(env: Env, caller: Caller, filter: DeliveryFilter): Promise<Delivery[]> {
-  const [rows] = await asCaller(env, caller, (db) => [selectDeliveries(db, caller, filter)], {
-    repeatable: true,
-  });
-  return rows.map(asDelivery);
-}
-
-/** The statement behind `listDeliveries`, for batches that read other things as well. */
-export function selectDeliveries(
-  db: Database,
+export async function listDeliveries(
+  env: Env,
   caller: Caller,
   { webhookId, status, type, since, before, limit }: DeliveryFilter,
-) {
+): Promise<Delivery[]> {
   const level = sql.raw(`${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
-  return select(
-    db,
-    sql`webhook_id = ${webhookId} and account_id = ${caller.accountId}
-      ${status ? sql`and status = ${status}` : sql.empty()}
-      ${type ? sql`and level ${level}` : sql.empty()}
-      ${since ? sql`and id >= ${firstIdAt(since)}` : sql.empty()}
-      ${before ? sql`and id < ${before}` : sql.empty()}
-      order by id desc limit ${Math.min(limit, 500)}`,
-  );
+  const which = sql`webhook_id = ${webhookId} and account_id = ${caller.accountId}
+    ${status ? sql`and status = ${status}` : sql.empty()}
+    ${type ? sql`and level ${level}` : sql.empty()}
+    ${since ? sql`and id >= ${firstIdAt(since)}` : sql.empty()}
+    ${before ? sql`and id < ${before}` : sql.empty()}
+    order by id desc limit ${Math.min(limit, 500)}`;
+  const [rows] = await asCaller(env, caller, (db) => [select(db, which)], { repeatable: true });
+  return rows.map(asDelivery);
 }
 
 /** A delivery with what its page shows besides. */
@@ -112,6 +117,54 @@ export async function findDelivery(
   );
 }
 
+/** How long somebody who has pressed a button waits, and the first wait between two looks. */
+const timeoutMs = 3000;
+const firstWaitMs = 60;
+
+/**
+ * Waits for a delivery's next attempt, made `since` a time (milliseconds since 1970), for three seconds at most.
+ * Undefined if none has ended by then. Looks it up some seven times, with twice the wait each time.
+ */
+export async function nextAttempt(
+  env: Env,
+  caller: Caller,
+  key: DeliveryKey,
+  since: number,
+): Promise<Attempt | undefined> {
+  const until = Date.now() + timeoutMs;
+  for (let waitMs = firstWaitMs; ; waitMs *= 2) {
+    const last = (await findDelivery(env, caller, key))?.log.at(-1);
+    if (last && last.at >= since) return last;
+    const left = until - Date.now();
+    if (left <= 0) return undefined;
+    await scheduler.wait(Math.min(waitMs, left));
+  }
+}
+
+/**
+ * The webhook of the account that a delivery is for, found by its Delivery-Id alone: one seek for each webhook, of which
+ * an account has 1,000 at most.
+ *
+ * @throws Refusal: unauthenticated, forbidden
+ */
+export async function webhookOfDelivery(env: Env, caller: Caller, id: string): Promise<string | undefined> {
+  const [[found]] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        statement<{ webhookId: string }>(
+          db,
+          sql`select d.webhook_id as "webhookId" from webhooks w
+            cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
+            where w.account_id = ${caller.accountId} and d.account_id = ${caller.accountId} limit 1`,
+        ),
+      ] as const,
+    { repeatable: true },
+  );
+  return found?.webhookId;
+}
+
 /**
  * Finds a delivery by its Delivery-Id alone, for operators: one seek for each webhook that has deliveries.
  * Returns its key and its account.
@@ -155,8 +208,7 @@ const select = (db: Database, which: SQL) =>
     from deliveries where ${which}`,
   );
 
-/** A row of `selectDeliveries`. */
-export const asDelivery = (row: Row): Delivery => ({
+const asDelivery = (row: Row): Delivery => ({
   ...row,
   type: typeOfLevel(row.level),
   log: JSON.parse(row.log),

@@ -1,9 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { config } from '../../platform/config.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { andNotAway } from '../../platform/db/moving.ts';
+import { deleteNotifications } from '../notifications/remove.ts';
 import { dueDeliveries } from './claim.ts';
-import { circuitAfter } from './policy.ts';
+import { countFailed } from './counts.ts';
+import { circuitAfter, giveUpAfterMs } from './policy.ts';
 import { send, wakeOf } from './queue.ts';
 
 const maxWebhooks = 5000;
@@ -22,8 +26,8 @@ export const pendingWebhooks: SQL = sql`
     from hooks where hooks.id is not null)`;
 
 /**
- * Finds what was lost: wakes webhooks whose first due delivery nobody has claimed, and fan-outs that have stopped. Stores since when the oldest of these deliveries has been due, for `/health`. Returns how many messages
- * it sent.
+ * Finds what was lost: wakes webhooks whose first due delivery nobody has claimed, and fan-outs that have stopped.
+ * Stores since when the oldest of these deliveries has been due, for `/health`. Returns how many messages it sent.
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
@@ -60,4 +64,54 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     ...webhooks.flatMap(({ accountId, webhookId }) => wakeOf(accountId, [webhookId])),
     ...fanOuts.map(({ id }) => ({ fanOut: id })),
   ]);
+}
+
+/**
+ * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open all
+ * that time: otherwise a dead receiver's deliveries would never end. Once an hour. Returns how many.
+ */
+export function giveUp(env: Env, now = Date.now()): Promise<number> {
+  const tooLate = sql`
+    with ${pendingWebhooks}
+    select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
+      on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
+        and d.next_attempt_at <= ${now - giveUpAfterMs}
+    where d.claimed_until <= ${now} limit ${rowsPerChunk}`;
+  return changeInChunks(
+    openDatabase(env),
+    sql`
+    update deliveries set status = 'failed', finished_at = ${now} where (webhook_id, id) in (${tooLate})`,
+    countFailed(tooLate, now),
+  );
+}
+
+const perChunk = 5000;
+const maxChunks = 100;
+
+/**
+ * Deletes deliveries that have ended and are past retention, including those of deleted webhooks, and their
+ * notifications. Works in chunks in the table's own order, once an hour. Returns the number of deliveries deleted.
+ */
+export async function prune(env: Env, now = Date.now()): Promise<number> {
+  const db = openDatabase(env);
+  const before = firstIdAt(now - config(env).retentionMs);
+  let deleted = 0;
+  for (let chunk = 0; chunk < maxChunks; chunk++) {
+    // One seek per webhook that has rows, and then only old rows.
+    const gone = await db.all<{ eventId: string; level: number }>(sql`
+      with recursive hooks (id) as (
+        select min(webhook_id) from deliveries
+        union all
+        select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
+        from hooks where hooks.id is not null)
+      delete from deliveries where (webhook_id, id) in (
+        select d.webhook_id, d.id from hooks
+        cross join deliveries d on d.webhook_id = hooks.id and d.id < ${before}
+        where d.status <> 'pending' limit ${perChunk})
+      returning event_id as eventId, level`);
+    deleted += gone.length;
+    await deleteNotifications(db, gone);
+    if (gone.length < perChunk) break;
+  }
+  return deleted;
 }

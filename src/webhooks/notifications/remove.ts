@@ -44,3 +44,10 @@ async function nextChunk(db: Database, cursor: string): Promise<{ range: SQL; ne
     ? { range: sql`event_id > ${cursor} and event_id <= ${end.id}`, next: end.id }
     : { range: sql`event_id > ${cursor}`, next: undefined };
 }
+
+/** Deletes notifications by their keys. What has been told is known by the event, or the accident. */
+export const deleteNotifications = (db: Database, keys: { eventId: string; level: number }[]) =>
+  db.run(sql`
+    delete from notifications
+    where (event_id, level) in (
+      select value->>'eventId', value->>'level' from json_each(${JSON.stringify(keys)}))`);

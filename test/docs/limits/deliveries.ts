@@ -14,10 +14,10 @@ import {
   nextAfter,
   schedule,
 } from '../../../src/webhooks/deliveries/policy.ts';
-import { prune } from '../../../src/webhooks/deliveries/prune.ts';
 import { recordStatements, reportOf } from '../../../src/webhooks/deliveries/record.ts';
 import { replay } from '../../../src/webhooks/deliveries/replay.ts';
-import { countReplayable } from '../../../src/webhooks/deliveries/replay-count.ts';
+import { countReplayable } from '../../../src/webhooks/deliveries/replayable.ts';
+import { prune } from '../../../src/webhooks/deliveries/sweep.ts';
 import { claim, deliveriesOf } from '../../support/deliveries.ts';
 import { rows } from '../../support/rows.ts';
 import { addDeliveries, api, create, dayMs, type Hits, letters, minuteMs, times, us } from './setting.ts';

@@ -6,7 +6,7 @@ import { newId } from '../../../src/platform/db/ids.ts';
 import { listActivity, webhookActivity } from '../../../src/webhooks/deliveries/activity.ts';
 import type { BrowseQuery, View } from '../../../src/webhooks/deliveries/browse.ts';
 import { addTallies, countAttempts } from '../../../src/webhooks/deliveries/counts.ts';
-import { prune as pruneDeliveries } from '../../../src/webhooks/deliveries/prune.ts';
+import { prune as pruneDeliveries } from '../../../src/webhooks/deliveries/sweep.ts';
 import { attempted, deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';

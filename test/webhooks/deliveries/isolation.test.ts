@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { circuitFirstMs, circuitLongestMs, giveUpAfterMs } from '../../../src/webhooks/deliveries/policy.ts';
-import { giveUp } from '../../../src/webhooks/deliveries/prune.ts';
+import { giveUp } from '../../../src/webhooks/deliveries/sweep.ts';
 import { ACCIDENT } from '../../../src/webhooks/notifications/types.ts';
 import { deliveriesOf, makeDue, minute, settled } from '../../support/deliveries.ts';
 import { story } from '../../support/story.ts';

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { firstIdAt, newId } from '../../../src/platform/db/ids.ts';
 import { replay } from '../../../src/webhooks/deliveries/replay.ts';
-import { countReplayable } from '../../../src/webhooks/deliveries/replay-count.ts';
+import { countReplayable } from '../../../src/webhooks/deliveries/replayable.ts';
 import { claim, deliveriesOf, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';

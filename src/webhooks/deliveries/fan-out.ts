@@ -4,8 +4,8 @@ import { firstIdAt, newId, uuidV7Sql } from '../../platform/db/ids.ts';
 import { inTurn } from '../../platform/db/turns.ts';
 import { isUntold, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
+import { holdLevels } from './accident-order.ts';
 import { dueDeliveries } from './claim.ts';
-import { holdLevels } from './levels.ts';
 import { priorityOf } from './policy.ts';
 import { send, wakeOf } from './queue.ts';
 

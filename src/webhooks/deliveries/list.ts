@@ -13,9 +13,9 @@ import { ok } from '../../platform/http/envelope.ts';
 import { rangeOf } from '../../platform/query.ts';
 import { accidentLevels, EVENT, EVENT_LEVEL, typeOfLevel } from '../notifications/types.ts';
 import type { Delivery } from './queries.ts';
+import { failedOldestFirst, ofEvent, oldestFirst, pendingAsDue, type Walk } from './read-orders.ts';
 import type { Attempt } from './record.ts';
 import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
-import { failedOldestFirst, ofEvent, oldestFirst, pendingAsDue, type Walk } from './walks.ts';
 
 /**
  * Reads one page of the deliveries for the account's webhooks, webhook by webhook. Returns its items and

@@ -3,8 +3,8 @@ import { statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
 import type { Delivery } from './queries.ts';
+import { ofEvent } from './read-orders.ts';
 import type { Attempt } from './record.ts';
-import { ofEvent } from './walks.ts';
 
 /** A delivery of an event or accident, with its receiver. Times are milliseconds since 1970. */
 export type Told = Pick<

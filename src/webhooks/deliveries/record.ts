@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
+import { releaseNextLevels } from './accident-order.ts';
 import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
 import { countAttempts, noTally, type Tally } from './counts.ts';
 import { type Answers, addAnswers, bucketOf } from './latency.ts';
-import { releaseNextLevels } from './levels.ts';
 import {
   circuitAfter,
   circuitFirstMs,

@@ -82,7 +82,7 @@ export const deliveryHits: Hits = {
   },
   'time that a level of an accident waits for the one before it': async (seconds) => {
     expect(levelPatienceMs).toBe(seconds * 1000);
-    // test/webhooks/deliveries/levels.test.ts waits for it.
+    // test/webhooks/deliveries/accident-order.test.ts waits for it.
   },
   'attempts of a delivery': async (most, hours) => {
     const failed = { result: 'timeout' } as const;

@@ -13,8 +13,7 @@ import { renderFailure } from './platform/http/failures.ts';
 import { requestToFollow } from './platform/http/home.ts';
 import { portalRoutes } from './portal/routes.ts';
 import { providerRoutes } from './providers/routes.ts';
-import { deliveryRoutes } from './webhooks/deliveries/list.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
+import { deliveryRoutes, webhookRoutes } from './webhooks/routes.ts';
 
 /** The map of the service. */
 export const app = new Hono<App>();

@@ -7,6 +7,7 @@ import { timestamp } from '../platform/fields.ts';
 import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
+import { readDeliveries } from './deliveries/list.ts';
 import { parseWebhook, type WebhookOutput } from './schema.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook, type Webhook } from './service.ts';
 
@@ -16,6 +17,9 @@ export const webhookRoutes = new Hono<App>()
   .post('/webhook', authenticate('api'), create)
   .put('/webhook/:id', authenticate('api'), update)
   .delete('/webhook/:id', authenticate('api'), remove);
+
+/** What has become of notifications. */
+export const deliveryRoutes = new Hono<App>().get('/deliveries', authenticate('api'), listDeliveries);
 
 const largestBody = 64 * 1024;
 
@@ -40,6 +44,11 @@ async function update(c: Context) {
 async function remove(c: Context) {
   await deleteWebhook(c.env, c.get('caller'), webhookId(c));
   return ok(c, 'Webhook deleted', true);
+}
+
+async function listDeliveries(c: Context) {
+  const { items, next } = await readDeliveries(c.env, c.get('caller'), c.req.queries());
+  return ok(c, 'Deliveries', items, next);
 }
 
 async function readWebhook(c: Context) {

@@ -6,8 +6,9 @@ import { change, openDatabase, statement, transaction } from '../../platform/db/
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { noteMoved } from '../../platform/homes/moved.ts';
-import { forgetTimers, send, wakeOf } from '../../webhooks/deliveries/queue.ts';
+import { send, wakeOf } from '../../webhooks/deliveries/queue.ts';
 import { pendingWebhooks } from '../../webhooks/deliveries/sweep.ts';
+import { forgetTimers } from '../../webhooks/deliveries/wake-timers.ts';
 import { catchUp, changesPerRound } from './copy.ts';
 import { countRows, difference } from './counts.ts';
 import { goTo, inNewHome, inOldHome, type Job } from './state.ts';

@@ -5,7 +5,8 @@ import { cancelDeleted } from './cancel.ts';
 import { crews, type Member } from './crew.ts';
 import { continueFanOut } from './fan-out.ts';
 import { circuitAfter } from './policy.ts';
-import { type DeliveryMessage, nextDueAt, send, type Wake, wakeAt } from './queue.ts';
+import { type DeliveryMessage, send, type Wake } from './queue.ts';
+import { nextDueAt, wakeAt } from './wake-timers.ts';
 import { type LaneEnd, runLane } from './worker.ts';
 
 /**

@@ -1,15 +1,11 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../../platform/db/cursor.ts';
-import { Hono } from 'hono';
-import { authenticate } from '../../accounts/tokens/authenticate.ts';
 import { type Database, refuseUnless, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { createdAtOf, firstIdAt } from '../../platform/db/ids.ts';
 import { maxScanned } from '../../platform/db/pages.ts';
 import { bookmarkOf, continueFrom, readAsCaller } from '../../platform/db/replica-reads.ts';
 import { parse, timestamp } from '../../platform/fields.ts';
-import type { App, Context } from '../../platform/http/context.ts';
-import { ok } from '../../platform/http/envelope.ts';
 import { rangeOf } from '../../platform/query.ts';
 import { accidentLevels, EVENT, EVENT_LEVEL, typeOfLevel } from '../notifications/types.ts';
 import type { Delivery } from './queries.ts';
@@ -152,11 +148,3 @@ const answerOf = ({ status, result, at }: Attempt): DeliverySummary['lastAnswer'
   kind: result,
   at: timestamp(at),
 });
-
-/** What has become of notifications, for customers to read. */
-export const deliveryRoutes = new Hono<App>().get('/deliveries', authenticate('api'), list);
-
-async function list(c: Context) {
-  const { items, next } = await readDeliveries(c.env, c.get('caller'), c.req.queries());
-  return ok(c, 'Deliveries', items, next);
-}

@@ -1,5 +1,3 @@
-import { sql } from 'drizzle-orm';
-import { change, type Database, openDatabase } from '../../platform/db/database.ts';
 import { described, fault } from '../../platform/log.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
@@ -58,44 +56,3 @@ export const wakeOf = (accountId: string, webhookIds: string[], type?: Notificat
     lane: 1,
     ...(type === ACCIDENT && { accidents: true }),
   }));
-
-/** The longest that the queue holds a message. */
-const maxDelayMs = 12 * 3_600_000;
-
-/**
- * Has the queue wake a webhook at a time (milliseconds since 1970), unless it already does so earlier. One message
- * per webhook waits: when it comes, what is due later is put on the next one.
- */
-export async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
-  const now = Date.now();
-  const timer = Math.min(at, now + maxDelayMs);
-  const [set] = await openDatabase(env).all(sql`
-    insert into webhook_health (webhook_id, failures, openings, open_until, timer_at)
-    select id, 0, 0, 0, ${timer} from webhooks where id = ${wake.webhookId}
-    on conflict (webhook_id) do update set timer_at = excluded.timer_at
-      where timer_at is null or timer_at <= ${now} or timer_at > ${timer}
-    returning timer_at`);
-  if (!set) return;
-  const delaySeconds = Math.max(0, Math.ceil((timer - now) / 1000));
-  const message: Wake = { accountId: wake.accountId, webhookId: wake.webhookId, lane: 1, timer };
-  await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}); // the sweep wakes it
-}
-
-/** When the next delivery of a webhook becomes due that is not due yet; null if there is none. */
-export async function nextDueAt(env: Env, webhookId: string): Promise<number | null> {
-  const [row] = await openDatabase(env).all<{ at: number | null }>(sql`
-    select min((select next_attempt_at from deliveries indexed by deliveries_due
-      where webhook_id = ${webhookId} and status = 'pending' and priority = p.value
-        and next_attempt_at > ${Date.now()}
-      order by next_attempt_at limit 1)) as at
-    from json_each('[0, 1, 2, 3]') p`);
-  return row?.at ?? null;
-}
-
-/** Forgets when messages were to wake an account's webhooks: they are in another home's queue. */
-export const forgetTimers = (db: Database, accountId: string) =>
-  change(
-    db,
-    sql`update webhook_health set timer_at = null
-      where webhook_id in (select id from webhooks where account_id = ${accountId})`,
-  );

@@ -1,11 +1,12 @@
 import { config } from '../../platform/config.ts';
 import { openDatabase, transaction } from '../../platform/db/database.ts';
 import { described, fault } from '../../platform/log.ts';
+import { noticeChanges } from '../deliveries/receiver-changes.ts';
 import { type Alert, renderEmail } from './email.ts';
 import { sendMails } from './mails.ts';
 import { type AlertKind, decide } from './policy.ts';
 import { asReport, type Recipients, selectRecipients, selectReports, type WebhookReport } from './report.ts';
-import { claimAlerts, type Decided, noticeChanges, selectDue, takeChanges } from './state.ts';
+import { claimAlerts, type Decided, selectDue, takeChanges } from './state.ts';
 
 /** How many accounts a run tells something; the others are told in the next minutes, those due first before others. */
 export const maxAccounts = 50;

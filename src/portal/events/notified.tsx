@@ -1,4 +1,4 @@
-import { maxTold, type Told } from '../../webhooks/deliveries/of-event.ts';
+import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/of-event.ts';
 import { EVENT_LEVEL } from '../../webhooks/notifications/types.ts';
 import { Status } from '../ui/delivery-state.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -10,7 +10,7 @@ import { briefly, duration } from '../webhooks/outcome-words.ts';
 const levelNames = ['', 'First detection', 'Verified', 'Report ready'];
 
 /** Which webhooks were told of an event or accident, when, and how their receivers answered; by level. */
-export const WhoWasTold = (props: { deliveries: Told[]; complete: boolean }) => {
+export const WhoWasTold = (props: { deliveries: DeliveryOfEvent[]; complete: boolean }) => {
   const { deliveries, complete } = props;
   const levels = Map.groupBy(deliveries, ({ level }) => level);
   return (
@@ -51,14 +51,14 @@ export const WhoWasTold = (props: { deliveries: Told[]; complete: boolean }) => 
       )}
       {!complete && (
         <p class="panel-body sub">
-          These are the first {maxTold} deliveries at most. A webhook's own page has the others.
+          These are the first {maxOfEvent} deliveries at most. A webhook's own page has the others.
         </p>
       )}
     </Panel>
   );
 };
 
-const Row = ({ delivery }: { delivery: Told }) => {
+const Row = ({ delivery }: { delivery: DeliveryOfEvent }) => {
   const { id, webhookId, name, url, last, createdAt } = delivery;
   return (
     <tr>
@@ -88,7 +88,7 @@ const Row = ({ delivery }: { delivery: Told }) => {
 /** The address of a receiver without what all of them have in common. */
 const receiverName = (url: string): string => url.replace(/^https:\/\//, '').replace(/\/$/, '');
 
-const Response = ({ delivery: { last, attempts } }: { delivery: Told }) => {
+const Response = ({ delivery: { last, attempts } }: { delivery: DeliveryOfEvent }) => {
   if (!last) return <span class="sub">Not tried yet</span>;
   return (
     <>

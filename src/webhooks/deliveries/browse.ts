@@ -1,11 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, type SQL, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { firstIdAtSql } from '../../platform/db/ids.ts';
-import { maxScanned } from '../../platform/db/pages.ts';
-import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
-import { type About, aboutOf, type Delivery } from './queries.ts';
+import { cutScan, maxScanned, type Scanned, scan } from '../../platform/db/pages.ts';
+import { type NotificationType, typeOfLevel } from '../notifications/types.ts';
+import { type About, aboutOf, type Delivery, hasType, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
 
 /** What a page shows of a webhook's deliveries. Those that are retried are also among those that wait. */
@@ -37,13 +37,12 @@ export type BrowseQuery = {
 /** `next` is where the next part starts. A part can be short and have a next one: see `selectPart`. */
 export type Part = { deliveries: ListedDelivery[]; next?: string };
 
-export type BrowsedRow = Omit<ListedDelivery, 'type' | 'last' | 'about'> & {
-  last: string | null;
-  about: string | null;
-  place: string;
-  hit: number;
-  nth: number;
-};
+export type BrowsedRow = Scanned &
+  Omit<ListedDelivery, 'type' | 'last' | 'about'> & {
+    last: string | null;
+    about: string | null;
+    place: string;
+  };
 
 /**
  * The statement that reads a part of a webhook's deliveries, newest first; of those that wait, first what is due first.
@@ -51,27 +50,26 @@ export type BrowsedRow = Omit<ListedDelivery, 'type' | 'last' | 'about'> & {
  * then the part is short.
  */
 export function selectPart(db: Database, ownWebhook: SQL, { view, type, before, limit }: BrowseQuery) {
-  const { source, where, order, place } = walks[view ?? 'all'](before);
-  const wanted = [
-    ...(view === 'delivered' ? [sql`d.status = 'delivered'`] : []),
-    ...(type ? [sql`d.level ${sql.raw(type === EVENT ? '=' : '>')} ${EVENT_LEVEL}`] : []),
-  ];
-  const hit = wanted.length > 0 ? sql`(${sql.join(wanted, sql` and `)})` : sql`1`;
-  const most = wanted.length > 0 ? maxScanned : limit + 1;
+  const { source, where, order, place } = orders[view ?? 'all'](before);
+  const passes = and(
+    view === 'delivered' ? sql`d.status = 'delivered'` : undefined,
+    type ? hasType(type) : undefined,
+  );
   return statement<BrowsedRow>(
     db,
-    sql`select * from (
-        select ${listed(hit)}, ${place} as place, ${hit} as hit, row_number() over (${order} rows unbounded preceding) as nth
-        from ${source} where d.webhook_id = ${ownWebhook} ${where} ${order} limit ${most})
-      where hit or nth = ${maxScanned} limit ${limit + 1}`,
+    scan({
+      columns: sql`${listed(passes ?? sql`true`)}, ${place} as place`,
+      source: sql`${source} where d.webhook_id = ${ownWebhook} ${where}`,
+      order,
+      passes,
+      limit,
+    }),
   );
 }
 
 /** A part from the rows of `selectPart`. */
 export function partOf(rows: BrowsedRow[], limit: number): Part {
-  const hits = rows.filter(({ hit }) => hit);
-  const page = hits.slice(0, limit);
-  const end = hits.length > limit ? page.at(-1) : rows.find(({ nth }) => nth === maxScanned);
+  const { page, end } = cutScan(rows, limit);
   return { deliveries: page.map(asListed), ...(end && { next: end.place }) };
 }
 
@@ -82,18 +80,19 @@ export const asListed = ({ place, hit, nth, last, about, ...row }: BrowsedRow): 
   about: about === null ? null : JSON.parse(about),
 });
 
-type Walk = { source: SQL; where: SQL; order: SQL; place: SQL };
+/** Where the rows of a view come from, in which order, and what names a place in it. */
+type ViewOrder = { source: SQL; where: SQL; order: SQL; place: SQL };
 
 const newestFirst =
   (index: SQL, condition: SQL) =>
-  (before: string | undefined): Walk => ({
+  (before: string | undefined): ViewOrder => ({
     source: sql`deliveries d ${index}`,
     where: sql`${condition} ${before ? sql`and d.id < ${before}` : sql.empty()}`,
     order: sql`order by d.id desc`,
     place: sql`d.id`,
   });
 
-const walks: { [view in View | 'all']: (before: string | undefined) => Walk } = {
+const orders: { [view in View | 'all']: (before: string | undefined) => ViewOrder } = {
   all: newestFirst(sql.empty(), sql.empty()),
   delivered: newestFirst(sql.empty(), sql.empty()),
   failed: newestFirst(sql`indexed by deliveries_failed`, sql`and d.status = 'failed'`),
@@ -122,7 +121,7 @@ export const listed = (shown: SQL): SQL => sql`
   d.id, d.webhook_id as webhookId, d.event_id as eventId, d.level, d.status, d.attempts,
   d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt,
   json_array_length(d.log) + d.attempts_omitted as made,
-  iif(${shown}, json_remove(d.log -> '$[#-1]', '$.answer'), null) as last,
+  iif(${shown}, ${lastAttempt}, null) as last,
   iif(${shown}, ${aboutOf}, null) as about`;
 
 /** How many deliveries a search finds at most, and how many events and accidents of a VIN it looks for, the newest. */

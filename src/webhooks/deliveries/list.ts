@@ -3,13 +3,13 @@ import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../.
 import { type Database, refuseUnless, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { createdAtOf, firstIdAt } from '../../platform/db/ids.ts';
-import { maxScanned } from '../../platform/db/pages.ts';
+import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
 import { bookmarkOf, continueFrom, readAsCaller } from '../../platform/db/replica-reads.ts';
 import { parse, timestamp } from '../../platform/fields.ts';
 import { rangeOf } from '../../platform/query.ts';
-import { accidentLevels, EVENT, EVENT_LEVEL, typeOfLevel } from '../notifications/types.ts';
-import type { Delivery } from './queries.ts';
-import { failedOldestFirst, ofEvent, oldestFirst, pendingAsDue, type Walk } from './read-orders.ts';
+import { accidentLevels, typeOfLevel } from '../notifications/types.ts';
+import { type Delivery, hasType, lastAttempt } from './queries.ts';
+import { failedOldestFirst, ofEvent, oldestFirst, pendingAsDue, type ReadOrder } from './read-orders.ts';
 import type { Attempt } from './record.ts';
 import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 
@@ -28,19 +28,18 @@ export async function readDeliveries(
   const { limit, cursor, from, to, ...filters } = parse(DeliveryListQuery, query);
   const range = rangeOf(from, to);
   const identity = JSON.stringify(['/deliveries', caller.accountId, range, filters]);
-  const walk = walkFor(caller, filters);
+  const order = orderFor(caller, filters);
   const place = cursor === undefined ? undefined : decodeCursor(cursor, identity);
-  const after = place && walk.after(place);
+  const after = place && order.after(place);
   if (cursor !== undefined && !after) throw invalidCursor();
 
   continueFrom(env, caller, cursor);
   const [, rows] = await readAsCaller(env, caller, (db) => [
     refuseUnless(db, ownsWebhook(caller, filters.webhookId), 'unknown webhook'),
-    selectPage(db, caller, { walk, after, limit, ...filters, ...range }),
+    selectPage(db, caller, { order, after, limit, ...filters, ...range }),
   ]);
-  const passed = rows.filter(({ hit }) => hit);
-  const page = passed.slice(0, limit);
-  const next = placeOf(passed.length > limit ? page.at(-1) : rows.find(({ nth }) => nth === maxScanned));
+  const { page, end } = cutScan(rows, limit);
+  const next: CursorKeys | undefined = end && JSON.parse(end.at); // as `selectPage` made it
   return {
     items: page.map(present),
     ...(next && { next: encodeCursor(next, identity, bookmarkOf(env, caller)) }),
@@ -49,8 +48,8 @@ export async function readDeliveries(
 
 type Filters = Pick<DeliveryListQuery, 'webhookId' | 'status' | 'type' | 'eventId'>;
 
-/** The walk that reads the least: that of the event, else that of the status, if it has one. */
-function walkFor({ accountId }: Caller, { eventId, status }: Filters): Walk {
+/** The order that reads the least: that of the event, else that of the status, if it has one. */
+function orderFor({ accountId }: Caller, { eventId, status }: Filters): ReadOrder {
   if (eventId) return ofEvent(accountId, eventId);
   if (status === 'pending') return pendingAsDue;
   return status === 'failed' ? failedOldestFirst : oldestFirst;
@@ -62,62 +61,54 @@ const ownsWebhook = ({ accountId }: Caller, id: string | undefined): SQL =>
     : sql`exists (select 1 from webhooks where id = ${id} and account_id = ${accountId})`;
 
 type PageRequest = Filters & {
-  walk: Walk;
+  order: ReadOrder;
   after: SQL | undefined;
   limit: number;
   from?: number;
   to?: number;
 };
 
-/** A delivery as it was read. `last` is its latest attempt, `at` its place in the walk, both as JSON. */
-type Row = Omit<Delivery, 'type' | 'finishedAt' | 'requestId' | 'log' | 'attemptsOmitted'> & {
-  last: string | null;
-  at: string;
-  /** Whether it passes the filters, and which of those that were looked at it is, from 1. */
-  hit: number;
-  nth: number;
-};
+/** A delivery as it was read. `last` is its latest attempt, `at` its place in the order, both as JSON. */
+type Row = Scanned &
+  Omit<Delivery, 'type' | 'finishedAt' | 'requestId' | 'log' | 'attemptsOmitted'> & {
+    last: string | null;
+    at: string;
+  };
 
-/** The deliveries that pass, in order: one more than a page, or as far as may be scanned, and the last one scanned. */
 function selectPage(
   db: Database,
   { accountId }: Caller,
-  { walk, after, limit, webhookId, status, type, from, to }: PageRequest,
+  { order, after, limit, webhookId, status, type, from, to }: PageRequest,
 ) {
   const range = and(
     from === undefined ? undefined : sql`d.id >= ${firstIdAt(from)}`,
     to === undefined ? undefined : sql`d.id < ${firstIdAt(to)}`,
   );
-  const filters = and(
-    walk.filter,
-    status === undefined || status === walk.status ? undefined : sql`d.status = ${status}`,
-    type === undefined ? undefined : sql`d.level ${sql.raw(type === EVENT ? '=' : '>')} ${EVENT_LEVEL}`,
-    walk.byTime ? undefined : range,
+  const passes = and(
+    order.filter,
+    status === undefined || status === order.status ? undefined : sql`d.status = ${status}`,
+    type === undefined ? undefined : hasType(type),
+    order.byTime ? undefined : range,
   );
   const where = and(
     sql`w.account_id = ${accountId}`,
     webhookId === undefined ? undefined : sql`w.id = ${webhookId}`,
     after,
-    walk.byTime ? range : undefined,
+    order.byTime ? range : undefined,
   );
-  const source = sql`webhooks w indexed by webhooks_by_id cross join ${walk.deliveries} where ${where}`;
-  const inOrder = sql`order by w.id, ${walk.order}`;
-  const hit = filters ?? sql`true`;
-  const columns = sql`d.webhook_id as webhookId, d.id, d.event_id as eventId, d.level, d.status, d.attempts,
-    d.next_attempt_at as nextAttemptAt, json_array(w.id, ${walk.order}) as at, ${hit} as hit,
-    iif(${hit}, json_remove(d.log -> '$[#-1]', '$.answer'), null) as last`;
-  if (!filters)
-    return statement<Row>(db, sql`select ${columns}, 0 as nth from ${source} ${inOrder} limit ${limit + 1}`);
   return statement<Row>(
     db,
-    sql`select * from (
-          select ${columns}, row_number() over (${inOrder} rows unbounded preceding) as nth
-          from ${source} ${inOrder} limit ${maxScanned})
-        where hit or nth = ${maxScanned} limit ${limit + 1}`,
+    scan({
+      columns: sql`d.webhook_id as webhookId, d.id, d.event_id as eventId, d.level, d.status, d.attempts,
+        d.next_attempt_at as nextAttemptAt, json_array(w.id, ${order.columns}) as at,
+        iif(${passes ?? sql`true`}, ${lastAttempt}, null) as last`,
+      source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
+      order: sql`order by w.id, ${order.columns}`,
+      passes,
+      limit,
+    }),
   );
 }
-
-const placeOf = (row: Row | undefined): CursorKeys | undefined => row && JSON.parse(row.at); // as `selectPage` made it
 
 function present({
   id,

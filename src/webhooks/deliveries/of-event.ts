@@ -2,16 +2,17 @@ import { sql } from 'drizzle-orm';
 import { statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
-import type { Delivery } from './queries.ts';
+import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
+import { type Delivery, lastAttempt } from './queries.ts';
 import { ofEvent } from './read-orders.ts';
 import type { Attempt } from './record.ts';
 
 /** A delivery of an event or accident, with its receiver. Times are milliseconds since 1970. */
-export type Told = Pick<
+export type DeliveryOfEvent = Pick<
   Delivery,
   'id' | 'webhookId' | 'level' | 'status' | 'attempts' | 'nextAttemptAt' | 'finishedAt'
 > & {
-  /** What the webhook's people call it, and its address. */
+  /** What the account's users call the webhook, and its address. */
   name: string | null;
   url: string;
   /** Until when its receiver is not called; null if it is. */
@@ -22,12 +23,12 @@ export type Told = Pick<
 };
 
 /** How many deliveries of an event are returned at most. */
-export const maxTold = 300;
+export const maxOfEvent = 300;
 
 /** How many deliveries are looked at to find them: those that were made in the same millisecond. */
 const maxLookedAt = 5000;
 
-type Row = Omit<Told, 'createdAt' | 'last'> & { last: string | null; hit: number; nth: number };
+type Row = Scanned & Omit<DeliveryOfEvent, 'createdAt' | 'last'> & { last: string | null };
 
 /**
  * The deliveries of an event or accident that is still retained, by level, and whether these are all. Reads a row for
@@ -37,39 +38,38 @@ export async function deliveriesOf(
   env: Env,
   caller: Caller,
   eventId: string,
-): Promise<{ deliveries: Told[]; complete: boolean }> {
-  const { deliveries, order, filter } = ofEvent(caller.accountId, eventId);
+): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean }> {
+  const { deliveries, columns, filter } = ofEvent(caller.accountId, eventId);
   const [rows] = await asCaller(
     env,
     caller,
     (db) => [
       statement<Row>(
         db,
-        sql`select * from (
-            select d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
-              d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt, ${filter} as hit,
-              json_remove(d.log -> '$[#-1]', '$.answer') as last,
-              (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${Date.now()})
-                as pausedUntil,
-              row_number() over (order by w.id, ${order} rows unbounded preceding) as nth
-            from webhooks w indexed by webhooks_by_id cross join ${deliveries}
-            where w.account_id = ${caller.accountId} order by w.id, ${order} limit ${maxLookedAt})
-          where hit or nth = ${maxLookedAt} limit ${maxTold + 1}`,
+        scan({
+          columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
+            d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt, ${lastAttempt} as last,
+            (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${Date.now()})
+              as pausedUntil`,
+          source: sql`webhooks w indexed by webhooks_by_id cross join ${deliveries}
+            where w.account_id = ${caller.accountId}`,
+          order: sql`order by w.id, ${columns}`,
+          passes: filter,
+          limit: maxOfEvent,
+          most: maxLookedAt,
+        }),
       ),
     ],
     { repeatable: true },
   );
-  const found = rows.filter(({ hit }) => hit);
+  const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
   return {
-    deliveries: found
-      .slice(0, maxTold)
-      .map(asTold)
-      .sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
-    complete: found.length <= maxTold && rows.every(({ nth }) => nth < maxLookedAt),
+    deliveries: page.map(asOfEvent).sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
+    complete: !end,
   };
 }
 
-const asTold = ({ hit: _, nth: __, last, ...row }: Row): Told => ({
+const asOfEvent = ({ hit: _, nth: __, last, ...row }: Row): DeliveryOfEvent => ({
   ...row,
   createdAt: createdAtOf(row.id),
   ...(last !== null && { last: JSON.parse(last) }),

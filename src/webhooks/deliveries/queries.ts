@@ -43,6 +43,12 @@ export const aboutOf: SQL = sql`(
   where n.event_id = d.event_id and n.level = d.level
     and not exists (select 1 from deletions where id = n.connection_id))`;
 
+/** SQL for whether the delivery `d` is about something of a type. */
+export const hasType = (type: number): SQL => sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
+
+/** SQL for the latest attempt of the delivery `d` as JSON, without what the receiver wrote. */
+export const lastAttempt: SQL = sql`json_remove(d.log -> '$[#-1]', '$.answer')`;
+
 /** Which deliveries of a webhook: `before` is the id at which the page before ended. */
 export type DeliveryFilter = {
   webhookId: string;
@@ -59,10 +65,9 @@ export async function listDeliveries(
   caller: Caller,
   { webhookId, status, type, since, before, limit }: DeliveryFilter,
 ): Promise<Delivery[]> {
-  const level = sql.raw(`${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
   const which = sql`webhook_id = ${webhookId} and account_id = ${caller.accountId}
     ${status ? sql`and status = ${status}` : sql.empty()}
-    ${type ? sql`and level ${level}` : sql.empty()}
+    ${type ? sql`and ${hasType(type)}` : sql.empty()}
     ${since ? sql`and id >= ${firstIdAt(since)}` : sql.empty()}
     ${before ? sql`and id < ${before}` : sql.empty()}
     order by id desc limit ${Math.min(limit, 500)}`;
@@ -203,9 +208,8 @@ const select = (db: Database, which: SQL) =>
     select id, webhook_id as webhookId, event_id as eventId, level, status, attempts,
       next_attempt_at as nextAttemptAt, finished_at as finishedAt, log,
       attempts_omitted as attemptsOmitted,
-      (select request_id from notifications n where n.event_id = deliveries.event_id
-        and n.level = deliveries.level) as requestId
-    from deliveries where ${which}`,
+      (select request_id from notifications n where n.event_id = d.event_id and n.level = d.level) as requestId
+    from deliveries d where ${which}`,
   );
 
 const asDelivery = (row: Row): Delivery => ({

@@ -5,13 +5,14 @@ import { firstIdAtSql } from '../../platform/db/ids.ts';
 
 /**
  * How the deliveries `d` of the webhooks `w` are read in an order that an index has: webhook by webhook, and in each
- * by the columns of `order`. So nothing is sorted, and little more is read than a page shows.
+ * by `columns`. So nothing is sorted, and little more is read than a page shows.
  */
-export type Walk = {
+export type ReadOrder = {
   /** What is joined to the webhooks. */
   deliveries: SQL;
-  order: SQL;
-  /** The condition that a delivery comes after a place; undefined if this walk has no such place. */
+  /** What they are in order of, after the webhook. */
+  columns: SQL;
+  /** The condition that a delivery comes after a place; undefined if this order has no such place. */
   after: (place: CursorKeys) => SQL | undefined;
   /** What deliveries must pass one by one. */
   filter?: SQL;
@@ -24,7 +25,7 @@ export type Walk = {
 const ById = v.strictTuple([v.string(), v.string()]);
 
 const byId = {
-  order: sql`d.id`,
+  columns: sql`d.id`,
   byTime: true,
   after: (place: CursorKeys) => {
     if (!v.is(ById, place)) return undefined;
@@ -34,13 +35,13 @@ const byId = {
 };
 
 /** All of them, oldest first. */
-export const oldestFirst: Walk = {
+export const oldestFirst: ReadOrder = {
   ...byId,
   deliveries: sql`deliveries d on d.webhook_id = w.id`,
 };
 
 /** Those that failed, oldest first. */
-export const failedOldestFirst: Walk = {
+export const failedOldestFirst: ReadOrder = {
   ...byId,
   deliveries: sql`deliveries d indexed by deliveries_failed on d.webhook_id = w.id and d.status = 'failed'`,
   status: 'failed',
@@ -49,9 +50,9 @@ export const failedOldestFirst: Walk = {
 const Due = v.strictTuple([v.string(), v.number(), v.number(), v.string()]);
 
 /** Those that are pending: accidents first, then events of risk 5, those of risk 4, and the rest, each as it is due. */
-export const pendingAsDue: Walk = {
+export const pendingAsDue: ReadOrder = {
   deliveries: sql`deliveries d indexed by deliveries_due on d.webhook_id = w.id and d.status = 'pending'`,
-  order: sql`d.priority, d.next_attempt_at, d.id`,
+  columns: sql`d.priority, d.next_attempt_at, d.id`,
   after: (place) => {
     if (!v.is(Due, place)) return undefined;
     const [webhookId, priority, dueAt, id] = place;
@@ -68,11 +69,11 @@ const OfEvent = v.strictTuple([v.string(), v.number(), v.string()]);
  * Those of one event or accident, by level. Their ids are of the very millisecond in which their notification was
  * written, so few others have to be looked through.
  */
-export const ofEvent = (accountId: string, eventId: string): Walk => ({
+export const ofEvent = (accountId: string, eventId: string): ReadOrder => ({
   deliveries: sql`notifications n on n.event_id = ${eventId} and n.account_id = ${accountId}
     cross join deliveries d on d.webhook_id = w.id
       and d.id >= ${firstIdAtSql(sql`n.created_at`)} and d.id < ${firstIdAtSql(sql`(n.created_at + 1)`)}`,
-  order: sql`n.level, d.id`,
+  columns: sql`n.level, d.id`,
   after: (place) => {
     if (!v.is(OfEvent, place)) return undefined;
     const [webhookId, level, id] = place;

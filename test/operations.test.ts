@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
-import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
 import { countEvents } from '../src/fleet/trends/job.ts';
 import { openDatabase, statement } from '../src/platform/db/database.ts';
 import { othersAreActive } from '../src/platform/db/turns.ts';
@@ -441,7 +441,7 @@ it('a connection that pulls: a minute without news, and a page of 100 events', a
     trips: [],
     events: none,
   };
-  const serve = vi.fn(samsaraStandIn(data, { perPage: 500 }));
+  const serve = vi.fn(fakeSamsara(data, { perPage: 500 }));
   hooks.serves('https://api.samsara.com', serve);
   const id = await connect(us, 'samsara', data.token);
   await as(us.apiToken).post('/webhook', webhookBody(us, { connectionIds: [id] }));

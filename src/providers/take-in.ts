@@ -62,9 +62,9 @@ async function takeInSome(
   if (orphans.length > 0) {
     const known = new Map(vehicles.map((vehicle) => [vehicle.sourceId, vehicle]));
     const unknown = new Set(orphans.map(({ vehicle }) => vehicle));
-    const standIns = [...unknown].map((id) => standIn(id, known.get(id)));
+    const placeholders = [...unknown].map((id) => placeholder(id, known.get(id)));
     refused = refused.filter((one) => !isOrphan(one));
-    for (const some of [standIns, orphans]) refused.push(...(await write(some)));
+    for (const some of [placeholders, orphans]) refused.push(...(await write(some)));
   }
   await Promise.all(wakes);
   const reasons = refused.map(({ record: { kind }, ...why }) => ({ kind, ...why }));
@@ -73,7 +73,7 @@ async function takeInSome(
 }
 
 /** What a vehicle is taken for until its feed has it: any version of the provider's own is newer. */
-const standIn = (sourceId: unknown, known: ProviderRecord | undefined): ProviderRecord => ({
+const placeholder = (sourceId: unknown, known: ProviderRecord | undefined): ProviderRecord => ({
   name: sourceId,
   ...known,
   kind: 'vehicle',

@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
-import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 import { expectGoodPages } from '../support/node/page-rules.ts';
@@ -301,7 +301,7 @@ it('a provider is connected: its credential tested first, its history shown as i
     trips: [],
     events: [samsaraEvent(samsaraVehicle(1), 'Braking', Date.now() - 86_400_000)],
   };
-  const provider = await startProvider(samsaraStandIn(data));
+  const provider = await startProvider(fakeSamsara(data));
   await open('/portal/connections');
   await follow(page.getByRole('link', { name: 'Add a connection' }));
   await follow(page.getByRole('link', { name: 'Samsara' }));

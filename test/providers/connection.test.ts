@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
 import {
   type Fault,
+  fakeSamsara,
   type SamsaraData,
   samsaraEvent,
-  samsaraStandIn,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
 import type { Feed } from '../../src/providers/connector.ts';
@@ -40,7 +40,7 @@ beforeEach(async () => {
   };
   fault = () => undefined;
   calls = [];
-  const serve = samsaraStandIn(data, {
+  const serve = fakeSamsara(data, {
     fault: (path, n) => {
       calls.push(path);
       return fault(path, n);
@@ -123,7 +123,7 @@ it.each([
 });
 
 it('reads another region where it is told to', async () => {
-  hooks.serves('https://api.eu.samsara.com', samsaraStandIn(data));
+  hooks.serves('https://api.eu.samsara.com', fakeSamsara(data));
   hooks.serves(origin, () => Promise.reject(new Error('called the wrong region')));
   const id = await connect(us, 'samsara', data.token, { baseUrl: 'eu' });
   await pullAll(id);
@@ -296,7 +296,7 @@ it('writes nothing more once it is paused in the middle of a page', async () => 
   const id = await connect(us, 'samsara', data.token);
   await pullAll(id);
   data.events.push(samsaraEvent(data.vehicles[0] ?? {}, 'Braking', Date.now() + 1));
-  const serve = samsaraStandIn(data);
+  const serve = fakeSamsara(data);
   hooks.serves(origin, async (request) => {
     await operator.post(`/operator/connections/${id}/pause`, {});
     return serve(request);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it, vi } from 'vitest';
-import { geotabCredential, geotabDatabase, geotabStandIn } from '../../src/dev/fakes/geotab.ts';
+import { fakeGeotab, geotabCredential, geotabDatabase } from '../../src/dev/fakes/geotab.ts';
 import {
   geotabChange,
   geotabDevice,
@@ -51,7 +51,7 @@ function geotabFleet(): Fleet {
     provider: 'geotab',
     credential: geotabCredential(data),
     origin: 'https://my.geotab.com',
-    serve: geotabStandIn(data, { perPage: 2 }),
+    serve: fakeGeotab(data, { perPage: 2 }),
     happen(n) {
       const isCrash = n % 3 === 0;
       fresh.push({ event: happens(n, isCrash, Date.now() + 1_000 + n), isCrash, level: 1 });

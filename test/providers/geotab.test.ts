@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  fakeGeotab,
   type GeotabCall,
   type GeotabFault,
   geotabCredential,
   geotabDatabase,
   geotabError,
-  geotabStandIn,
 } from '../../src/dev/fakes/geotab.ts';
 import {
   geotabChange,
@@ -51,7 +51,7 @@ beforeEach(async () => {
 
 /** Has the database served at the usual host, and with `moves` at that one alone. */
 function serve(options: { perPage?: number; moves?: string } = {}) {
-  const standIn = geotabStandIn(data, {
+  const fake = fakeGeotab(data, {
     perPage: 2,
     ...options,
     fault(call, count) {
@@ -59,8 +59,8 @@ function serve(options: { perPage?: number; moves?: string } = {}) {
       return fault(call, count);
     },
   });
-  hooks.serves(origin, standIn);
-  for (const host of ['my42', 'my43']) hooks.serves(`https://${host}.geotab.com`, standIn);
+  hooks.serves(origin, fake);
+  for (const host of ['my42', 'my43']) hooks.serves(`https://${host}.geotab.com`, fake);
 }
 
 const connected = (more?: object) => connect(us, 'geotab', geotabCredential(data), more);

@@ -1,11 +1,11 @@
 import { beforeAll, expect, it, vi } from 'vitest';
 import {
+  fakeMotive,
   type MotiveData,
   motiveDriver,
   motiveEvent,
   motivePeriod,
   motiveSpeeding,
-  motiveStandIn,
   motiveVehicle,
 } from '../../src/dev/fakes/motive.ts';
 import { type Fleet, proveExactlyOnce } from '../support/provider-faults.ts';
@@ -48,7 +48,7 @@ function motiveFleet(): Fleet {
     provider: 'motive',
     credential: data.key,
     origin: 'https://api.gomotive.com',
-    serve: motiveStandIn(data, made % 2 === 0 ? { perPage: 2 } : { saysTotal: false }),
+    serve: fakeMotive(data, made % 2 === 0 ? { perPage: 2 } : { saysTotal: false }),
     happen(n) {
       const at = Date.now() + 2_000 + n;
       const changedAt = new Date().toISOString();

@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type Fault,
+  fakeMotive,
   type MotiveData,
   motiveDriver,
   motiveEvent,
   motivePeriod,
   motiveSpeeding,
-  motiveStandIn,
   motiveVehicle,
 } from '../../src/dev/fakes/motive.ts';
 import { pull } from '../../src/providers/pull.ts';
@@ -54,7 +54,7 @@ function serve(more: { perPage?: number; saysTotal?: boolean } = { perPage: 2 })
     asked.push(url);
     return fault(url, calls);
   };
-  hooks.serves(origin, motiveStandIn(data, { ...more, fault: faulty }));
+  hooks.serves(origin, fakeMotive(data, { ...more, fault: faulty }));
 }
 
 const connected = (more?: object) => connect(us, 'motive', data.key, more);

@@ -1,9 +1,9 @@
 import { beforeAll, expect, it, vi } from 'vitest';
 import {
+  fakeSamsara,
   type SamsaraData,
   samsaraDriver,
   samsaraEvent,
-  samsaraStandIn,
   samsaraTrip,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
@@ -38,7 +38,7 @@ function samsaraFleet(): Fleet {
     ),
   };
   const fresh: { event: ReturnType<typeof samsaraEvent>; crash: boolean; level: number }[] = [];
-  const serve = samsaraStandIn(data, { perPage: 2 });
+  const serve = fakeSamsara(data, { perPage: 2 });
   let clock = now;
   const updatedAtTime = () => new Date(clock++).toISOString(); // each change comes after those before
   return {

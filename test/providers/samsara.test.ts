@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
 import {
+  fakeSamsara,
   type SamsaraData,
   samsaraDriver,
   samsaraEvent,
-  samsaraStandIn,
   samsaraTrip,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
@@ -33,7 +33,7 @@ beforeEach(async () => {
     trips: [],
     events: [],
   };
-  hooks.serves(origin, samsaraStandIn(data, { perPage: 2 }));
+  hooks.serves(origin, fakeSamsara(data, { perPage: 2 }));
   return () => vi.restoreAllMocks();
 });
 
@@ -129,7 +129,7 @@ it('raises a crash through its levels as Samsara confirms it, and dismisses what
 
 it('is not led astray by a time in the future', async () => {
   hooks.serves(origin, async (request) => {
-    const reply = await samsaraStandIn(data, { perPage: 500 })(request);
+    const reply = await fakeSamsara(data, { perPage: 500 })(request);
     if (!request.url.includes('/safety-events/')) return reply;
     const { data: items } = await reply.json<{ data: unknown[] }>();
     return Response.json({ data: items, pagination: { hasNextPage: false } }); // no cursor goes on working

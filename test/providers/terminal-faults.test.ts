@@ -1,11 +1,11 @@
 import { beforeAll, expect, it, vi } from 'vitest';
 import {
+  fakeTerminal,
   type TerminalData,
   terminalDriver,
   terminalEvent,
   terminalGroup,
   terminalRaw,
-  terminalStandIn,
   terminalTrip,
   terminalVehicle,
 } from '../../src/dev/fakes/terminal.ts';
@@ -59,7 +59,7 @@ function terminalFleet(): Fleet {
     provider: 'terminal',
     credential: JSON.stringify({ secretKey: data.secretKey, connectionToken: data.connectionToken }),
     origin: 'https://api.withterminal.com',
-    serve: terminalStandIn(data, { perPage: 2 }),
+    serve: fakeTerminal(data, { perPage: 2 }),
     happen(n) {
       const isCrash = n % 3 === 0;
       const event = terminalEvent(

@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type Fault,
+  fakeTerminal,
   type TerminalData,
   terminalDriver,
   terminalEvent,
   terminalGroup,
   terminalRaw,
-  terminalStandIn,
   terminalTrip,
   terminalVehicle,
 } from '../../src/dev/fakes/terminal.ts';
@@ -47,7 +47,7 @@ beforeEach(async () => {
     asked.push(url);
     return fault(url, calls);
   };
-  hooks.serves(origin, terminalStandIn(data, { perPage: 2, fault: faulty }));
+  hooks.serves(origin, fakeTerminal(data, { perPage: 2, fault: faulty }));
   return () => vi.restoreAllMocks();
 });
 

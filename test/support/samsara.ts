@@ -1,7 +1,7 @@
-import { type Fault, type SamsaraData, samsaraStandIn, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
+import { type Fault, fakeSamsara, type SamsaraData, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import type { receiver } from './receiver.ts';
 
-/** Where Samsara is, and a token that the stand-in takes. */
+/** Where Samsara is, and a token that the fake takes. */
 export const samsaraOrigin = 'https://api.samsara.com';
 export const samsaraToken = 'samsara_api_made_up_1';
 
@@ -19,7 +19,7 @@ export function samsara(hooks: ReturnType<typeof receiver>) {
     events: [],
   };
   const provider = { data, calls: 0, fault: (() => undefined) as Fault };
-  const serve = samsaraStandIn(data, { fault: (path, n) => provider.fault(path, n) });
+  const serve = fakeSamsara(data, { fault: (path, n) => provider.fault(path, n) });
   hooks.serves(samsaraOrigin, (request) => {
     provider.calls++;
     return serve(request);

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type SamsaraData, samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../dev/fakes/samsara.ts';
+import { fakeSamsara, type SamsaraData, samsaraEvent, samsaraVehicle } from '../../dev/fakes/samsara.ts';
 import { recordId } from '../../platform/db/ids.ts';
 import { listen } from '../local/receiver.ts';
 import type { Stack } from '../local/stack.ts';
@@ -25,7 +25,7 @@ export async function benchPulls(json: boolean, size: PullSize): Promise<boolean
   const { connections, minutes, everyMs, latencyMs } = size;
   const { stack } = await benchStack('pulls');
   const fleets = Array.from({ length: connections }, (_, i) => fleet(i));
-  const byToken = new Map(fleets.map((data) => [`Bearer ${data.token}`, samsaraStandIn(data)]));
+  const byToken = new Map(fleets.map((data) => [`Bearer ${data.token}`, fakeSamsara(data)]));
   let calls = 0;
   const provider = await listen(stack.certificates, 0, async (incoming, response) => {
     calls++;

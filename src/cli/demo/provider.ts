@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import {
+  fakeSamsara,
   type SamsaraData,
   samsaraDriver,
   samsaraEvent,
-  samsaraStandIn,
   samsaraTrip,
   samsaraVehicle,
 } from '../../dev/fakes/samsara.ts';
@@ -31,7 +31,7 @@ export async function startDemoProvider(
   quiet: boolean,
 ): Promise<DemoProvider> {
   const data = fleet(quiet);
-  const serve = samsaraStandIn(data);
+  const serve = fakeSamsara(data);
   const server = await listen(certificates, port, async (request, response) => {
     const headers = new Headers({ authorization: request.headers.authorization ?? '' });
     const reply = await serve(new Request(`https://localhost${request.url}`, { headers }));

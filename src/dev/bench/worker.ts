@@ -122,7 +122,7 @@ async function archived(env: Env, forMs: number): Promise<Response> {
   return Response.json({ data: { cost: rows, archive: results[0], databaseBytes: meta.size_after } });
 }
 
-/** The service with a rate limiter that costs nothing, unlike the local stand-in for Cloudflare's. */
+/** The service with a rate limiter that costs nothing, unlike the local simulation of Cloudflare's. */
 function unlimited(
   request: Request,
   env: Env,

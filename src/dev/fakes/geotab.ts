@@ -29,11 +29,11 @@ const mostItems = 5_000;
 const callsAMinute = 650;
 
 /**
- * A stand-in for the API of MyGeotab, from what is known of it: JSON-RPC with errors in replies of 200, sessions that
+ * A fake of the API of MyGeotab, from what is known of it: JSON-RPC with errors in replies of 200, sessions that
  * are good for one host, `Get` with walks by id, feeds by version, and calls in bulk. `moves` is the host that has the
  * database; who authenticates elsewhere is sent there. Walks have pages of at most `perPage` items.
  */
-export function geotabStandIn(
+export function fakeGeotab(
   data: GeotabData,
   {
     perPage = mostItems,

@@ -21,11 +21,11 @@ export type Fault = (url: URL, calls: number) => Response | undefined;
 const hidden = ['changedAt', 'isSlight'];
 
 /**
- * A stand-in for Motive's API, from what is published and was seen of it: it pages by number, wraps each item, cuts
+ * A fake of Motive's API, from what is published and was seen of it: it pages by number, wraps each item, cuts
  * times off to days, gives speeds in miles unless told otherwise, and answers errors as Motive does. A page has at most
  * `perPage` items; `saysTotal: false` leaves out how many there are in all.
  */
-export function motiveStandIn(
+export function fakeMotive(
   data: MotiveData,
   {
     perPage = 100,

@@ -14,10 +14,10 @@ type Item = { [field: string]: unknown };
 export type Fault = (path: string, calls: number) => Response | undefined;
 
 /**
- * A stand-in for Samsara's API, from what is published of it: it pages, wants its token, filters by time, and answers
+ * A fake of Samsara's API, from what is published of it: it pages, wants its token, filters by time, and answers
  * errors as Samsara does. A page has at most `perPage` items.
  */
-export function samsaraStandIn(
+export function fakeSamsara(
   data: SamsaraData,
   { perPage = 100, fault = () => undefined }: { perPage?: number; fault?: Fault } = {},
 ) {

@@ -17,11 +17,11 @@ type Item = { [field: string]: unknown };
 export type Fault = (url: URL, calls: number) => Response | undefined;
 
 /**
- * A stand-in for Terminal's API, from its published description: it pages by cursor, wants both parts of the credential,
+ * A fake of Terminal's API, from its published description: it pages by cursor, wants both parts of the credential,
  * lists by when it took something in or by when that began, but never both, and answers errors as Terminal does. A page
  * has at most `perPage` items.
  */
-export function terminalStandIn(
+export function fakeTerminal(
   data: TerminalData,
   { perPage = 100, fault = () => undefined }: { perPage?: number; fault?: Fault } = {},
 ) {

@@ -1,15 +1,15 @@
 import {
+  fakeSamsara,
   samsaraDriver,
   samsaraEvent,
-  samsaraStandIn,
   samsaraTrip,
   samsaraVehicle,
 } from '../../../src/dev/fakes/samsara.ts';
 import {
+  fakeTerminal,
   terminalDriver,
   terminalEvent,
   terminalGroup,
-  terminalStandIn,
   terminalTrip,
   terminalVehicle,
 } from '../../../src/dev/fakes/terminal.ts';
@@ -19,7 +19,7 @@ const at = Date.UTC(2026, 10, 20);
 const day = 86_400_000;
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** What each stand-in whose provider publishes a description answers to all that its connector asks. */
+/** What each fake whose provider publishes a description answers to all that its connector asks. */
 export const exchangesWith: { [provider: string]: () => Promise<Exchange[]> } = {
   samsara: () => {
     const vehicle = samsaraVehicle(1);
@@ -32,7 +32,7 @@ export const exchangesWith: { [provider: string]: () => Promise<Exchange[]> } = 
       events: [samsaraEvent(vehicle, 'Braking', at), samsaraEvent(vehicle, 'Crash', at + 1)],
     };
     const headers = { authorization: 'Bearer token' };
-    return ask(samsaraStandIn(data, { perPage: 1 }), headers, [
+    return ask(fakeSamsara(data, { perPage: 1 }), headers, [
       '/me',
       '/fleet/vehicles?limit=1',
       `/fleet/vehicles?limit=1&after=1&updatedAfterTime=${iso(at - 400 * day)}`,
@@ -57,7 +57,7 @@ export const exchangesWith: { [provider: string]: () => Promise<Exchange[]> } = 
       events: [terminalEvent(vehicle, 'harsh_brake', 1, at), terminalEvent(vehicle, 'crash', 2, at)],
     };
     const headers = { authorization: 'Bearer sk', 'connection-token': 'con' };
-    return ask(terminalStandIn(data, { perPage: 1 }), headers, [
+    return ask(fakeTerminal(data, { perPage: 1 }), headers, [
       '/connections/current',
       '/vehicles?limit=1&deleted=true',
       '/drivers?limit=1',

@@ -36,7 +36,7 @@ it.each([
 });
 
 it.each(Object.entries(exchangesWith))(
-  'the stand-in of %s answers all that is held against it',
+  'the fake of %s answers all that is held against it',
   async (_, ask) => {
     const exchanges = await ask();
     expect(exchanges.map(({ status }) => status)).toEqual(exchanges.map(() => 200));

@@ -4,7 +4,7 @@ import formats from 'ajv-formats';
 /** A published API description, as far as it is read here. */
 export type Description = { paths: { [path: string]: unknown }; components?: unknown };
 
-/** What a stand-in was asked, and what it answered. */
+/** What a fake was asked, and what it answered. */
 export type Exchange = { path: string; query: URLSearchParams; status: number; body: unknown };
 
 type Operation = {
@@ -13,7 +13,7 @@ type Operation = {
 };
 
 /**
- * Where a stand-in departs from its provider's published description: paths and parameters that are not in it, and
+ * Where a fake departs from its provider's published description: paths and parameters that are not in it, and
  * replies that do not have the form that it gives. Empty if nowhere.
  */
 export function departures(description: Description, exchanges: Exchange[]): string[] {

@@ -7,7 +7,7 @@ import { ring } from '../../../src/cli/demo/provider.ts';
 import { type Received, startReceiver } from '../../../src/cli/local/receiver.ts';
 import type { Stack } from '../../../src/cli/local/stack.ts';
 import { operatorOf } from '../../../src/cli/operate/client.ts';
-import { samsaraStandIn } from '../../../src/dev/fakes/samsara.ts';
+import { fakeSamsara } from '../../../src/dev/fakes/samsara.ts';
 import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
 import { closed, isOf, schemas, startProxy, wholeDocument } from '../../support/node/contract.ts';
 import { fleet, fleetJson, journeyAccount, stackFolder, until } from '../../support/node/journey.ts';
@@ -176,7 +176,7 @@ it('a validating proxy between clients, connectors, operators and the service fi
     trips: [],
     events: [],
   };
-  const provider = await startProvider(samsaraStandIn(samsara));
+  const provider = await startProvider(fakeSamsara(samsara));
   const pulled = await fleetJson<{ id: string }>(
     seen,
     ...['connection', 'create', '--account', us.accountId, '--provider', 'samsara'],

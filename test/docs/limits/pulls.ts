@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import { type SamsaraData, samsaraStandIn, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
+import { fakeSamsara, type SamsaraData, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { tellHealth } from '../../../src/providers/health-alerts.ts';
 import { pull } from '../../../src/providers/pull.ts';
@@ -106,7 +106,7 @@ function provider(more: Partial<SamsaraData> = {}) {
   const hooks = receiver();
   const token = `samsara_api_${newId()}`;
   const nothing = { organisation: 'Acme', vehicles: [], drivers: [], trips: [], events: [] };
-  const serve = samsaraStandIn({ ...nothing, token, ...more }, { perPage: 500 });
+  const serve = fakeSamsara({ ...nothing, token, ...more }, { perPage: 500 });
   hooks.serves(origin, serve);
   return { hooks, token, serve };
 }

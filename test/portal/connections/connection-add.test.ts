@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { samsaraStandIn } from '../../../src/dev/fakes/samsara.ts';
+import { fakeSamsara } from '../../../src/dev/fakes/samsara.ts';
 import { Problem } from '../../../src/providers/problem.ts';
 import { connectorOf, connectors } from '../../../src/providers/registry.ts';
 import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
@@ -111,11 +111,11 @@ describe('adding a connection', () => {
   it('calls the region that is chosen, or an address that is typed, and only what may be called', async () => {
     hooks.serves(
       'https://api.eu.samsara.com',
-      samsaraStandIn({ ...provider.data, organisation: 'Acme Europe' }),
+      fakeSamsara({ ...provider.data, organisation: 'Acme Europe' }),
     );
     hooks.serves(
       'https://sandbox.example.com',
-      samsaraStandIn({ ...provider.data, organisation: 'Acme Sandbox' }),
+      fakeSamsara({ ...provider.data, organisation: 'Acme Sandbox' }),
     );
     expect((await test({ region: 'eu' })).html).toContain('“Acme Europe”');
     const address = 'https://sandbox.example.com/';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 
-/** Serves a stand-in of a provider over HTTP on this machine, on any free port. */
+/** Serves a fake of a provider over HTTP on this machine, on any free port. */
 export async function startProvider(serve: (request: Request) => Promise<Response>) {
   const server = createServer(async (incoming, reply) => {
     const response = await serve(asRequest(incoming));
@@ -20,6 +20,6 @@ export async function startProvider(serve: (request: Request) => Promise<Respons
   };
 }
 
-/** Without a body: stand-ins that take one read it elsewhere. */
+/** Without a body: fakes that take one read it elsewhere. */
 const asRequest = ({ url = '/', method = 'GET', headers }: IncomingMessage): Request =>
   new Request(`http://localhost${url}`, { method, headers: headers as Record<string, string> }); // none repeats

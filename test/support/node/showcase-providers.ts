@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Stack } from '../../../src/cli/local/stack.ts';
-import { samsaraEvent, samsaraStandIn, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { until } from './journey.ts';
 import { startProvider } from './provider.ts';
 
@@ -32,7 +32,7 @@ export async function connectProviders(stack: Stack, page: Page) {
     events,
   };
   const other = { ...data, organisation: 'Quillmoor Cold Chain', token: 'samsara_api_made_up_2' };
-  const harbor = samsaraStandIn(
+  const harbor = fakeSamsara(
     { ...data, token: 'samsara_api_made_up_1' },
     {
       fault: (path, calls) =>
@@ -41,7 +41,7 @@ export async function connectProviders(stack: Stack, page: Page) {
           : undefined,
     },
   );
-  const [chain, third] = [samsaraStandIn(other), samsaraStandIn({ ...data, token: 'samsara_api_made_up_3' })];
+  const [chain, third] = [fakeSamsara(other), fakeSamsara({ ...data, token: 'samsara_api_made_up_3' })];
   const provider = await startProvider((request) => {
     const token = request.headers.get('authorization')?.slice(-1);
     return token === '1' ? harbor(request) : token === '2' ? chain(request) : third(request);

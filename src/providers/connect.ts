@@ -11,9 +11,8 @@ import { invalid } from '../platform/errors.ts';
 import { isPrintable, maxName } from '../platform/fields.ts';
 import { providerProblem } from '../webhooks/address.ts';
 import { send } from '../webhooks/deliveries/queue.ts';
-import { adviceFor } from './advice.ts';
 import type { Connector } from './connector.ts';
-import { Problem } from './problem.ts';
+import { adviceFor, Problem } from './problem.ts';
 import { connectorOf, connectors } from './registry.ts';
 
 /** How much history a connection loads unless people choose otherwise. */

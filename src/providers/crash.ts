@@ -1,10 +1,11 @@
 import type { ProviderRecord } from './connector.ts';
+import { at } from './read.ts';
 
 /** What a provider says of a crash: how far it has come, and where its report is. */
 export type Crash = { vin: unknown; level: number; dismissed: boolean; reportUrl: unknown };
 
 /**
- * The records of an accident: one for each level it has reached, since each is told once; or one that dismisses it. None
+ * The records of an accident: one for each level it has reached, since each is notified once; or one that dismisses it. None
  * without a VIN and a place, which accidents need: until both are known it remains a safety event.
  */
 export function crashRecords(
@@ -27,3 +28,53 @@ export function crashRecords(
     ...(i === 2 && { reportUrl }),
   }));
 }
+
+/** A crash that may still turn out to be none, kept in a feed's cursor with what it takes to dismiss it. */
+export type OpenCrash = {
+  id: string;
+  vin: string;
+  startedAt: string;
+  location: { latitude: number; longitude: number };
+  /** The level that it has reached. */
+  level: number;
+};
+
+/** So long crashes stay open: later nothing is taken back. */
+export const openDays = 7;
+
+/** The newest ones; those that are left out keep the level that they have. */
+const mostOpen = 100;
+
+const dayMs = 86_400_000;
+
+/** An event's crash as a cursor keeps it; undefined if it is no accident, which needs a VIN and a place. */
+export function openCrash(
+  { sourceId, startedAt, location }: ProviderRecord,
+  { vin, level }: { vin: unknown; level: number },
+): OpenCrash | undefined {
+  const crash = { id: sourceId, vin, startedAt, location, level };
+  return isOpenCrash(crash) ? crash : undefined;
+}
+
+/** Whether it can be dismissed later, and is short enough to be kept until then. */
+const isOpenCrash = (crash: { [key in keyof OpenCrash]: unknown }): crash is OpenCrash =>
+  [crash.id, crash.vin, crash.startedAt].every((text) => typeof text === 'string' && text.length <= 64) &&
+  Number.isFinite(Date.parse(String(crash.startedAt))) &&
+  ['latitude', 'longitude'].every((name) => typeof at(crash.location, name) === 'number');
+
+/** What dismisses a crash. `sourceUpdatedAt` is the time of the version that says so, if there is one. */
+export const dismissed = (
+  { id, vin, startedAt, location }: OpenCrash,
+  sourceUpdatedAt?: unknown,
+): ProviderRecord[] =>
+  crashRecords(
+    { kind: 'safetyEvent', sourceId: id, sourceUpdatedAt, startedAt, location },
+    { vin, level: 1, dismissed: true, reportUrl: null },
+  );
+
+/** Those that stay open, the newest first. */
+export const stillOpen = <C extends OpenCrash>(open: C[], now: number): C[] =>
+  open
+    .filter(({ startedAt }) => Date.parse(startedAt) >= now - openDays * dayMs)
+    .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt) || (a.id < b.id ? -1 : 1))
+    .slice(0, mostOpen);

@@ -5,11 +5,11 @@ import { andNotAway } from '../platform/db/moving.ts';
 import { described, fault } from '../platform/log.ts';
 import { sendMails } from '../webhooks/alerts/mails.ts';
 import { selectRecipients } from '../webhooks/alerts/report.ts';
-import { adviceFor } from './advice.ts';
 import { feedNames } from './connector.ts';
 import type { HealthStatus } from './health.ts';
 import { healthMail } from './mail.ts';
 import type { Feeds } from './plan.ts';
+import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 
 /** How long a connection has been late or degraded before anybody is told. */

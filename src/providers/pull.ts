@@ -4,6 +4,7 @@ import { refusalIn } from '../platform/errors.ts';
 import { described, fault } from '../platform/log.ts';
 import { providerProblem } from '../webhooks/address.ts';
 import { send } from '../webhooks/deliveries/queue.ts';
+import { takeIn } from './accept.ts';
 import type { Connector, FeedName, Json } from './connector.ts';
 import { healthOf } from './health.ts';
 import {
@@ -19,7 +20,6 @@ import {
 import { Problem } from './problem.ts';
 import { connectorOf } from './registry.ts';
 import { type Claimed, claimDue, dueConnections, noteHealth, release, type Saved, save } from './store.ts';
-import { takeIn } from './take-in.ts';
 
 /** In this time a turn begins pages. The last may take 18 s, and then it is written; background work ends after 30 s. */
 const turnMs = 8_000;

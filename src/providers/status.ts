@@ -4,10 +4,10 @@ import { statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { following, type SliceQuery } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
-import { adviceFor } from './advice.ts';
 import { type FeedName, feedNames } from './connector.ts';
 import { isFailing } from './health.ts';
 import { type Feeds, historyProgress, type Planned } from './plan.ts';
+import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 import { refusalsKept } from './store.ts';
 

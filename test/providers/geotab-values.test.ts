@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { originOf } from '../../src/providers/geotab/login.ts';
 import { nextTry, waitsMs } from '../../src/providers/geotab/pending.ts';
-import { isActive, reference, timeAt } from '../../src/providers/geotab/values.ts';
+import { isActive, reference, timeAt } from '../../src/providers/geotab/records.ts';
+import { originOf } from '../../src/providers/geotab/rpc.ts';
 
 describe('what Geotab writes', () => {
   it.each([

@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
 import {
   fakeSamsara,
@@ -8,7 +7,6 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
-import { startPulls } from '../../src/providers/pull.ts';
 import { connect, pullAll, read } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { as, operator, type World, webhookBody, world } from '../support/world.ts';
@@ -182,6 +180,7 @@ it('goes on with the other records when one is not as it should be, and says whi
 
 it('refuses a credential that Samsara refuses, and saves nothing', async () => {
   const path = `/operator/accounts/${us.accountId}/connections`;
+  const { data: before } = await operator.get(path);
   const { status, message, errors } = await operator.post(path, {
     provider: 'samsara',
     credential: 'samsara_api_wrong',
@@ -190,5 +189,5 @@ it('refuses a credential that Samsara refuses, and saves nothing', async () => {
   expect(errors?.[0]?.field).toBe('credential');
   expect(message).toContain('Samsara refuses the API token');
   expect(message).not.toContain('samsara_api_wrong');
-  expect(await startPulls(env)).toBe(0);
+  expect((await operator.get(path)).data).toEqual(before);
 });

@@ -1,6 +1,6 @@
 import type { Connection } from '../../fleet/connections.ts';
-import { adviceFor } from '../../providers/advice.ts';
 import type { FeedName } from '../../providers/connector.ts';
+import { adviceFor } from '../../providers/problem.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import type { PullSummary } from '../../providers/status.ts';
 import type { IconName } from '../ui/icons.tsx';

@@ -2,8 +2,7 @@ import type { Connector, Feed } from '../connector.ts';
 import { events } from './exceptions.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
 import { get } from './lists.ts';
-import { readLogin, usualServer } from './login.ts';
-import { type Api, open, pageMs } from './rpc.ts';
+import { type Api, open, pageMs, readLogin, usualServer } from './rpc.ts';
 
 /** Geotab, by the API of MyGeotab. What is known of it, and how sure that is, is said where it matters. */
 export const geotab: Connector<Api> = {

@@ -1,7 +1,7 @@
 import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
 import { at, field, msOf } from '../read.ts';
-import { reference, timeAt } from './values.ts';
+import { reference, timeAt } from './records.ts';
 
 /** Rules of collisions, and whether Geotab's own analysis stands behind them, which dismisses false alarms. */
 const collisions: { [rule: string]: { isAnalysed: boolean } } = {
@@ -87,7 +87,7 @@ const kept = [
   'lastModifiedDateTime',
 ];
 
-/** What of an exception has to be kept until it can be told whole. */
+/** What of an exception has to be kept until it is complete. */
 export const briefly = (item: unknown): { [name: string]: unknown } => ({
   ...Object.fromEntries(kept.map((name) => [name, reference(item, name)])),
   details: {

@@ -1,11 +1,22 @@
 import type { Feed } from '../connector.ts';
 import { historyPage } from './history.ts';
 import { feed } from './lists.ts';
-import { keptOpen, keptWaiting, nextTry, type OpenCrash, preciseMs, type Waiting } from './pending.ts';
+import {
+  confirm,
+  idOf,
+  keptOpen,
+  keptWaiting,
+  nextTry,
+  type OpenCrash,
+  preciseMs,
+  recordsOf,
+  type Seen,
+  seenIn,
+  type Waiting,
+} from './pending.ts';
 import { lookUp } from './places.ts';
 import type { Api } from './rpc.ts';
 import { currentRules, type Rules } from './rules.ts';
-import { confirm, idOf, type Seen, seenIn, tell } from './telling.ts';
 
 /** Each exception that is taken needs a look-up of its place, so pages are small. */
 const perPage = 100;
@@ -13,7 +24,7 @@ const perPage = 100;
 /** In one page, so many of those that wait are tried again. */
 const triesPerPage = 25;
 
-/** Where exceptions stand, with the rules that are taken, and what could not be told whole yet. */
+/** Where exceptions stand, with the rules that are taken, and what is not complete yet. */
 type Place = { version: string; rules: Rules; waiting: Waiting[]; open: OpenCrash[] };
 
 /** Safety events and accidents, from ExceptionEvents. */
@@ -32,12 +43,12 @@ export const events: Feed<Api> = {
     const due = found.more ? [] : dueIn(left, now);
     const seen = [...fresh, ...due.map((one) => ({ ...one, isNew: false }))];
     const asks = seen.map(({ item, since }) => ({ item, wide: now - since >= preciseMs }));
-    const told = tell(seen, await lookUp(api, asks), place?.open ?? []);
-    const stillWaiting = [...left.filter((one) => !due.includes(one)), ...waitingOf(told.lacking, now)];
-    const { confirmed, open } = found.more ? { confirmed: [], open: told.open } : confirm(told.open, now);
+    const read = recordsOf(seen, await lookUp(api, asks), place?.open ?? []);
+    const stillWaiting = [...left.filter((one) => !due.includes(one)), ...waitingOf(read.lacking, now)];
+    const { confirmed, open } = found.more ? { confirmed: [], open: read.open } : confirm(read.open, now);
     return {
-      records: [...told.records, ...confirmed],
-      vehicles: told.vehicles,
+      records: [...read.records, ...confirmed],
+      vehicles: read.vehicles,
       cursor: { version: found.version, rules, waiting: keptWaiting(stillWaiting), open: keptOpen(open) },
       more: found.more,
     };
@@ -56,7 +67,7 @@ function freshIn(
   return [...byId.values()].flatMap((one) => one ?? []);
 }
 
-/** Those of the waiting whose turn it is. */
+/** Those of the waiting that are due. */
 const dueIn = (waiting: Waiting[], now: number): Waiting[] =>
   waiting
     .filter(({ at }) => at <= now)

@@ -16,7 +16,7 @@ const dayMs = 86_400_000;
 type Walk = { version: string; walkedAt: number; after?: string | null };
 
 /**
- * A feed of something that there are few of: first and once a day it walks through all of it, since Geotab tells of
+ * A feed of something that there are few of: first and once a day it walks through all of it, since Geotab reports
  * changes and not always of what is taken away, or has run out; otherwise it asks for what has changed.
  */
 const walks = (

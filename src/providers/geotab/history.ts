@@ -1,10 +1,10 @@
 import type { Json, Page, Window } from '../connector.ts';
 import { beganAt } from './events.ts';
 import { listOf } from './lists.ts';
+import { confirm, recordsOf, seenIn } from './pending.ts';
 import { lookUp } from './places.ts';
 import { type Api, rpcAll } from './rpc.ts';
 import { currentRules, type Rules, rulesTaken } from './rules.ts';
-import { confirm, seenIn, tell } from './telling.ts';
 
 /** Where a window of history stands: what began before `to` is still to come, so much of it at once. */
 type Place = { rules: Rules; to: number; span: number };
@@ -20,7 +20,7 @@ const many = 100;
 const few = 25;
 
 /**
- * A page of history: the exceptions that began in a span of time, the newest first. `Get` cannot be told where to go on,
+ * A page of history: the exceptions that began in a span of time, the newest first. `Get` cannot continue from a position,
  * and cuts its lists without a word: when it may have, the span is halved. It finds what overlaps a span, so that what
  * lasts long would be in many: each span has only what began in it.
  */
@@ -42,7 +42,7 @@ export async function historyPage(api: Api, window: Window, cursor: Json): Promi
     return { records: [], cursor: { ...place, span: Math.ceil((to - from) / 2) }, more: true };
   // What is from so long ago gets no better place by waiting.
   const asks = seen.map(({ item }) => ({ item, wide: true }));
-  const { records, vehicles, open } = tell(seen, await lookUp(api, asks), []);
+  const { records, vehicles, open } = recordsOf(seen, await lookUp(api, asks), []);
   return {
     records: [...records, ...confirm(open, Date.now()).confirmed],
     vehicles,

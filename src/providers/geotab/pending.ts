@@ -1,10 +1,23 @@
-import type { Json } from '../connector.ts';
-import { confirmedAt, isCollision, isValid } from './events.ts';
+import type { Json, ProviderRecord } from '../connector.ts';
+import { field } from '../read.ts';
+import {
+  accidentRecords,
+  briefly,
+  confirmedAt,
+  eventRecord,
+  isCollision,
+  isValid,
+  ruleOf,
+} from './events.ts';
+import type { Found } from './places.ts';
+import { reference, vehicleRecord, vinOf } from './records.ts';
+import type { Api } from './rpc.ts';
+import { type Rules, wordOf } from './rules.ts';
 
 /** An exception that waits for a position: since when we know it, and when its place is looked for next. */
 export type Waiting = { item: Json; word: string; since: number; at: number };
 
-/** A collision that is told of, and at what time it is taken for confirmed. */
+/** A collision that was reported, and at what time it counts as confirmed. */
 export type OpenCrash = { item: Json; vin: Json; location: Json; due: number };
 
 /** How many of each a connection keeps, and how long one may be: they are kept with its cursor. */
@@ -44,7 +57,7 @@ export const keptOpen = (all: OpenCrash[]): OpenCrash[] =>
 
 const isShort = (kept: object): boolean => JSON.stringify(kept).length <= maxLength;
 
-/** Whether something is still missing that an exception is told with. */
+/** Whether something is still missing that an exception is reported with. */
 export const lacks = (item: unknown, { vin, location }: { vin: unknown; location: unknown }): boolean =>
   isCollision(item) ? vin === null || location === null : isValid(item) && location === null;
 
@@ -56,4 +69,54 @@ export function openCrash(
   const due = confirmedAt(item);
   const isKnown = vin !== null && location !== null;
   return due !== undefined && isKnown && isValid(item) ? { item, vin, location, due } : undefined;
+}
+
+/** An exception to report. `since` is when we first knew it; `isNew` says that a page has it, and not our own memory. */
+export type Seen = { item: Json; word: string; since: number; isNew: boolean };
+
+/** The id of an exception. */
+export const idOf = (item: unknown): unknown => field(item, 'id');
+
+/** An exception that a page has, if it is taken: of those that are not valid only collisions are, which may have been reported. */
+export function seenIn(api: Api, rules: Rules, item: unknown, since: number): Seen | undefined {
+  const word = wordOf(api, rules, ruleOf(item));
+  if (word === undefined || !(isValid(item) || isCollision(item))) return undefined;
+  return { item: briefly(item) as Json, word, since, isNew: true };
+}
+
+/** The records of exceptions with what was found of them; those that lack something; and open collisions. */
+export function recordsOf(seen: Seen[], found: Found, before: OpenCrash[]) {
+  const open = new Map(before.map((crash) => [idOf(crash.item), crash]));
+  const records: ProviderRecord[] = [];
+  const lacking: Seen[] = [];
+  for (const [i, one] of seen.entries()) {
+    const { item, word, isNew } = one;
+    const known = open.get(idOf(item));
+    const location = found.places[i] ?? known?.location ?? null;
+    const vin = vinIn(found, item) ?? known?.vin ?? null;
+    if (isValid(item) && (isNew || location !== null)) records.push(eventRecord(item, word, location));
+    if (isCollision(item)) records.push(...accidentRecords(item, { vin, location }));
+    const crash = openCrash(item, { vin, location });
+    if (crash) open.set(idOf(item), crash);
+    else open.delete(idOf(item));
+    if (lacks(item, { vin, location })) lacking.push(one);
+  }
+  const vehicles = [...found.devices.values()].map((device) => vehicleRecord(device, new Map()));
+  return { records, vehicles, lacking, open: [...open.values()] };
+}
+
+function vinIn({ devices }: Found, item: unknown): Json {
+  const device = devices.get(String(reference(item, 'device')));
+  return device === undefined ? null : (vinOf(device) as Json);
+}
+
+/** The records of the open collisions that nobody has dismissed in time, and the collisions that are left. */
+export function confirm(open: OpenCrash[], now: number): { confirmed: ProviderRecord[]; open: OpenCrash[] } {
+  const isDue = ({ due }: OpenCrash) => due <= now;
+  return {
+    confirmed: open
+      .filter(isDue)
+      .flatMap(({ item, vin, location }) => accidentRecords(item, { vin, location, confirmed: true })),
+    open: open.filter((crash) => !isDue(crash)),
+  };
 }

@@ -1,8 +1,8 @@
 import type { Json } from '../connector.ts';
 import { at, place } from '../read.ts';
 import { beganAt, isCollision } from './events.ts';
+import { reference } from './records.ts';
 import { type Api, GeotabError, rpcAll } from './rpc.ts';
-import { reference } from './values.ts';
 
 /** An exception whose place is looked for; `wide` if an imprecise one will do. */
 export type Ask = { item: unknown; wide: boolean };

@@ -3,9 +3,8 @@ import { call, retryAfterOf } from '../call.ts';
 import type { Access } from '../connector.ts';
 import { Problem, type ProblemKind } from '../problem.ts';
 import { at } from '../read.ts';
-import { type Login, loginOf, originOf, usualServer } from './login.ts';
 
-/** A session, and the server that it is good for. It lasts some two weeks, and is kept from turn to turn. */
+/** A session, and the server that it is good for. It lasts some two weeks, and is kept between pulls. */
 type Session = { server: string; database: string; userName: string; sessionId: string };
 
 /** A page of several calls has the time of one. */
@@ -20,7 +19,7 @@ export type Api = {
   session: Session | null;
   /** The session that is being asked for: calls side by side wait for one. */
   opening: Promise<Session> | null;
-  /** By when the page's calls have to be answered, in milliseconds since 1970. */
+  /** The deadline of the page's calls, in milliseconds since 1970. */
   by: number;
 };
 
@@ -61,7 +60,7 @@ export async function rpc(api: Api, method: string, params: object): Promise<unk
       const next = await renew(api, session);
       return send(api, next.server, method, withSession(params, next));
     }
-    // The database may have moved to another server: whoever authenticates next is told where it is.
+    // The database may have moved to another server: the next to authenticate learns where it is.
     if (error instanceof Problem && error.kind === 'unavailable') forget(api, session);
     throw error;
   }
@@ -180,3 +179,69 @@ function waitOf(headers: Headers): number | undefined {
   const resetsIn = Date.parse(headers.get('x-rate-limit-reset') ?? '') - Date.now();
   return retryAfterOf(headers) ?? (Number.isFinite(resetsIn) ? Math.max(0, resetsIn) : undefined);
 }
+
+/** Where every database can be reached first: it says which server has it. */
+export const usualServer = 'https://my.geotab.com';
+
+/** What Geotab wants for a session. `server` is an origin, such as `https://my.geotab.com`. */
+export type Login = { server: string; database: string; user: string; password: string };
+
+/**
+ * Reads the credential that people enter: JSON with server, database, user and password. Its identity is
+ * all but the password, so that a new one is no other connection.
+ *
+ * @throws Problem: invalid, naming the field
+ */
+export function readLogin(text: string): { credential: string; identity: string } {
+  const given = parsed(text);
+  const login: Login = {
+    server: serverOf(given),
+    database: wordOf(given, 'database'),
+    user: wordOf(given, 'user'),
+    password: secretOf(given),
+  };
+  const { password: _, ...identity } = login;
+  return { credential: JSON.stringify(login), identity: JSON.stringify(identity) };
+}
+
+/** A credential as `readLogin` has written it. */
+export const loginOf = (credential: string): Login => JSON.parse(credential) as Login; // its own words
+
+/** The origin of a server, which may be a bare host; undefined if it is none. */
+export function originOf(server: string): string | undefined {
+  const url = URL.parse(server.includes('://') ? server : `https://${server}`);
+  const isBare = url && `${url.pathname}${url.search}${url.hash}${url.username}${url.password}` === '/';
+  return isBare && /^https?:$/.test(url.protocol) ? url.origin : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw wrong('must be JSON: {"server": "my.geotab.com", "database": "…", "user": "…", "password": "…"}');
+  }
+}
+
+function serverOf(given: unknown): string {
+  const server = at(given, 'server') ?? '';
+  const origin = typeof server === 'string' ? originOf(server.trim() || usualServer) : undefined;
+  if (!origin) throw wrong('needs as its server a host, such as my.geotab.com');
+  return origin;
+}
+
+function wordOf(given: unknown, name: string): string {
+  const value = at(given, name);
+  const text = typeof value === 'string' ? value.trim() : '';
+  if (text === '' || text.length > 200 || !isPrintable(text))
+    throw wrong(`needs a ${name} of 1 to 200 characters`);
+  return text;
+}
+
+function secretOf(given: unknown): string {
+  const password = at(given, 'password');
+  if (typeof password !== 'string' || password === '' || password.length > 500)
+    throw wrong('needs a password of 1 to 500 characters');
+  return password;
+}
+
+const wrong = (what: string) => new Problem('invalid', `The credential ${what}.`);

@@ -1,10 +1,10 @@
 import type { Connector } from '../connector.ts';
 import { Problem } from '../problem.ts';
 import { at } from '../read.ts';
+import { fromHex, isHmac } from '../signature.ts';
 import { type Api, companies, page } from './api.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
 import { events } from './safety.ts';
-import { isSigned } from './signature.ts';
 
 /** Motive. What is known of its API, and how sure that is, is said where it matters. */
 export const motive: Connector<Api> = {
@@ -49,3 +49,12 @@ export const motive: Connector<Api> = {
     isSigned,
   },
 };
+
+/**
+ * Whether Motive signed a call: its body alone, with the secret as text. It signs no time, so that a call can be sent
+ * again by whoever has seen it: all that this does is to make the pull due.
+ */
+function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
+  const key = new Uint8Array(new TextEncoder().encode(secret));
+  return isHmac('SHA-1', key, [body], fromHex(headers.get('x-kt-webhook-signature') ?? ''));
+}

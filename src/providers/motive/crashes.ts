@@ -1,8 +1,7 @@
 import type { ProviderRecord } from '../connector.ts';
-import { crashRecords } from '../crash.ts';
-import { dismissed, type OpenCrash, openCrash, openDays } from '../open-crash.ts';
+import { crashRecords, dismissed, type OpenCrash, openCrash, openDays } from '../crash.ts';
 import { at, field } from '../read.ts';
-import { dayMs, dayOf, startOf } from './days.ts';
+import { dayMs, dayOf, startOf } from './api.ts';
 import { eventRecord, typeOf } from './events.ts';
 
 /**

@@ -1,8 +1,21 @@
 import type { Feed, ProviderRecord } from '../connector.ts';
 import { Problem } from '../problem.ts';
 import { at, idAt } from '../read.ts';
-import { type Api, groups, type List, page, type Query } from './api.ts';
-import { beganIn, dayMs, dayOf, daysAround, firstPlace, nextPlace, type Place, stretchOf } from './days.ts';
+import {
+  type Api,
+  beganIn,
+  dayMs,
+  dayOf,
+  daysAround,
+  firstPlace,
+  groups,
+  type List,
+  nextPlace,
+  type Place,
+  page,
+  type Query,
+  stretchOf,
+} from './api.ts';
 import { driverRecord, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
 const minuteMs = 60_000;

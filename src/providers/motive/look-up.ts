@@ -1,12 +1,13 @@
-import { openDays, stillOpen } from '../open-crash.ts';
+import type { ProviderRecord } from '../connector.ts';
+import { openDays, stillOpen } from '../crash.ts';
 import { idAt } from '../read.ts';
-import { type Api, page } from './api.ts';
+import type { List } from './api.ts';
+import { type Api, dayMs, dayOf, days, page } from './api.ts';
 import { type Learned, learn, missing, type Watched } from './crashes.ts';
-import { dayMs, dayOf, days } from './days.ts';
-import { performance } from './lists.ts';
+import { isSpeeding, speedingRecord } from './events.ts';
 import { vehicleOf } from './records.ts';
 
-/** Crashes of more pages than this are told of as they come, and none is judged by its absence. */
+/** Crashes of more pages than this are reported as they come, and none is judged by its absence. */
 const mostPages = 5;
 
 /** How often all open crashes are looked up; each minute those of today and yesterday are. */
@@ -55,4 +56,32 @@ async function readAll(api: Api, query: { [name: string]: string | number | bool
     if (!found.more) return { items, isWhole: totals.size === 1, total: found.total };
   }
   return { items, isWhole: false, total: undefined };
+}
+
+export const performance: List = {
+  path: '/v2/driver_performance_events',
+  many: 'driver_performance_events',
+  one: 'driver_performance_event',
+};
+
+export const speeding: List = {
+  path: '/v1/speeding_events',
+  many: 'speeding_events',
+  one: 'speeding_event',
+};
+
+/** The two lists that safety events come from, in the order in which they are read. */
+export const eventLists = [performance, speeding];
+
+/** What a page of one of them says, with the crashes that are open after it. */
+export function learnAll(list: List, items: unknown[], before: Watched[], now: number): Learned {
+  if (list === speeding) return { records: items.filter(isSpeeding).map(speedingRecord), open: before };
+  const records: ProviderRecord[] = [];
+  let open = before;
+  for (const item of items) {
+    const learned = learn(item, open, { now });
+    records.push(...learned.records);
+    open = learned.open;
+  }
+  return { records, open };
 }

@@ -1,20 +1,21 @@
 import type { Feed, Json, Page, ProviderRecord } from '../connector.ts';
-import { stillOpen } from '../open-crash.ts';
-import { type Api, type List, page } from './api.ts';
+import { stillOpen } from '../crash.ts';
 import {
+  type Api,
   beganIn,
   dayMs,
   dayOf,
   days,
   daysAround,
   firstPlace,
+  type List,
   nextPlace,
   type Place,
+  page,
   startOf,
   stretchOf,
-} from './days.ts';
-import { eventLists, learnAll, performance, speeding } from './lists.ts';
-import { type Crashes, lookUp } from './look-up.ts';
+} from './api.ts';
+import { type Crashes, eventLists, learnAll, lookUp, performance, speeding } from './look-up.ts';
 import { vehicleOf } from './records.ts';
 
 const minuteMs = 60_000;

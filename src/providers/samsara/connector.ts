@@ -2,9 +2,15 @@ import { call } from '../call.ts';
 import type { Access, Connector, Feed, Json, Page } from '../connector.ts';
 import { Problem } from '../problem.ts';
 import { at, field, listAt } from '../read.ts';
-import { eventRecords, isWorthTelling, vehicleOfEvent } from './events.ts';
-import { driverRecord, tripRecord, vehicleRecord } from './records.ts';
-import { isSigned } from './signature.ts';
+import { fromBase64, fromHex, isHmac, isRecent } from '../signature.ts';
+import {
+  driverRecord,
+  eventRecords,
+  isWorthTelling,
+  tripRecord,
+  vehicleOfEvent,
+  vehicleRecord,
+} from './events.ts';
 
 type Api = Access;
 
@@ -115,7 +121,7 @@ const events: Feed<Api> = {
 /** Where a pass of trips stands: the vehicles that are left, the cursor in the first fifty, and from when it asks. */
 type TripPass = { vehicles: Json; ids: string[]; after: Json; beganAt: number; from: number };
 
-/** The ids of a page of vehicles: `/trips/stream` has to be told which to answer for. */
+/** The ids of a page of vehicles: `/trips/stream` returns those of the vehicles that it is asked for. */
 async function vehicleIds(api: Api, after: Json) {
   const found = await page(api, '/fleet/vehicles', { limit: perPage }, after);
   const ids = found.items.map((item) => at(item, 'id')).filter((id) => typeof id === 'string');
@@ -224,3 +230,11 @@ export const samsara: Connector<Api> = {
     isSigned,
   },
 };
+
+/** Whether Samsara signed a call: `v1:<seconds>:<body>`, with the secret's bytes, which it shows as base64. */
+async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
+  const timestamp = headers.get('x-samsara-timestamp') ?? '';
+  const [version, hex = ''] = (headers.get('x-samsara-signature') ?? '').split('=');
+  if (version !== 'v1' || !isRecent(Number(timestamp) * 1000)) return false;
+  return isHmac('SHA-256', fromBase64(secret), [`v1:${timestamp}:`, body], fromHex(hex));
+}

@@ -1,11 +1,11 @@
 import type { Connector } from '../connector.ts';
 import { Problem } from '../problem.ts';
 import { at } from '../read.ts';
+import { fromBase64, isHmac, isRecent } from '../signature.ts';
 import type { Api, Keys } from './api.ts';
-import { organisationOf } from './connection.ts';
+import { organisationOf } from './api.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
 import { events } from './safety.ts';
-import { isSigned } from './signature.ts';
 
 /** Terminal, which reads telematics of many providers. */
 export const terminal: Connector<Api> = {
@@ -70,3 +70,23 @@ function wordAt(given: unknown, name: keyof Keys): string {
     );
   return word;
 }
+
+/**
+ * Whether Terminal signed a call, as Svix does: `<id>.<seconds>.<body>`, with the bytes of the secret, which is base64
+ * after `whsec_`. The headers have one of two names; any of the signatures will do, of which there are several while
+ * the secret is being changed.
+ */
+async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
+  const header = (name: string) => headers.get(`svix-${name}`) ?? headers.get(`webhook-${name}`) ?? '';
+  const [id, timestamp] = [header('id'), header('timestamp')];
+  if (!id || !timestamp || !isRecent(Number(timestamp) * 1000)) return false;
+  const key = fromBase64(secret.replace(/^whsec_/, ''));
+  const signatures = header('signature')
+    .split(' ', mostSignatures)
+    .filter((one) => one.startsWith('v1,'))
+    .map((one) => isHmac('SHA-256', key, [`${id}.${timestamp}.`, body], fromBase64(one.slice(3))));
+  return (await Promise.all(signatures)).includes(true);
+}
+
+/** More secrets than these are not valid at a time. */
+const mostSignatures = 10;

@@ -1,9 +1,17 @@
 import type { Feed } from '../connector.ts';
 import { Problem } from '../problem.ts';
 import { at } from '../read.ts';
-import { type Api, iso, page } from './api.ts';
-import { problemOf } from './connection.ts';
-import { afterPage, beginPass, changedSince, type Passes, passesFrom } from './passes.ts';
+import {
+  type Api,
+  afterPage,
+  beginPass,
+  changedSince,
+  iso,
+  type Passes,
+  page,
+  passesFrom,
+  problemOf,
+} from './api.ts';
 import { driverRecord, idOf, tripRecord, vehicleRecord } from './records.ts';
 
 /** A page of ours may be several of Terminal's, which all end within this. */

@@ -1,11 +1,9 @@
 import type { Feed, Json, Page, ProviderRecord } from '../connector.ts';
-import { stillOpen } from '../open-crash.ts';
-import { type Api, page } from './api.ts';
-import { learn, readAgain, readVerdicts, type Seen, type Verdicts } from './crashes.ts';
+import { stillOpen } from '../crash.ts';
+import { type Api, afterPage, beginPass, changedSince, type Passes, page, passesFrom } from './api.ts';
+import { learn, readAgain, readVerdicts, type Seen, type Verdicts, verdictOf } from './crashes.ts';
 import { startedIn } from './fleet.ts';
-import { afterPage, beginPass, changedSince, type Passes, passesFrom } from './passes.ts';
 import { vehicleOf } from './records.ts';
-import { verdictOf } from './verdict.ts';
 
 /** A page of ours is one of Terminal's and the provider's own records of its crashes, which all end within this. */
 const endMs = 18_000;
@@ -16,7 +14,7 @@ const expand = 'vehicle';
 /** Where the feed stands, with the crashes that may still become something else. */
 type Standing = Passes & { open: Seen[] };
 
-/** Safety events. Those that Terminal takes in late come late: hours after they happened is usual. */
+/** Safety events. Terminal may receive them late: hours after they happened is usual. */
 export const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(access, cursor, since) {

@@ -11,7 +11,7 @@ const maxRecords = 500;
 
 /**
  * Takes in a page's records through the write of `/ingest`, and notes those that are refused. Of what happened before the
- * connection was made, nobody is told. Returns whether they name vehicles that were not known.
+ * connection was made, nobody is notified. Returns whether they name vehicles that were not known.
  *
  * @throws Refusal: unavailable, when the claim is another's by now; what `ingest` throws
  */

@@ -1,3 +1,46 @@
+-- Connections to providers, and the records that come in by them.
+
+-- A source of records of one account.
+create table connections (
+  id                text primary key,
+  account_id        text not null references accounts (id),
+  name              text,
+  provider          text not null,
+  tsp               text not null, -- the name of the provider, as receivers see it
+  health_status     integer not null default 1 check (health_status between 1 and 4),
+  incident_type_map text check (json_valid(incident_type_map)),
+  created_at        integer not null,
+  updated_at        integer not null,
+  last_pulled_at    integer,       -- written every few minutes at most while all goes well, null if it never pulled
+  silent_since      integer        -- of one that a connector feeds: since when it is known to be silent
+) strict, without rowid;
+create index connections_by_account on connections (account_id, created_at, id);
+-- For the count in the menu, which reads no more than it counts.
+create index connections_with_problems on connections (account_id, created_at, id) where health_status <> 1;
+
+create table vehicles (
+  id                text primary key,
+  account_id        text not null,
+  connection_id     text not null references connections (id),
+  source_id         text not null,
+  name              text not null,
+  vin               text,
+  groups            text not null check (json_valid(groups)),
+  status            text not null check (status in ('active', 'inactive')),
+  make              text,
+  model             text,
+  year              integer,
+  fuel_type         text,
+  license_plate     text,
+  odometer_km       real,
+  last_location     text check (json_valid(last_location)),
+  source_updated_at integer,
+  created_at        integer not null,
+  updated_at        integer not null
+) strict, without rowid;
+create index vehicles_by_connection on vehicles (connection_id, created_at, id);
+create index vehicles_by_vin on vehicles (vin, created_at, id) where vin is not null;
+
 create table drivers (
   id                text primary key,
   account_id        text not null,
@@ -15,6 +58,15 @@ create table drivers (
 ) strict, without rowid;
 create index drivers_by_account on drivers (account_id, created_at, id);
 create index drivers_by_connection on drivers (connection_id, created_at, id);
+
+-- Drivers that were erased, by the id that their records would have: what comes in later brings nobody back.
+create table erased_drivers (
+  id            text primary key,
+  account_id    text not null,
+  connection_id text not null,
+  erased_at     integer not null
+) strict, without rowid;
+create index erased_drivers_by_connection on erased_drivers (connection_id);
 
 create table trips (
   id                text primary key,
@@ -38,6 +90,91 @@ create index trips_by_connection on trips (connection_id, started_at, id);
 create index trips_by_vehicle on trips (vehicle_id, started_at, id);
 create index trips_by_driver on trips (driver_id, started_at, id) where driver_id is not null;
 
-create index vehicles_by_vin on vehicles (vin, created_at, id) where vin is not null;
+-- The name of the provider, and the name, VIN and groups of the vehicle, are kept as they were when the event came in.
+create table safety_events (
+  id                        text primary key,
+  account_id                text not null,
+  connection_id             text not null references connections (id),
+  source_id                 text not null,
+  tsp                       text not null,
+  incident_types            text not null check (json_valid(incident_types)),
+  translated_incident_types text not null check (json_valid(translated_incident_types)),
+  event_risk                integer not null check (event_risk between 1 and 5),
+  issued_on                 integer not null,
+  started_at                integer not null,
+  ended_at                  integer,
+  location                  text check (json_valid(location)),
+  vehicle_id                text not null,
+  vehicle_name              text not null,
+  vehicle_vin               text,
+  vehicle_groups            text not null check (json_valid(vehicle_groups)),
+  driver_id                 text,
+  trip_id                   text,
+  max_speed_kph             real,
+  speed_limit_kph           real,
+  source_updated_at         integer,
+  created_at                integer not null,
+  updated_at                integer not null
+) strict, without rowid;
+create index safety_events_by_connection on safety_events (connection_id, started_at, id);
 create index safety_events_by_vehicle on safety_events (vehicle_id, started_at, id);
 create index safety_events_by_driver on safety_events (driver_id, started_at, id) where driver_id is not null;
+
+-- One row for each accident, with its levels as [{"notificationLevel", "receivedAt"}]. It says which of them have been
+-- notified, so that notifications of accidents can be deleted as others are.
+create table accidents (
+  id                 text primary key, -- the eventId of its notifications
+  account_id         text not null,
+  connection_id      text not null references connections (id),
+  tsp                text not null,
+  vin                text not null,
+  vehicle_id         text,
+  event_time         integer not null,
+  location           text not null check (json_valid(location)),
+  notification_level integer not null check (notification_level between 1 and 3), -- the highest
+  report_ready       integer not null check (report_ready in (0, 1)),
+  is_accurate        integer not null check (is_accurate in (0, 1)),
+  dismissed          integer not null check (dismissed in (0, 1)),
+  report_url         text,
+  levels             text not null check (json_valid(levels)),
+  told               integer not null check (told between 0 and 7), -- notified: bits 1, 2 and 4 of level 1, 2 and 3
+  source_updated_at  integer,
+  created_at         integer not null,
+  updated_at         integer not null
+) strict, without rowid;
+create index accidents_by_account on accidents (account_id, event_time, id);
+create index accidents_by_connection on accidents (connection_id, event_time, id);
+-- For the count in the menu, which reads no more than it counts.
+create index accidents_open on accidents (account_id, event_time, id)
+  where dismissed = 0 and notification_level < 3;
+
+-- What changed, in the order in which the service learned it: a row for each transaction that changed records of a
+-- connection, so that taking in 500 records writes one row more. `seq` is the time in milliseconds since 1970, or one
+-- more than the last of the account if that is higher, taken inside the transaction: later transactions have higher
+-- ones, and those of the last 30 days are a range of the key.
+create table changes (
+  account_id    text not null,
+  seq           integer not null,
+  connection_id text not null,
+  action        text not null check (action in ('changed', 'deleted')),
+  records       text not null check (json_valid(records)), -- ids by kind: {"vehicle": ["…"], "trip": []}
+  primary key (account_id, seq)
+) strict, without rowid;
+
+-- What people look for by its beginning: names of vehicles and drivers, and licence plates, in the order of the
+-- alphabet, where A is a. Kept by triggers, which write only when one of them changes: an index over these columns would
+-- be written each time that a vehicle moves.
+create table names (
+  account_id text not null,
+  kind       text not null check (kind in ('vehicle', 'plate', 'driver')),
+  name       text not null collate nocase,
+  id         text not null, -- of the vehicle or driver
+  primary key (account_id, kind, name, id)
+) strict, without rowid;
+create trigger vehicle_added after insert on vehicles BEGIN insert into names values (new.account_id, 'vehicle', new.name, new.id); insert into names select new.account_id, 'plate', new.license_plate, new.id where new.license_plate is not null; END;
+create trigger vehicle_renamed after update of name on vehicles when old.name is not new.name BEGIN delete from names where account_id = old.account_id and kind = 'vehicle' and name = old.name and id = old.id; insert into names values (new.account_id, 'vehicle', new.name, new.id); END;
+create trigger vehicle_plated after update of license_plate on vehicles when old.license_plate is not new.license_plate BEGIN delete from names where account_id = old.account_id and kind = 'plate' and name = old.license_plate and id = old.id; insert into names select new.account_id, 'plate', new.license_plate, new.id where new.license_plate is not null; END;
+create trigger vehicle_removed after delete on vehicles BEGIN delete from names where account_id = old.account_id and kind = 'vehicle' and name = old.name and id = old.id; delete from names where account_id = old.account_id and kind = 'plate' and name = old.license_plate and id = old.id; END;
+create trigger driver_added after insert on drivers BEGIN insert into names values (new.account_id, 'driver', new.name, new.id); END;
+create trigger driver_renamed after update of name on drivers when old.name is not new.name BEGIN delete from names where account_id = old.account_id and kind = 'driver' and name = old.name and id = old.id; insert into names values (new.account_id, 'driver', new.name, new.id); END;
+create trigger driver_removed after delete on drivers BEGIN delete from names where account_id = old.account_id and kind = 'driver' and name = old.name and id = old.id; END;

@@ -189,3 +189,7 @@ export async function noteRefusals(
     { repeatable: true },
   );
 }
+
+/** Deletes the pull of a connection that is deleted, with its credential. */
+export const removePull = (db: Database, connectionId: string) =>
+  change(db, sql`delete from pulls where connection_id = ${connectionId}`);

@@ -19,24 +19,31 @@ import { runBesideWrangler } from '../project/wrangler.ts';
  * would start a runtime for each of them, which takes a second a piece: this starts one, and none if a new database can
  * be a copy of an empty one.
  *
- * @throws Error with what went wrong
+ * @throws Error with what went wrong, or that what is there was made by migrations that are no more
  */
 export async function migrate(state: string, homes: string[] = []): Promise<void> {
   if (!existsSync(state)) return cpSync(await emptyState(homes), state, { recursive: true });
   const doneFile = join(state, 'migrated');
-  const wanted = versionOf(homes);
-  if (existsSync(doneFile) && readFileSync(doneFile, 'utf8') === wanted) return;
+  const wanted = linesOf(homes);
+  const done = existsSync(doneFile) ? readFileSync(doneFile, 'utf8').split('\n') : [];
+  if (done.join() === wanted.join()) return;
+  if (done.some((line) => !line.startsWith('home ') && !wanted.includes(line)))
+    throw new Error(
+      'The data of earlier runs is from another version of the service, which stored it differently. ' +
+        'Delete it by starting with --fresh: npm start -- --fresh',
+    );
   const { ok, text } = await runBesideWrangler(join(import.meta.dirname, 'apply-migrations.ts'), [
     state,
     ...homes,
   ]);
   if (!ok) throw new Error(`Migrations failed:\n${text}`);
-  writeFileSync(doneFile, wanted);
+  writeFileSync(doneFile, wanted.join('\n'));
 }
 
 /** Returns a folder with empty databases that have all migrations, which it makes when there is none. */
 export async function emptyState(homes: string[] = []): Promise<string> {
-  const kept = join(localDirectory, 'empty', versionOf(homes));
+  const version = sha256(linesOf(homes).join('\n'));
+  const kept = join(localDirectory, 'empty', version);
   if (existsSync(kept)) return kept;
   mkdirSync(join(localDirectory, 'empty'), { recursive: true });
   const fresh = mkdtempSync(`${kept}.`);
@@ -50,10 +57,15 @@ export async function emptyState(homes: string[] = []): Promise<string> {
   return kept;
 }
 
-/** Changes with the migrations, and with the homes. */
-function versionOf(homes: string[]): string {
+/** A line for each migration, which changes with its file, and one for each home. */
+function linesOf(homes: string[]): string[] {
   const folder = join(root, 'migrations');
-  const hash = createHash('sha256').update(homes.join());
-  for (const name of readdirSync(folder).sort()) hash.update(name).update(readFileSync(join(folder, name)));
-  return hash.digest('hex').slice(0, 16);
+  const names = readdirSync(folder).sort();
+  return [
+    ...names.map((name) => `${name} ${sha256(readFileSync(join(folder, name)))}`),
+    ...homes.map((home) => `home ${home}`),
+  ];
 }
+
+const sha256 = (data: string | Buffer): string =>
+  createHash('sha256').update(data).digest('hex').slice(0, 16);

@@ -11,6 +11,7 @@ import { takeConnection } from '../../fleet/remove-connection.ts';
 import { change, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
+import { removePull } from '../../providers/store.ts';
 import { cancelPending, untilNoClaimedCallStarts } from '../../webhooks/deliveries/cancel.ts';
 import { removeFanOuts } from '../../webhooks/deliveries/remove.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
@@ -96,6 +97,7 @@ export async function deleteConnection(
       ),
       deletionsWhere(db, sql`id = ${id}`),
       ...takeConnection(db, caller, id, name),
+      removePull(db, id),
     ],
     { connectionId: id },
   );

@@ -101,7 +101,7 @@ describe('the homes of a deploy', () => {
 describe('a database that has the name of a new home', () => {
   it.each([
     ['is empty', [[]]],
-    ['has been migrated', [['accounts', 'd1_migrations'], ['0001_spine.sql']]],
+    ['has been migrated', [['accounts', 'd1_migrations'], ['0001_accounts.sql']]],
     ['has no migration yet', [['d1_migrations'], []]],
   ])('is taken when it %s', async (_, answers) => {
     const { homes } = await homesWith({ home: 'eu' }, unbound, answers);

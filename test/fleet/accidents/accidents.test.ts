@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
@@ -234,57 +233,6 @@ it('two calls that race tell each level once', async () => {
     [2, true],
     [3, true],
   ]);
-});
-
-it('accidents from before there were rows of them are made up from their notifications', async () => {
-  const migration = env.MIGRATIONS.find(({ name }) => name.includes('accidents'));
-  const eventId = recordId(tale.us.connection.id, 'accident', 'old');
-  const simulated = '01a1fc72-831b-772e-98a0-8d9347089f0d';
-  const insert = (id: string, level: number, receivedAt: number) =>
-    rows(
-      `insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
-       values (?1, ?2, 1, ?3, ?4, ?5, ?6)`,
-      id,
-      level,
-      tale.us.accountId,
-      tale.us.connection.id,
-      JSON.stringify({
-        ...{ eventId: id, eventTime: `2026-11-20T20:00:00.12${level}Z`, vin: 'OLD', tSP: 'Motive' },
-        ...{ location: elsewhere, notificationLevel: level, reportReady: level === 3, isAccurate: level > 1 },
-      }),
-      receivedAt,
-    );
-  await insert(eventId, 3, Date.UTC(2026, 10, 20, 20, 0, 0, 114));
-  await insert(eventId, 1, Date.UTC(2026, 10, 20, 20, 0, 0, 5));
-  await insert(simulated, 1, 0);
-  await send(vehicle({ vin: 'OLD' }));
-  await rows('delete from accidents');
-  await rows(migration?.queries.at(-1) ?? '');
-  expect(await list()).toMatchObject([
-    {
-      eventId,
-      connectionId: tale.us.connection.id,
-      tSP: 'Motive',
-      vehicleId: recordId(tale.us.connection.id, 'vehicle', 'truck-1'),
-      eventTime: '2026-11-20T20:00:00.123Z',
-      location: elsewhere,
-      notificationLevel: 3,
-      reportReady: true,
-      levels: [
-        { notificationLevel: 1, receivedAt: '2026-11-20T20:00:00.005Z' },
-        { notificationLevel: 3, receivedAt: '2026-11-20T20:00:00.114Z' },
-      ],
-      createdAt: '2026-11-20T20:00:00.005Z',
-      updatedAt: '2026-11-20T20:00:00.114Z',
-    },
-  ]);
-  await rows('delete from notifications');
-  const hook = await tale.register();
-  const levels = [1, 2, 3].map((notificationLevel) =>
-    accident({ sourceId: 'old', vin: 'OLD', notificationLevel }),
-  );
-  await send(...levels);
-  expect(await told(hook.id, 1)).toEqual([[2, true]]);
 });
 
 it('an accident that the code before told of while this one took its place is not told of again', async () => {

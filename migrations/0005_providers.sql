@@ -1,16 +1,15 @@
--- Connections that pull from a provider: one row each, with what its feeds have come to. The code before this one goes on
--- working: it knows nothing of the tables.
+-- Connections that pull from a provider: one row each, with how far its feeds have come.
 create table pulls (
-  connection_id   text primary key,
+  connection_id   text primary key references connections (id) on delete cascade,
   account_id      text not null,
-  secrets         text not null,              -- sealed: the credential
-  webhook_secret  text,                       -- sealed: what the provider signs its webhook's calls with
+  secrets         text not null,              -- encrypted: the credential
+  webhook_secret  text,                       -- encrypted: what the provider signs the calls of its webhook with
   credential_hash text not null,              -- so that an account does not connect the same credential twice
-  session         text,                       -- sealed, for providers that have sessions
+  session         text,                       -- encrypted, for providers that have sessions
   base_url        text not null,
   organisation    text not null,              -- as the provider calls who the credential belongs to
   history_days    integer not null,
-  connected_at    integer not null,           -- of what happened before, nobody is told
+  connected_at    integer not null,           -- of what happened before, nobody is notified
   feeds           text not null default '{}', -- JSON: cursors, failures, how far the history has come
   due_at          integer,                    -- null: paused, or the provider refuses the credential
   claim           text,
@@ -19,13 +18,9 @@ create table pulls (
   refused_at      integer,
   health          integer not null default 1, -- as the connection has it, and since when
   health_at       integer not null default 0,
-  told_health     integer not null default 1, -- what people were last told, and when
+  told_health     integer not null default 1, -- what users were last notified of, and when
   told_at         integer not null default 0
 ) strict, without rowid;
-
--- Written every few minutes at most, while all goes well. Null: the connection pulls from nowhere, or has never.
-alter table connections add column last_pulled_at integer;
-
 create index pulls_due on pulls (due_at) where due_at is not null;
 create index pulls_to_tell on pulls (health_at) where health <> told_health;
 create unique index pulls_by_credential on pulls (account_id, credential_hash);
@@ -40,10 +35,3 @@ create table pull_refusals (
   primary key (connection_id, kind, source_id)
 ) strict, without rowid;
 create index pull_refusals_by_time on pull_refusals (connection_id, at);
-
-create trigger connection_taken after update of account_id on connections when old.account_id is not new.account_id begin
-  delete from pulls where connection_id = old.id;
-end;
-create trigger connection_deleted after delete on connections begin
-  delete from pulls where connection_id = old.id;
-end;

@@ -1,0 +1,106 @@
+-- Accounts, who may act for them, and what was done. In all files: times are milliseconds since 1970, UTC, and ids are
+-- UUIDs.
+
+create table accounts (
+  id         text primary key,
+  name       text not null,
+  status     text not null default 'active' check (status in ('active', 'suspended')),
+  created_at integer not null,
+  home       text,                      -- where it lives now, if it has moved to another home: this row stays behind
+  frozen     integer not null default 0 -- 1: nothing of it may be changed, because it is about to move
+) strict, without rowid;
+
+-- Nobody's account: connections belong to it from the moment that their deletion begins, so that whoever asks for those
+-- of an account does not find them.
+insert into accounts (id, name, status, created_at)
+values ('00000000-0000-0000-0000-000000000000', 'Nobody', 'suspended', 0);
+
+-- API tokens (no connection) and ingest keys (one connection) alike. The value itself is kept nowhere.
+create table tokens (
+  id            text primary key,
+  account_id    text not null references accounts (id),
+  connection_id text references connections (id),
+  scope         text not null check (scope in ('api', 'ingest')),
+  name          text not null,
+  hash          text not null,
+  last_four     text not null,
+  created_at    integer not null,
+  expires_at    integer,
+  last_used_at  integer,
+  revoked_at    integer,
+  check ((scope = 'ingest') = (connection_id is not null))
+) strict, without rowid;
+create unique index tokens_by_hash on tokens (hash);
+create index tokens_by_account on tokens (account_id, created_at, id);
+-- Lists and limits of credentials read those that are active, however many have been revoked.
+create index tokens_active on tokens (account_id, scope, created_at, id) where revoked_at is null;
+create index tokens_active_by_connection on tokens (connection_id, created_at, id) where revoked_at is null;
+-- For deleting what is over, without reading what is not.
+create index tokens_by_expiry on tokens (expires_at) where expires_at is not null;
+create index tokens_by_revocation on tokens (revoked_at) where revoked_at is not null;
+
+-- The users of accounts. Whoever has been invited is pending until they have used a link, and may be so in several
+-- accounts. Only then does the address belong to an account.
+create table portal_users (
+  id              text primary key,
+  account_id      text not null references accounts (id),
+  email           text not null,              -- in lower case
+  created_at      integer not null,
+  last_sign_in_at integer,
+  confirmed_at    integer,                    -- null: pending
+  gets_alerts     integer not null default 1, -- 0: has turned these emails off
+  role            text not null default 'admin' check (role in ('admin', 'member', 'viewer')),
+  time_zone       text                        -- as they chose, by its IANA name, or null for that of their browser
+) strict, without rowid;
+create unique index portal_users_by_email on portal_users (email) where confirmed_at is not null;
+create unique index portal_users_by_address on portal_users (email, account_id);
+create index portal_users_by_account on portal_users (account_id, created_at, id);
+create index portal_users_alerted on portal_users (account_id, created_at, id)
+  where confirmed_at is not null and gets_alerts = 1;
+
+-- The invitations of the last day, to limit them: an account that removes whom it has invited still has invited them.
+create table invitations (
+  account_id text not null references accounts (id),
+  id         text not null,
+  email      text not null,
+  sent_at    integer not null,
+  emailed    integer not null check (emailed in (0, 1)), -- 0: somebody had emailed them within the hour
+  primary key (account_id, id)
+) strict, without rowid;
+create index invitations_by_email on invitations (email, sent_at);
+
+-- Links in emails that sign a user in. Of links and sessions only the hash of the secret is kept.
+create table sign_in_links (
+  hash       text primary key,
+  user_id    text not null references portal_users (id) on delete cascade,
+  expires_at integer not null
+) strict, without rowid;
+create index sign_in_links_by_expiry on sign_in_links (expires_at);
+
+create table sessions (
+  hash       text primary key,
+  user_id    text not null references portal_users (id) on delete cascade,
+  expires_at integer not null
+) strict, without rowid;
+create index sessions_by_user on sessions (user_id);
+create index sessions_by_expiry on sessions (expires_at);
+
+-- Who created, changed or deleted what in an account, and when. `seq` numbers the entries of an account in the order in
+-- which they were committed. A row is written in the transaction of the change that it records.
+create table audit_log (
+  account_id   text not null,
+  seq          integer not null,
+  at           integer not null,
+  actor        text not null check (actor in ('operator', 'person', 'token', 'service')),
+  actor_id     text,          -- of the user or token
+  actor_name   text,          -- as it was then: the address of a user, the name of a token
+  action       text not null,
+  subject      text not null, -- the kind of thing
+  subject_id   text not null,
+  subject_name text,          -- as it was then (of a webhook, the host alone)
+  fields       text not null default '[]' check (json_valid(fields)), -- what was changed, by name
+  primary key (account_id, seq)
+) strict, without rowid;
+create index audit_log_by_time on audit_log (at);
+-- Who created an API token: an entry of this index is written with a new token alone.
+create index audit_log_new_tokens on audit_log (subject_id) where subject = 'API token' and action = 'created';

@@ -1,0 +1,144 @@
+-- Webhooks, what they are notified of, and how their receivers respond.
+
+create table webhooks (
+  id                 text primary key,
+  account_id         text not null references accounts (id),
+  url                text not null,
+  normalised_url     text not null,
+  http_verb          text not null check (http_verb in ('POST', 'PUT')),
+  headers            text not null check (json_valid(headers)), -- encrypted
+  notification_types integer not null check (notification_types between 1 and 3), -- bits: 1 accident, 2 event
+  created_at         integer not null,
+  -- What operators allow its receiver, or null for as much as the service does.
+  max_in_flight      integer check (max_in_flight between 1 and 50),
+  max_per_second     integer check (max_per_second between 1 and 1000),
+  stopped_at         integer, -- while the account waits to be deleted, its webhooks are called no more
+  -- For the users of the account: receivers and the API do not see them.
+  name               text,
+  description        text
+) strict, without rowid;
+create unique index webhooks_by_url on webhooks (account_id, normalised_url);
+create index webhooks_by_account on webhooks (account_id, created_at, id);
+-- The list of deliveries goes from webhook to webhook of an account in the order of their ids. Unique, because only then
+-- does SQLite know that deliveries read in this order need no sorting. A row for each webhook, none for deliveries.
+create unique index webhooks_by_id on webhooks (account_id, id);
+
+-- What a webhook subscribes to stands beside the connection it subscribes to, so that finding whom to notify reads one
+-- row for each webhook, not two.
+create table webhook_connections (
+  connection_id      text not null references connections (id),
+  webhook_id         text not null references webhooks (id) on delete cascade,
+  notification_types integer not null default 3,
+  primary key (connection_id, webhook_id)
+) strict, without rowid;
+create index webhook_connections_by_webhook on webhook_connections (webhook_id, connection_id);
+
+-- One thing to notify customers of: an event (level 0) or one level of an accident. The key is what makes each of them
+-- notified once. `data` is the finished payload.
+create table notifications (
+  event_id      text not null,
+  level         integer not null check (level between 0 and 3),
+  type          integer not null check (type in (1, 2)),
+  account_id    text not null,
+  connection_id text not null,
+  data          text not null check (json_valid(data)),
+  created_at    integer not null,
+  request_id    text, -- of the request that it came in by, to follow it through the log
+  primary key (event_id, level)
+) strict, without rowid;
+
+-- One notification for one webhook. No foreign key to webhooks: a delivery outlives its webhook, to end as cancelled.
+create table deliveries (
+  webhook_id       text not null,
+  id               text not null,
+  account_id       text not null,
+  event_id         text not null,
+  level            integer not null,
+  status           text not null check (status in ('pending', 'delivered', 'failed', 'cancelled')),
+  attempts         integer not null default 0,
+  next_attempt_at  integer not null,
+  claimed_until    integer not null default 0,
+  finished_at      integer,
+  log              text not null default '[]' check (json_valid(log)),
+  give_up_at       integer not null default 0, -- has failed by then, whatever attempts it has left
+  priority         integer not null default 3, -- 0 accident, 1 risk 5, 2 risk 4, 3 the rest
+  attempts_omitted integer not null default 0, -- that `log` no longer holds
+  primary key (webhook_id, id)
+) strict, without rowid;
+-- Deliveries are claimed by webhook: accidents first, then events by risk, then by when they became due.
+create index deliveries_due on deliveries (webhook_id, priority, next_attempt_at) where status = 'pending';
+create index deliveries_failed on deliveries (webhook_id, id) where status = 'failed';
+-- Cancelled because their webhook did not subscribe to them: they can be sent again once it does.
+create index deliveries_cancelled on deliveries (webhook_id, id) where status = 'cancelled';
+-- Those that have failed at least once and will be attempted again: a delivery that succeeds at once is never in it.
+create index deliveries_retrying on deliveries (webhook_id, id) where status = 'pending' and attempts > 0;
+
+-- A call whose notifications have more deliveries than fit into one transaction. The rest follows in transactions
+-- of their own, webhook by webhook in the order of their ids.
+create table fan_outs (
+  id            text primary key,
+  account_id    text not null,
+  connection_id text not null,
+  type          integer not null check (type in (1, 2)),
+  notifications text not null check (json_valid(notifications)), -- [{eventId, level, type, priority}]
+  expanded_to   text not null, -- the last webhook that is done
+  created_at    integer not null
+) strict, without rowid;
+
+-- How the receiver of a webhook has been doing. A row appears with its first failure. The API shows nothing of it.
+create table webhook_health (
+  webhook_id    text primary key references webhooks (id) on delete cascade,
+  failures      integer not null,           -- attempts that failed in a row
+  openings      integer not null,           -- how often in a row the circuit has opened
+  open_until    integer not null,           -- until then nothing is sent
+  probe_id      text,                       -- the delivery that may try whether the receiver is back
+  window        integer,                    -- calls it may have in flight, or null for as many as its ceiling allows
+  timer_at      integer,                    -- when the message comes that wakes the webhook for its retries
+  next_call_at  integer not null default 0, -- when a receiver with a limit per second may be called next
+  paused_since  integer,                    -- as a job has noticed it, or null while it is not paused
+  last_failure  text                        -- the last attempt that failed, as {"result", "status"}
+) strict, without rowid;
+-- What the job has yet to notice: these are empty but for what changed within the last minute.
+create index webhook_health_newly_paused on webhook_health (webhook_id)
+  where failures >= 5 and paused_since is null;
+create index webhook_health_newly_working on webhook_health (webhook_id)
+  where failures < 5 and paused_since is not null;
+create index webhook_health_paused on webhook_health (paused_since) where paused_since is not null;
+
+-- How the deliveries and attempts of a webhook ended, hour by hour. A ring of 30 days, so that nothing has to be
+-- deleted: an hour takes the place of the one 30 days before it.
+create table webhook_hours (
+  webhook_id text not null references webhooks (id) on delete cascade,
+  slot       integer not null check (slot between 0 and 719), -- the hour, of 30 days
+  hour       integer not null,                                -- hours since 1970
+  delivered  integer not null,
+  failed     integer not null,
+  noticed    integer not null default 0, -- how many of the failed ones the job of the alerts has noticed
+  retried    integer not null default 0, -- attempts that failed and will be repeated
+  answers    text not null default '{}' check (json_valid(answers)), -- how long responses took: {"bucket": attempts}
+  primary key (webhook_id, slot)
+) strict, without rowid;
+create index webhook_hours_newly_failed on webhook_hours (webhook_id, slot) where failed > noticed;
+
+-- What there is to email the users of an account about a webhook, and when they were last notified of each kind. A row
+-- appears with the first thing to say.
+create table alerts (
+  webhook_id      text primary key references webhooks (id) on delete cascade,
+  account_id      text not null,
+  paused_from     integer,                    -- the last pause of its receiver, or null if there was none
+  paused_to       integer,                    -- null while it lasts
+  failed          integer not null default 0, -- deliveries that failed since the last email about such
+  failed_from     integer,                    -- when the first of these was noticed
+  told_paused_at  integer,
+  told_failed_at  integer,
+  told_working_at integer,
+  due_at          integer                     -- when the job looks at this next, or null if there is nothing to say
+) strict, without rowid;
+create index alerts_due on alerts (due_at) where due_at is not null;
+
+-- What the last sweep found, so that `/health` reads one row.
+create table sweeps (
+  id            integer not null primary key check (id = 1),
+  at            integer not null,
+  oldest_due_at integer -- since when the oldest delivery has been due that nobody works for
+) strict;

@@ -1,0 +1,86 @@
+-- What the jobs of the service keep: archiving, deletions, the size of the database, and moves to another home.
+
+-- Which days of a connection lie in the archive, so that reading them needs no look into the folders of the bucket.
+-- While a day is 'writing' its records are in D1 alone. From 'moving' on the archive has them all, and D1 what it has yet
+-- to delete, or what came in since. `parts` are its files, in order.
+create table archived_days (
+  kind          text not null,
+  account_id    text not null,
+  connection_id text not null references connections (id),
+  day           integer not null, -- days since 1970, UTC
+  state         text not null check (state in ('writing', 'moving', 'done')),
+  parts         text not null check (json_valid(parts)),
+  primary key (kind, connection_id, day)
+) strict, without rowid;
+create index archived_days_by_account on archived_days (account_id, kind, day, connection_id);
+create index archived_days_open on archived_days (kind, connection_id, day) where state <> 'done';
+
+-- Where to find archived records that changed in the last 31 days, for who has their ids alone.
+create table archived_lately (
+  kind          text not null,
+  id            text not null,
+  account_id    text not null,
+  connection_id text not null references connections (id),
+  day           integer not null, -- days since 1970, UTC
+  changed_at    integer not null,
+  primary key (kind, id)
+) strict, without rowid;
+create index archived_lately_by_age on archived_lately (changed_at);
+create index archived_lately_by_owner on archived_lately (account_id, connection_id);
+
+-- Who may change the archive now: one at a time.
+create table archive_turns (
+  id     integer primary key check (id = 1),
+  holder text not null,
+  until  integer not null
+) strict, without rowid;
+
+-- How large the database was on each day, to say when it will be full.
+create table database_sizes (
+  day   integer primary key, -- days since 1970, UTC
+  bytes integer not null
+) strict, without rowid;
+
+-- Accounts and connections that are being deleted, and drivers that are being erased: how far that has come, so that
+-- whoever finds a row goes on with it. The row goes with the last step.
+create table deletions (
+  id            text primary key, -- of the account, connection or driver
+  kind          text not null check (kind in ('account', 'connection', 'driver')),
+  account_id    text not null,
+  connection_id text,             -- null for an account
+  requested_at  integer not null,
+  due_at        integer not null, -- not before then
+  step          text,             -- null until it has begun
+  cursor        text not null default '', -- how far a step has come that looks through a table
+  email         text              -- of the driver, to be looked for
+) strict, without rowid;
+create index deletions_by_account on deletions (account_id, kind);
+create index deletions_due on deletions (due_at);
+
+-- Accounts on their way to another home. The old home has a row of it, and so has the new one.
+create table moves (
+  account_id    text primary key,
+  role          text not null check (role in ('leaving', 'arriving')),
+  home          text not null,              -- where it goes, or comes from
+  state         text not null,
+  gate          text not null default '',   -- who may write: '' all, 'drain' all but new claims, '-' nobody, or a table
+  turn          integer not null default 0, -- of those who work on it, only the writes of the last one count
+  claimed_until integer not null default 0,
+  cursor        text not null default '{}', -- how far it has come
+  total         integer not null default 0, -- rows to copy, and copied
+  copied        integer not null default 0,
+  refused_ms    integer not null default 0, -- for how long writes have been refused
+  frozen_at     integer,                    -- since when they are
+  problem       text,
+  was_here      integer not null default 0, -- of one that arrives: whether it has lived here before
+  started_at    integer not null
+) strict, without rowid;
+
+-- Rows of accounts that leave which have changed since they were copied. Triggers write it, while the account moves.
+create table moved_rows (
+  id         integer not null primary key autoincrement,
+  account_id text not null,
+  table_name text not null,
+  key        text not null check (json_valid(key))
+) strict;
+create index moved_rows_by_account on moved_rows (account_id, id);

@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { migrate } from '../../../src/cli/local/migrate.ts';
+
+it('local data of an older version is left alone, and the refusal says how to delete it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'migrate-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const state = join(folder, 'state');
+  await migrate(state);
+  await expect(migrate(state)).resolves.toBeUndefined();
+  writeFileSync(join(state, 'migrated'), '0001_accounts.sql 0123456789abcdef');
+  await expect(migrate(state)).rejects.toThrow('npm start -- --fresh');
+});

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { root } from '../../src/cli/project/paths.ts';
+
+// D1 takes a file apart into statements by itself when a deploy applies it. It cuts a trigger in two unless it is
+// written so.
+
+const lines = readdirSync(join(root, 'migrations')).flatMap((name) =>
+  readFileSync(join(root, 'migrations', name), 'utf8')
+    .split('\n')
+    .map((text, index) => ({ at: `${name}:${index + 1}`, text })),
+);
+const found = (pattern: RegExp) =>
+  lines.filter(({ text }) => pattern.test(text)).map(({ at, text }) => `${at} ${text.slice(0, 60)}`);
+
+it('a trigger stands on one line, with BEGIN and END in capitals and no CASE', () => {
+  const triggers = lines.filter(({ text }) => /create\s+trigger/i.test(text));
+  expect(triggers.length).toBeGreaterThan(0);
+  for (const { at, text } of triggers)
+    expect(text.replace(/'[^']*'/g, ''), at).toMatch(
+      /^create trigger (?!.*\b(?:case|begin|end)\b).* BEGIN .*; END;$/,
+    );
+  expect(found(/^(?!create trigger ).*\bBEGIN\b/i).filter((line) => !line.includes('--'))).toEqual([]);
+});
+
+it('no comment holds a semicolon', () => {
+  expect(found(/--.*;/)).toEqual([]);
+});

@@ -38,12 +38,14 @@ export async function buildSite(directory: string): Promise<void> {
   cpSync(join(root, 'src/portal/assets'), join(directory, 'portal'), { recursive: true });
   await buildDesign(join(directory, 'design'));
   buildMap(join(directory, 'portal/map'));
-  documents(directory);
+  buildDocuments(directory);
   await buildDocs(directory);
 }
 
-/** A separate program prints the API's documents: they come from Worker code, which is a project of its own. */
-function documents(directory: string): void {
+/**
+ * Builds the API's documents. A separate program prints them: they come from Worker code, which is a project of its own.
+ */
+export function buildDocuments(directory: string): void {
   const program = join(root, 'src/docs/openapi/print.ts');
   const options = { encoding: 'utf8', maxBuffer: 2 ** 25 } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [program], options);

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { root } from '../project/paths.ts';
+
+/** A change as Redocly reports it, as far as we look at it. */
+type Change = {
+  path: string;
+  kind: 'added' | 'modified' | 'removed';
+  impact: string;
+  verdicts: { ruleId: string; impact: string; message: string }[];
+  revision?: { pointer: string };
+};
+
+/** What the guide Versioning allows and Redocly calls breaking: by the rule, and by what it is said of. */
+const allowed = [
+  {
+    what: 'a new kind in /changes',
+    rule: 'schema-combinator-changed',
+    kind: 'added',
+    of: /^#\/components\/schemas\/Change\/properties\/data\/anyOf\/0\/anyOf\/\d+$/,
+  },
+  {
+    what: 'a new notification type',
+    rule: 'enum-values-added',
+    kind: 'modified',
+    of: /^#\/components\/schemas\/(?:Webhook\/properties\/notificationTypes\/items|DeliverySummary\/properties\/type)\/enum$/,
+  },
+];
+
+/** What in an API document would break clients of the published one: a line each, and none if nothing would. */
+export function breaksBetween(published: string, revision: string): string[] {
+  const program = join(root, 'node_modules/@redocly/cli/bin/cli.js');
+  const args = [program, 'diff', published, revision, '--format', 'json', '--fail-on', 'none'];
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    env,
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0) throw new Error(`Cannot compare the API documents:\n${stderr}`);
+  const { changes }: { changes: Change[] } = JSON.parse(stdout); // as Redocly 2 writes it
+  return changes
+    .filter(({ impact }) => impact === 'major')
+    .flatMap((change) =>
+      change.verdicts
+        .filter(({ ruleId, impact }) => impact === 'major' && !isAllowed(change, ruleId))
+        .map(({ message }) => `${message} ${change.path}`),
+    );
+}
+
+const isAllowed = ({ kind, revision }: Change, rule: string): boolean =>
+  allowed.some((one) => one.rule === rule && one.kind === kind && one.of.test(revision?.pointer ?? ''));

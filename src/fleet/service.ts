@@ -9,8 +9,8 @@ import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
 import { parse } from '../platform/fields.ts';
 import { Limit, QueryText, QueryTime, rangeOf } from '../platform/query.ts';
 import { bucketOf } from './archive/bucket.ts';
-import type { Row } from './archive/kind.ts';
 import { readPageAcross } from './archive/pages.ts';
+import type { Row } from './lists/archived.ts';
 import type { List } from './lists/list.ts';
 
 /** What a client asks a list for: the Connection-Id header, and the query with each parameter's values. */

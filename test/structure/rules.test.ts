@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -18,10 +18,12 @@ import { importCycles } from './structure.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What `npm run check` prints for a copy of the project with that code added. */
+/** A copy of the project with that code added and a list more, and what `npm run check` prints for it. */
+let copy: string;
 let printed: string;
 beforeAll(async () => {
-  const copy = copyOfProject();
+  copy = copyOfProject();
+  addList(copy);
   for (const [, , path, code] of broken) write(join(copy, path), code);
   for (const [path, code] of Object.entries(allowed)) write(join(copy, path), code);
   printed = (await Promise.all(checks().map((command) => output(command, copy)))).join('\n');
@@ -50,6 +52,21 @@ describe('npm run check', () => {
   });
 });
 
+describe('a list that is added as the guide says', () => {
+  it('passes', () => {
+    expect(printed.split('\n').filter((line) => /geofence/i.test(line))).toEqual([]);
+  });
+
+  it('is published by npm run contract', () => {
+    const { scripts } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8'));
+    const { status, stderr } = spawnSync(scripts.contract, { cwd: copy, shell: true, encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const { paths } = JSON.parse(readFileSync(join(copy, 'src/docs/openapi/published/openapi.json'), 'utf8'));
+    expect(paths).toHaveProperty('/geofences');
+  });
+});
+
 it('no folder imports in a cycle', () => {
   expect(importCycles(sourceFiles(root)).join('\n')).toBe('');
 });
@@ -73,7 +90,7 @@ function checks(): string[] {
 
 function copyOfProject(): string {
   const copy = mkdtempSync(join(tmpdir(), 'structure-'));
-  const parts = ['src', 'test', 'biome.json', 'package.json', '.gitignore'];
+  const parts = ['src', 'test', 'migrations', 'biome.json', 'package.json', '.gitignore'];
   const projects = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
   for (const part of [...parts, ...projects]) cpSync(join(root, part), join(copy, part), { recursive: true });
   // Packages are linked one by one: the compiler keeps its cache in `node_modules`, and this copy needs its own.
@@ -81,6 +98,29 @@ function copyOfProject(): string {
   for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name !== '.cache'))
     symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name));
   return copy;
+}
+
+/** Does what the guide on lists says: writes its files, and changes those of which it shows what changes. */
+function addList(copy: string): void {
+  const guide = readFileSync(join(copy, 'src/docs/contributing/adding-a-list.md'), 'utf8');
+  for (const [, path = '', language, code = ''] of guide.matchAll(
+    /^\*\*(\S+):\*\*\n\n```(\w+)\n(.*?)```/gms,
+  )) {
+    const file = join(copy, path);
+    if (language !== 'diff') write(file, code);
+    else writeFileSync(file, code.split('@@\n').reduce(patched, readFileSync(file, 'utf8')));
+  }
+}
+
+function patched(text: string, hunk: string): string {
+  const side = (other: string) =>
+    hunk
+      .split('\n')
+      .filter((line) => !line.startsWith(other))
+      .map((line) => line.slice(1))
+      .join('\n');
+  expect(text).toContain(side('+'));
+  return text.replace(side('+'), side('-'));
 }
 
 function write(path: string, code: string): void {

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import type { DayOf } from '../../src/fleet/archive/bucket.ts';
 import { dayMs, dayOf } from '../../src/fleet/archive/day.ts';
-import type { ArchiveKind } from '../../src/fleet/archive/kind.ts';
 import { moveDay } from '../../src/fleet/archive/move.ts';
 import { inArchiveTurn } from '../../src/fleet/archive/turn.ts';
 import { type Sizes, usualSizes } from '../../src/fleet/archive/write.ts';
+import type { ArchiveKind } from '../../src/fleet/lists/archived.ts';
 import type { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';

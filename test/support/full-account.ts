@@ -7,6 +7,7 @@ import {
   accident,
   as,
   driver,
+  exampleRecords,
   operator,
   safetyEvent,
   trip,
@@ -29,6 +30,8 @@ export async function fullAccount(name = 'main'): Promise<World> {
       trip({ driver: 'driver-1', distanceKm: 1 / 3 }),
       safetyEvent({ driver: 'driver-1' }),
       accident(),
+      // Tests count the others.
+      ...exampleRecords.filter(({ kind }) => !['vehicle', 'driver', 'trip'].includes(kind)),
     );
   await vi.waitFor(
     () => {

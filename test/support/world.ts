@@ -1,4 +1,5 @@
 import { env, exports } from 'cloudflare:workers';
+import { recordKinds } from '../../src/fleet/lists/registry.ts';
 
 /** A reply as every client sees it. */
 export type Reply<T = unknown> = {
@@ -161,3 +162,8 @@ export const accident = (changes: object = {}) => ({
   notificationLevel: 1,
   ...changes,
 });
+
+/** One record of each kind that webhooks are not told of, as examples give them. */
+export const exampleRecords = recordKinds
+  .filter(({ kind }) => kind !== 'safetyEvent' && kind !== 'accident')
+  .map(({ recordExample }) => recordExample);

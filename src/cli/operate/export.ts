@@ -1,20 +1,15 @@
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
-import type { ListedKind } from '../../fleet/lists/registry.ts';
+import published from '../../docs/openapi/published/openapi.json' with { type: 'json' };
 import { operatorFor } from './context.ts';
 import { download, forgetDownload } from './export/download.ts';
 import type { Format } from './export/write.ts';
 import { show } from './table.ts';
 
-/** Written out, because no other command should wait for the declarations of all records. */
-const kinds = Object.keys({
-  connection: true,
-  driver: true,
-  vehicle: true,
-  trip: true,
-  safetyEvent: true,
-  accident: true,
-} satisfies Record<ListedKind, true>);
+/** As the contract has them: no other command should wait until the declarations of all records are loaded. */
+const kinds = published.paths['/changes'].get.parameters.flatMap((parameter) =>
+  'name' in parameter && parameter.name === 'kinds' ? (parameter.schema.items?.enum ?? []) : [],
+);
 const formatNames = Object.keys({ ndjson: true, csv: true, parquet: true } satisfies Record<Format, true>);
 
 /** fleet export */

@@ -50,6 +50,7 @@ export function buildDocuments(directory: string): void {
   const options = { encoding: 'utf8', maxBuffer: 2 ** 25 } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [program], options);
   if (status !== 0) throw new Error(`Cannot build the API documents:\n${stderr}`);
+  mkdirSync(directory, { recursive: true });
   for (const [path, document] of Object.entries<object>(JSON.parse(stdout)))
     writeFileSync(join(directory, path), `${JSON.stringify(document, null, 2)}\n`);
 }

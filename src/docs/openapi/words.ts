@@ -1,3 +1,5 @@
+import { changeKinds } from '../../fleet/changes/schema.ts';
+import { alternatives } from '../../fleet/lists/field-types.ts';
 import { resourceWords } from './resources.ts';
 
 /**
@@ -81,8 +83,7 @@ export const words: Record<string, string> = {
   'Account.status': 'A suspended account is refused everywhere.',
   'AccountChange.status': 'A suspended account is refused everywhere, with immediate effect.',
   'Delivery.status': 'What has become of it: pending, delivered, failed or cancelled.',
-  'Change.kind':
-    'What it is: connection, driver, vehicle, trip, safetyEvent or accident; there may be more in future, unless `kinds` says which.',
+  'Change.kind': `What it is: ${alternatives(changeKinds)}; there may be more in future, unless \`kinds\` says which.`,
   'Change.id': 'Its identifier, as in its list.',
   'Change.connectionId': 'The connection it belongs to.',
   'Change.action': 'changed: it is new, or not as it was. deleted: it is no longer there.',

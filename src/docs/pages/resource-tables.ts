@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import type { Field } from '../../fleet/lists/field.ts';
+import { alternatives } from '../../fleet/lists/field-types.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { code, table } from './blocks.ts';
 
-/** Fills in the tables of a guide that follow from the resources, where it has `<!-- lists -->` or `<!-- records -->`. */
+/** Fills in what follows from the resources, where a guide has `<!-- kinds -->`, `<!-- lists -->` or `<!-- records -->`. */
 export const withTables = (markdown: string): string =>
   markdown
+    .replace('<!-- kinds -->', () => alternatives(lists.map(({ kind }) => code(kind))))
     .replace('<!-- lists -->', () =>
       table(
         ['Path', 'Connection-Id', 'In order of', 'Filters'],

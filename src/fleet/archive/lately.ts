@@ -2,9 +2,9 @@ import { type SQL, sql } from 'drizzle-orm';
 import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, PartGone } from './bucket.ts';
 import { dayMs } from './day.ts';
-import type { ArchiveKind, Row } from './kind.ts';
 import { readPart } from './write.ts';
 
 /** For how long after a change an archived record is found by its id: a day longer than the change feed keeps it. */

@@ -1,7 +1,7 @@
 import { comparePositions } from '../../platform/db/pages.ts';
+import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
 import { type DayOf, type Part, PartGone } from './bucket.ts';
 import { putEntry } from './catalog.ts';
-import { type ArchiveKind, placeOf, type Row } from './kind.ts';
 import { deleteRows, hotRows } from './rows.ts';
 import { newerOf } from './versions.ts';
 import { type Move, readPart, writeParts } from './write.ts';

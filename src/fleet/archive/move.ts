@@ -1,6 +1,6 @@
+import { placeOf, type Row } from '../lists/archived.ts';
 import { type Part, PartGone } from './bucket.ts';
 import { dropEntry, entryOf, putEntry, type State } from './catalog.ts';
-import { placeOf, type Row } from './kind.ts';
 import { noteLately } from './lately.ts';
 import { mergeLate } from './merge.ts';
 import { repair } from './repair.ts';

@@ -17,10 +17,10 @@ import {
   withoutConnections,
 } from '../../platform/db/pages.ts';
 import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
+import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { PartGone, type Reads } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayMs, dayOf } from './day.ts';
-import type { ArchiveKind, Row } from './kind.ts';
 import { repairForReader } from './repair.ts';
 import { selected } from './rows.ts';
 import { readStream, type StreamQuery } from './stream.ts';

@@ -1,6 +1,6 @@
 import { type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { ByteWriter, parquetWrite } from 'hyparquet-writer';
-import type { ArchiveColumn, ArchiveKind, Holds, Row } from './kind.ts';
+import type { ArchiveColumn, ArchiveKind, Holds, Row } from '../lists/archived.ts';
 
 /** Writes rows, which are in the order of their list, as a Parquet file with row groups of so many rows. */
 export function encodeRows(kind: ArchiveKind, rows: Row[], rowGroupSize: number): Uint8Array<ArrayBuffer> {

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { rowsPerChunk } from '../../platform/db/chunks.ts';
 import { change } from '../../platform/db/database.ts';
+import type { ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, folderOf } from './bucket.ts';
-import type { ArchiveKind } from './kind.ts';
 import { inArchiveTurn, mayHave, type Turn } from './turn.ts';
 
 /** Whose archive: an account's, or one connection's. */

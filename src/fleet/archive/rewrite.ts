@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { statement } from '../../platform/db/database.ts';
+import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part } from './bucket.ts';
 import { putEntry, type State } from './catalog.ts';
-import type { ArchiveKind, Row } from './kind.ts';
 import type { Owner } from './remove.ts';
 import { inArchiveTurn, mayHave, type Turn } from './turn.ts';
 import { readPart, tidy, usualSizes, writeParts } from './write.ts';

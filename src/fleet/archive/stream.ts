@@ -1,9 +1,9 @@
 import type { FileMetaData } from 'hyparquet';
 import type { Position } from '../../platform/db/cursor.ts';
 import { comparePositions, type Stream, type StreamRow } from '../../platform/db/pages.ts';
+import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
 import { type DayOf, openPart, type Part, type Reads } from './bucket.ts';
 import type { Archived } from './catalog.ts';
-import { type ArchiveKind, placeOf, type Row } from './kind.ts';
 import { bytesOfRows, decodeRows } from './parquet.ts';
 
 /** Which rows of the archive a page needs. */

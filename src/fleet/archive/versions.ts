@@ -1,5 +1,5 @@
 import { maxClockLeadMs } from '../../platform/fields.ts';
-import type { ArchiveKind, Row } from './kind.ts';
+import type { ArchiveKind, Row } from '../lists/archived.ts';
 
 /**
  * What becomes of an archived row when its record has come in again: the newer version, as an upsert of a hot row

@@ -1,6 +1,6 @@
 import { newId } from '../../platform/db/ids.ts';
+import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
 import { type DayOf, folderOf, type Part } from './bucket.ts';
-import { type ArchiveKind, placeOf, type Row } from './kind.ts';
 import { decodeFooter, decodeRows, encodeRows } from './parquet.ts';
 import type { Turn } from './turn.ts';
 

@@ -1,4 +1,4 @@
-import type { Row } from '../archive/kind.ts';
+import type { Row } from './archived.ts';
 
 type Level = { notificationLevel: number; receivedAt: string };
 

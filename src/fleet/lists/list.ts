@@ -3,8 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import type { AccountTable } from '../../platform/db/tables.ts';
 import { type QuerySchema, QueryText } from '../../platform/query.ts';
-import type { ArchiveKind } from '../archive/kind.ts';
-import { archiveKindOf } from './archived.ts';
+import { type ArchiveKind, archiveKindOf } from './archived.ts';
 import type { Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
 
@@ -19,7 +18,7 @@ export type ListDeclaration<N extends string = string> = {
   connection: 'optional' | 'required';
   /** Whether requests may, or must, give `from` and `to`; otherwise these are ignored. */
   range?: 'optional' | 'required';
-  filters?: { [parameter: string]: Filter<N> };
+  filters?: { [parameter: string]: Filter<N> } & { [own in 'limit' | 'cursor' | 'from' | 'to']?: never };
   /** Whether the list is our addition to the specification. */
   addition?: boolean;
   /**

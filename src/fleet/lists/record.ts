@@ -5,6 +5,21 @@ import type { Feed } from '../incidents/translate.ts';
 import type { Cell, Field, Fields } from './field.ts';
 import { text } from './field-types.ts';
 
+/** What no field can be called: records, rows and pages use these names themselves. */
+type ReservedName =
+  | 'kind'
+  | 'id'
+  | 'accountId'
+  | 'connectionId'
+  | 'sourceId'
+  | 'sourceUpdatedAt'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'hit'
+  | 'nth'
+  | 'size'
+  | 'total';
+
 /** What declares a kind of record. */
 export type RecordDeclaration<K extends string, F extends Fields> = {
   kind: K;
@@ -12,7 +27,7 @@ export type RecordDeclaration<K extends string, F extends Fields> = {
   sourceId: string;
   /** What such a record is, for the API's document: `A new …, or a new version of one.` unless given. */
   record?: string;
-  fields: F;
+  fields: F & { [N in ReservedName]?: never };
 } & (keyof Derived<F> extends never
   ? { derive?: undefined }
   : {
@@ -48,7 +63,8 @@ export type Source = Feed & {
 export function recordKind<const K extends string, F extends Fields>(
   declaration: RecordDeclaration<K, F>,
 ): RecordKind<K, F> {
-  const { kind, sourceId, fields } = declaration;
+  const { kind, sourceId } = declaration;
+  const fields: F = declaration.fields;
   const held = Object.entries({ sourceId: text(200, "The provider's own identifier.", sourceId), ...fields })
     .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
     .map(([key, field]): Held => ({ key, name: field.recordName ?? key, field }));

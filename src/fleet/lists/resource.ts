@@ -17,7 +17,8 @@ export function resource<const K extends string, F extends Fields>(
     list: ListDeclaration<keyof (F & typeof stamps) & string>;
   },
 ) {
-  const { kind, description, sourceId, fields, list } = declaration;
+  const { kind, description, sourceId, list } = declaration;
+  const fields: F = declaration.fields; // none of them has a name that is used here
   const all = {
     id: uuid('Its identifier.', recordId(exampleConnectionId, kind, sourceId)),
     connectionId: uuid('The connection it belongs to.', exampleConnectionId),

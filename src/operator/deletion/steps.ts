@@ -1,11 +1,11 @@
 import { removeAuditLog } from '../../accounts/audit/prune.ts';
 import { removePeople } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
-import type { Row } from '../../fleet/archive/kind.ts';
 import { removeArchive } from '../../fleet/archive/remove.ts';
 import { rewriteArchive } from '../../fleet/archive/rewrite.ts';
 import { type Action, noteRecords } from '../../fleet/changes/note.ts';
 import { changesOfAccount } from '../../fleet/changes/prune.ts';
+import type { Row } from '../../fleet/lists/archived.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { type Alongside, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { firstConnection } from '../../fleet/remove-connection.ts';

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { clientDocument } from '../../../src/docs/openapi/client.ts';
+import { text } from '../../../src/fleet/lists/field-types.ts';
+import { recordKind } from '../../../src/fleet/lists/record.ts';
 import { lists, recordKinds, resources } from '../../../src/fleet/lists/registry.ts';
 import { type Item, listPage } from '../../support/fleet.ts';
 import { as, type IngestOutcome, type World, world } from '../../support/world.ts';
@@ -16,6 +18,14 @@ const declared = Object.entries(
 
 it.each(declared)('what $file declares is registered', ({ resource }) => {
   expect(resources).toContain(resource);
+});
+
+it('no field of a record is called what records, rows and pages have already', () => {
+  // @ts-expect-error: a record's own `kind` says what it is
+  recordKind({ kind: 'depot', sourceId: 'd', fields: { kind: text(20, 'Its kind.', 'large') } });
+  // @ts-expect-error: pages add up the sizes of their rows
+  recordKind({ kind: 'depot', sourceId: 'd', fields: { size: text(20, 'Its size.', 'large') } });
+  recordKind({ kind: 'depot', sourceId: 'd', fields: { form: text(20, 'Its form.', 'large') } });
 });
 
 it.each(recordKinds.map((resource) => [resource.kind, resource] as const))(

@@ -11,6 +11,7 @@ import {
   as,
   call,
   driver,
+  exampleRecords,
   operator,
   safetyEvent,
   trip,
@@ -48,6 +49,7 @@ beforeAll(async () => {
     trip({ sourceId: 'old', startedAt: '2026-01-01T00:00:00Z' }),
     safetyEvent(),
     accident(),
+    ...exampleRecords,
   );
   await signIn('someone@their-secret.example');
   await attempted(webhook.id);

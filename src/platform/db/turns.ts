@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { slotsPerAccount } from './slots.ts';
+import { slotsPerAccount } from '../fair-queue.ts';
 
 /** How many large transactions of an account may wait for their turn, and for how long. */
 export const maxWaiting = 10;

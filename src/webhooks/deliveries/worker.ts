@@ -1,6 +1,6 @@
 import { type Database, openDatabase, transaction } from '../../platform/db/database.ts';
-import { slotsPerAccount } from '../../platform/db/slots.ts';
 import { othersAreActive } from '../../platform/db/turns.ts';
+import { slotsPerAccount } from '../../platform/fair-queue.ts';
 import { laneCalls } from './calls.ts';
 import {
   type ClaimedWebhook,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { slotsPerAccount } from '../../../src/platform/db/slots.ts';
+import { slotsPerAccount } from '../../../src/platform/fair-queue.ts';
 
 it('remembers no more than a thousand accounts whose slots only rest', async () => {
   const slots = slotsPerAccount(1, 1, () => 1);

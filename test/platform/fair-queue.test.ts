@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { newId } from '../../../src/platform/db/ids.ts';
-import { slotsPerAccount } from '../../../src/platform/db/slots.ts';
-import { inTurnOrRefuse, maxWaiting, noteActivity } from '../../../src/platform/db/turns.ts';
-import { Refusal } from '../../../src/platform/errors.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { inTurnOrRefuse, maxWaiting, noteActivity } from '../../src/platform/db/turns.ts';
+import { Refusal } from '../../src/platform/errors.ts';
+import { slotsPerAccount } from '../../src/platform/fair-queue.ts';
 
 const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 

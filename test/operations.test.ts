@@ -6,7 +6,7 @@ import { app } from '../src/app.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
 import { countEvents } from '../src/fleet/trends/job.ts';
 import { openDatabase, statement } from '../src/platform/db/database.ts';
-import { othersAreActive } from '../src/platform/db/turns.ts';
+import { othersAreActive } from '../src/platform/fair-queue.ts';
 import { readOverview } from '../src/portal/overview/read.ts';
 import { attentionOf } from '../src/portal/session/attention.ts';
 import { tellHealth } from '../src/providers/health-alerts.ts';
@@ -333,7 +333,7 @@ describe('100 deliveries, all at the first try', () => {
   });
 });
 
-it('a quick receiver gets one lane, which claims much at a time, however many its window has room for', async () => {
+it('a quick receiver gets one worker, which claims much at a time, however many its window has room for', async () => {
   const { data } = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
   await rows(
     'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 50)',
@@ -343,7 +343,7 @@ it('a quick receiver gets one lane, which claims much at a time, however many it
   await call(us.connection.ingestKey, 'POST', '/ingest', events(300), { QUEUE_ONLY: true });
   const meter = metered();
   vi.spyOn(Date, 'now').mockReturnValue(Date.now()); // every answer takes no time, however slow the machine is
-  await handle(meter.env, { accountId: us.accountId, webhookId: data.id, lane: 1 });
+  await handle(meter.env, { accountId: us.accountId, webhookId: data.id, worker: 1 });
   expect(hooks.got).toHaveLength(300);
   expect(meter.woken).toEqual([]);
 });

@@ -2,7 +2,8 @@ import { hotSince } from '../fleet/archive/day.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { inTurnOrRefuse, othersAreActive, restFor } from '../platform/db/turns.ts';
+import { Refusal } from '../platform/errors.ts';
+import { largeTransactions, othersAreActive, restAfterLarge } from '../platform/fair-queue.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { batchesOf } from './batches.ts';
@@ -37,7 +38,11 @@ export async function ingest(
     start(tally.messages.splice(0));
   };
   if (accepted.length <= fewRecords) await write(accepted);
-  else await inTurnOrRefuse(caller.accountId, () => writeLargeCall(caller.accountId, accepted, write));
+  else {
+    const { accountId } = caller;
+    const done = await largeTransactions.run(accountId, () => writeLargeCall(accountId, accepted, write));
+    if (!done) throw new Refusal({ kind: 'rate limited', retryAfter: 1 });
+  }
   return {
     accepted: tally.changed,
     unchanged: records.length - tally.changed - rejected.length,
@@ -57,7 +62,7 @@ async function writeLargeCall(
     await scheduler.wait(restMs);
     const began = Date.now();
     await write(part);
-    restMs = restFor(accountId, Date.now() - began);
+    restMs = restAfterLarge(accountId, Date.now() - began);
   }
 }
 

@@ -1,101 +1,145 @@
-/** Who holds a slot or waits in line for one, in order, and until when that counts: an invocation can be killed. */
-type Account = { holders: Map<object, number>; line: Map<object, number> };
+/**
+ * Shares an isolate's work between accounts: each may have so much of something under way, what is more waits in a line
+ * of its account, and while other accounts are active an account does less at a time and rests in between.
+ *
+ * All this is in the memory of one isolate, and a deployment has many, which know nothing of each other: an account
+ * whose calls reach ten of them gets ten times as much, and "others are active" means in this isolate. What bounds an
+ * account in all of them together is in D1 (the window of each webhook) and Cloudflare's rate limiter (calls by token).
+ */
+export type Bounds = {
+  /** How many may work at a time. */
+  atOnce: number | ((account: string) => number);
+  /** How many may wait in line (as many as there are unless given), and for how long. */
+  maxWaiting?: number;
+  timeoutMs: number;
+  /** About how often one of them ends. Who waits looks that often, the less often the farther back. */
+  stepMs: number;
+  /** For how long nobody takes the place of work that took some milliseconds. */
+  restMs?: (account: string, ms: number) => number;
+  /** Work takes less: what takes longer was killed with its invocation, and its place is free. */
+  longestMs?: number;
+};
 
-/** Work takes less than this: what holds a slot for longer is gone. So is who has not looked at the line for a while. */
-const longestHoldMs = 5_000;
+/** Who works or waits, in order, and until when that counts. */
+type Line = { working: Map<object, number>; waiting: Map<object, number> };
+
+/** The longest time between two looks at the line, and how late one may be before who waits counts as gone. */
+const longestLookMs = 250;
 const lateLookMs = 200;
 
-/** The longest time between two looks at the line. */
-const longestLookMs = 250;
-
-/** How many accounts are remembered before those are forgotten whose slots only rested. */
+/** How many accounts are remembered before those are forgotten that only rest. */
 const maxRemembered = 1000;
 
-/**
- * Bounds how much of some work each account may do at the same time in this isolate: `max` at a time, in order of
- * arrival. About every `stepMs` one of them ends. After work that took some milliseconds, its slot stays taken for
- * `restAfter` of them. Invocations cannot resolve each other's promises, so those in line look for themselves, the
- * more often the nearer they are to its head.
- */
-export function slotsPerAccount(
-  max: number | ((accountId: string) => number),
-  stepMs: number,
-  restAfter: (accountId: string, ms: number) => number = () => 0,
-) {
-  const accounts = new Map<string, Account>();
+/** A queue for one kind of work, with a line for each account, or whatever else `account` names. */
+export function fairQueue({
+  atOnce,
+  maxWaiting = Number.POSITIVE_INFINITY,
+  timeoutMs,
+  stepMs,
+  restMs,
+  longestMs = 5_000,
+}: Bounds) {
+  const lines = new Map<string, Line>();
 
-  /** The place of `me` in line, from 1; 0 if it is its turn, and then it has the slot. */
-  const placeInLine = (accountId: string, { holders, line }: Account, me: object): number => {
-    const most = typeof max === 'number' ? max : max(accountId);
-    const now = Date.now();
-    dropLost(holders, now);
-    dropLost(line, now);
-    const [first] = line.keys();
-    if (holders.size < most && (first === undefined || first === me)) {
-      line.delete(me);
-      holders.set(me, now + longestHoldMs);
-      return 0;
-    }
-    const place = [...line.keys()].indexOf(me);
-    return 1 + (place < 0 ? line.size : place);
+  const lineOf = (account: string): Line => {
+    const known = lines.get(account);
+    if (known) return known;
+    if (lines.size >= maxRemembered) forgetRested(lines);
+    const line: Line = { working: new Map(), waiting: new Map() };
+    lines.set(account, line);
+    return line;
   };
 
-  const find = (accountId: string): Account => {
-    const known = accounts.get(accountId);
-    if (known) return known;
-    if (accounts.size >= maxRemembered) forgetRested(accounts, Date.now());
-    const account = { holders: new Map(), line: new Map() };
-    accounts.set(accountId, account);
-    return account;
+  /** Takes a place for `me` if it is its turn, and returns 0; otherwise returns its place in the line, from 1. */
+  const placeOf = (account: string, line: Line, me: object): number => {
+    dropGone(line);
+    const free = line.working.size < (typeof atOnce === 'number' ? atOnce : atOnce(account));
+    const ahead = [...line.waiting.keys()].indexOf(me);
+    if (free && (ahead === 0 || line.waiting.size === 0)) {
+      line.waiting.delete(me);
+      line.working.set(me, Date.now() + longestMs);
+      return 0;
+    }
+    return 1 + (ahead < 0 ? line.waiting.size : ahead);
   };
 
   return {
-    /**
-     * Runs `work` once the account has a free slot. Returns undefined, without having run it, if none became free
-     * within `patienceMs`.
-     */
-    async run<T>(accountId: string, patienceMs: number, work: () => Promise<T>): Promise<T | undefined> {
-      const account = find(accountId);
+    /** Runs `work` when it is its turn. Undefined, without having run it, if too many wait or it takes too long. */
+    async run<T>(account: string, work: () => Promise<T>): Promise<{ result: T } | undefined> {
+      const line = lineOf(account);
       const me = {};
-      const until = Date.now() + patienceMs;
+      const until = Date.now() + timeoutMs;
       try {
-        for (
-          let place = placeInLine(accountId, account, me);
-          place > 0;
-          place = placeInLine(accountId, account, me)
-        ) {
-          if (Date.now() >= until) return undefined;
+        // An invocation cannot resolve another's promise, so those in line look for themselves.
+        for (let place = placeOf(account, line, me); place > 0; place = placeOf(account, line, me)) {
+          if (place > maxWaiting || Date.now() >= until) return undefined;
           const lookMs = Math.min(longestLookMs, stepMs * place);
-          account.line.set(me, Date.now() + lookMs + lateLookMs);
+          line.waiting.set(me, Date.now() + lookMs + lateLookMs);
           await scheduler.wait(lookMs);
         }
         const began = Date.now();
         const result = await work();
-        const restMs = restAfter(accountId, Date.now() - began);
-        if (restMs > 0) account.holders.set({}, Date.now() + restMs);
-        return result;
+        const rest = restMs?.(account, Date.now() - began) ?? 0;
+        if (rest > 0) line.working.set({}, Date.now() + rest);
+        return { result };
       } finally {
-        account.holders.delete(me);
-        account.line.delete(me);
-        if (account.holders.size + account.line.size === 0) accounts.delete(accountId);
+        line.working.delete(me);
+        line.waiting.delete(me);
+        if (line.working.size + line.waiting.size === 0) lines.delete(account);
       }
     },
 
-    /** How many wait for a slot of the account. */
-    waiting: (accountId: string): number => accounts.get(accountId)?.line.size ?? 0,
+    /** How many of the account wait. */
+    waiting: (account: string): number => lines.get(account)?.waiting.size ?? 0,
 
     /** How many accounts are remembered. */
-    remembered: (): number => accounts.size,
+    remembered: (): number => lines.size,
   };
 }
 
-function forgetRested(accounts: Map<string, Account>, now: number): void {
-  for (const [id, { holders, line }] of accounts) {
-    dropLost(holders, now);
-    if (holders.size + line.size === 0) accounts.delete(id);
+function forgetRested(lines: Map<string, Line>): void {
+  for (const [account, line] of lines) {
+    dropGone(line);
+    if (line.working.size + line.waiting.size === 0) lines.delete(account);
   }
 }
 
-function dropLost(entries: Map<object, number>, now: number): void {
-  for (const [entry, until] of entries) if (until <= now) entries.delete(entry);
+function dropGone({ working, waiting }: Line): void {
+  const now = Date.now();
+  for (const entries of [working, waiting])
+    for (const [entry, until] of entries) if (until <= now) entries.delete(entry);
 }
+
+/** For how long an account counts as active after a request, and the last two that were, and when. */
+const activeMs = 1_000;
+let latest = { account: '', at: 0 };
+let before = latest;
+
+/** Notes that an account is active now. */
+export function noteActivity(account: string): void {
+  if (latest.account !== account) before = latest;
+  latest = { account, at: Date.now() };
+}
+
+/** Whether another account has asked for something in this isolate within the last second. */
+export const othersAreActive = (account: string): boolean =>
+  [latest, before].some((other) => other.account !== account && other.at > Date.now() - activeMs);
+
+/** While other accounts are active, rests as long as the work took, and so leaves them half of the time. */
+export const halfTheTime =
+  (longestRestMs: number) =>
+  (account: string, ms: number): number =>
+    othersAreActive(account) ? Math.min(ms, longestRestMs) : 0;
+
+/** How many large transactions of an account may wait, and what follows each. */
+export const maxLargeWaiting = 10;
+export const restAfterLarge = halfTheTime(500);
+
+/** Transactions so large that others would notice: an account runs one at a time. The largest takes D1 some 100 ms. */
+export const largeTransactions = fairQueue({
+  atOnce: 1,
+  maxWaiting: maxLargeWaiting,
+  timeoutMs: 10_000,
+  stepMs: 20,
+  restMs: restAfterLarge,
+});

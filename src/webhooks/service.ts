@@ -127,7 +127,7 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
     db.delete(webhooks).where(ownWebhook(caller, id)).returning({ id: webhooks.id }),
   ]);
   if (deleted.length === 0) throw invalid('Invalid webhook id');
-  await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its lane cancels what is pending
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels what is pending
   await untilNoCallStarts(env, id);
 }
 

@@ -88,7 +88,7 @@ export async function sendTest(
     insertNotifications(db, source, notifications),
     deliverTo(db, accountId, webhook.id, deliveries),
   ]);
-  const wake = { accountId, webhookId: webhook.id, lane: 1 };
+  const wake = { accountId, webhookId: webhook.id, worker: 1 };
   start([wake]);
   for (const { dueAt } of deliveries.slice(1))
     await env.DELIVERIES.send(wake, { delaySeconds: (dueAt - now) / 1000 }).catch(() => {}); // the sweep wakes it

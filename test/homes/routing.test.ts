@@ -74,7 +74,7 @@ it('sends a message on, once, whose account has moved meanwhile', async () => {
   const DELIVERIES = {
     sendBatch: async (batch: { body: unknown }[]) => void sent.push(...batch.map(({ body }) => body)),
   };
-  const wake = { accountId: us.accountId, webhookId: webhook.id, lane: 1 };
+  const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
   const context = createExecutionContext();
   const batch = { queue: 'deliveries-eu', messages: [{ body: { ...wake, home: 'eu' } }] };
   await worker.queue(batch as never, { ...env, DELIVERIES } as never, context); // what they read of it

@@ -46,7 +46,7 @@ it('a delivery costs the same rows for one webhook and for ten, and for a small 
   for (const point of points) {
     const [, read] = String(point['rows read, by ingest and consumer']).split(', ').map(Number);
     const [, written] = String(point['rows written']).split(', ').map(Number);
-    expect(read).toBeLessThanOrEqual(40); // some 20, and a few for each lane that finds nothing left
+    expect(read).toBeLessThanOrEqual(40); // some 20, and a few for each worker that finds nothing left
     expect(written).toBeLessThanOrEqual(2.5);
   }
 });
@@ -112,7 +112,7 @@ it('slow receivers get no more calls than they may, none twice, cost no more, an
     expect(Number(row['most in flight'])).toBeGreaterThan(1);
     expect(Number(row['most in flight'])).toBeLessThanOrEqual(50);
     expect(Number(row.queue)).toBeLessThanOrEqual(3.2);
-    expect(Number(row.rows)).toBeLessThanOrEqual(2.5); // a small run has more lanes that end early
+    expect(Number(row.rows)).toBeLessThanOrEqual(2.5); // a small run has more workers that end early
   }
   expect(accidents?.rows.map(({ webhook, levels }) => [webhook, levels])).toEqual([
     ['/slow', 9],

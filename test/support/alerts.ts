@@ -42,7 +42,7 @@ export function alertStory() {
   });
 }
 
-/** So many attempts of webhooks have failed in a row, as a lane records it. */
+/** So many attempts of webhooks have failed in a row, as a worker records it. */
 export const fail = (webhookIds: string[], failures = 5) =>
   rows(
     `insert into webhook_health (webhook_id, failures, openings, open_until)

@@ -66,12 +66,12 @@ export async function unattempted<T>(webhookId: string, happen: () => Promise<T>
     `insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 5, 1, 1e15)`,
   ).run();
   const result = await happen();
-  // A lane that finds the receiver's circuit open sees to it that it is woken later, and ends.
+  // A worker that finds the receiver's circuit open sees to it that it is woken later, and ends.
   await vi.waitFor(async () => {
     const row = await health('select timer_at as at from webhook_health where webhook_id = ?1').first<{
       at: number;
     }>();
-    if (!row?.at) throw new Error('the lane has not ended');
+    if (!row?.at) throw new Error('the worker has not ended');
   }, 30_000);
   await health('delete from webhook_health where webhook_id = ?1').run();
   for (const spy of refuse) spy.mockRestore();
@@ -87,7 +87,7 @@ export const makeDue = (webhookId: string) =>
     env.DB.prepare(`update webhook_health set open_until = 0 where webhook_id = ?1`).bind(webhookId),
   ]);
 
-/** Claims as a lane does, and then it is gone. */
+/** Claims as a worker does, and then it is gone. */
 export const claim = async (webhookId: string, count = 50, now = Date.now()) => {
   const db = openDatabase(env);
   const [claimed, , webhook] = await transaction(db, claimStatements(db, { webhookId, count, now }));

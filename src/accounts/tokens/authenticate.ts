@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
 import { asCaller, type ReplicaReads } from '../../platform/db/guard.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { slotsPerAccount } from '../../platform/fair-queue.ts';
+import { fairQueue } from '../../platform/fair-queue.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
 import { noteMoved } from '../../platform/homes/moved.ts';
 import type { App, Context } from '../../platform/http/context.ts';
@@ -72,19 +72,23 @@ async function findOurs(c: Context, value: string, hash: string): Promise<KnownT
  * Of what is not recognised as ours, an address has one looked up at a time, a quarter of the time: a flood costs its
  * neighbours little.
  */
-const unknowns = slotsPerAccount(1, 10, (_, ms) => Math.min(3 * ms, longestRestMs));
-const longestRestMs = 250;
-const unknownPatienceMs = 10_000;
+const unknowns = fairQueue({
+  atOnce: 1,
+  timeoutMs: 10_000,
+  stepMs: 10,
+  restMs: (_, ms) => Math.min(3 * ms, 250),
+});
 
 /** A credential from before there were checksums, or of a key that has been rotated out since; nearly always junk. */
 async function findUnknown(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
   await limitByAddress(c, 'UNKNOWN_LIMIT');
-  const looked = await unknowns.run(addressOf(c), unknownPatienceMs, async () => ({
-    found: (await knownAtTheEdge(c.env.TOKENS, hash)) ?? (await findAtHome(c, value, hash)),
-  }));
+  const looked = await unknowns.run(
+    addressOf(c),
+    async () => (await knownAtTheEdge(c.env.TOKENS, hash)) ?? (await findAtHome(c, value, hash)),
+  );
   if (!looked) throw rateLimited('UNKNOWN_LIMIT');
-  if (looked.found) await limit(c.env, 'TOKEN_LIMIT', hash);
-  return looked.found;
+  if (looked.result) await limit(c.env, 'TOKEN_LIMIT', hash);
+  return looked.result;
 }
 
 async function findAtHome(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {

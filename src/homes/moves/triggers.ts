@@ -4,7 +4,7 @@ import { raw } from './pages.ts';
 import { isOf, type Moved, movedTables, quoted } from './tables.ts';
 
 /*
- * While an account moves, triggers watch its rows and nobody else's. They see every writer there is: requests, lanes,
+ * While an account moves, triggers watch its rows and nobody else's. They see every writer there is: requests, workers,
  * pulls and cron jobs, whose statements also touch others' rows, and which therefore must not fail. What is shut out is
  * passed over in silence; callers are told by `asCaller`.
  */

@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
+import { noteActivity } from '../fair-queue.ts';
 import { hasHomes } from '../homes/homes.ts';
 import { may, type Role, roles } from '../roles.ts';
 import { type Database, jsonList, openDatabase, refuse, statement, transaction } from './database.ts';
 import { isRead } from './retry.ts';
-import { noteActivity } from './turns.ts';
 
 /** An account that somebody acts in, and with what right. Good only together with `asCaller`'s check. */
 export type Caller = { accountId: string } & (

@@ -1,12 +1,12 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import { Refusal } from '../errors.ts';
+import { noteActivity } from '../fair-queue.ts';
 import { nameOf } from '../homes/homes.ts';
 import { described, fault } from '../log.ts';
 import { bookmarkIn } from './cursor.ts';
 import { type Database, openSession } from './database.ts';
 import { asCaller, type Caller, guarded, type ReplicaReads } from './guard.ts';
 import { newTokenCache, readWithCache } from './token-cache.ts';
-import { noteActivity } from './turns.ts';
 
 /** The tokens that this isolate has had checked on the primary a moment ago. */
 const tokenCache = newTokenCache();

@@ -18,11 +18,11 @@ const mailsAtOnce = 5;
 export async function sendMails(env: Env, mails: AlertMail[]): Promise<number> {
   let sent = 0;
   const waiting = mails.flatMap((mail) => mail.emails.map((to) => ({ mail, to })));
-  const lane = async () => {
+  const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift())
       if (await sendOne(env, next.mail, next.to)) sent++;
   };
-  await Promise.all(Array.from({ length: mailsAtOnce }, lane));
+  await Promise.all(Array.from({ length: mailsAtOnce }, worker));
   return sent;
 }
 

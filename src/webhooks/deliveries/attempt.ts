@@ -2,7 +2,7 @@ import { version } from '../../../package.json';
 import { type Outcome, parseRetryAfter } from './policy.ts';
 
 /** A webhook's receiver, ready to be called: its address has been checked, its headers decrypted and completed. */
-export type Receiver = { url: string; httpVerb: string; headers: Record<string, string> };
+export type CallTarget = { url: string; httpVerb: string; headers: Record<string, string> };
 
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
 export type Call = { id: string; attempt: number; type: number; data: string };
@@ -25,10 +25,10 @@ export function headersFor(custom: Record<string, string>): Record<string, strin
 }
 
 /**
- * Makes one HTTP call of a delivery. The status decides as soon as the reply's headers are in; the
+ * Makes one HTTP call of a delivery. The status decides as soon as the response's headers are in; the
  * body is only read for the log. Never throws: a failure is an outcome.
  */
-export async function attempt({ url, httpVerb, headers }: Receiver, call: Call): Promise<Outcome> {
+export async function attempt({ url, httpVerb, headers }: CallTarget, call: Call): Promise<Outcome> {
   try {
     const response = await fetch(url, {
       method: httpVerb,
@@ -48,16 +48,16 @@ function outcomeOf({ status, headers }: Response, answer: string): Outcome {
   if (status >= 200 && status < 300) return { result: 'success', status, answer };
   if (status >= 300 && status < 400) return { result: 'redirect', status, answer };
   const unreached = networkFailures[status];
-  if (unreached && networkAnswer.test(answer)) return { result: unreached, status };
+  if (unreached && networkBody.test(answer)) return { result: unreached, status };
   const retryAfter = parseRetryAfter(headers.get('retry-after'), Date.now());
   return { result: 'status', status, answer, retryAfter };
 }
 
 /** How Cloudflare's network reports a receiver that it could not reach, by status and body: no receiver says this. */
 const networkFailures: { [status: number]: 'tls' | 'dns' } = { 525: 'tls', 526: 'tls', 530: 'dns' };
-const networkAnswer = /^error code: \d+\s*$/;
+const networkBody = /^error code: \d+\s*$/;
 
-/** The first KiB of the reply as text, as far as it comes within a second. Reads at most 4 KiB and discards the rest. */
+/** The first KiB of the response as text, as far as it comes within a second. Reads at most 4 KiB and discards the rest. */
 async function firstKiB({ body }: Response): Promise<string> {
   if (!body) return '';
   const reader = body.getReader();

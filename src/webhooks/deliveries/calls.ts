@@ -1,18 +1,18 @@
 import { config } from '../../platform/config.ts';
 import { unseal } from '../../platform/crypto.ts';
-import { othersAreActive } from '../../platform/db/turns.ts';
+import { othersAreActive } from '../../platform/fair-queue.ts';
 import { described, fault } from '../../platform/log.ts';
 import { receiverProblem } from '../address.ts';
-import { attempt, headersFor, type Receiver } from './attempt.ts';
+import { ACCIDENT } from '../notifications/types.ts';
+import { attempt, type CallTarget, headersFor } from './attempt.ts';
 import type { Claimed, ClaimedWebhook } from './claim.ts';
 import { nextAfter, type Outcome } from './policy.ts';
 import type { Recorded } from './record.ts';
-import { countAttempt } from './telemetry.ts';
 
-/** Calls in flight per lane: an invocation may wait on six connections, and D1 needs one. */
-const callsPerLane = 5;
+/** Calls in flight per worker: an invocation may wait on six connections, and D1 needs one. */
+const callsPerWorker = 5;
 
-/** The most deliveries that a lane claims at a time, and for how much of its receiver's time. */
+/** The most deliveries that a worker claims at a time, and for how much of its receiver's time. */
 const maxPerClaim = 40;
 const maxPerFairClaim = 10;
 const claimAheadMs = 100;
@@ -29,55 +29,58 @@ const lookAgainMs = 500;
 
 type Waiting = { delivery: Claimed; webhook: ClaimedWebhook; startBy: number };
 
-/** The calls of one lane: five in flight, the rest waiting, and the outcomes that are not recorded yet. */
-export function laneCalls(env: Env, accountId: string, webhookId: string) {
-  const receivers = new Map<string, Promise<Receiver | 'blocked' | 'unreadable'>>();
+/** The calls of one worker: five in flight, the rest waiting, and the outcomes that are not recorded yet. */
+export function callsOf(env: Env, accountId: string, webhookId: string) {
+  const targets = new Map<string, Promise<CallTarget | 'blocked' | 'unreadable'>>();
   const running = new Set<Promise<void>>();
   const waiting: Waiting[] = [];
   let finished: Recorded[] = [];
   let firstRetryAt: number | undefined;
-  let answerMs: number | undefined;
+  let responseMs: number | undefined;
 
   const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
     const { iv } = webhook.headers; // differs for each version of the headers
-    const receiver = receivers.get(iv) ?? receiverOf(env, webhookId, webhook);
-    receivers.set(iv, receiver);
-    const recorded = await settle(env, delivery, await receiver, startBy);
+    const target = targets.get(iv) ?? targetOf(env, webhookId, webhook);
+    targets.set(iv, target);
+    const recorded = await attemptClaimed(env, delivery, await target, startBy);
     const { attempt, status, nextAttemptAt = 0 } = recorded;
     if (attempt)
-      answerMs = answerMs === undefined ? attempt.durationMs : (3 * answerMs + attempt.durationMs) / 4;
+      responseMs = responseMs === undefined ? attempt.durationMs : (3 * responseMs + attempt.durationMs) / 4;
     if (status === 'pending' && nextAttemptAt > Date.now())
       firstRetryAt = Math.min(firstRetryAt ?? nextAttemptAt, nextAttemptAt);
     finished.push(recorded);
   };
   const fill = () => {
-    while (running.size < callsPerLane) {
+    while (running.size < callsPerWorker) {
       const next = waiting.shift();
       if (!next) return;
       const done: Promise<void> = call(next).finally(() => running.delete(done));
       running.add(done);
     }
   };
-  /** How many deliveries the receiver answers in `claimAheadMs`; 0 while that is not known. */
+  /** How many deliveries the receiver takes in `claimAheadMs`; 0 while that is not known. */
   const ahead = (): number =>
-    answerMs === undefined
+    responseMs === undefined
       ? 0
       : Math.min(
           othersAreActive(accountId) ? maxPerFairClaim : maxPerClaim,
-          Math.floor((callsPerLane * claimAheadMs) / Math.max(1, answerMs)),
+          Math.floor((callsPerWorker * claimAheadMs) / Math.max(1, responseMs)),
         );
   return {
-    /** How many deliveries to claim now: what is free, or what a quick receiver answers in a tenth of a second. */
-    room: (): number => Math.max(callsPerLane - running.size, ahead()),
-    /** Waits until the receiver has answered once, which tells its pace, or has proved to be slow. */
+    /** How many deliveries to claim now: what is free, or what a quick receiver takes in a tenth of a second. */
+    room: (): number => Math.max(callsPerWorker - running.size, ahead()),
+    /** Waits until the receiver has responded once, which shows its pace, or has proved to be slow. */
     async paceKnown(): Promise<void> {
-      if (answerMs === undefined && running.size > 0)
+      if (responseMs === undefined && running.size > 0)
         await Promise.race([...running, scheduler.wait(claimAheadMs)]);
     },
-    /** How many lanes a window of this size has work for: few where each claims ahead, or claims would be small. */
-    lanesFor(window: number): number {
+    /** How many workers a window of this size has work for: few where each claims ahead, or claims would be small. */
+    workersFor(window: number): number {
       const size = ahead();
-      return Math.max(1, size > callsPerLane ? Math.round(window / size) : Math.ceil(window / callsPerLane));
+      return Math.max(
+        1,
+        size > callsPerWorker ? Math.round(window / size) : Math.ceil(window / callsPerWorker),
+      );
     },
     start(webhook: ClaimedWebhook, claimed: Claimed[], startBy: number): void {
       waiting.push(...claimed.map((delivery) => ({ delivery, webhook, startBy })));
@@ -88,11 +91,12 @@ export function laneCalls(env: Env, accountId: string, webhookId: string) {
       do {
         // Calls may have ended while D1 was busy: then there is nothing to wait for, and perhaps nothing under way.
         if (finished.length > 0 && waiting.length === 0) break;
-        const free = running.size < callsPerLane && inTime;
+        const free = running.size < callsPerWorker && inTime;
         await Promise.race(free ? [...running, scheduler.wait(lookAgainMs)] : running);
         fill();
       } while (waiting.length > 0);
-      if (running.size > 0 && answerMs) await scheduler.wait(Math.min(togetherMs, answerMs * togetherPart));
+      if (running.size > 0 && responseMs)
+        await scheduler.wait(Math.min(togetherMs, responseMs * togetherPart));
     },
     takeFinished(): Recorded[] {
       const outcomes = finished;
@@ -104,22 +108,22 @@ export function laneCalls(env: Env, accountId: string, webhookId: string) {
   };
 }
 
-async function settle(
+/** Makes the call of a claimed delivery, unless something speaks against it; `startBy` is the latest time to start. */
+async function attemptClaimed(
   env: Env,
   delivery: Claimed,
-  receiver: Receiver | 'blocked' | 'unreadable',
+  target: CallTarget | 'blocked' | 'unreadable',
   startBy: number,
 ): Promise<Recorded> {
   const { id, attempts, type, data } = delivery;
   if (!delivery.wanted) return { key: delivery, status: 'cancelled' };
   const at = Date.now();
   if (at > startBy) return { key: delivery, status: 'pending', nextAttemptAt: at };
-  if (receiver === 'unreadable')
-    return { key: delivery, status: 'pending', nextAttemptAt: at + afterFaultMs };
+  if (target === 'unreadable') return { key: delivery, status: 'pending', nextAttemptAt: at + afterFaultMs };
   const outcome: Outcome =
-    receiver === 'blocked'
+    target === 'blocked'
       ? { result: 'blocked address' }
-      : await attempt(receiver, { id, attempt: attempts + 1, type, data });
+      : await attempt(target, { id, attempt: attempts + 1, type, data });
   const now = Date.now();
   countAttempt(env, delivery, { ms: now - at, ...outcome });
   const next = nextAfter(outcome, attempts + 1, now, Math.random());
@@ -129,12 +133,12 @@ async function settle(
     : { key: delivery, status: next.status, attempt: made };
 }
 
-/** A webhook's receiver, prepared once for all calls of a lane, or why it may not or cannot be called. */
-async function receiverOf(
+/** A webhook's receiver, prepared once for all calls of a worker, or why it may not or cannot be called. */
+async function targetOf(
   env: Env,
   webhookId: string,
   { url, httpVerb, headers }: ClaimedWebhook,
-): Promise<Receiver | 'blocked' | 'unreadable'> {
+): Promise<CallTarget | 'blocked' | 'unreadable'> {
   const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
   if (receiverProblem(url, { allowLoopback })) return 'blocked';
   try {
@@ -142,5 +146,25 @@ async function receiverOf(
   } catch (error) {
     fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
     return 'unreadable';
+  }
+}
+
+/**
+ * Writes a point to Analytics Engine for one attempt, which took `ms`; an invocation may write 250. Never throws:
+ * observing deliveries must not stop them.
+ */
+function countAttempt(
+  env: Env,
+  { webhookId, accountId, type, attempts }: Claimed,
+  { ms, result, status }: Outcome & { ms: number },
+): void {
+  try {
+    env.ATTEMPTS.writeDataPoint({
+      indexes: [accountId],
+      blobs: [type === ACCIDENT ? 'accident' : 'event', result, webhookId],
+      doubles: [ms, attempts + 1, status ?? 0],
+    });
+  } catch {
+    // the log has it as well
   }
 }

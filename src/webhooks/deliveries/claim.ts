@@ -10,7 +10,7 @@ export const startWindowMs = 5_000;
 /** How long a claim holds: longer than the start window, the duration of a call (15 s) and of recording it. */
 export const leaseMs = 30_000;
 
-/** A webhook as a lane sees it, with the state of its receiver. */
+/** A webhook as a worker sees it, with the state of its receiver. */
 export type ClaimedWebhook = {
   accountId: string;
   url: string;
@@ -49,7 +49,7 @@ export type Claimed = DeliveryKey & {
 
 /**
  * Whose deliveries to claim, how many, at what time (milliseconds since 1970), and whether accidents alone. `known` is
- * the webhook as the lane saw it last, which saves looking for limits that it does not have.
+ * the webhook as the worker saw it last, which saves looking for limits that it does not have.
  */
 export type ClaimRequest = {
   webhookId: string;

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { firstIdAt, newId, uuidV7Sql } from '../../platform/db/ids.ts';
-import { inTurn } from '../../platform/db/turns.ts';
+import { largeTransactions } from '../../platform/fair-queue.ts';
 import { isUntold, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { holdLevels } from './accident-order.ts';
@@ -12,6 +12,9 @@ import { send, wakeOf } from './queue.ts';
 /** The most deliveries that the transaction of an ingest call makes, and each that follows it. */
 const maxInFirst = 2000;
 const maxInNext = 500;
+
+/** How long a fan-out waits when too many of the account's large transactions do. */
+const tooManyWaitMs = 500;
 
 /** Sorts after every id. */
 const END = '~';
@@ -106,10 +109,10 @@ export async function continueFanOut(env: Env, id: string, inTime: () => boolean
   for (let mark = row?.expandedTo; row && mark !== undefined && mark < END; ) {
     if (!inTime()) return false;
     const from = mark;
-    const step = await inTurn(row.accountId, () => expandNext(env, db, id, row, from));
-    if (step === 'busy') return false;
-    if (step.result === from) return false; // the account is being moved: it goes on there
-    mark = step.result;
+    const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row, from));
+    if (step?.result === from) return false; // the account is being moved: it goes on there
+    if (step) mark = step.result;
+    else await scheduler.wait(tooManyWaitMs);
   }
   return true;
 }
@@ -165,7 +168,7 @@ const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
 
 /**
  * Those of the webhooks that have to be woken. For events, the ones with some due are being worked for already. An
- * accident has lanes of its own, so that it need not wait for one whose calls take long.
+ * accident has workers of its own, so that it need not wait for one whose calls take long.
  */
 const selectIdle = (db: Database, now: number, type: NotificationType, webhooks: SQL, condition: SQL) =>
   statement<{ webhookId: string }>(

@@ -5,14 +5,14 @@ import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 export type DeliveryKey = { webhookId: string; id: string };
 
 /**
- * Says that a webhook has work. `lane` counts the invocations that work for it side by side: each new one that finds
+ * Says that a webhook has work. `worker` counts the invocations that work for it side by side: each new one that finds
  * enough to do wakes two more. `timer` is when the message was meant to come, for one that waited for retries.
- * `accidents` is for accidents alone, which so wait for no lane that is busy with events.
+ * `accidents` is for accidents alone, which so wait for no worker that is busy with events.
  */
 export type Wake = {
   accountId: string;
   webhookId: string;
-  lane: number;
+  worker: number;
   timer?: number;
   accidents?: boolean;
 };
@@ -48,11 +48,11 @@ export async function send(queue: Queue, messages: QueueMessage[]): Promise<numb
   return sent;
 }
 
-/** The first lane of each of these webhooks, for what is due or for notifications of one type. */
+/** The first worker of each of these webhooks, for what is due or for notifications of one type. */
 export const wakeOf = (accountId: string, webhookIds: string[], type?: NotificationType): Wake[] =>
   [...new Set(webhookIds)].map((webhookId) => ({
     accountId,
     webhookId,
-    lane: 1,
+    worker: 1,
     ...(type === ACCIDENT && { accidents: true }),
   }));

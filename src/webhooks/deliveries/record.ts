@@ -49,10 +49,10 @@ export type RecordOptions = {
 };
 
 /**
- * The statements that record outcomes and release the claims, where they still hold: what another lane has claimed
+ * The statements that record outcomes and release the claims, where they still hold: what another worker has claimed
  * since is its. A `report` also moves the receiver's circuit and window: five failures in a row open the circuit,
  * for 30 seconds first, twice as long each time after that, up to 15 minutes; a success closes it. The window is
- * halved or doubled once for all lanes that saw the same one, and begins at one call after an outage.
+ * halved or doubled once for all workers that saw the same one, and begins at one call after an outage.
  */
 export const recordStatements = (
   db: Database,

@@ -20,7 +20,7 @@ export async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
     returning timer_at`);
   if (!set) return;
   const delaySeconds = Math.max(0, Math.ceil((timer - now) / 1000));
-  const message: Wake = { accountId: wake.accountId, webhookId: wake.webhookId, lane: 1, timer };
+  const message: Wake = { accountId: wake.accountId, webhookId: wake.webhookId, worker: 1, timer };
   await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}); // the sweep wakes it
 }
 

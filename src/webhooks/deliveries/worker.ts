@@ -1,7 +1,7 @@
 import { type Database, openDatabase, transaction } from '../../platform/db/database.ts';
-import { othersAreActive } from '../../platform/db/turns.ts';
-import { slotsPerAccount } from '../../platform/fair-queue.ts';
-import { laneCalls } from './calls.ts';
+import { fairQueue, halfTheTime, othersAreActive } from '../../platform/fair-queue.ts';
+import { type DeliveredLine, log } from '../../platform/log.ts';
+import { callsOf } from './calls.ts';
 import {
   type ClaimedWebhook,
   type ClaimRequest,
@@ -13,45 +13,43 @@ import { addTallies, countEarlier, noTally, type Tally } from './counts.ts';
 import { paceMs } from './policy.ts';
 import type { Wake } from './queue.ts';
 import { type Recorded, type RecordOptions, recordStatements, reportOf, tallyOf } from './record.ts';
-import { logAttempts } from './telemetry.ts';
 
-/** How a lane ended: nothing was left to claim, its time was up, or the webhook has been deleted. */
-export type LaneEnd = {
+/** How a worker ended: nothing was left to claim, its time was up, or the webhook has been deleted. */
+export type WorkerEnd = {
   reason: 'idle' | 'out of time' | 'webhook gone';
   /** The webhook after the last record. */
   webhook: ClaimedWebhook | undefined;
-  /** When the first of the retries that this lane has scheduled is due; undefined if it scheduled none. */
+  /** When the first of the retries that this worker has scheduled is due; undefined if it scheduled none. */
   retryAt: number | undefined;
 };
 
 /**
- * How many transactions of an account's lanes may wait for D1 at a time, and for how long one waits for its turn: D1
- * runs one after the other, so whatever one account has to deliver, the others wait for a few of them at most.
+ * The transactions of an account's workers: D1 runs one after the other, so whatever one account has to deliver, the
+ * others wait for a few of them at most.
  */
-const turnsAtD1 = slotsPerAccount(
-  (accountId) => (othersAreActive(accountId) ? 1 : 4),
-  2,
-  (accountId, ms) => (othersAreActive(accountId) ? Math.min(ms, longestRestMs) : 0),
-);
-const longestRestMs = 20;
-const turnPatienceMs = 5_000;
+const transactions = fairQueue({
+  atOnce: (accountId) => (othersAreActive(accountId) ? 1 : 4),
+  timeoutMs: 5_000,
+  stepMs: 2,
+  restMs: halfTheTime(20),
+});
 
 /**
  * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
  * transaction of the next claim, until a claim comes back empty or it is no longer `inTime`, which is asked before each
- * transaction. `onFull` is called after each claim that leaves work for other lanes, with the number of lanes
+ * transaction. `onFull` is called after each claim that leaves work for other workers, with the number of workers
  * that there is work for.
  *
  * @throws Refusal: unavailable, or whatever D1 throws; claims then lapse, and the sweep wakes what they held
  */
-export async function runLane(
+export async function runWorker(
   env: Env,
-  { accountId, webhookId, lane, accidents = false }: Wake,
+  { accountId, webhookId, worker, accidents = false }: Wake,
   inTime: () => boolean,
-  onFull: (lanes: number) => void,
-): Promise<LaneEnd> {
+  onFull: (workers: number) => void,
+): Promise<WorkerEnd> {
   const db = openDatabase(env);
-  const calls = laneCalls(env, accountId, webhookId);
+  const calls = callsOf(env, accountId, webhookId);
   const counts = putOffCounts();
   let webhook: ClaimedWebhook | undefined;
   let full = false;
@@ -70,16 +68,16 @@ export async function runLane(
     const more = inTime();
     const count = more ? calls.room() : 0;
     // Accidents wait for nobody.
-    const turn = !accidents && (await turnsAtD1.run(accountId, turnPatienceMs, () => recordAndClaim(count)));
-    const { webhook: found, claimed, now } = turn || (await recordAndClaim(count));
+    const done = accidents ? undefined : await transactions.run(accountId, () => recordAndClaim(count));
+    const { webhook: found, claimed, now } = done?.result ?? (await recordAndClaim(count));
     webhook = found;
     full = claimed.length > 0 && (webhook?.more || claimed.length === count);
     if (webhook && full) {
       await calls.paceKnown();
-      onFull(calls.lanesFor(webhook.window));
+      onFull(calls.workersFor(webhook.window));
     }
     if (calls.idle()) {
-      const pauseMs = webhook && lane === 1 && more ? paceMs(webhook, now) : 0;
+      const pauseMs = webhook && worker === 1 && more ? paceMs(webhook, now) : 0;
       const reason = !webhook ? 'webhook gone' : count > 0 ? 'idle' : 'out of time';
       if (pauseMs === 0) {
         await counts.rest((earlier) => transaction(db, [countEarlier(db, webhookId, earlier, Date.now())]));
@@ -90,10 +88,10 @@ export async function runLane(
   }
 }
 
-/** While a lane has more to do, so many attempts are counted together, which saves writing a row each time. */
+/** While a worker has more to do, so many attempts are counted together, which saves writing a row each time. */
 const countedTogether = 10;
 
-/** What a lane has recorded and not counted yet. */
+/** What a worker has recorded and not counted yet. */
 function putOffCounts() {
   let waiting = noTally;
   const takeAll = (): Tally => {
@@ -134,4 +132,24 @@ async function inOneTransaction(
   const statements = [...recordStatements(db, claim.webhookId, outcomes, options), ...claiming] as const;
   const [, , , , claimed, , webhook] = await transaction(db, statements, { repeatable: true });
   return readClaim(claimed, webhook);
+}
+
+/**
+ * Logs the attempts of a worker that are about to be recorded: one line for all that were successful, with what it
+ * takes to follow each, and one for each that failed.
+ */
+function logAttempts(webhookId: string, outcomes: Recorded[]): void {
+  const delivered: DeliveredLine['deliveries'] = [];
+  let accountId = '';
+  for (const { key, attempt } of outcomes) {
+    if (!attempt) continue;
+    const { requestId, id: deliveryId, type } = key;
+    const { result, status = null, durationMs: ms } = attempt;
+    const made = { requestId, deliveryId, type, attempt: key.attempts + 1, status, ms };
+    accountId = key.accountId;
+    if (result === 'success') delivered.push(made);
+    else log({ level: 'info', kind: 'attempt', webhookId, accountId, result, ...made });
+  }
+  if (delivered.length > 0)
+    log({ level: 'info', kind: 'delivered', webhookId, accountId, deliveries: delivered });
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { maxWaiting } from '../../../src/platform/db/turns.ts';
+import { maxLargeWaiting } from '../../../src/platform/fair-queue.ts';
 import { rows } from '../../support/rows.ts';
 import { accident, as, driver, safetyEvent, vehicle, world } from '../../support/world.ts';
 import {
@@ -37,7 +37,7 @@ export const recordHits: Hits = {
       (await Promise.all(times(calls + waiting + 5, send))).filter(({ status }) => status === 429).length;
     expect(await refused(of(records))).toBe(0);
     expect(await refused(of(records + 1))).toBeGreaterThan(0);
-    expect(maxWaiting).toBe(waiting);
+    expect(maxLargeWaiting).toBe(waiting);
   },
   '`sourceId`': (limit) => rejectsMore((size) => driver({ sourceId: letters(size) }), limit),
   '`name` of a vehicle': (limit) => rejectsMore((size) => vehicle({ name: bytes(size) }), limit),

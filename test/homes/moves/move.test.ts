@@ -104,7 +104,7 @@ describe('moving an account', { timeout: 240_000 }, () => {
     const used = await ask('POST', new URL(link.url).pathname);
     expect([used.status, used.headers.get('location')]).toEqual([303, '/portal']);
     const sent = vi.spyOn(home('us2').DELIVERIES, 'sendBatch');
-    const wake = { accountId: us.accountId, webhookId: webhook.id, lane: 1 };
+    const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
     await handle(home('main'), wake);
     expect(sent).toHaveBeenCalledWith([{ body: wake }]);
     vi.restoreAllMocks();

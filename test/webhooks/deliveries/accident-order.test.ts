@@ -100,7 +100,7 @@ describe('the levels of an accident', () => {
   });
 });
 
-it('events that come with an accident are sent as well, for the accident has lanes of its own', async () => {
+it('events that come with an accident are sent as well, for the accident has workers of its own', async () => {
   const hook = await tale.register();
   await as(tale.us.connection.ingestKey).send(vehicle());
   await as(tale.us.connection.ingestKey).send(accident(), safetyEvent(), safetyEvent({ sourceId: 'more' }));

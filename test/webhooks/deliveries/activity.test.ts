@@ -122,7 +122,7 @@ describe("the counters of a webhook's hours", () => {
     });
   });
 
-  it('count what a lane delivers in several records, to the last', async () => {
+  it('count what a worker delivers in several records, to the last', async () => {
     const hook = await tale.register();
     tale.heard.answers(async () => {
       await scheduler.wait(60);

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { config } from '../../../src/platform/config.ts';
 import { seal } from '../../../src/platform/crypto.ts';
-import { laneCalls } from '../../../src/webhooks/deliveries/calls.ts';
+import { callsOf } from '../../../src/webhooks/deliveries/calls.ts';
 import type { Claimed, ClaimedWebhook } from '../../../src/webhooks/deliveries/claim.ts';
 
 afterEach(() => void vi.restoreAllMocks());
@@ -10,7 +10,7 @@ afterEach(() => void vi.restoreAllMocks());
 it.each([true, false])(
   'calls that end while D1 is busy are recorded at once, in time (%s) or not',
   async (inTime) => {
-    const calls = laneCalls(env, 'ours', 'hook');
+    const calls = callsOf(env, 'ours', 'hook');
     const webhook = { headers: { iv: '' }, url: 'https://localhost' } as ClaimedWebhook; // nothing of it is called
     const unwanted = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: false } as Claimed;
     calls.start(webhook, [unwanted, unwanted], Date.now() + 1000);
@@ -25,17 +25,17 @@ it.each([true, false])(
 it.each([
   ['answers at once', async () => new Response(), 1],
   ['does not answer', () => new Promise<never>(() => {}), 10],
-])('a receiver that %s soon tells how many lanes a window of fifty is for', async (_, answer, lanes) => {
+])('a receiver that %s soon tells how many workers a window of fifty is for', async (_, answer, workers) => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(answer);
   vi.spyOn(Date, 'now').mockReturnValue(Date.now()); // an answer takes no time, however slow the machine is
-  const calls = laneCalls(env, 'ours', 'hook');
+  const calls = callsOf(env, 'ours', 'hook');
   const headers = await seal(config(env).headerKeys, 'hook', {});
   const webhook = { headers, url: 'https://localhost', httpVerb: 'POST' } as ClaimedWebhook; // all that a call needs
   const delivery = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: true } as Claimed;
   calls.start(webhook, [delivery, delivery], Date.now() + 1000);
-  expect(calls.lanesFor(50)).toBe(10);
+  expect(calls.workersFor(50)).toBe(10);
   const waited = await Promise.race([calls.paceKnown(), scheduler.wait(5000).then(() => 'in vain')]);
   expect(waited).toBeUndefined();
-  expect(calls.lanesFor(50)).toBe(lanes);
-  expect([calls.lanesFor(3), calls.lanesFor(1)]).toEqual([1, 1]);
+  expect(calls.workersFor(50)).toBe(workers);
+  expect([calls.workersFor(3), calls.workersFor(1)]).toEqual([1, 1]);
 });

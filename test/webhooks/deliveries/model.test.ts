@@ -157,7 +157,7 @@ it('whatever happens in whatever order, each notification comes to an end for ea
             await Promise.all([consume(batch), step.twice ? consume(batch) : undefined]);
             break;
           }
-          case 'crash before': // claimed, and then the lane is gone
+          case 'crash before': // claimed, and then the worker is gone
             for (const message of queued.splice(0, 5))
               if ('webhookId' in message) await claim(message.webhookId, 5);
             break;

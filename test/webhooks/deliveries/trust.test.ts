@@ -48,7 +48,7 @@ describe('custom headers', () => {
     expect(await keyOf()).toBe('new');
     expect(await resealHeaders(rotated)).toBe(0);
     await unattempted(hook.id, tale.happen);
-    await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, lane: 1 });
+    await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
     expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
   });
 
@@ -117,11 +117,11 @@ describe('a claim', () => {
       .bind(webhookId)
       .run();
   const consume = async (webhookId: string) => {
-    await handle(env, { accountId: tale.us.accountId, webhookId, lane: 1 });
+    await handle(env, { accountId: tale.us.accountId, webhookId, worker: 1 });
     return deliveriesOf(webhookId);
   };
 
-  it('is never of two lanes at once', async () => {
+  it('is never of two workers at once', async () => {
     const webhookId = await unwoken(30);
     await wide(webhookId);
     const claims = await Promise.all([1, 2, 3, 4].map(() => claim(webhookId, 10)));

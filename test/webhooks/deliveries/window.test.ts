@@ -64,7 +64,7 @@ describe('the calls that a webhook may have in flight', () => {
     expect(most(underWay)).toBe(3);
   }, 20_000);
 
-  it('halve when the receiver is overloaded, once for all lanes that saw it so', async () => {
+  it('halve when the receiver is overloaded, once for all workers that saw it so', async () => {
     const hook = await tale.register();
     await rows(
       'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 40)',
@@ -116,7 +116,7 @@ describe('the calls that a webhook may have in a second', () => {
     expect(Math.max(...at) - Math.min(...at)).toBeLessThan(4000);
   }, 15_000);
 
-  it('count for all its lanes together', async () => {
+  it('count for all its workers together', async () => {
     const hook = await tale.register();
     await set(hook.id, 'max_per_second', 8);
     await unattempted(hook.id, () => tale.happen(10));

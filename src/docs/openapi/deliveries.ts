@@ -1,3 +1,4 @@
+import { retries } from '../../webhooks/deliveries/policy.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 
@@ -21,8 +22,8 @@ export const deliveries = (): Json => ({
 });
 
 const how =
-  'POST, or PUT if the webhook says so, with the custom headers of the webhook. Respond within 15 seconds. ' +
-  'Failed attempts are repeated after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.';
+  'POST, or PUT if the webhook says so, with the custom headers of the webhook. ' +
+  `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are repeated after about ${retries.waitsAsText}.`;
 
 function delivery({
   id,

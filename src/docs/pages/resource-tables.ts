@@ -3,9 +3,13 @@ import type { Field } from '../../fleet/lists/field.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
+import { retries } from '../../webhooks/deliveries/policy.ts';
 import { code, table } from './blocks.ts';
 
-/** Fills in what follows from the resources, where a guide has `<!-- kinds -->`, `<!-- lists -->` or `<!-- records -->`. */
+/**
+ * Fills in what follows from the resources and from the policy of deliveries, where a guide has `<!-- kinds -->`,
+ * `<!-- lists -->`, `<!-- records -->` or `<!-- retries -->`.
+ */
 export const withTables = (markdown: string): string =>
   markdown
     .replace('<!-- kinds -->', () => alternatives(lists.map(({ kind }) => code(kind))))
@@ -20,7 +24,16 @@ export const withTables = (markdown: string): string =>
         ['kind', 'fields'],
         recordKinds.map(({ kind, fields }) => [code(kind), recordFields(fields)]),
       ),
-    );
+    )
+    .replace('<!-- retries -->', retryTable);
+
+const retryTable = (): string => {
+  const { waits, maxAttempts, hours } = retries;
+  const numbers = waits.map((_, i) => String(i + 1));
+  return `${table(['After failed attempt', ...numbers], [['we wait about', ...waits]])}
+
+Each wait varies by up to a fifth. After ${maxAttempts} attempts, some ${hours} hours after the first, the delivery has failed.`;
+};
 
 function listRow({ path, connectionRequired, order, range, filters }: List): string[] {
   const ranges = { optional: ['`from`, `to`'], required: ['`from` and `to` (both required)'] };

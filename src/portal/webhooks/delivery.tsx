@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { schedule } from '../../webhooks/deliveries/policy.ts';
+import { retries } from '../../webhooks/deliveries/policy.ts';
 import {
   type Delivery,
   type DeliveryDetail,
@@ -103,7 +103,7 @@ const Next = ({ delivery }: { delivery: DeliveryDetail }) => {
     <Note mood="warn">
       <p>
         <strong>{counted(attempts, 'attempt has failed', 'attempts have failed')}.</strong> {told(last)}{' '}
-        Attempt {attempts + 1} of {schedule.length + 1} is due{' '}
+        Attempt {attempts + 1} of {retries.maxAttempts} is due{' '}
         {at <= Date.now() ? 'now' : ['at ', <Time at={at} seconds />]}.
       </p>
     </Note>

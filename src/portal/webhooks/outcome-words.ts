@@ -1,3 +1,4 @@
+import { retries } from '../../webhooks/deliveries/policy.ts';
 import type { Attempt } from '../../webhooks/deliveries/record.ts';
 
 type Happened = Pick<Attempt, 'result' | 'status'>;
@@ -36,7 +37,7 @@ export function told({
     case 'redirect':
       return `Your receiver returned a redirect (${status}) in ${duration(durationMs)}. Redirects are not followed.`;
     case 'timeout':
-      return 'Your receiver did not answer within 15 s.';
+      return `Your receiver did not respond within ${retries.timeoutSeconds} s.`;
     case 'dns':
       return 'The host name of your receiver was not found.';
     case 'tls':

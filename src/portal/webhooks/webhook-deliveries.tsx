@@ -1,6 +1,6 @@
 import { maxCounted, type StateCounts, type WebhookActivity } from '../../webhooks/deliveries/activity.ts';
 import type { ListedDelivery, View } from '../../webhooks/deliveries/browse.ts';
-import { schedule } from '../../webhooks/deliveries/policy.ts';
+import { retries } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { Allowed, AllowedForm } from '../ui/allowed.tsx';
 import { Status } from '../ui/delivery-state.tsx';
@@ -244,7 +244,7 @@ const Row = (props: { path: string; delivery: ListedDelivery; pausedUntil: numbe
       <td class="num" data-label="Attempts">
         <span>
           {made}
-          {status === 'pending' && attempts > 0 && <span class="sub"> of {schedule.length + 1}</span>}
+          {status === 'pending' && attempts > 0 && <span class="sub"> of {retries.maxAttempts}</span>}
         </span>
       </td>
       <td class="nowrap">{last && <Time at={last.at} seconds />}</td>

@@ -1,4 +1,4 @@
-import { schedule } from '../../webhooks/deliveries/policy.ts';
+import { retries } from '../../webhooks/deliveries/policy.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 
 /** What a receiver has to do, beside the form. */
@@ -8,12 +8,16 @@ export const Duties = () => (
       <h2 id="duties">What your receiver should do</h2>
     </header>
     <ol class="checks panel-body pt-1">
-      <Duty icon="timer">Return any 2xx status within 15 seconds. Do slow work afterwards.</Duty>
+      <Duty icon="timer">
+        Return any 2xx status within {retries.timeoutSeconds} seconds. Do slow work afterwards.
+      </Duty>
       <Duty icon="shield-check">Check the secret header and refuse requests without it.</Duty>
       <Duty icon="copy">
         Drop repeats by <code>Delivery-Id</code>.
       </Duty>
-      <Duty icon="rotate-ccw">Expect retries: up to {schedule.length + 1} attempts over three days.</Duty>
+      <Duty icon="rotate-ccw">
+        Expect retries: up to {retries.maxAttempts} attempts over {retries.hours} hours.
+      </Duty>
     </ol>
     <p class="panel-foot">
       <a class="underline" href="/docs/quick-start">

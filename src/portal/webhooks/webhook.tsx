@@ -5,7 +5,7 @@ import { maxCounted, type WebhookActivity, webhookActivity } from '../../webhook
 import { views } from '../../webhooks/deliveries/browse.ts';
 import { addTallies, shownHours } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/deliveries/latency.ts';
-import { schedule } from '../../webhooks/deliveries/policy.ts';
+import { circuitAfter, circuitLongestMs, retries } from '../../webhooks/deliveries/policy.ts';
 import { EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { Allowed } from '../ui/allowed.tsx';
@@ -171,7 +171,7 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
             ),
         },
         { name: 'Median response', ...milliseconds(median), scale: '24 h' },
-        { name: 'Slowest 5%', ...milliseconds(slow), scale: 'time-out is 15 s' },
+        { name: 'Slowest 5%', ...milliseconds(slow), scale: `timeout is ${retries.timeoutSeconds} s` },
       ]}
     />
   );
@@ -222,10 +222,13 @@ const Retries = () => (
   <Panel id="retries" title="Retries">
     <div class="panel-body grid gap-2">
       <p>
-        A delivery is attempted up to {schedule.length + 1} times over three days: at once, and after 5 s, 5
-        min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.
+        A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours: at once, and
+        after {retries.waitsAsText}.
       </p>
-      <p>Five failures in a row pause the webhook for up to 15 minutes at a time. One success resumes it.</p>
+      <p>
+        {circuitAfter} failures in a row pause the webhook for up to {circuitLongestMs / 60_000} minutes at a
+        time. One success resumes it.
+      </p>
       <p>
         <a class="underline" href="/docs/webhooks#what-counts-as-delivered">
           How retries work

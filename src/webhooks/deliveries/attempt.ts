@@ -1,5 +1,5 @@
 import { version } from '../../../package.json';
-import { type Outcome, parseRetryAfter } from './policy.ts';
+import { callTimeoutMs, type Outcome, parseRetryAfter } from './policy.ts';
 
 /** A webhook's receiver, ready to be called: its address has been checked, its headers decrypted and completed. */
 export type CallTarget = { url: string; httpVerb: string; headers: Record<string, string> };
@@ -7,7 +7,6 @@ export type CallTarget = { url: string; httpVerb: string; headers: Record<string
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
 export type Call = { id: string; attempt: number; type: number; data: string };
 
-const timeoutMs = 15_000;
 const maxReadBytes = 4096;
 const maxReadMs = 1000;
 const maxKeptBytes = 1024;
@@ -36,7 +35,7 @@ export async function attempt({ url, httpVerb, headers }: CallTarget, call: Call
       // `data` is JSON already: parsing it only to write it again would cost a batch's CPU.
       body: `{"timestamp":"${new Date().toISOString()}","type":${call.type},"data":${call.data}}`,
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(callTimeoutMs),
     });
     return outcomeOf(response, await firstKiB(response));
   } catch (error) {

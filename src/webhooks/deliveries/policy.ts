@@ -13,7 +13,10 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** The waits after the 1st, 2nd, … failed attempt; after the 10th a delivery has failed. */
+/** How long a receiver may take to respond, up to the end of its headers. */
+export const callTimeoutMs = 15 * second;
+
+/** The waits after the 1st, 2nd, … failed attempt; after one attempt more than there are waits a delivery has failed. */
 export const schedule = [
   5 * second,
   5 * minute,
@@ -25,6 +28,24 @@ export const schedule = [
   20 * hour,
   24 * hour,
 ] as const;
+
+/** A wait in words: `5 s`, `30 min`, `2 h`. */
+const inWords = (ms: number): string =>
+  ms < minute ? `${ms / second} s` : ms < hour ? `${ms / minute} min` : `${ms / hour} h`;
+
+/** What guides, pages and the API's document say of calls and their retries. */
+export const retries = {
+  timeoutSeconds: callTimeoutMs / second,
+  waits: schedule.map(inWords),
+  /** `5 s, 5 min and 2 h` */
+  waitsAsText: schedule
+    .map(inWords)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' and $1'),
+  maxAttempts: schedule.length + 1,
+  /** How many hours there are between the first attempt and the last. */
+  hours: Math.round(schedule.reduce<number>((sum, wait) => sum + wait, 0) / hour),
+};
 
 /** A circuit opens after this many failures in a row, for a first time that doubles up to the longest. */
 export const circuitAfter = 5;

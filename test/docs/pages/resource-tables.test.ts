@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { readGuides } from '../../../src/docs/pages/guides.ts';
 import { withTables } from '../../../src/docs/pages/resource-tables.ts';
 import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
+import { retries, schedule } from '../../../src/webhooks/deliveries/policy.ts';
 
 const guides = readGuides().map(({ markdown }) => markdown);
 
@@ -19,6 +20,13 @@ it('a row of a list says how it is read', () => {
       '`eventTypes`, `minEventRisk` |',
   );
   expect(rows).toContain('| `/drivers` | optional | `createdAt` | `status` (1, 0), `licenseState` |');
+});
+
+it('the guides have the retry schedule and the timeout of the code', () => {
+  const all = guides.map(withTables).join('\n').split('\n');
+  expect(all).toContain(`| we wait about | ${retries.waits.join(' | ')} |`);
+  expect(retries.waits[1]).toBe(`${(schedule[1] ?? 0) / 60_000} min`);
+  expect(all.join(' ')).toContain(`Any status from 200 to 299 within ${retries.timeoutSeconds} seconds.`);
 });
 
 it('a row of a kind of record says what may be left out', () => {

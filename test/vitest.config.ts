@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -37,16 +36,6 @@ const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).f
   /Date\.now = |spyOn\(Date\b/.test(readFileSync(root + file, 'utf8')),
 );
 
-/** Large files go first, as they take longest; this one is small and takes longest of all. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]) {
-    const sorted = await super.sort(files);
-    const longest = sorted.find(({ moduleId }) => moduleId.endsWith('/docs/limits.test.ts'));
-    const first = sorted.findIndex(({ project }) => project === longest?.project);
-    return longest ? sorted.filter((file) => file !== longest).toSpliced(first, 0, longest) : sorted;
-  }
-}
-
 const oneHome = () =>
   cloudflareTest(async () => ({
     wrangler: { configPath: `${root}wrangler.toml` },
@@ -65,7 +54,6 @@ export default defineConfig({
     maxWorkers: 3,
     // The Worker writes a line for each request and attempt; tests of the log read them themselves.
     onConsoleLog: (text) => !text.startsWith('{"level":"info"'),
-    sequence: { sequencer: LongestFirst },
     // Prints failures and a summary, nothing else.
     reporters: ['minimal', `${root}test/support/tally.ts`],
     projects: [

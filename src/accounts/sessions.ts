@@ -27,7 +27,7 @@ export const sessionMs = 14 * 24 * 3_600_000;
 export type SignInLink = { secret: string; account: string; pending: boolean };
 
 /** To how many accounts a person who is invited to several gets links at a time. */
-const maxLinks = 5;
+export const maxLinks = 5;
 
 /**
  * Creates single-use links, valid for 15 minutes, for whoever has this address: one to the account that it belongs to,

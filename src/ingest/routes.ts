@@ -12,7 +12,7 @@ import { ingest } from './service.ts';
 /** Where connectors send in records. */
 export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest'), takeIn);
 
-const largestBody = 1024 * 1024;
+export const largestBody = 1024 * 1024;
 
 async function takeIn(c: Context) {
   const token = c.get('token');

@@ -41,7 +41,7 @@ import { webhookForms } from './webhooks/webhook-form.tsx';
 import { webhookListPages } from './webhooks/webhooks.tsx';
 
 /** A webhook's form with 1,000 connections and 8 KiB of headers has about half of this. */
-const maxFormBytes = 256 * 1024;
+export const maxFormBytes = 256 * 1024;
 
 /** Where maps get their tiles from, if the operator has chosen a provider: the only other host that pages may call. */
 function mapOrigin(c: Context): string {

@@ -9,8 +9,8 @@ const timeoutMs = 18_000;
  * An invocation pulls from five providers at once, in memory that it shares with deliveries: what is parsed takes far more
  * of it than its text, the more values it has.
  */
-const maxReplyBytes = 2 * 1024 * 1024;
-const maxValues = 100_000;
+export const maxReplyBytes = 2 * 1024 * 1024;
+export const maxValues = 100_000;
 
 const maxWords = 200;
 const shortestSecret = 8;

@@ -10,7 +10,7 @@ import { ring } from './trigger.ts';
 /** Where providers' webhooks ring: the call carries no data, it only makes a pull due. */
 export const providerRoutes = new Hono<App>().post('/providers/:connectionId/webhook', takeCall);
 
-const largestBody = 1024 * 1024;
+export const largestBody = 1024 * 1024;
 
 async function takeCall(c: Context) {
   refuseIfOver(c, 'UNKNOWN_LIMIT');

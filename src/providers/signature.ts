@@ -1,5 +1,5 @@
 /** How old a signed call may be, and how far ahead the provider's clock. */
-const windowMs = 5 * 60_000;
+export const windowMs = 5 * 60_000;
 
 /** Whether a call's own time (milliseconds since 1970) is within five minutes of now. */
 export const isRecent = (ms: number): boolean => Math.abs(Date.now() - ms) <= windowMs;

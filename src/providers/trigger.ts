@@ -6,7 +6,7 @@ import { send } from '../webhooks/deliveries/queue.ts';
 import { connectorOf } from './registry.ts';
 
 /** However often a provider rings, a connection is made due no more often than this. */
-const quietMs = 2_000;
+export const quietMs = 2_000;
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 

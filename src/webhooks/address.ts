@@ -7,7 +7,7 @@ export type ReceiverProblem = 'not https' | 'not public' | 'has credentials' | '
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
 
 /** Names that are reserved, or that private networks use, and that are never public. */
-const internalSuffixes = [
+export const internalSuffixes = [
   ...[
     '.local',
     '.internal',
@@ -23,7 +23,7 @@ const internalSuffixes = [
 ];
 
 /** Ports below this belong to other services than receivers, such as SSH and mail, all but that of https itself. */
-const lowestPort = 1024;
+export const lowestPort = 1024;
 
 /**
  * Why `url` cannot receive deliveries, or undefined if it can: the same policy when a webhook is saved and when it

@@ -21,7 +21,7 @@ export const webhookRoutes = new Hono<App>()
 /** What has become of notifications. */
 export const deliveryRoutes = new Hono<App>().get('/deliveries', authenticate('api'), listDeliveries);
 
-const largestBody = 64 * 1024;
+export const largestBody = 64 * 1024;
 
 async function list(c: Context) {
   const webhooks = await listWebhooks(c.env, c.get('caller'));

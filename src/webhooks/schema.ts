@@ -11,7 +11,7 @@ export const maxConnections = 1000;
 /** How long a webhook's url can be. */
 export const maxUrlLength = 2048;
 
-const refusedHeaders =
+export const refusedHeaders =
   /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cf-.*|x-forwarded-.*|delivery-.*)$/i;
 
 const isStringMap = (input: unknown): input is Record<string, string> =>

@@ -22,7 +22,7 @@ export type Labels = { name: string | null; description: string | null };
 /** A webhook as it was read. `revision` differs after each time it was saved. */
 export type StoredWebhook = Webhook & Labels & { revision: string };
 
-const maxWebhooks = 1000;
+export const maxWebhooks = 1000;
 
 /** All webhooks of the caller's account, oldest first. */
 export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {

@@ -1,79 +1,249 @@
-import { describe, expect, it } from 'vitest';
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
+import * as invitations from '../../src/accounts/invitations.ts';
+import { linkMs, maxLinks, sessionMs } from '../../src/accounts/sessions.ts';
+import { deadTokenDays } from '../../src/accounts/tokens/prune.ts';
+import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import page from '../../src/docs/guides/limits.md?raw';
-import { alertHits } from './limits/alerts.ts';
-import { apiHits } from './limits/api.ts';
-import { connectionHits } from './limits/connections.ts';
-import { deliveryHits } from './limits/deliveries.ts';
-import { operatorHits } from './limits/operators.ts';
-import { overviewHits } from './limits/overview.ts';
-import { portalHits } from './limits/portal.ts';
-import { pullHits } from './limits/pulls.ts';
-import { recordHits } from './limits/records.ts';
-import { create, type Hits, type Numbers } from './limits/setting.ts';
-import { tokenHits } from './limits/tokens.ts';
-import { webhookHits } from './limits/webhooks.ts';
+import { maxVehicles } from '../../src/fleet/accidents/write.ts';
+import { maxRows } from '../../src/fleet/changes/feed.ts';
+import { keptMs } from '../../src/fleet/changes/prune.ts';
+import * as inConnections from '../../src/fleet/connection-activity.ts';
+import { maxConnectionsListed } from '../../src/fleet/connections.ts';
+import { maxReportUrlLength } from '../../src/fleet/lists/accidents.ts';
+import { maxAddressLength } from '../../src/fleet/lists/field-types.ts';
+import { incidentTypeLimits, recipientLimits } from '../../src/fleet/lists/safety-events.ts';
+import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/vehicles.ts';
+import { maxMatches } from '../../src/fleet/match.ts';
+import * as trends from '../../src/fleet/trends/recount.ts';
+import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
+import { fewRecords } from '../../src/ingest/service.ts';
+import { graceDays } from '../../src/operator/deletion/accept.ts';
+import { maxDeletionsListed } from '../../src/operator/deletion/state.ts';
+import { maxAccountsCounted } from '../../src/operator/homes/overview.ts';
+import { maxFailedCounted, maxListed, maxPendingCounted } from '../../src/operator/status.ts';
+import { config } from '../../src/platform/config.ts';
+import { maxPageBytes, maxScanned } from '../../src/platform/db/pages.ts';
+import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
+import { maxWaiting } from '../../src/platform/db/turns.ts';
+import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
+import { maxSlice } from '../../src/platform/http/slices.ts';
+import { rateLimits } from '../../src/platform/rate-limits.ts';
+import { maxWords } from '../../src/portal/connections/connection-refusals.tsx';
+import { pageSize } from '../../src/portal/connections/connections.tsx';
+import { aroundMs, maxAround } from '../../src/portal/events/around.tsx';
+import { maxCsvEvents } from '../../src/portal/events/events-csv.ts';
+import { maxFormBytes } from '../../src/portal/routes.ts';
+import * as attention from '../../src/portal/session/attention.ts';
+import { shownDays } from '../../src/portal/webhooks/webhook-charts.tsx';
+import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
+import { usualHistoryDays } from '../../src/providers/connect.ts';
+import { maxCredential } from '../../src/providers/credential.ts';
+import { draftMs } from '../../src/providers/draft.ts';
+import * as health from '../../src/providers/health-alerts.ts';
+import { connectors } from '../../src/providers/registry.ts';
+import { largestBody as largestCall } from '../../src/providers/routes.ts';
+import { windowMs } from '../../src/providers/signature.ts';
+import { eventsLookedAt } from '../../src/providers/status.ts';
+import { refusalsKept } from '../../src/providers/store.ts';
+import { quietMs as triggerQuietMs } from '../../src/providers/trigger.ts';
+import { internalSuffixes, lowestPort } from '../../src/webhooks/address.ts';
+import * as alerts from '../../src/webhooks/alerts/policy.ts';
+import { maxPeople, maxWaitingCounted } from '../../src/webhooks/alerts/report.ts';
+import { maxAccounts, maxNamed } from '../../src/webhooks/alerts/send.ts';
+import { maxLookedAt } from '../../src/webhooks/alerts/state.ts';
+import * as attempts from '../../src/webhooks/deliveries/attempt.ts';
+import { maxFound } from '../../src/webhooks/deliveries/browse.ts';
+import { startWindowMs } from '../../src/webhooks/deliveries/claim.ts';
+import { maxOfEvent } from '../../src/webhooks/deliveries/of-event.ts';
+import * as policy from '../../src/webhooks/deliveries/policy.ts';
+import { maxKeptAttempts } from '../../src/webhooks/deliveries/record.ts';
+import { maxReplayedPerCall } from '../../src/webhooks/deliveries/replay.ts';
+import { maxReplayCounted, replayableMs } from '../../src/webhooks/deliveries/replayable.ts';
+import { maxCallsPerSecond } from '../../src/webhooks/limits.ts';
+import { largestBody } from '../../src/webhooks/routes.ts';
+import * as webhooks from '../../src/webhooks/schema.ts';
+import { maxWebhooks } from '../../src/webhooks/service.ts';
 
-/** How each row of the page is hit. A new limit is a row there and a line in the file of its section. */
-const hits: Hits = {
-  ...apiHits,
-  ...tokenHits,
-  ...recordHits,
-  ...pullHits,
-  ...webhookHits,
-  ...deliveryHits,
-  ...alertHits,
-  ...overviewHits,
-  ...portalHits,
-  ...connectionHits,
-  ...operatorHits,
+const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
+const calls = (limiter: keyof typeof rateLimits) => [rateLimits[limiter].calls];
+
+/**
+ * The figures of each row of the page, sizes in bytes. What enforces each is tested with its feature, as are those that
+ * stand here as numbers, which schemas spell out.
+ */
+const figures: Record<string, number[]> = {
+  'calls with one API token, ingest key or portal session': calls('TOKEN_LIMIT'),
+  'calls with tokens that we do not recognise, from one address': calls('UNKNOWN_LIMIT'),
+  '`GET /health` from one address': calls('HEALTH_LIMIT'),
+  'body of a request': [largestBody],
+  'errors that a reply names': [20],
+  '`limit` of a list': [50, 500],
+  'values of `vehicleIds`, `driverIds` and `eventTypes`': [100],
+  'any other text parameter of a list': [1000],
+  'page of a list': [maxPageBytes],
+  'rows that a page looks through for your filters': [maxScanned],
+  'calls of `POST /ingest` that a page of `/changes` covers': [maxRows],
+  'time that changes are kept, and age of a cursor of `/changes`': [keptMs / day],
+
+  'active API tokens of an account': [maxApiTokens],
+  'active ingest keys of a connection': [maxIngestKeys],
+  'time that revoking a token takes longer where [lists may lag](/docs/pagination#lists-that-may-lag)': [
+    allExpiredMs,
+  ],
+  'name of a token': [maxName],
+
+  'records of a call': [500],
+  'body of `POST /ingest`': [largestIngest],
+  'calls of more than so many records that an account has taken in at a time': [fewRecords, 1, maxWaiting],
+  'times, here and in the filters of lists': [1970, 9999],
+  'age of a safety event that is notified': [config(env).hotDays],
+  '`sourceUpdatedAt`': [maxClockLeadMs / day],
+  '`sourceId`': [200],
+  '`name` of a vehicle': [maxNameBytes],
+  '`vin` of a vehicle': [maxVinBytes],
+  '`groups` of a vehicle': listLimits(groupLimits),
+  '`incidentTypes` of an event': listLimits(incidentTypeLimits),
+  '`recipients` of an event': listLimits(recipientLimits),
+  '`address` of a location': [maxAddressLength],
+  '`name` of a driver': [200],
+  '`reportUrl` of an accident': [maxReportUrlLength],
+  'vehicles with the VIN of an accident, in all accounts, among which yours is looked for': [maxVehicles],
+
+  'connections of an account': [1000],
+  'connections of an account with one credential': [1],
+  'days of history that a connection loads': [
+    usualHistoryDays,
+    ...new Set(connectors.map(({ maxHistoryDays }) => maxHistoryDays)),
+  ],
+  'what a provider may answer with': [maxReplyBytes, maxValues],
+  "age of a call of a provider's webhook, by its own time": [windowMs / minute],
+  "body of a provider's webhook": [largestCall],
+  "pulls that a provider's webhook can ask for": [1, triggerQuietMs / second],
+  'time that a connection is late or degraded before we email': [health.toldAfterMs / minute],
+  'emails about a connection': [hour / health.quietMs],
+
+  'webhooks of an account': [maxWebhooks],
+  'connections of a webhook': [webhooks.maxConnections],
+  '`url`': [webhooks.maxUrlLength],
+  'port of `url`': [443, lowestPort],
+  '`headers`': [50],
+  '`headers` in all, as JSON': [8192],
+  'name of a header': [128],
+
+  'time for your receiver to answer': [attempts.timeoutMs / second],
+  'what we read of its answer, for the log': [attempts.maxReadMs / second, attempts.maxReadBytes],
+  'what we show of its answer': [attempts.maxKeptBytes],
+  'calls to a webhook in flight': [policy.firstWindow, policy.widestWindow, policy.inTimeMs / second],
+  'time that a level of an accident waits for the one before it': [policy.levelPatienceMs / second],
+  'attempts of a delivery': [
+    policy.schedule.length + 1,
+    Math.round(policy.schedule.reduce<number>((sum, ms) => sum + ms, 0) / hour),
+  ],
+  'attempts that the log of a delivery shows': [maxKeptAttempts - 1],
+  '`Retry-After` that we honour': [2],
+  'attempts that may fail in a row': [policy.circuitAfter],
+  'pause of a receiver that keeps failing': [
+    policy.circuitFirstMs / second,
+    policy.circuitLongestMs / minute,
+  ],
+  'time that a delivery waits for a paused receiver': [policy.giveUpAfterMs / day],
+  'deliveries replayed at a time': [maxReplayedPerCall],
+  'deliveries that a replay counts first': [maxReplayCounted],
+  'age of a delivery that can be replayed': [replayableMs(env) / day],
+  'time that deleting a webhook takes': [startWindowMs / second],
+  'time that finished deliveries are kept': [config(env).retentionMs / day],
+
+  'time that a receiver is paused before we email': [alerts.pausedAfterMs / minute],
+  'emails of a kind about a webhook': [hour / alerts.quietMs],
+  'people of an account who are emailed': [maxPeople],
+  'webhooks that an email names': [maxNamed],
+  'waiting deliveries that an email counts': [maxWaitingCounted],
+  'accounts that are emailed in a minute': [maxAccounts],
+  'webhooks whose changes are noticed in a minute': [maxLookedAt],
+
+  'tests, replays, invitations and new tokens of a session': calls('ACTION_LIMIT'),
+  'tests, replays, invitations and new tokens of an account': calls('ACCOUNT_ACTION_LIMIT'),
+  'invitations of an account': [invitations.maxInvitationsPerDay],
+  'emails that invite one address, whoever sends them': [hour / invitations.quietMs],
+  'time that an unused invitation is kept': [invitations.pendingMs / day],
+  'asking for sign-in links from one address': calls('LINK_REQUEST_LIMIT'),
+  'sign-in links for one email address': calls('SIGN_IN_LIMIT'),
+  'accounts that an email invites to at a time': [maxLinks],
+  'time that a sign-in link works': [linkMs / minute],
+  'tries to use a sign-in link': calls('LINK_LIMIT'),
+  'time that a session lasts': [sessionMs / day],
+  'what a form sends': [maxFormBytes],
+  'email address of a person': [320],
+  'connections that the portal lists': [maxConnectionsListed],
+  'time between testing the credential of a new connection and adding it': [draftMs / minute],
+  'credential of a provider': [maxCredential],
+  'refused records of a connection that are kept': [refusalsKept],
+  'words without an incident type on the page of a connection': [maxWords],
+  'events of a connection that are looked through for such words': [eventsLookedAt],
+  'time that the charts of a webhook go back': [shownDays],
+  'name of a webhook': [webhooks.maxWebhookName],
+  'description of a webhook': [webhooks.maxWebhookDescription],
+  'deliveries that a search finds': [maxFound],
+  'open accidents, connections and webhooks with problems that the menu counts, of each': [
+    attention.maxCounted - 1,
+  ],
+  'webhooks that are looked through for problems': [attention.maxWebhooks],
+  'safety events of a connection in an hour that the overview counts': [trends.maxPerHour],
+  'vehicles, and drivers, whose events the overview counts in a day': [trends.maxNamed],
+  'connections on a page of the portal': [pageSize],
+  'vehicles, and events of a day, counted for each connection in the list': [inConnections.maxCountedInList],
+  'records of a kind counted for a connection on its page': [inConnections.maxCounted],
+  'events of a CSV file': [maxCsvEvents],
+  'vehicles, and drivers, that a filter by name matches': [maxMatches],
+  'deliveries on the page of an event or accident': [maxOfEvent],
+  'events of a vehicle around one of its own or an accident': [maxAround, (2 * aroundMs) / hour],
+
+  'calls with a wrong key from one address': calls('OPERATOR_LIMIT'),
+  'name of an account or a connection': [maxName],
+  'name of a provider': [40],
+  'items of a list': [maxSlice],
+  'deliveries listed at a time': [500],
+  'pending deliveries that the status counts': [maxPendingCounted],
+  'accounts of a home that the list of homes counts': [maxAccountsCounted],
+  'failing webhooks that the status names': [maxListed],
+  'paused webhooks that the status names': [maxListed],
+  'failed deliveries that the status counts of a webhook': [maxFailedCounted],
+  'calls at a time that a receiver can be limited to': [1, policy.widestWindow],
+  'calls a second that a receiver can be limited to': [1, maxCallsPerSecond],
+  'time that revoked and expired tokens are kept': [deadTokenDays],
+  'time that entries of the audit log are kept': [auditDays],
+  'entries of the audit log that an account keeps': [maxAuditEntries],
+  'time that a deleted account can be brought back': [graceDays],
+  'deletions listed': [maxDeletionsListed],
 };
 
-type Row = { what: string; limit: string };
+it('each row of the page says what the service does', () => {
+  const ofPage = [...page.matchAll(/^\| (.+?) \| (.+?) \|/gm)]
+    .filter(([, what]) => what !== 'What')
+    .map(([, what = '', limit = '']) => [what, numbersIn(limit).slice(0, figures[what]?.length)]);
+  expect(Object.fromEntries(ofPage)).toEqual(figures);
+});
 
-/** The rows of the page's tables: their first and second cells. */
-const tableRows = (markdown: string): Row[] =>
-  [...markdown.matchAll(/^\| (.+?) \| (.+?) \|/gm)]
-    .map(([, what = '', limit = '']) => ({ what, limit }))
-    .filter(({ what }) => what !== 'What');
+it('the page names what a webhook is refused for', () => {
+  const codeIn = (start: string, end: string) =>
+    [...(page.split(start)[1]?.split(end)[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+  expect(codeIn('names\nthat end in', 'The same holds').sort()).toEqual([...internalSuffixes].sort());
+  const prefixes = codeIn('every name that begins with', 'Values are').map((prefix) => `${prefix}.*`);
+  const names = [...codeIn('cannot set what the delivery sets itself:', 'and every name'), ...prefixes];
+  const refused = webhooks.refusedHeaders.source.slice('^(?:'.length, -')$'.length).split('|');
+  expect(names.map((name) => name.toLowerCase()).sort()).toEqual(refused.sort());
+});
 
-/** The numbers of a cell: `8 KiB` is 8192. */
-function numbersOf(cell: string): Numbers {
-  const units: Record<string, number> = { KiB: 1024, MiB: 1024 * 1024 };
-  const [first, ...others] = [...cell.matchAll(/(\d[\d,]*)(?: (KiB|MiB))?/g)].map(
-    ([, digits = '', unit = '']) => Number(digits.replaceAll(',', '')) * (units[unit] ?? 1),
-  );
-  if (first === undefined) throw new Error(`no number in "${cell}"`);
-  return [first, ...others];
+function listLimits({ max, length, bytes }: { max: number; length: number; bytes: number }): number[] {
+  return [max, length, bytes];
 }
 
-const limits = tableRows(page);
-
-it('every row of the page is hit, and everything that is hit is on the page', () => {
-  expect(limits.map(({ what }) => what).sort()).toEqual(Object.keys(hits).sort());
-});
-
-describe('the limit on', () => {
-  it.each(limits)('$what: $limit', { timeout: 600_000 }, ({ what, limit }) =>
-    hits[what]?.(...numbersOf(limit)),
+/** The numbers of a cell: `8 KiB` is 8192. */
+function numbersIn(cell: string): number[] {
+  const units: Record<string, number> = { KiB: 1024, MiB: 1024 * 1024 };
+  return [...cell.matchAll(/(\d[\d,]*)(?: (KiB|MiB))?/g)].map(
+    ([, digits = '', unit = '']) => Number(digits.replaceAll(',', '')) * (units[unit] ?? 1),
   );
-});
-
-describe('a webhook of which the page says that it is refused', () => {
-  const between = (start: string, end: string) => page.split(start)[1]?.split(end)[0] ?? '';
-  const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
-  const suffixes = codeIn(between('names\nthat end in', 'The same holds'));
-  const named = between('cannot set what the delivery sets itself:', 'Values are');
-  const [whole = [], prefixes = []] = named.split('begins with').map(codeIn);
-
-  it.each(suffixes)('has a host that ends in %s', async (suffix) => {
-    expect((await create({ url: `https://receiver${suffix}/` })).status).toBe(400);
-  });
-
-  it.each([...whole, ...prefixes.map((prefix) => `${prefix}Anything`)])('has a header %s', async (name) => {
-    expect((await create({ headers: { [name]: 'v' } })).status).toBe(400);
-  });
-
-  it('is found on the page', () => {
-    expect([suffixes.length, whole.length, prefixes.length]).toEqual([15, 8, 4]);
-  });
-});
+}

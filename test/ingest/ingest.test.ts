@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { config } from '../../src/platform/config.ts';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
@@ -64,6 +65,17 @@ describe('a safety event', () => {
     expect(replies.reduce((sum, { data }) => sum + data.unchanged, 0)).toBe(5);
     await settled(hook.id);
     expect(await deliveriesOf(hook.id)).toHaveLength(1);
+  });
+
+  it('is not told when it is older than what is kept at hand', async () => {
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+    const { data } = await connector().send(
+      vehicle(),
+      safetyEvent({ sourceId: 'young', startedAt: daysAgo(config(env).hotDays - 1) }),
+      safetyEvent({ sourceId: 'old', startedAt: daysAgo(config(env).hotDays + 2) }),
+    );
+    expect(data).toMatchObject({ accepted: 3, rejected: [] });
+    expect(await settled(hook.id)).toHaveLength(1);
   });
 
   it('is not told when it was loaded as history, also when it comes again', async () => {

@@ -47,6 +47,19 @@ describe('a record is refused', () => {
     ['an escape', vehicle({ groups: ['\u001b[2J'] }), 'groups.0 must not contain control characters'],
     ['an override', driver({ name: 'a\u202eb' }), 'name must not contain control characters'],
     ['a name of more than 200 bytes', vehicle({ name: 'é'.repeat(101) }), 'name can be at most 200 bytes'],
+    ['a long sourceId', driver({ sourceId: 'x'.repeat(201) }), 'sourceId can be at most 200 characters'],
+    ['a long name of a driver', driver({ name: 'x'.repeat(201) }), 'name can be at most 200 characters'],
+    [
+      'a long address',
+      accident({ location: { latitude: 1, longitude: 1, address: 'x'.repeat(201) } }),
+      'location.address can be at most 200 characters',
+    ],
+    [
+      'a long reportUrl',
+      accident({ reportUrl: 'https://example.com/'.padEnd(2001, 'x') }),
+      'reportUrl can be at most 2000 characters',
+    ],
+    ['a long VIN', vehicle({ vin: 'é'.repeat(21) }), 'vin can be at most 40 bytes'],
     ['21 groups', vehicle({ groups: Array(21).fill('a') }), 'groups can be at most 20'],
     ['a call full of groups', vehicle({ groups: Array(300_000).fill('') }), 'groups.0 must not be empty'],
     ['a long group', vehicle({ groups: ['x'.repeat(101)] }), 'groups.0 can be at most 100 characters'],
@@ -59,6 +72,21 @@ describe('a record is refused', () => {
       '21 incident types',
       safetyEvent({ incidentTypes: Array(21).fill('a') }),
       'incidentTypes can be at most 20',
+    ],
+    [
+      'a long incident type',
+      safetyEvent({ incidentTypes: ['x'.repeat(101)] }),
+      'incidentTypes.0 can be at most 100 characters',
+    ],
+    [
+      'incident types of more than 1,000 bytes',
+      safetyEvent({ incidentTypes: Array(10).fill('é'.repeat(50)) }),
+      'incidentTypes can be at most 1,000 bytes as JSON',
+    ],
+    [
+      'a long recipient',
+      safetyEvent({ recipients: ['@example.com'.padStart(321, 'a')] }),
+      'recipients.0 can be at most 320 characters',
     ],
     [
       '51 recipients',

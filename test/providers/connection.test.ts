@@ -7,6 +7,7 @@ import {
   samsaraEvent,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
+import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
 import type { Feed } from '../../src/providers/connector.ts';
 import { quietMs, tellHealth, toldAfterMs } from '../../src/providers/health-alerts.ts';
 import { pull, startPulls } from '../../src/providers/pull.ts';
@@ -220,8 +221,54 @@ it("is pulled at once when Samsara's webhook rings with its signature, and by no
   expect((await ring({ to: us.connection.id })).status).toBe(401);
   expect((await ring({ to: 'x' })).status).toBe(401);
   expect(events()).toBe(before);
+  expect((await ring({ body: 'x'.repeat(1024 * 1024 + 1) })).status).toBe(413);
   expect((await ring()).status).toBe(200);
   await vi.waitFor(() => expect(hooks.got).toHaveLength(1), { timeout: 20_000 });
+  // The next pull is asked for at most once in two seconds.
+  const dueAt = () =>
+    env.DB.prepare('select due_at from pulls where connection_id = ?1').bind(id).first('due_at');
+  await env.DB.prepare('update pulls set claimed_until = 9e15, due_at = 9e15').run(); // so that nothing is pulled meanwhile
+  await ring();
+  const asked = await dueAt();
+  expect(asked).toBeLessThan(9e15);
+  await ring();
+  expect(await dueAt()).toBe(asked);
+});
+
+it('loads as much history as is chosen, up to a year', async () => {
+  const daysOf = async (historyDays: number | undefined) => {
+    await env.DB.prepare('delete from pulls').run(); // an account connects a credential once
+    const id = await connect(us, 'samsara', data.token, { historyDays });
+    return env.DB.prepare('select history_days from pulls where connection_id = ?1')
+      .bind(id)
+      .first('history_days');
+  };
+  expect([await daysOf(undefined), await daysOf(365)]).toEqual([90, 365]);
+  await expect(daysOf(366)).rejects.toThrow('historyDays');
+});
+
+it('is not read when it is more than 2 MiB or 100,000 values', async () => {
+  const id = await connect(us, 'samsara', data.token);
+  const adviceAfter = async (size: number, values: number) => {
+    const reply = {
+      data: [],
+      pagination: { endCursor: 'x', hasNextPage: false },
+      more: Array(values).fill(1),
+    };
+    hooks.serves(origin, () => new Response(JSON.stringify(reply).padEnd(size)));
+    await turn(id);
+    const { data } = await operator.get<{ feeds: { problem?: { advice: string } }[] }>(
+      `/operator/connections/${id}/pull`,
+    );
+    return data.feeds.flatMap(({ problem }) => problem?.advice ?? []);
+  };
+  expect(await adviceAfter(maxReplyBytes, maxValues - 10)).toEqual([]);
+  expect(await adviceAfter(maxReplyBytes + 1, 0)).toContain(
+    'Samsara answers with more than 2 MiB. We keep trying.',
+  );
+  expect(await adviceAfter(0, maxValues)).toContain(
+    'Samsara answers with more than 100,000 values. We keep trying.',
+  );
 });
 
 it('goes on with its other feeds when one brings what nobody has thought of, and says so', async () => {

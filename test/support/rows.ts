@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { newId } from '../../src/platform/db/ids.ts';
 
 /** What a query finds. */
 export const rows = async (query: string, ...values: unknown[]) =>
@@ -7,6 +8,45 @@ export const rows = async (query: string, ...values: unknown[]) =>
       .bind(...values)
       .all<Record<string, unknown>>()
   ).results;
+
+/**
+ * Adds rows to a table. A column that must hold something and is not given holds an id of its own if it is called so,
+ * or else nothing: an empty list or 0.
+ */
+export async function addRows(table: string, count: number, row: (i: number) => Record<string, unknown>) {
+  const columns = await pragma<Column>('table_info', table);
+  const required = columns.filter(({ notnull, pk, dflt_value }) => (notnull || pk) && dflt_value === null);
+  const nothing = ({ name, type }: Column) =>
+    type !== 'TEXT' ? 0 : /(?:^|_)id$/.test(name) ? newId() : '[]';
+  const added = Array.from({ length: count }, (_, i) => ({
+    ...Object.fromEntries(required.map((column) => [column.name, nothing(column)])),
+    ...row(i),
+  }));
+  const names = Object.keys(added[0] ?? {});
+  for (let at = 0; at < count; at += rowsAtOnce)
+    await rows(
+      `insert into ${table} (${names}) select ${names.map((name) => `value->>'${name}'`)} from json_each(?1)`,
+      JSON.stringify(added.slice(at, at + rowsAtOnce)),
+    );
+}
+
+const rowsAtOnce = 2000;
+
+/** Adds webhooks that ask for everything, of receivers of their own. Returns their ids, the oldest first. */
+export async function addWebhooks(accountId: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId());
+  await addRows('webhooks', count, (i) => ({
+    id: ids[i],
+    account_id: accountId,
+    url: `https://r${i + 1}.example.com/`,
+    normalised_url: ids[i],
+    http_verb: 'POST',
+    headers: '{}',
+    notification_types: 3,
+    created_at: i,
+  }));
+  return ids;
+}
 
 /** The names of all tables of a database, in order. */
 export const tableNames = async (db = env.DB): Promise<string[]> =>
@@ -58,6 +98,7 @@ async function ownership(table: string): Promise<string | undefined> {
 }
 
 type ForeignKey = { table: string; from: string; to: string };
+type Column = { name: string; type: string; notnull: number; pk: number; dflt_value: string | null };
 
 const pragma = async <Row>(name: 'table_info' | 'foreign_key_list', table: string): Promise<Row[]> =>
   (await env.DB.prepare(`select * from pragma_${name}(?1)`).bind(table).all<Row>()).results;

@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/platform/db/ids.ts';
+import { maxWebhooks } from '../../src/webhooks/service.ts';
+import { addWebhooks } from '../support/rows.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
 let us: World;
@@ -122,6 +124,15 @@ describe('a webhook', () => {
     });
   });
 
+  it('is one of at most 1,000 of its account', async () => {
+    const us = await world();
+    await addWebhooks(us.accountId, maxWebhooks - 1);
+    const add = () => as(us.apiToken).post('/webhook', webhookBody(us));
+    expect((await add()).status).toBe(200);
+    const message = expect.stringContaining(`at most ${maxWebhooks}`);
+    expect(await add()).toMatchObject({ status: 400, message });
+  });
+
   it('cannot take the url of another in an update', async () => {
     const [a, b] = [(await create()).data, (await create()).data];
     const reply = await as(us.apiToken).put(`/webhook/${a.id}`, webhookBody(us, { url: b.url }));
@@ -231,6 +242,12 @@ describe('a webhook is refused', () => {
       '51 headers',
       { headers: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-${i}`, ''])) },
       'headers can be at most 50',
+      'headers',
+    ],
+    [
+      'long header name',
+      { headers: { ['x'.repeat(129)]: '' } },
+      'names of at most 128 characters',
       'headers',
     ],
     ['8 KiB of headers', { headers: { A: 'x'.repeat(8192) } }, 'headers can be at most 8 KiB', 'headers'],

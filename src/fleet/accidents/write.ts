@@ -7,7 +7,7 @@ import { dismissedAfter, isOlder, toldAfter } from './notified.ts';
 export type AccidentRow = { id: string; createdAt: number };
 
 /** The most vehicles of a VIN, all accounts together, that are looked through for the one to name: it is near unique. */
-const maxVehicles = 50;
+export const maxVehicles = 50;
 
 /**
  * Adds records to the accidents that they are about, each of another accident, as one statement; its `meta.changes` are

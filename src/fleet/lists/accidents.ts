@@ -10,7 +10,7 @@ import { exampleConnectionId, listed, stamps } from './resource.ts';
 import { tableOf } from './table.ts';
 import { vehicles } from './vehicles.ts';
 
-const maxReportUrlLength = 2000;
+export const maxReportUrlLength = 2000;
 
 const sourceId = 'crash-3';
 const tSP = text(200, "The provider's name. The key is spelled exactly like this.", 'Motive');

@@ -7,7 +7,7 @@ import { Ago } from '../ui/time.tsx';
 const firstShown = 10;
 
 /** How many words are shown: those that most events have. */
-const maxWords = 50;
+export const maxWords = 50;
 
 /** The records of the provider that were refused, and why. */
 export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (

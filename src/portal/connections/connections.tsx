@@ -21,7 +21,7 @@ export const connectionPages = new Hono<App>().get('/connections', list);
 export const connectionsPath = '/portal/connections';
 
 /** Each connection of a page costs a few thousand rows at most. */
-const pageSize = 25;
+export const pageSize = 25;
 
 /** A connection with what the list says of it. */
 type Listed = {

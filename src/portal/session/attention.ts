@@ -7,7 +7,7 @@ export type Attention = { accidents: number; connections: number; webhooks: numb
 export const maxCounted = 100;
 
 /** How many webhooks are looked through for those with problems: the account's oldest. */
-const maxWebhooks = 200;
+export const maxWebhooks = 200;
 
 const weekMs = 7 * 86_400_000;
 

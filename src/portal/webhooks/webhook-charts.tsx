@@ -7,7 +7,7 @@ import { dayIn } from '../ui/time.tsx';
 import { counted } from './outcome-words.ts';
 
 const hourMs = 3_600_000;
-const shownDays = 30;
+export const shownDays = 30;
 
 const series: Series[] = [
   { name: 'Failed attempts', look: 'fill-bad' },

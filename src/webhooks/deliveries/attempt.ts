@@ -7,9 +7,9 @@ export type CallTarget = { url: string; httpVerb: string; headers: Record<string
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
 export type Call = { id: string; attempt: number; type: number; data: string };
 
-const maxReadBytes = 4096;
-const maxReadMs = 1000;
-const maxKeptBytes = 1024;
+export const maxReadBytes = 4096;
+export const maxReadMs = 1000;
+export const maxKeptBytes = 1024;
 
 /** The headers of every call to a receiver. `custom` ones can replace ours only for User-Agent. */
 export function headersFor(custom: Record<string, string>): Record<string, string> {

@@ -14,7 +14,7 @@ import {
 } from './policy.ts';
 
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
-const maxKeptAttempts = 21;
+export const maxKeptAttempts = 21;
 
 /** One attempt of a delivery, as its row keeps it. Times are milliseconds; nothing of the request is kept. */
 export type Attempt = { at: number; durationMs: number } & Outcome;

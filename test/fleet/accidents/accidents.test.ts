@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { maxVehicles } from '../../../src/fleet/accidents/write.ts';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
 import { ask, signIn } from '../../support/portal.ts';
@@ -33,6 +34,19 @@ const told = async (hookId: string, count: number) => {
     .map(({ body: { data } }) => [data.notificationLevel, data.isAccurate])
     .sort(([a], [b]) => Number(a) - Number(b));
 };
+
+it('finds its vehicle among the first 50 with its VIN, in all accounts', async () => {
+  const them = await world();
+  const vehicleAfter = async (others: number) => {
+    const vin = crypto.randomUUID();
+    const named = (i: number) => vehicle({ sourceId: `${vin} ${i}`, vin });
+    await as(them.connection.ingestKey).send(...Array.from({ length: others }, (_, i) => named(i)));
+    await send(named(0), accident({ sourceId: vin, vin }));
+    return (await list(`?vin=${vin}`))[0]?.vehicleId;
+  };
+  expect(await vehicleAfter(maxVehicles - 1)).toEqual(expect.any(String));
+  expect(await vehicleAfter(maxVehicles)).toBeNull();
+});
 
 describe('an accident in the list', () => {
   it('has every field of the contract', async () => {

@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { addressGroup } from '../../../src/platform/http/limits.ts';
+import { rateLimits } from '../../../src/platform/rate-limits.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { rows } from '../../support/rows.ts';
+import { as, call, type Reply, world } from '../../support/world.ts';
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -18,4 +22,64 @@ it.each([
   ['', ''],
 ])('%s counts as %s', (address, group) => {
   expect(addressGroup(address)).toBe(group);
+});
+
+/** The minute that limiters count in now. */
+const minute = () => Math.floor(Date.now() / 60_000);
+
+describe('whoever makes one call more in a minute than a limit allows is refused that one', () => {
+  const { TOKEN_LIMIT, OPERATOR_LIMIT, LINK_REQUEST_LIMIT, SIGN_IN_LIMIT } = rateLimits;
+
+  /** Makes one call more than the limit, by somebody who has made none. A new minute may begin meanwhile. */
+  async function refusedAfter(limit: number, make: () => Promise<{ status: number }>) {
+    const refused = async () => {
+      const replies = await Promise.all(Array.from({ length: limit + 1 }, make));
+      return replies.filter(({ status }) => status === 429).length;
+    };
+    const began = minute();
+    const first = await refused();
+    if (minute() === began) expect(first).toBe(1);
+    else await vi.waitFor(async () => expect(await refused()).toBeGreaterThan(0), { timeout: 30_000 });
+  }
+
+  it('with an API token, an ingest key or a session, and learns when to go on', async () => {
+    const us = await world();
+    const { cookie } = await signIn(us);
+    const replies: Reply[] = [];
+    await refusedAfter(TOKEN_LIMIT.calls, async () => {
+      const reply = await as(us.apiToken).get('/webhooks');
+      replies.push(reply);
+      return reply;
+    });
+    const refused = replies.find(({ status }) => status === 429);
+    expect(refused).toMatchObject({ message: 'Rate limit exceeded', retryAfter: expect.any(Number) });
+    expect(refused?.headers.get('retry-after')).toBe(String(refused?.retryAfter));
+    expect(refused?.retryAfter).toBeLessThanOrEqual(60);
+    expect(replies[0]?.headers.get('ratelimit-policy')).toBe(`"token";q=${TOKEN_LIMIT.calls};w=60`);
+    await refusedAfter(TOKEN_LIMIT.calls, () => as(us.connection.ingestKey).post('/ingest', ''));
+    await refusedAfter(TOKEN_LIMIT.calls, () => ask('GET', '/portal/nowhere', { cookie }));
+  });
+
+  it('with a wrong operator key, or by asking for sign-in links, from one address', async () => {
+    const headers = { authorization: 'Bearer wrong', 'cf-connecting-ip': '203.0.113.11' };
+    await refusedAfter(OPERATOR_LIMIT.calls, () => call('GET', '/operator/status', { headers }));
+    await refusedAfter(LINK_REQUEST_LIMIT.calls, () => ask('POST', '/portal/sign-in', { headers }));
+  });
+
+  it('by asking for links for one email address, who sees no difference', async () => {
+    const us = await world();
+    const [ours, other] = [await signIn(us), await signIn(us)];
+    const request = (email: string) => ask('POST', '/portal/sign-in', { fields: { email } });
+    const links = (email: string) =>
+      rows(
+        'select 1 from sign_in_links where user_id = (select id from portal_users where email = ?1)',
+        email,
+      );
+    const began = minute();
+    for (let i = 0; i <= SIGN_IN_LIMIT.calls; i++) await request(ours.email);
+    await request(other.email);
+    await vi.waitFor(async () => expect(await links(other.email)).toHaveLength(1), { timeout: 10_000 });
+    const sent = (await links(ours.email)).length;
+    expect(minute() === began ? sent : SIGN_IN_LIMIT.calls).toBe(SIGN_IN_LIMIT.calls);
+  });
 });

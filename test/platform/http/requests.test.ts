@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { call, type World, world } from '../../support/world.ts';
+import { call, type World, webhookBody, world } from '../../support/world.ts';
 
 let us: World;
 let headers: Record<string, string>;
@@ -59,6 +59,11 @@ describe('a request', () => {
     });
     expect(reply.status).toBe(200);
     expect(reply.data).toMatchObject({ accepted: 0, rejected: [{ index: 0 }] });
+  });
+
+  it('with more than 20 errors is told the first 20', async () => {
+    const reply = await post(JSON.stringify(webhookBody(us, { connectionIds: Array(21).fill('x') })));
+    expect(reply.errors).toHaveLength(20);
   });
 
   it('never sees its own values in an error', async () => {

@@ -1,32 +1,18 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { maxPeople, maxWaitingCounted } from '../../../src/webhooks/alerts/report.ts';
 import { maxAccounts, maxNamed, sendAlerts } from '../../../src/webhooks/alerts/send.ts';
 import { alertStory, fail, minuteMs } from '../../support/alerts.ts';
 import { minute, settled } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
 import { metered } from '../../support/meter.ts';
 import { signIn } from '../../support/portal.ts';
-import { rows } from '../../support/rows.ts';
-import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { addRows, addWebhooks, rows } from '../../support/rows.ts';
+import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 
 const told = alertStory();
 const { tale, run, pass, mails, subjects, recipients } = told;
-
-/** Puts webhooks of an account into the table. */
-const addWebhooks = async ({ accountId }: World, count: number): Promise<string[]> => {
-  const prefix = newId().slice(0, 24);
-  await rows(
-    `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?3)
-     insert into webhooks (id, account_id, url, normalised_url, http_verb, headers, notification_types, created_at)
-     select ?1 || printf('%012x', i), ?2, 'https://r' || i || '.example.com/', i, 'POST', '{}', 3, 0 from n`,
-    prefix,
-    accountId,
-    count,
-  );
-  const made = await rows('select id from webhooks where id like ?1 order by id', `${prefix}%`);
-  return made.map(({ id }) => String(id));
-};
 
 describe('an email goes to', () => {
   it('each person of the account who can sign in and has not turned it off', async () => {
@@ -38,6 +24,25 @@ describe('an email goes to', () => {
     await run();
     await pass(15);
     expect(recipients()).toEqual([told.ann, bob.email].sort());
+  });
+
+  it('the first twenty people of an account', async () => {
+    const people = await Promise.all(Array.from({ length: maxPeople }, () => signIn(tale.us)));
+    const [last] = people;
+    await rows('update portal_users set created_at = created_at + 1000000 where email = ?1', last?.email);
+    const [busy = '', calm = ''] = await addWebhooks(tale.us.accountId, 2);
+    for (const [webhook_id, count] of [
+      [busy, maxWaitingCounted + 50],
+      [calm, maxWaitingCounted - 1],
+    ] as const)
+      await addRows('deliveries', count, () => ({ webhook_id, account_id: 'a', status: 'pending' }));
+    await fail([busy, calm]);
+    await run();
+    await pass(15);
+    const others = people.slice(1).map(({ email }) => email);
+    expect(recipients()).toEqual([told.ann, ...others].sort());
+    expect(mails()[0]?.text).toContain(`Waiting: ${maxWaitingCounted} or more deliveries.`);
+    expect(mails()[0]?.text).toContain(`Waiting: ${maxWaitingCounted - 1} deliveries.`);
   });
 
   it('nobody of a suspended account', async () => {
@@ -147,7 +152,7 @@ it('of a webhook that is deleted meanwhile nothing is told, and nothing is kept'
 
 describe('many webhooks', () => {
   it('of an account are one email, and do not keep another account waiting', async () => {
-    const ours = await addWebhooks(tale.us, 1000);
+    const ours = await addWebhooks(tale.us.accountId, 1000);
     const them = await world();
     const { email: theirs } = await signIn(them);
     const { data } = await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them));
@@ -166,20 +171,15 @@ describe('many webhooks', () => {
 
   it('of more accounts than fit into a minute are told in the next', async () => {
     const accounts = maxAccounts + 3;
-    await rows(
-      `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?1)
-       insert into accounts (id, name, created_at) select 'many-' || i, 'Many', 0 from n`,
-      accounts,
-    );
-    await rows(
-      `insert into portal_users (id, account_id, email, created_at, confirmed_at)
-       select id, id, id || '@example.com', 0, 0 from accounts where id like 'many-%'`,
-    );
-    await rows(
-      `insert into webhooks (id, account_id, url, normalised_url, http_verb, headers, notification_types, created_at)
-       select id, id, 'https://' || id || '.example.com/', id, 'POST', '{}', 3, 0 from accounts where id like 'many-%'`,
-    );
-    await fail((await rows(`select id from webhooks where id like 'many-%'`)).map(({ id }) => String(id)));
+    const ids = Array.from({ length: accounts }, () => newId());
+    await addRows('accounts', accounts, (i) => ({ id: ids[i], name: 'Many' }));
+    await addRows('portal_users', accounts, (i) => ({
+      account_id: ids[i],
+      email: `many-${i}@example.com`,
+      confirmed_at: 0,
+    }));
+    const webhooks = await Promise.all(ids.map((id) => addWebhooks(id, 1)));
+    await fail(webhooks.flat());
     await run();
     await pass(15);
     expect(mails()).toHaveLength(maxAccounts);
@@ -190,7 +190,7 @@ describe('many webhooks', () => {
   });
 
   it('that have been failing for long cost next to nothing in a minute in which nothing changes', async () => {
-    const ours = await addWebhooks(tale.us, 1000);
+    const ours = await addWebhooks(tale.us.accountId, 1000);
     await fail(ours);
     await rows(
       `insert into webhook_hours (webhook_id, slot, hour, delivered, failed)
@@ -207,7 +207,7 @@ describe('many webhooks', () => {
 });
 
 it('to tell of a thousand pauses at once takes two round trips, and rows in proportion', async () => {
-  const ours = await addWebhooks(tale.us, 1000);
+  const ours = await addWebhooks(tale.us.accountId, 1000);
   await fail(ours);
   await run();
   told.now += 60 * minuteMs;

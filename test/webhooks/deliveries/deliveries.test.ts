@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { leaseMs } from '../../../src/webhooks/deliveries/claim.ts';
+import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { retries } from '../../../src/webhooks/deliveries/policy.ts';
 import { attempted, claim, makeDue, minute, settled, unattempted } from '../../support/deliveries.ts';
+import { addRows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { as, operator, webhookBody } from '../../support/world.ts';
 
@@ -167,6 +168,20 @@ describe('a delivery', () => {
     await makeDue(hook.id);
     await minute();
     expect(tale.heard.got).toHaveLength(10);
+  });
+
+  it('that a consumer may still start keeps the deletion of its webhook waiting', async () => {
+    const hook = await tale.register();
+    await addRows('deliveries', 1, () => ({
+      webhook_id: hook.id,
+      account_id: tale.us.accountId,
+      status: 'pending',
+      give_up_at: Date.now() + 1e9,
+    }));
+    await claim(hook.id, 1);
+    const began = Date.now();
+    expect((await as(tale.us.apiToken).delete(`/webhook/${hook.id}`)).status).toBe(200);
+    expect(Math.round((Date.now() - began) / 1000)).toBe(startWindowMs / 1000);
   });
 
   it('is cancelled unsent when its webhook is deleted while it waits', async () => {

@@ -1,0 +1,86 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
+import { maxDeletionsListed } from '../../src/operator/deletion/state.ts';
+import { listHomes, maxAccountsCounted } from '../../src/operator/homes/overview.ts';
+import { status } from '../../src/operator/homes/status.ts';
+import { maxListed } from '../../src/operator/status.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { addRows, addWebhooks, rows } from '../support/rows.ts';
+import { operator, type World, world } from '../support/world.ts';
+
+let us: World;
+beforeAll(async () => {
+  us = await world();
+});
+const connections = () => `/operator/accounts/${us.accountId}/connections`;
+
+describe('operators are refused', () => {
+  it.each<[string, () => string, (text: string) => object, number]>([
+    ['a name of an account', () => '/operator/accounts', (name) => ({ name }), 200],
+    ['a name of a connection', connections, (name) => ({ provider: 'motive', name }), 200],
+    ['a name of a provider', connections, (provider) => ({ provider }), 40],
+  ])('%s that is longer than it can be', async (_, path, bodyOf, limit) => {
+    const sent = async (size: number) => (await operator.post(path(), bodyOf('a'.repeat(size)))).status;
+    expect([await sent(limit), await sent(limit + 1)]).toEqual([200, 400]);
+  });
+
+  it('more than 1,000 connections of an account', async () => {
+    const { accountId } = await world();
+    await addRows('connections', 998, () => ({ account_id: accountId, provider: 'motive' }));
+    const add = () => operator.post(`/operator/accounts/${accountId}/connections`, { provider: 'motive' });
+    expect([(await add()).status, (await add()).status]).toEqual([200, 400]);
+  });
+});
+
+describe('however many there are, operators see', () => {
+  it('500 deliveries at a time', async () => {
+    const webhook_id = newId();
+    await addRows('deliveries', 501, () => ({ webhook_id, account_id: us.accountId, status: 'delivered' }));
+    const path = `/operator/deliveries?webhookId=${webhook_id}&limit=501`;
+    expect((await operator.get<unknown[]>(path)).data).toHaveLength(500);
+  });
+
+  it('1,000 deletions', async () => {
+    const due_at = Date.now() + 1e9;
+    await addRows('deletions', maxDeletionsListed + 1, () => ({
+      kind: 'account',
+      account_id: newId(),
+      due_at,
+    }));
+    expect((await operator.get<unknown[]>('/operator/deletions')).data).toHaveLength(maxDeletionsListed);
+  });
+
+  it('10,000 accounts of a home', async () => {
+    await addRows('accounts', maxAccountsCounted, () => ({ name: 'Acme' }));
+    expect(await listHomes(env)).toMatchObject([{ name: 'main', accounts: maxAccountsCounted }]);
+  });
+
+  it('20 failing webhooks, and 20 that are paused', async () => {
+    const ids = await addWebhooks(us.accountId, maxListed + 1);
+    await addRows('webhook_health', ids.length, (i) => ({
+      webhook_id: ids[i],
+      failures: 5,
+      openings: 1,
+      paused_since: 0,
+    }));
+    const { failing, paused } = await status(env);
+    expect([failing.length, paused.length]).toEqual([maxListed, maxListed]);
+  });
+
+  it('the newest 100,000 entries of an account’s audit log', async () => {
+    const { accountId } = await world();
+    await addRows('audit_log', maxAuditEntries + 1, (i) => ({
+      account_id: accountId,
+      seq: 100 + i,
+      at: Date.now(),
+      actor: 'operator',
+    }));
+    await pruneAudit(env);
+    const kept = await rows(
+      'select count(*) as n, min(seq) as first from audit_log where account_id = ?1',
+      accountId,
+    );
+    expect(kept).toEqual([{ n: maxAuditEntries, first: 101 }]);
+  });
+});

@@ -1,0 +1,239 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { operatorIn } from '../../src/accounts/owner.ts';
+import { createSignInLinks } from '../../src/accounts/sessions.ts';
+import * as inConnections from '../../src/fleet/connection-activity.ts';
+import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
+import { matchFleet, maxMatches } from '../../src/fleet/match.ts';
+import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
+import { openDatabase, transaction } from '../../src/platform/db/database.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { maxWords } from '../../src/portal/connections/connection-refusals.tsx';
+import { pageSize } from '../../src/portal/connections/connections.tsx';
+import { aroundMs, maxAround } from '../../src/portal/events/around.tsx';
+import { maxCsvEvents } from '../../src/portal/events/events-csv.ts';
+import { maxWebhooks } from '../../src/portal/session/attention.ts';
+import { eventsLookedAt } from '../../src/providers/status.ts';
+import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
+import { webhookActivity } from '../../src/webhooks/deliveries/activity.ts';
+import { maxFound } from '../../src/webhooks/deliveries/browse.ts';
+import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/of-event.ts';
+import { ask, signIn } from '../support/portal.ts';
+import { connect } from '../support/provider.ts';
+import { receiver } from '../support/receiver.ts';
+import { addRows, addWebhooks, rows } from '../support/rows.ts';
+import { samsara, samsaraToken } from '../support/samsara.ts';
+import { operator, type World, world } from '../support/world.ts';
+
+let us: World;
+let cookie: string;
+let mine: { account_id: string; connection_id: string; created_at: number; updated_at: number };
+beforeEach(async () => {
+  us = await world();
+  ({ cookie } = await signIn(us));
+  mine = { account_id: us.accountId, connection_id: us.connection.id, created_at: 0, updated_at: 0 };
+});
+
+const [minuteMs, hourMs] = [60_000, 3_600_000];
+const caller = () => operatorIn(us.accountId);
+const page = async (path: string) => (await ask('GET', path, { cookie })).text();
+const addEvents = (count: number, changes: (i: number) => object = () => ({})) =>
+  addRows('safety_events', count, (i) => ({
+    ...mine,
+    source_id: newId(),
+    started_at: Date.now() - 1000 - i,
+    event_risk: 1,
+    ...changes(i),
+  }));
+const addVehicles = (count: number, name = 'Truck') =>
+  addRows('vehicles', count, () => ({ ...mine, name, status: 'active' }));
+const addConnections = (count: number) =>
+  addRows('connections', count, () => ({ account_id: us.accountId, provider: 'motive' }));
+describe('of more than fit, pages show', () => {
+  it('25 connections, and a link to the others; pickers have 1,000', async () => {
+    await addConnections(maxConnectionsListed);
+    const html = await page('/portal/connections');
+    expect(html.match(/class="tile"/g)).toHaveLength(pageSize);
+    expect(html).toContain('/portal/connections?cursor=');
+    expect(await listConnections(env, caller())).toHaveLength(maxConnectionsListed);
+  });
+
+  it('1,000 vehicles and events of a connection in the list, and 10,000 records on its page', async () => {
+    const { maxCounted, maxCountedInList, connectionActivity, connectionRecords } = inConnections;
+    const counts = async () => (await connectionActivity(env, caller(), { limit: 1 })).get(us.connection.id);
+    await addVehicles(maxCountedInList);
+    await addEvents(maxCountedInList);
+    expect(await counts()).toMatchObject({
+      vehicles: maxCountedInList,
+      events: maxCountedInList,
+      byHour: expect.anything(),
+    });
+    await addVehicles(maxCounted);
+    await addEvents(2);
+    const more = maxCountedInList + 1; // shown as 1,000+
+    expect(await counts()).toMatchObject({ vehicles: more, events: more, byHour: undefined });
+    const { records } = await connectionRecords(env, caller(), us.connection.id);
+    expect(records.find(({ kind }) => kind === 'vehicles')?.count).toBe(maxCounted + 1);
+  });
+
+  it('the latest 100 records that a connection refused', async () => {
+    samsara(receiver());
+    const id = await connect(us, 'samsara', samsaraToken);
+    const refused = Array.from({ length: refusalsKept + 1 }, (_, i) => ({
+      kind: 'trip',
+      sourceId: `t${i}`,
+      reason: 'No',
+    }));
+    const claimed = { connectionId: id } as Parameters<typeof noteRefusals>[1]; // all that this needs of it
+    await noteRefusals(env, claimed, refused.slice(0, 1), 1);
+    await noteRefusals(env, claimed, refused.slice(1), 2);
+    const html = await page(`/portal/connections/${id}`);
+    expect(html.match(/>t\d+</g)).toHaveLength(refusalsKept);
+    expect(html).not.toContain('>t0<');
+  });
+
+  it('50 words without an incident type, of the latest 1,000 events', async () => {
+    samsara(receiver());
+    mine.connection_id = await connect(us, 'samsara', samsaraToken);
+    const words = [...Array(maxWords + 1).keys()].flatMap((i) => (i < maxWords ? [i, i] : [i]));
+    const unmapped = (word: unknown) => ({
+      incident_types: JSON.stringify([`Word${word}`]),
+      translated_incident_types: '["Other"]',
+    });
+    await addEvents(eventsLookedAt + 1, (i) => unmapped(words[i] ?? (i < eventsLookedAt ? 0 : 'TooLate')));
+    const html = await page(`/portal/connections/${mine.connection_id}`);
+    expect(html.match(/>Word\d+</g)).toHaveLength(maxWords);
+    expect(html).not.toContain(`>Word${maxWords}<`);
+    await rows(
+      "delete from safety_events where incident_types like '%Word1%' or incident_types like '%Word2%'",
+    );
+    await addEvents(words.length, () => ({ started_at: 1, ...unmapped(0) }));
+    expect(await page(`/portal/connections/${mine.connection_id}`)).toContain('TooLate');
+  });
+
+  it('events of a vehicle around an accident: 100, of 6 hours', async () => {
+    const [vehicle_id, at] = [newId(), Date.now() - 12 * hourMs];
+    const addAround = (times: number[]) =>
+      addEvents(times.length, (i) => ({ vehicle_id, started_at: times[i] }));
+    await addRows('accidents', 1, () => ({
+      ...mine,
+      id: vehicle_id,
+      vehicle_id,
+      event_time: at,
+      location: '{"latitude":1,"longitude":1}',
+      notification_level: 1,
+      told: 1,
+    }));
+    const shown = async () =>
+      (await page(`/portal/accidents/${vehicle_id}`)).match(/href="\/portal\/events\/[^"]*"/g)?.length;
+    await addAround([-aroundMs - 1, -aroundMs, aroundMs, aroundMs + 1].map((ms) => at + ms));
+    expect(await shown()).toBe(2);
+    await addAround(Array.from({ length: maxAround }, (_, i) => at + i));
+    expect(await shown()).toBe(maxAround);
+  });
+
+  it('100 vehicles and drivers that a filter by name matches', async () => {
+    await addVehicles(maxMatches + 1, 'Robin');
+    await addRows('drivers', maxMatches + 1, () => ({ ...mine, name: 'Robin', status: 1 }));
+    const { vehicles, drivers } = await matchFleet(env, caller(), { vehicle: 'robin', driver: 'robin' });
+    expect([vehicles?.length, drivers?.length]).toEqual([maxMatches, maxMatches]);
+  });
+
+  it('300 deliveries of an event, and 60 that a search finds', async () => {
+    const [event_id, created_at] = [newId(), Date.now() - minuteMs];
+    const { updated_at: _, ...ours } = mine;
+    await addRows('notifications', 1, () => ({ ...ours, event_id, type: 2, data: '{}', created_at }));
+    const ids = await addWebhooks(us.accountId, maxOfEvent + 1);
+    const add = (webhookIds: string[]) =>
+      addRows('deliveries', webhookIds.length, (i) => ({
+        webhook_id: webhookIds[i],
+        id: newId(created_at),
+        account_id: us.accountId,
+        event_id,
+        status: 'delivered',
+        log: '[]',
+      }));
+    await add(ids);
+    expect(await deliveriesOf(env, caller(), event_id)).toMatchObject({
+      deliveries: { length: maxOfEvent },
+      complete: false,
+    });
+    const [webhook = ''] = ids;
+    await add(Array(maxFound).fill(webhook));
+    const { part } = await webhookActivity(env, caller(), webhook, { limit: 1, search: event_id });
+    expect(part.deliveries).toHaveLength(maxFound);
+  });
+
+  it('problems of the oldest 200 webhooks', async () => {
+    const ids = await addWebhooks(us.accountId, maxWebhooks + 1);
+    const overviewAfter = async (failing: string | undefined) => {
+      await addRows('webhook_health', 1, () => ({ webhook_id: failing, failures: 9, openings: 1 }));
+      return page('/portal');
+    };
+    expect(await overviewAfter(ids[maxWebhooks])).not.toContain('is paused after');
+    expect(await overviewAfter(ids[maxWebhooks - 1])).toContain('is paused after');
+  });
+
+  it('5,000 events of an hour in the overview, and 100 vehicles and drivers of a day', async () => {
+    const hour = Math.floor(Date.now() / hourMs) * hourMs;
+    await addEvents(maxPerHour + 1, (i) => ({
+      started_at: hour,
+      issued_on: hour,
+      translated_incident_types: '["Crash"]',
+      event_risk: 5,
+      vehicle_id: `v${i % (maxNamed + 1)}`,
+      driver_id: `d${i % (maxNamed + 1)}`,
+    }));
+    const db = openDatabase(env);
+    await transaction(db, [...recountLive(db, us.accountId)]);
+    const counted = await rows(
+      `select risk_5 as events, (select count(*) from json_each(vehicles)) as vehicles,
+         (select count(*) from json_each(drivers)) as drivers
+       from event_counts where account_id = ?1 and hours = 24`,
+      us.accountId,
+    );
+    expect(counted).toEqual([{ events: maxPerHour, vehicles: maxNamed, drivers: maxNamed }]);
+  });
+
+  it('100,000 events in a CSV file, whose last line says so', async () => {
+    await addEvents(maxCsvEvents + 1);
+    const csv = await page(`/portal/events.csv?connection=${us.connection.id}`);
+    const lines = csv.trimEnd().split('\n');
+    expect(lines).toHaveLength(1 + maxCsvEvents + 1);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(lines.at(-1)).toContain('Choose a shorter period');
+  });
+});
+
+it('an email invites to the 5 newest of the accounts that wait for its address', async () => {
+  const email = 'invited-often@example.com';
+  for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) {
+    const { data } = await operator.post<{ id: string }>('/operator/accounts', { name });
+    await operator.post(`/operator/accounts/${data.id}/users`, { email });
+  }
+  const links = await createSignInLinks(env, email);
+  expect(links.map(({ account }) => account)).toEqual(['F', 'E', 'D', 'C', 'B']);
+});
+
+describe('a form refuses', () => {
+  const webhook = { url: 'https://receiver.example.com/', httpVerb: 'POST', notificationTypes: '1' };
+  it.each([
+    ['a name of a webhook', 60, '/portal/webhooks/new', (name: string) => ({ ...webhook, name })],
+    ['its description', 200, '/portal/webhooks/new', (description: string) => ({ ...webhook, description })],
+    ['a name of a token', 200, '/portal/settings/tokens', (name: string) => ({ name, expires: '' })],
+    ['an address', 320, '/portal/settings/people', (text: string) => ({ email: `${text.slice(6)}@b.com` })],
+    [
+      'a credential',
+      4000,
+      '/portal/connections/new?provider=samsara',
+      (credential: string) => ({ credential }),
+    ],
+  ])('%s of more than %d characters', async (_, limit, path, fieldsOf) => {
+    receiver();
+    const sent = async (characters: number) =>
+      (await ask('POST', path, { cookie, fields: fieldsOf('a'.repeat(characters)) })).text();
+    const message = `can be at most ${limit} characters`;
+    expect(await sent(limit)).not.toContain(message);
+    expect(await sent(limit + 1)).toContain(message);
+  });
+});

@@ -39,7 +39,7 @@ import * as attention from '../../src/portal/session/attention.ts';
 import { shownDays } from '../../src/portal/webhooks/webhook-charts.tsx';
 import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
 import { usualHistoryDays } from '../../src/providers/connect.ts';
-import { maxCredential } from '../../src/providers/credential.ts';
+import { maxCredential } from '../../src/providers/connector.ts';
 import { draftMs } from '../../src/providers/draft.ts';
 import * as health from '../../src/providers/health-alerts.ts';
 import { connectors } from '../../src/providers/registry.ts';

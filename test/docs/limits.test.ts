@@ -26,7 +26,7 @@ import { maxFailedCounted, maxListed, maxPendingCounted } from '../../src/operat
 import { config } from '../../src/platform/config.ts';
 import { maxPageBytes, maxScanned } from '../../src/platform/db/pages.ts';
 import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
-import { maxWaiting } from '../../src/platform/db/turns.ts';
+import { maxLargeWaiting } from '../../src/platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
 import { maxSlice } from '../../src/platform/http/slices.ts';
 import { rateLimits } from '../../src/platform/rate-limits.ts';
@@ -96,7 +96,11 @@ const figures: Record<string, number[]> = {
 
   'records of a call': [500],
   'body of `POST /ingest`': [largestIngest],
-  'calls of more than so many records that an account has taken in at a time': [fewRecords, 1, maxWaiting],
+  'calls of more than so many records that an account has taken in at a time': [
+    fewRecords,
+    1,
+    maxLargeWaiting,
+  ],
   'times, here and in the filters of lists': [1970, 9999],
   'age of a safety event that is notified': [config(env).hotDays],
   '`sourceUpdatedAt`': [maxClockLeadMs / day],
@@ -132,15 +136,12 @@ const figures: Record<string, number[]> = {
   '`headers` in all, as JSON': [8192],
   'name of a header': [128],
 
-  'time for your receiver to answer': [attempts.timeoutMs / second],
+  'time for your receiver to answer': [policy.retries.timeoutSeconds],
   'what we read of its answer, for the log': [attempts.maxReadMs / second, attempts.maxReadBytes],
   'what we show of its answer': [attempts.maxKeptBytes],
   'calls to a webhook in flight': [policy.firstWindow, policy.widestWindow, policy.inTimeMs / second],
   'time that a level of an accident waits for the one before it': [policy.levelPatienceMs / second],
-  'attempts of a delivery': [
-    policy.schedule.length + 1,
-    Math.round(policy.schedule.reduce<number>((sum, ms) => sum + ms, 0) / hour),
-  ],
+  'attempts of a delivery': [policy.retries.maxAttempts, policy.retries.hours],
   'attempts that the log of a delivery shows': [maxKeptAttempts - 1],
   '`Retry-After` that we honour': [2],
   'attempts that may fail in a row': [policy.circuitAfter],

@@ -1,41 +1,50 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startReceiver } from '../local/receiver.ts';
-import { machine, percentile, report } from './report.ts';
-import { newEvents, type Setting } from './setting.ts';
-
-/** How much waits for a receiver that takes so long, and how many accidents come meanwhile; and how much is due at once. */
-export type Backlog = { waiting: number; slowMs: number; accidents: number; everyMs: number; due: number };
+import { type Account, forget, newAccount, pileUp, type Used } from './account.ts';
+import { arrivalsPerSecond, startCounter } from './counter.ts';
+import type { Benchmark, BenchStack } from './harness.ts';
+import { percentile, type Table, yesOrNo } from './table.ts';
 
 /** An accident must arrive within this, whatever waits. */
 const maxAccidentMs = 2000;
 
-/**
- * Measures what a backlog delays: accidents, while many events wait for a slow receiver; and itself, when everything
- * is due at once after an outage. Prints two tables, and returns whether the accidents were in time.
- */
-export async function measureBacklog(us: Setting, size: Backlog, json: boolean): Promise<boolean> {
-  const met = await accidentsBeside(us, size, json);
-  await drain(us, size, json);
-  return met;
-}
+export const backlog: Benchmark = {
+  about: 'what a backlog delays, and how long it takes to deliver it',
+  run: async ({ small, stack: start }) => {
+    const stack = await start();
+    const us = await newAccount(stack);
+    const size = small
+      ? { waiting: 200, slowMs: 300, accidents: 3, everyMs: 50 }
+      : { waiting: 20_000, slowMs: 2000, accidents: 100, everyMs: 100 };
+    return [await accidentsBeside(stack, us, size), await drain(stack, us, small ? 400 : 100_000)];
+  },
+};
 
-/** How long each level of an accident takes to a webhook with a backlog, and to one without. */
-async function accidentsBeside(us: Setting, size: Backlog, json: boolean): Promise<boolean> {
-  const { waiting, slowMs, accidents, everyMs } = size;
+/** How long each level of an accident takes to a webhook with many events waiting, and to one without. */
+async function accidentsBeside(
+  stack: BenchStack,
+  us: Account,
+  {
+    waiting,
+    slowMs,
+    accidents,
+    everyMs,
+  }: { [name in 'waiting' | 'slowMs' | 'accidents' | 'everyMs']: number },
+): Promise<Table> {
   const sent = new Map<string, number>();
   const times: { [path: string]: number[] } = { '/slow': [], '/quick': [] };
-  const receiver = await startReceiver(us.stack.certificates, 0, async ({ path, body }) => {
+  const receiver = await startReceiver(stack.certificates, 0, async ({ path, body }) => {
     const { vin, notificationLevel } = body.data;
     const at = sent.get(`${vin} ${notificationLevel}`);
     if (at !== undefined) times[path]?.push(performance.now() - at);
     if (path === '/slow') await wait(slowMs);
   });
-  const [slow] = await us.webhooks(1, [`${receiver.url}/slow`]);
-  await hold(us, waiting);
-  const [quick] = await us.webhooks(1, [`${receiver.url}/quick`]);
-  await us.post('/wake');
+  const slow = await us.webhooks([`${receiver.url}/slow`]);
+  await pileUp(stack, us, waiting, 1);
+  const quick = await us.webhooks([`${receiver.url}/quick`]);
+  await stack.call('/bench/wake');
   await wait(2 * slowMs);
-  // Level by level: the next one of an accident would wait for the answer to the one before.
+  // Level by level: the next one of an accident would wait for the response to the one before.
   for (const level of [1, 2, 3])
     for (let i = 0; i < accidents; i++) {
       sent.set(`VIN${i} ${level}`, performance.now());
@@ -44,63 +53,39 @@ async function accidentsBeside(us: Setting, size: Backlog, json: boolean): Promi
     }
   await wait(maxAccidentMs + 2 * slowMs);
   receiver.stop();
-  await us.end([slow ?? '', quick ?? '']);
-  const all = Object.entries(times);
-  const inTime = ([, ms]: (typeof all)[number]) =>
-    ms.length === 3 * accidents && percentile(ms, 0.99) <= maxAccidentMs;
-  report(
-    `Milliseconds from sending in a level of an accident to its call, while ${waiting} events wait for a receiver that takes ${slowMs} ms; bar: p99 at most ${maxAccidentMs}; ${machine()}`,
-    ['webhook', 'levels', 'p50', 'p99', 'met'],
-    all.map(([path, ms]) => [
-      path,
-      ms.length,
-      percentile(ms, 0.5).toFixed(0),
-      percentile(ms, 0.99).toFixed(0),
-      inTime([path, ms]) ? 'yes' : 'no',
-    ]),
-    json,
-  );
-  return all.every(inTime);
+  await forget(stack, [...slow, ...quick]);
+  return {
+    title: `Milliseconds from sending in a level of an accident to its call, while ${waiting} events wait for a receiver that takes ${slowMs} ms; bar: p99 at most ${maxAccidentMs}`,
+    head: ['webhook', 'levels', 'p50', 'p99', 'met'],
+    rows: Object.entries(times).map(([path, ms]) => {
+      const p99 = percentile(ms, 0.99);
+      const met = ms.length === 3 * accidents && p99 <= maxAccidentMs;
+      return [path, ms.length, percentile(ms, 0.5).toFixed(0), p99.toFixed(0), yesOrNo(met)];
+    }),
+  };
 }
 
 /** How long it takes until everything that is due has been delivered, once its receivers are back. */
-async function drain(us: Setting, { due }: Backlog, json: boolean): Promise<void> {
-  const webhooks = await us.webhooks(4);
-  let left = due;
-  const done = new Promise<void>((all) => {
-    us.receiver.arrived = () => void (--left === 0 && all());
-  });
-  await hold(us, due / webhooks.length);
-  // As after an outage: each has failed once, and its circuit was open.
-  await us.post('/fill', { sql: `update deliveries set attempts = 1 where status = 'pending'` });
-  await us.post('/consumed');
-  const began = performance.now();
-  await us.post('/wake');
-  await done;
-  const seconds = (performance.now() - began) / 1000;
-  await wait(1000);
-  const used = await us.post<{ written: number; queued: number }>('/consumed');
-  await us.end(webhooks);
-  report(
-    `${due} deliveries that are due at once, for 4 webhooks whose receivers answer at once; ${machine()}`,
-    ['seconds', 'deliveries/s', 'rows written each', 'queue operations each'],
-    [
-      [
-        seconds.toFixed(1),
-        Math.round(due / seconds),
-        (used.written / due).toFixed(2),
-        ((3 * used.queued) / due).toFixed(2),
-      ],
-    ],
-    json,
-  );
-}
-
-/** Has events come in whose wake-ups are dropped. */
-async function hold(us: Setting, events: number): Promise<void> {
-  await us.post('/hold?on');
-  for (let sent = 0; sent < events; sent += 500) await us.ingest(newEvents(Math.min(500, events - sent)));
-  await us.post('/hold');
+async function drain(stack: BenchStack, us: Account, due: number): Promise<Table> {
+  const receiver = await startCounter(stack);
+  const webhooks = await us.webhooks([1, 2, 3, 4].map((n) => `${receiver.url}/${n}`));
+  const prepare = async () => {
+    await pileUp(stack, us, due / webhooks.length, webhooks.length);
+    // As after an outage: each has failed once, and its circuit was open.
+    await stack.fill(1, `update deliveries set attempts = 1 where status = 'pending'`);
+    await stack.call('/bench/used');
+  };
+  const perSecond = await arrivalsPerSecond(receiver, due, () => stack.call('/bench/wake'), prepare);
+  await wait(1000); // the last are still being recorded
+  const { written, queued } = await stack.call<Used>('/bench/used');
+  await forget(stack, webhooks);
+  receiver.stop();
+  const each = [(written / due).toFixed(2), ((3 * queued) / due).toFixed(2)];
+  return {
+    title: `${due} deliveries that are due at once, for 4 webhooks whose receivers respond at once`,
+    head: ['seconds', 'deliveries/s', 'rows written each', 'queue operations each'],
+    rows: [[(due / perSecond).toFixed(1), Math.round(perSecond), ...each]],
+  };
 }
 
 const accident = (i: number, notificationLevel: number) => ({

@@ -1,118 +1,69 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { percentile } from './report.ts';
-import { byTurns, type Measure } from './rounds.ts';
-import { eventData, newEvents, type Setting } from './setting.ts';
+import { deliveryBody as body, forget, newAccount, newEvents, pileUp } from './account.ts';
+import { compare, comparedWithBare } from './compare.ts';
+import { arrivalsPerSecond, startCounter } from './counter.ts';
+import type { Benchmark } from './harness.ts';
+import { median, percentile } from './table.ts';
 
-const body = JSON.stringify({ timestamp: '2026-11-20T20:00:02.114Z', type: 2, data: eventData });
+export const deliveries: Benchmark = {
+  about: 'deliveries a second, and milliseconds from ingest to the receiver',
+  run: async ({ small, stack: start }) => {
+    const { rounds, waiting, samples } = small
+      ? { rounds: 1, waiting: 500, samples: 5 }
+      : { rounds: 5, waiting: 5000, samples: 20 };
+    const stack = await start();
+    const us = await newAccount(stack);
+    const receiver = await startCounter(stack);
+    const webhooks = await us.webhooks([1, 2, 3, 4].map((n) => `${receiver.url}/${n}`));
 
-/** Measures deliveries per second, from `waiting` deliveries that are due to the arrival of the last one. */
-export async function measureDeliveries(us: Setting, rounds: number, waiting: number): Promise<Measure[]> {
-  const webhooks = await us.webhooks(4);
-  const unit = 'deliveries/s';
-  const runs = {
-    bare: () =>
-      arrivalsPerSecond(us, waiting, () =>
-        us.post('/bare/send', { url: us.receiver.url, body, count: waiting }),
-      ),
-    service: () =>
-      arrivalsPerSecond(
-        us,
-        waiting,
-        () => us.post('/wake'),
-        async () => {
-          await us.post('/hold?on');
-          for (let sent = 0; sent < waiting / 4; sent += 250) await us.ingest(newEvents(250));
-          await us.post('/hold');
-        },
-      ),
-  };
-  const measures = [
-    await byTurns({ what: `deliveries, ${waiting} waiting`, unit, target: 0.7 }, rounds, runs),
-    await us.quietly(() => byTurns({ what: '  without the local log', unit, target: 0.7 }, rounds, runs)),
-  ];
-  await us.end(webhooks);
-  return measures;
-}
+    /** From deliveries that are due to the arrival of the last one. */
+    const rate = (what: string) =>
+      compare({ what, unit: 'deliveries/s', atLeast: 0.7 }, rounds, {
+        bare: () =>
+          arrivalsPerSecond(receiver, waiting, () =>
+            stack.call('/bare/send', { urls: [receiver.url], body, count: waiting }),
+          ),
+        service: () =>
+          arrivalsPerSecond(
+            receiver,
+            waiting,
+            () => stack.call('/bench/wake'),
+            () => pileUp(stack, us, waiting / 4, 4),
+          ),
+      });
+    const rates = [
+      await rate(`deliveries, ${waiting} waiting`),
+      await stack.quietly(() => rate('  without the local log')),
+    ];
+    await forget(stack, webhooks);
 
-/**
- * Returns how many calls per second reach the receiver, until `count` have, once `start` is called. What a late lane
- * delivers while `prepare` makes the deliveries counts as well.
- */
-export function arrivalsPerSecond(
-  us: Setting,
-  count: number,
-  start: () => Promise<unknown>,
-  prepare = async () => {},
-): Promise<number> {
-  return new Promise((done, fail) => {
-    let began = performance.now();
-    let left = count;
-    us.receiver.arrived = () => {
-      if (--left === 0) done(count / ((performance.now() - began) / 1000));
+    /** From ingest's reply to the first byte at the receiver, with nothing else to deliver. */
+    const times = { bare: [] as number[], service: [] as number[] };
+    const latency = async (kind: keyof typeof times, path: string, sent: () => object) => {
+      const ms: number[] = [];
+      while (ms.length < samples) {
+        receiver.reset();
+        const headers = { 'x-api-key': us.ingestKey, 'content-type': 'application/json' };
+        const call = { method: 'POST', headers, body: JSON.stringify(sent()) };
+        const reply = await fetch(stack.baseUrl + path, call);
+        await reply.text();
+        while (receiver.firstAt === undefined) await wait(1);
+        ms.push(performance.timeOrigin + receiver.firstAt - Number(reply.headers.get('x-ready-at')));
+        await wait(20);
+      }
+      times[kind].push(...ms);
+      return median(ms);
     };
-    prepare()
-      .then(() => {
-        began = performance.now();
-        return start();
-      })
-      .catch(fail);
-    setTimeout(() => fail(new Error(`${left} of ${count} deliveries did not arrive`)), 60_000).unref();
-  });
-}
-
-/** Measures milliseconds from ingest's reply to the first byte at the receiver, with nothing else to deliver. */
-export async function measureLatency(us: Setting, samples: number): Promise<Measure[]> {
-  const webhooks = await us.webhooks(1);
-  const times = { bare: [] as number[], service: [] as number[] };
-  const one = async (path: string, key: string, sent: object) => {
-    const arrival = new Promise<number>((on) => {
-      us.receiver.arrived = () => on(performance.timeOrigin + performance.now());
+    const one = await us.webhooks([receiver.url]);
+    const what = "from ingest's reply to the receiver, p50";
+    const p50 = await compare({ what, unit: 'ms', atMost: 1.5 }, rounds, {
+      bare: () => latency('bare', '/bare/notify', () => ({ url: receiver.url, body })),
+      service: () => latency('service', '/ingest', () => ({ records: newEvents(1) })),
     });
-    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-    const reply = await fetch(us.stack.baseUrl + path, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(sent),
-    });
-    await reply.text();
-    const ms = (await arrival) - Number(reply.headers.get('x-ready-at'));
-    await wait(20);
-    return ms;
-  };
-  const runs = {
-    bare: async () => {
-      const ms: number[] = [];
-      for (let i = 0; i < samples; i++)
-        ms.push(await one('/bare/tell', us.token, { url: us.receiver.url, body }));
-      times.bare.push(...ms);
-      return percentile(ms, 0.5);
-    },
-    service: async () => {
-      const ms: number[] = [];
-      for (let i = 0; i < samples; i++)
-        ms.push(await one('/ingest', us.ingestKey, { records: newEvents(1) }));
-      times.service.push(...ms);
-      return percentile(ms, 0.5);
-    },
-  };
-  const p50 = await byTurns(
-    { what: "from ingest's reply to the receiver, p50", unit: 'ms', target: 1.5, lowerIsBetter: true },
-    5,
-    runs,
-  );
-  const whole = { bare: percentile(times.bare, 0.99), service: percentile(times.service, 0.99) };
-  const same = (figure: number) => ({ median: figure, low: figure, high: figure });
-  await us.end(webhooks);
-  return [
-    p50,
-    {
-      what: 'the same, p99',
-      unit: 'ms',
-      bare: same(whole.bare),
-      service: same(whole.service),
-      ratio: same(whole.service / whole.bare),
-      target: '–',
-      met: true,
-    },
-  ];
-}
+    const [bare, service] = [percentile(times.bare, 0.99), percentile(times.service, 0.99)];
+    const p99 = [`${bare.toFixed(1)} ms`, `${service.toFixed(1)} ms`, (service / bare).toFixed(2)];
+    await forget(stack, one);
+    receiver.stop();
+    return [comparedWithBare([...rates, p50, ['  the same, p99', ...p99, '–', 'yes']])];
+  },
+};

@@ -1,74 +1,41 @@
-import { listen } from '../local/receiver.ts';
-import { request } from '../operate/client.ts';
-import { report } from './report.ts';
-import { newAccount, newEvents } from './setting.ts';
-import { benchStack } from './stack.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { newAccount, newEvents } from './account.ts';
+import { startCounter } from './counter.ts';
+import type { Benchmark } from './harness.ts';
 
-type Size = { homes: number[]; calls: number; eventsPerCall: number };
-
-const webhooks = 4;
+const webhooks = [1, 2, 3, 4];
 
 /**
- * Measures ingest, and deliveries to four webhooks, with the same work spread over 1, 2 and 4 homes. On one machine all
- * homes share its cores: what this shows is that they cost nothing. What each costs its database and its queue is
- * asserted by `test/homes/operations.test.ts`.
+ * All homes share the cores of one machine here: what this shows is what they cost. What each asks of its database and
+ * its queue is asserted by `test/homes/operations.test.ts`.
  */
-export async function benchHomes(json: boolean, { homes, calls, eventsPerCall }: Size): Promise<void> {
-  const rows = [];
-  for (const count of homes) rows.push([count, ...(await run(count, calls, eventsPerCall))]);
-  report(
-    `${calls * eventsPerCall} events, spread over the homes; each for ${webhooks} webhooks`,
-    ['homes', 'records/s', 'deliveries/s', 'deliveries'],
-    rows,
-    json,
-  );
-}
-
-async function run(count: number, calls: number, eventsPerCall: number): Promise<number[]> {
-  const others = Array.from({ length: count - 1 }, (_, i) => `home${i + 2}`);
-  const { stack } = await benchStack('homes', others);
-  let arrived = 0;
-  const { url, stop } = await listen(stack.certificates, 0, (incoming, reply) => {
-    arrived++;
-    incoming.resume().on('end', () => reply.writeHead(204).end());
-  });
-  const post = (path: string, key: string, body: object) =>
-    request(stack.baseUrl + path, {
-      method: 'POST',
-      headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  try {
-    const accounts = await Promise.all(['main', ...others].map((home) => newAccount(stack, home)));
-    const send = ({ ingestKey }: (typeof accounts)[number], records: object[]) =>
-      post('/ingest', ingestKey, { records });
-    for (const account of accounts) {
-      const vehicles = Array.from({ length: 50 }, (_, i) => ({
-        kind: 'vehicle',
-        sourceId: `v${i}`,
-        name: `V${i}`,
-      }));
-      await send(account, vehicles);
-      for (let i = 0; i < webhooks; i++)
-        await post('/webhook', account.token, {
-          connectionIds: [account.connection],
-          url: `${url}/${account.id}/${i}`,
-          httpVerb: 'POST',
-          notificationTypes: [2],
-        });
+export const homes: Benchmark = {
+  about: 'ingest and deliveries with the same work in 1, 2 and 4 homes',
+  run: async ({ small, stack: start }) => {
+    const { counts, calls, perCall } = small
+      ? { counts: [1, 2], calls: 4, perCall: 10 }
+      : { counts: [1, 2, 4], calls: 16, perCall: 250 };
+    const names = ['main', 'home2', 'home3', 'home4'].slice(0, counts.at(-1));
+    const rows = [];
+    for (const count of counts) {
+      const stack = await start({ homes: names.slice(1) });
+      const receiver = await startCounter(stack);
+      const accounts = await Promise.all(names.slice(0, count).map((home) => newAccount(stack, home)));
+      for (const { id, webhooks: register } of accounts)
+        await register(webhooks.map((n) => `${receiver.url}/${id}/${n}`));
+      const began = performance.now();
+      const sendAll = async ({ ingest }: (typeof accounts)[number]) => {
+        for (let call = 0; call < calls / count; call++) await ingest(newEvents(perCall));
+      };
+      await Promise.all(accounts.map(sendAll));
+      const taken = performance.now();
+      const due = calls * perCall * webhooks.length;
+      while (receiver.got < due) await wait(20);
+      const perSecond = (number: number, until: number) => Math.round((1000 * number) / (until - began));
+      rows.push([count, perSecond(calls * perCall, taken), perSecond(due, receiver.lastAt), receiver.got]);
+      receiver.stop();
     }
-    const began = Date.now();
-    const each = async (account: (typeof accounts)[number]) => {
-      for (let call = 0; call < calls / count; call++) await send(account, newEvents(eventsPerCall));
-    };
-    await Promise.all(accounts.map(each));
-    const taken = Date.now();
-    const due = calls * eventsPerCall * webhooks;
-    while (arrived < due) await new Promise((on) => setTimeout(on, 20));
-    const perSecond = (number: number, until: number) => Math.round((1000 * number) / (until - began));
-    return [perSecond(calls * eventsPerCall, taken), perSecond(due, Date.now()), arrived];
-  } finally {
-    stop();
-    await stack.stop();
-  }
-}
+    const title = `${calls * perCall} events, spread over the homes; each for ${webhooks.length} webhooks`;
+    return [{ title, head: ['homes', 'records/s', 'deliveries/s', 'deliveries'], rows }];
+  },
+};

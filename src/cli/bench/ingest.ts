@@ -1,53 +1,49 @@
 import { randomUUID } from 'node:crypto';
-import { byTurns, type Measure } from './rounds.ts';
-import { newEvents, type Setting } from './setting.ts';
+import { type Account, forget, newAccount, newEvents } from './account.ts';
+import { compare, comparedWithBare } from './compare.ts';
+import { startCounter } from './counter.ts';
+import type { Benchmark } from './harness.ts';
 
 const perCall = 500;
 
-/** Measures records per second: calls of 500 new safety events for four webhooks, with deliveries held back. */
-export async function measureIngest(us: Setting, rounds: number, calls: number): Promise<Measure> {
-  const webhooks = await us.webhooks(4);
-  await us.post('/hold?on');
-  const what = { what: 'ingest of 500 events for 4 webhooks', unit: 'records/s', target: 0.6 };
-  const measure = await byTurns(what, rounds, {
-    bare: () =>
-      recordsPerSecond(
-        us,
-        '/bare/ingest',
-        times(calls, () => bareBody(us, webhooks)),
-      ),
-    service: () =>
-      recordsPerSecond(
-        us,
-        '/ingest',
-        times(calls, () => ({ records: newEvents(perCall) })),
-      ),
-  });
-  await us.end(webhooks);
-  return measure;
-}
-
-async function recordsPerSecond(us: Setting, path: string, bodies: object[]): Promise<number> {
-  const texts = bodies.map((body) => JSON.stringify(body)); // built before the clock starts
-  const headers = { 'x-api-key': us.ingestKey, 'content-type': 'application/json' };
-  const began = performance.now();
-  for (const body of texts) {
-    const reply = await fetch(us.stack.baseUrl + path, { method: 'POST', headers, body });
-    if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`);
-    await reply.text();
-  }
-  return (texts.length * perCall) / ((performance.now() - began) / 1000);
-}
-
-const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
+export const ingest: Benchmark = {
+  about: 'records a second, in calls of 500 safety events for four webhooks',
+  run: async ({ small, stack: start }) => {
+    const { rounds, calls } = small ? { rounds: 1, calls: 2 } : { rounds: 5, calls: 6 };
+    const stack = await start();
+    const us = await newAccount(stack);
+    const { url, stop } = await startCounter(stack);
+    const webhooks = await us.webhooks([1, 2, 3, 4].map((n) => `${url}/${n}`));
+    const recordsPerSecond = async (path: string, body: () => object) => {
+      const bodies = Array.from({ length: calls }, () => JSON.stringify(body())); // built before the clock starts
+      const headers = { 'x-api-key': us.ingestKey, 'content-type': 'application/json' };
+      const began = performance.now();
+      for (const body of bodies) {
+        const reply = await fetch(stack.baseUrl + path, { method: 'POST', headers, body });
+        const text = await reply.text();
+        if (!reply.ok) throw new Error(`${path}: ${text}`);
+      }
+      return (calls * perCall) / ((performance.now() - began) / 1000);
+    };
+    await stack.call('/bench/hold?on');
+    const what = `ingest of ${perCall} events for 4 webhooks`;
+    const row = await compare({ what, unit: 'records/s', atLeast: 0.6 }, rounds, {
+      bare: () => recordsPerSecond('/bare/ingest', () => bareBody(us, webhooks)),
+      service: () => recordsPerSecond('/ingest', () => ({ records: newEvents(perCall) })),
+    });
+    await forget(stack, webhooks);
+    stop();
+    return [comparedWithBare([row])];
+  },
+};
 
 /** The rows that the service would write: events, and deliveries of each to each webhook. */
-function bareBody(us: Setting, webhooks: string[]) {
+function bareBody({ connection }: Account, webhooks: string[]) {
   const now = Date.now();
-  const events = times(perCall, () => ({
+  const events = Array.from({ length: perCall }, () => ({
     id: randomUUID(),
     account_id: 'bare',
-    connection_id: us.connection,
+    connection_id: connection,
     source_id: randomUUID(),
     tsp: 'Motive',
     incident_types: '["hard_brake"]',

@@ -1,121 +1,79 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startReceiver } from '../local/receiver.ts';
-import type { Stack } from '../local/stack.ts';
-import { operatorOf, request } from '../operate/client.ts';
-import { percentile, report } from './report.ts';
-import { newAccount } from './setting.ts';
-import { benchStack } from './stack.ts';
+import { operatorOf } from '../operate/client.ts';
+import { forget, newAccount, safetyEvent, vehicle } from './account.ts';
+import type { Benchmark, BenchStack } from './harness.ts';
+import { percentile } from './table.ts';
 
-/** How often all is done, on a stack of its own each time; and of how many events, how far apart. */
-type Size = { healthy: number; repeats: number; rounds: number; everyMs: number };
-type Arrival = { phase: string; ms: number };
+type Size = { hungCounts: number[]; healthy: number; repeats: number; rounds: number; everyMs: number };
 
-/**
- * Measures how receivers that hang affect the others: the time from the ingest call to each healthy receiver,
- * with none, one and five receivers that never reply, before their circuits open and after.
- */
-export async function benchIsolation(
-  json: boolean,
-  { healthy, repeats, rounds, everyMs }: Size,
-): Promise<void> {
-  const times = new Map<string, number[]>();
-  // By turns, because how busy a machine is changes from minute to minute.
-  for (const hung of Array.from({ length: repeats }, () => [0, 1, 5]).flat()) {
-    const { stack } = await benchStack('isolation');
-    try {
-      const arrivals = await run(stack, healthy, hung, rounds, everyMs);
-      for (const phase of hung === 0 ? ['after'] : ['before', 'after']) {
-        const name = hung === 0 ? 'none hung' : `${hung} hung, ${phase} the circuits open`;
-        const taken = arrivals.filter((arrival) => arrival.phase === phase).map(({ ms }) => ms);
-        times.set(name, [...(times.get(name) ?? []), ...taken]);
-      }
-    } finally {
-      await stack.stop();
-    }
-  }
-  const base = percentile(times.get('none hung') ?? [], 0.99);
-  report(
-    `Delivery to ${healthy} healthy receivers, one event every ${everyMs} ms; ms from the ingest call`,
-    ['', 'deliveries', 'p50', 'p99', 'p99 / none hung'],
-    [...times].map(([name, all]) => {
-      const p99 = percentile(all, 0.99);
-      return [name, all.length, percentile(all, 0.5), p99, (p99 / base).toFixed(2)];
-    }),
-    json,
-  );
-}
-
-async function run(stack: Stack, healthy: number, hung: number, rounds: number, everyMs: number) {
-  const { id, connection, token, ingestKey } = await newAccount(stack);
-  const api = (credential: string, route: string, body: object) =>
-    request(stack.baseUrl + route, {
-      method: 'POST',
-      headers: { 'x-api-key': credential, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+/** From the ingest call to each healthy receiver, with none, one and five that hang, before their circuits open and after. */
+export const isolation: Benchmark = {
+  about: 'how receivers that hang affect the delivery times of others',
+  run: async ({ small, stack }) => {
+    const size: Size = small
+      ? { hungCounts: [0, 1], healthy: 10, repeats: 1, rounds: 5, everyMs: 200 }
+      : { hungCounts: [0, 1, 5], healthy: 50, repeats: 3, rounds: 60, everyMs: 250 };
+    const times = new Map<string, number[]>();
+    // By turns, because how busy a machine is changes from minute to minute.
+    for (const hung of Array.from({ length: size.repeats }, () => size.hungCounts).flat())
+      for (const [name, ms] of await deliveryTimes(await stack(), hung, size))
+        times.set(name, [...(times.get(name) ?? []), ...ms]);
+    const base = percentile(times.get('none hung') ?? [], 0.99);
+    const rows = [...times].map(([name, ms]) => {
+      const p99 = percentile(ms, 0.99);
+      return [name, ms.length, percentile(ms, 0.5), p99, (p99 / base).toFixed(2)];
     });
+    const title = `Delivery to ${size.healthy} healthy receivers, one event every ${size.everyMs} ms; ms from the ingest call`;
+    return [{ title, head: ['', 'deliveries', 'p50', 'p99', 'p99 / none hung'], rows }];
+  },
+};
 
-  const arrivals: Arrival[] = [];
-  let phase = hung > 0 ? 'before' : 'after';
+async function deliveryTimes(stack: BenchStack, hung: number, { healthy, rounds, everyMs }: Size) {
+  const us = await newAccount(stack);
+  let arrivals: number[] = [];
   const receiver = await startReceiver(stack.certificates, 0, ({ path, body }) => {
     if (path.startsWith('/hung')) return new Promise(() => {});
-    const [sent] = body.data.vehicleGroups as string[]; // when the event was sent, as the vehicle's group says
-    return arrivals.push({ phase, ms: Date.now() - Number(sent) });
+    const [sentAt] = body.data.vehicleGroups as string[]; // as the vehicle's group says
+    return arrivals.push(Date.now() - Number(sentAt));
   });
-  const names = [
-    ...Array.from({ length: healthy }, (_, i) => `fine/${i}`),
-    ...Array.from({ length: hung }, (_, i) => `hung/${i}`),
-  ];
-  for (const name of names)
-    await api(token, '/webhook', {
-      connectionIds: [connection],
-      url: `${receiver.url}/${name}`,
-      httpVerb: 'POST',
-      notificationTypes: [2],
-    });
+  const urls = (name: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `${receiver.url}/${name}/${i}`);
+  const webhooks = await us.webhooks([...urls('fine', healthy), ...urls('hung', hung)], [2]);
 
   let events = 0;
   const event = () => {
-    const now = Date.now();
-    return api(ingestKey, '/ingest', {
-      records: [
-        { kind: 'vehicle', sourceId: `v${events}`, name: 'V', groups: [String(now)] },
-        {
-          kind: 'safetyEvent',
-          sourceId: `e${events}`,
-          vehicle: `v${events++}`,
-          incidentTypes: ['crash'],
-          startedAt: new Date(now).toISOString(),
-        },
-      ],
-    });
+    const name = `n${events++}`;
+    return us.ingest([vehicle(name, [String(Date.now())]), safetyEvent(name)]);
   };
   const load = async () => {
+    arrivals = [];
     for (let round = 0; round < rounds; round++) {
       await event();
       await wait(everyMs);
     }
+    return arrivals;
   };
   await event(); // warm
   await wait(1000);
-  arrivals.length = 0;
+  const times = new Map<string, number[]>();
   if (hung > 0) {
-    await load();
-    const allOpen = async () => {
-      const hooks = await operatorOf(stack.baseUrl, stack.operatorKey).get<
-        { url: string; openUntil: string | null }[]
-      >(`/accounts/${id}/webhooks`);
-      return hooks.filter(({ url }) => url.includes('/hung')).every(({ openUntil }) => openUntil);
-    };
+    times.set(`${hung} hung, before the circuits open`, await load());
+    const operator = operatorOf(stack.baseUrl, stack.operatorKey);
+    const allOpen = async () =>
+      (await operator.get<{ url: string; openUntil: string | null }[]>(`/accounts/${us.id}/webhooks`))
+        .filter(({ url }) => url.includes('/hung'))
+        .every(({ openUntil }) => openUntil);
     while (!(await allOpen())) {
       await event();
       await stack.minute();
       await wait(2000);
     }
     await wait(1000);
-    phase = 'after';
   }
-  await load();
+  times.set(hung > 0 ? `${hung} hung, after the circuits open` : 'none hung', await load());
   await wait(3000);
   receiver.stop();
-  return arrivals;
+  await forget(stack, webhooks);
+  return times;
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { startReceiver } from '../local/receiver.ts';
 import type { Stack } from '../local/stack.ts';
 import { request } from '../operate/client.ts';
-import { newAccount } from './setting.ts';
+import { newAccount, safetyEvent, vehicle } from './account.ts';
 
 /** Milliseconds that each of a phase's calls took; for deliveries, from the ingest call to their arrival. */
 export type Times = { list: number[]; ingest: number[]; delivery: number[] };
@@ -19,11 +19,11 @@ const listsPerSecond = 8;
 const eventsPerSecond = 4;
 
 /** How long after the last event the others may arrive before they count as lost. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /** Opens such an account on `stack`. */
 export async function startNeighbour(stack: Stack): Promise<Neighbour> {
-  const { connection, token, ingestKey } = await newAccount(stack);
+  const us = await newAccount(stack);
   /** When each event that has not arrived was sent, by the name of its vehicle. */
   const awaited = new Map<string, number>();
   let times: Times = { list: [], ingest: [], delivery: [] };
@@ -32,28 +32,13 @@ export async function startNeighbour(stack: Stack): Promise<Neighbour> {
     const sent = awaited.get(name);
     if (sent !== undefined && awaited.delete(name)) times.delivery.push(performance.now() - sent);
   });
-  const call = (credential: string, method: string, path: string, body?: object) =>
-    request(stack.baseUrl + path, {
-      method,
-      headers: { 'x-api-key': credential, 'connection-id': connection, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-  const webhook = {
-    connectionIds: [connection],
-    url: receiver.url,
-    httpVerb: 'POST',
-    notificationTypes: [2],
-  };
-  await call(token, 'POST', '/webhook', webhook);
-  await call(ingestKey, 'POST', '/ingest', {
-    records: Array.from({ length: 50 }, (_, i) => vehicle(`w${i}`)),
-  });
+  await us.webhooks([receiver.url], [2]);
 
   let events = 0;
   let refused = 0;
   /** Makes a call until it is taken, as every client should; a refusal makes it so much slower. */
   const insist = async (make: () => Promise<unknown>): Promise<void> => {
-    for (const end = Date.now() + patienceMs; Date.now() < end; await wait(1000))
+    for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(1000))
       try {
         return void (await make());
       } catch {
@@ -62,14 +47,15 @@ export async function startNeighbour(stack: Stack): Promise<Neighbour> {
   };
   const list = async () => {
     const began = performance.now();
-    await insist(() => call(token, 'GET', '/vehicles?limit=50'));
+    const headers = { 'x-api-key': us.token, 'connection-id': us.connection };
+    await insist(() => request(`${stack.baseUrl}/vehicles?limit=50`, { headers }));
     times.list.push(performance.now() - began);
   };
   const ingest = async () => {
     const name = `n${events++}`;
     const began = performance.now();
     awaited.set(name, began);
-    await insist(() => call(ingestKey, 'POST', '/ingest', { records: [vehicle(name), event(name)] }));
+    await insist(() => us.ingest([vehicle(name), safetyEvent(name)]));
     times.ingest.push(performance.now() - began);
   };
   const live = async (seconds: number) => {
@@ -77,7 +63,7 @@ export async function startNeighbour(stack: Stack): Promise<Neighbour> {
     refused = 0;
     const until = AbortSignal.timeout(seconds * 1000);
     await Promise.all([paced(listsPerSecond, until, list), paced(eventsPerSecond, until, ingest)]);
-    for (const end = Date.now() + patienceMs; awaited.size > 0 && Date.now() < end; ) await wait(20);
+    for (const end = Date.now() + timeoutMs; awaited.size > 0 && Date.now() < end; ) await wait(20);
     return { times, refused, lost: awaited.size };
   };
   await live(1); // warm
@@ -89,7 +75,7 @@ export async function paced(
   perSecond: number,
   signal: AbortSignal,
   work: () => Promise<unknown>,
-): Promise<number> {
+): Promise<void> {
   const begun: Promise<unknown>[] = [];
   for (const start = performance.now(); !signal.aborted; ) {
     begun.push(work());
@@ -97,20 +83,4 @@ export async function paced(
     await wait(Math.max(0, next - performance.now()));
   }
   await Promise.all(begun);
-  return begun.length;
 }
-
-export const vehicle = (sourceId: string, groups: string[] = []) => ({
-  kind: 'vehicle',
-  sourceId,
-  name: sourceId,
-  groups,
-});
-
-export const event = (vehicle: string, sourceId = vehicle) => ({
-  kind: 'safetyEvent',
-  sourceId,
-  vehicle,
-  incidentTypes: ['crash'],
-  startedAt: '2026-11-20T20:00:00Z',
-});

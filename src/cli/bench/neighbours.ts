@@ -1,20 +1,10 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { runtimeMemory } from '../local/memory.ts';
-import { type Stack, startStack } from '../local/stack.ts';
-import { localDirectory } from '../project/paths.ts';
 import { type Attack, type AttackSize, attacks, mostPerSecond } from './attacks.ts';
+import type { Benchmark, BenchStack } from './harness.ts';
 import { startNeighbour, type Times } from './neighbour.ts';
-import { machine, percentile, report } from './report.ts';
+import { percentile, yesOrNo } from './table.ts';
 
-/** How long the neighbour is measured, alone and beside each attack; and whether each attack gets a stack of its own. */
-type Size = Omit<AttackSize, 'perSecond'> & {
-  seconds: number;
-  freshStacks: boolean;
-  only?: string | undefined;
-};
-
-/** Those who hammer take a quarter of what the runtime can answer at all, so that slow machines can be compared. */
+/** Those who hammer take a quarter of what the runtime can serve at all, so that slow machines can be compared. */
 const hammeringShare = 0.25;
 
 /** Beside an attack, a neighbour's p99 may be so many times what it is alone. */
@@ -26,78 +16,63 @@ const measures = { list: 'lists', ingest: 'ingest', delivery: 'deliveries' } sat
 >;
 
 /**
- * Measures what a well-behaved account notices of each attack: its times alone and beside it, in the same run on the
- * same stack, with the limits that the service has. Prints two tables. Returns whether every ratio is within its bar
- * and nothing was lost.
+ * A neighbour's times alone and beside each attack, in the same run on the same stack, with the limits that the service
+ * has.
  */
-export async function benchNeighbours(json: boolean, chosenSize: Size): Promise<boolean> {
-  const times: (string | number)[][] = [];
-  const effects: (string | number)[][] = [];
-  let met = true;
-  let stack = await newStack();
-  const most = await mostPerSecond(stack, Math.min(5, chosenSize.seconds));
-  const size = { ...chosenSize, perSecond: hammeringShare * most };
-  const chosen = attacks.filter(({ name }) => name.includes(size.only ?? ''));
-  for (const attack of chosen) {
-    if (size.freshStacks && attack !== chosen[0]) {
-      await stack.stop();
-      stack = await newStack();
+export const neighbours: Benchmark = {
+  about: 'what a well-behaved account notices of others that are not',
+  run: async ({ small, only, stack: start }) => {
+    const { seconds, ...size } = small
+      ? { seconds: 0.5, webhooks: 5, eventsPerCall: 20, floodCalls: 2 }
+      : { seconds: 30, webhooks: 1000, eventsPerCall: 500, floodCalls: 100 };
+    const times = [];
+    const effects = [];
+    let most: number | undefined;
+    for (const attack of attacks.filter(({ name }) => name.includes(only))) {
+      const stack = await start({ rateLimits: true });
+      most ??= await mostPerSecond(stack, Math.min(5, seconds));
+      const perSecond = hammeringShare * most;
+      const { alone, beside, did, idleMb, peakMb } = await suffer(
+        stack,
+        attack,
+        { ...size, perSecond },
+        seconds,
+      );
+      for (const [kind, name] of Object.entries(measures) as [keyof Times, string][]) {
+        const [before, during] = [alone.times[kind], beside.times[kind]];
+        const ratioOf = (share: number) => percentile(during, share) / percentile(before, share);
+        const ms = [before, during].flatMap((all) => [percentile(all, 0.5), percentile(all, 0.99)]);
+        const shown = [...ms.map((one) => one.toFixed(1)), ...[0.5, 0.99].map((p) => ratioOf(p).toFixed(2))];
+        times.push([attack.name, name, ...shown, yesOrNo(attack.isControl || ratioOf(0.99) <= maxRatio)]);
+      }
+      const memory = [Math.round(idleMb), Math.round(peakMb)];
+      effects.push([attack.name, did, beside.refused, ...memory, beside.lost, yesOrNo(beside.lost === 0)]);
     }
-    const { alone, beside, did, idle, peak } = await suffer(stack, attack, size).catch(async (error) => {
-      await stack.stop();
-      throw error;
-    });
-    for (const [key, name] of Object.entries(measures)) {
-      const kind = key as keyof Times; // of the object above
-      const [before, during] = [alone.times[kind], beside.times[kind]];
-      const ratio = percentile(during, 0.99) / percentile(before, 0.99);
-      met &&= ratio <= maxRatio || attack.isControl === true;
-      const shown = [before, during].flatMap((all) => [percentile(all, 0.5), percentile(all, 0.99)]);
-      times.push([
-        attack.name,
-        name,
-        ...shown.map((ms) => ms.toFixed(1)),
-        (percentile(during, 0.5) / percentile(before, 0.5)).toFixed(2),
-        ratio.toFixed(2),
-        ratio <= maxRatio ? 'yes' : 'no',
-      ]);
-    }
-    met &&= beside.lost === 0;
-    effects.push([attack.name, did, beside.refused, beside.lost, Math.round(idle), Math.round(peak)]);
-  }
-  await stack.stop();
-  report(
-    `A well-behaved account alone and beside each attack, ms; bar: p99 at most ${maxRatio} times; up to ${Math.round(most)} requests a second; ${machine()}`,
-    ['attack', '', 'alone p50', 'p99', 'beside p50', 'p99 ', 'p50 ratio', 'p99 ratio', 'met'],
-    times,
-    json,
-  );
-  report(
-    'What the attacker did, what the neighbour was refused and lost, and the memory of the runtime',
-    ['attack', 'did', 'refused', 'lost', 'MB alone', 'MB at most'],
-    effects,
-    json,
-  );
-  return met;
-}
-
-const directory = join(localDirectory, 'bench-neighbours');
-
-/** Starts the service as it is, with the limits that it has. */
-function newStack(): Promise<Stack> {
-  rmSync(directory, { recursive: true, force: true });
-  return startStack({ directory, port: 0 });
-}
+    const head = ['attack', '', 'alone p50', 'p99', 'beside p50', 'p99 ', 'p50 ratio', 'p99 ratio', 'met'];
+    return [
+      {
+        title: `A well-behaved account alone and beside each attack, ms; bar: p99 at most ${maxRatio} times; up to ${Math.round(most ?? 0)} requests a second`,
+        ...{ head, rows: times },
+      },
+      {
+        title:
+          'What the attacker did, what the neighbour was refused and lost, and the memory of the runtime',
+        head: ['attack', 'did', 'refused', 'MB alone', 'MB at most', 'lost', 'met'],
+        rows: effects,
+      },
+    ];
+  },
+};
 
 /** Runs one attack, and the neighbour before and beside it. */
-async function suffer(stack: Stack, { prepare }: Attack, { seconds, ...size }: Size & AttackSize) {
+async function suffer(stack: BenchStack, { prepare }: Attack, size: AttackSize, seconds: number) {
   const { begin, stop } = await prepare(stack, size);
   const neighbour = await startNeighbour(stack);
   const alone = await neighbour.live(seconds);
-  const idle = await runtimeMemory(directory);
-  let peak = idle;
+  const idleMb = await runtimeMemory(stack.directory);
+  let peakMb = idleMb;
   const watch = setInterval(async () => {
-    peak = Math.max(peak, await runtimeMemory(directory).catch(() => 0));
+    peakMb = Math.max(peakMb, await runtimeMemory(stack.directory).catch(() => 0));
   }, 250);
   const attacking = begin(AbortSignal.timeout(seconds * 1000));
   const beside = await neighbour.live(seconds);
@@ -105,5 +80,5 @@ async function suffer(stack: Stack, { prepare }: Attack, { seconds, ...size }: S
   clearInterval(watch);
   neighbour.stop();
   stop?.();
-  return { alone, beside, did, idle, peak };
+  return { alone, beside, did, idleMb, peakMb };
 }

@@ -1,42 +1,49 @@
 import autocannon from 'autocannon';
-import { byTurns, type Measure } from './rounds.ts';
-import type { Setting } from './setting.ts';
+import { newAccount } from './account.ts';
+import { compare, comparedWithBare } from './compare.ts';
+import type { Benchmark } from './harness.ts';
 
-/** Measures requests per second, so many at a time: an authenticated page of vehicles, and a malformed token. */
-export async function measureRequests(us: Setting, rounds: number, amount: number): Promise<Measure[]> {
-  const headers = { 'x-api-key': us.token, 'connection-id': us.connection };
-  const page = await (await fetch(`${us.stack.baseUrl}/vehicles?limit=50`, { headers })).text();
-  const bare = await (
-    await fetch(`${us.stack.baseUrl}/bare/vehicles?connection=${us.connection}`, { headers })
-  ).text();
-  if (JSON.stringify(JSON.parse(page).data) !== JSON.stringify(JSON.parse(bare).data))
-    throw new Error('the bare Worker returns something else');
-  const rate = (path: string, headers: Record<string, string>, expected: number) => async () => {
-    const url = us.stack.baseUrl + path;
-    // By itself it ends at a full second.
-    const result = await autocannon({ url, headers, connections: 16, amount, sampleInt: 20 });
-    const others = result.requests.total - (result.statusCodeStats?.[`${expected}`]?.count ?? 0);
-    if (others > 0) throw new Error(`${others} replies of ${path} were not ${expected}`);
-    return (1000 * amount) / (result.finish.getTime() - result.start.getTime());
-  };
-  const vehicles = {
-    bare: rate(`/bare/vehicles?connection=${us.connection}`, headers, 200),
-    service: rate('/vehicles?limit=50', headers, 200),
-  };
-  const unlimited = { ...vehicles, service: rate('/unlimited/vehicles?limit=50', headers, 200) };
-  const malformed = { 'x-api-key': 'fds_nonsense' };
-  const refused = {
-    bare: rate('/bare/refused', malformed, 401),
-    service: rate('/vehicles', malformed, 401),
-  };
-  const unit = 'requests/s';
-  const target = 0.8;
-  return [
-    await byTurns({ what: 'GET /vehicles?limit=50', unit, target }, rounds, vehicles),
-    await us.quietly(() =>
-      byTurns({ what: '  without the local limiter and log', unit, target }, rounds, unlimited),
-    ),
-    await byTurns({ what: 'a malformed token', unit, target }, rounds, refused),
-    await us.quietly(() => byTurns({ what: '  without the local log', unit, target }, rounds, refused)),
-  ];
-}
+export const requests: Benchmark = {
+  about: 'pages and refusals a second',
+  run: async ({ small, stack: start }) => {
+    const { rounds, amount } = small ? { rounds: 1, amount: 50 } : { rounds: 5, amount: 1500 };
+    const stack = await start();
+    const us = await newAccount(stack);
+    const headers = { 'x-api-key': us.token, 'connection-id': us.connection };
+    const barePath = `/bare/vehicles?connection=${us.connection}`;
+    const page = async (path: string) =>
+      JSON.stringify((await (await fetch(stack.baseUrl + path, { headers })).json()).data);
+    if ((await page('/vehicles?limit=50')) !== (await page(barePath)))
+      throw new Error('the bare Worker returns something else');
+
+    /** Requests a second, so many at a time. */
+    const rate = (path: string, headers: Record<string, string>, expected: number) => async () => {
+      const url = stack.baseUrl + path;
+      // By itself it ends at a full second.
+      const result = await autocannon({ url, headers, connections: 16, amount, sampleInt: 20 });
+      const others = result.requests.total - (result.statusCodeStats?.[`${expected}`]?.count ?? 0);
+      if (others > 0) throw new Error(`${others} replies of ${path} were not ${expected}`);
+      return (1000 * amount) / (result.finish.getTime() - result.start.getTime());
+    };
+    const vehicles = {
+      bare: rate(barePath, headers, 200),
+      service: rate('/vehicles?limit=50', headers, 200),
+    };
+    const unlimited = { ...vehicles, service: rate('/unlimited/vehicles?limit=50', headers, 200) };
+    const malformed = { 'x-api-key': 'fds_nonsense' };
+    const refused = {
+      bare: rate('/bare/refused', malformed, 401),
+      service: rate('/vehicles', malformed, 401),
+    };
+    const measure = (what: string, run: typeof vehicles) =>
+      compare({ what, unit: 'requests/s', atLeast: 0.8 }, rounds, run);
+    return [
+      comparedWithBare([
+        await measure('GET /vehicles?limit=50', vehicles),
+        await stack.quietly(() => measure('  without the local limiter and log', unlimited)),
+        await measure('a malformed token', refused),
+        await stack.quietly(() => measure('  without the local log', refused)),
+      ]),
+    ];
+  },
+};

@@ -2,27 +2,38 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runWrangler } from '../project/wrangler.ts';
-import { spread } from './report.ts';
+import type { Benchmark } from './harness.ts';
+import { median, yesOrNo } from './table.ts';
 
-/** Measures the Worker's size (KiB gzipped, without assets) and its CPU time at start-up (ms, median of `runs`). */
-export async function measureStartUp(runs: number): Promise<{ gzipKiB: number; activeMs: number }> {
-  const directory = mkdtempSync(join(tmpdir(), 'fleet-startup-'));
-  try {
-    const dry = await run('deploy', '--dry-run', '--outdir', join(directory, 'bundle'));
-    const gzipKiB = Number(/gzip: ([\d.]+) KiB/.exec(dry)?.[1]);
-    const active: number[] = [];
-    for (let i = 0; i < runs; i++) {
-      const profile = join(directory, `${i}.cpuprofile`);
-      await run('check', 'startup', '--outfile', profile);
-      active.push(activeMsOf(JSON.parse(readFileSync(profile, 'utf8'))));
+const maxActiveMs = 60;
+const maxKiB = 150;
+
+export const startup: Benchmark = {
+  about: 'CPU time at start-up, and size of the Worker without assets',
+  run: async ({ small }) => {
+    const directory = mkdtempSync(join(tmpdir(), 'fleet-startup-'));
+    try {
+      const dry = await wrangler('deploy', '--dry-run', '--outdir', join(directory, 'bundle'));
+      const kiB = Number(/gzip: ([\d.]+) KiB/.exec(dry)?.[1]);
+      const active: number[] = [];
+      while (active.length < (small ? 1 : 5)) {
+        const profile = join(directory, `${active.length}.cpuprofile`);
+        await wrangler('check', 'startup', '--outfile', profile);
+        active.push(activeMsOf(JSON.parse(readFileSync(profile, 'utf8'))));
+      }
+      const ms = median(active);
+      const rows = [
+        ['start-up, active', `${ms.toFixed(1)} ms`, `≤ ${maxActiveMs} ms`, yesOrNo(ms <= maxActiveMs)],
+        ['bundle, gzip', `${kiB} KiB`, `≤ ${maxKiB} KiB`, yesOrNo(kiB <= maxKiB)],
+      ];
+      return [{ title: 'The Worker itself', head: ['', 'service', 'bar', 'met'], rows }];
+    } finally {
+      rmSync(directory, { recursive: true });
     }
-    return { gzipKiB, activeMs: spread(active).median };
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
+  },
+};
 
-async function run(...args: string[]): Promise<string> {
+async function wrangler(...args: string[]): Promise<string> {
   const { ok, out, text } = await runWrangler(args);
   if (!ok) throw new Error(`wrangler ${args[0]} failed:\n${text}`);
   return out;

@@ -3,15 +3,15 @@
 /** A queue message with a whole call in it, so that nothing has to be looked up. */
 export type BareCall = { url: string; body: string };
 
-export type BareEnv = Env & { BARE: Queue<BareCall>; BARE_LANE: Queue<BareCall> };
+export type BareEnv = Env & { BARE: Queue<BareCall>; BARE_SLOW: Queue<BareCall> };
 
-/** Handles `/bare/…`. Returns undefined for every other path. */
+/** Handles `/bare/…`. */
 export async function bare(
   request: Request,
   env: BareEnv,
   url: URL,
   ctx: ExecutionContext,
-): Promise<Response | undefined> {
+): Promise<Response> {
   switch (url.pathname) {
     case '/bare/vehicles':
       return bareVehicles(env, url);
@@ -20,34 +20,33 @@ export async function bare(
     case '/bare/ingest':
       return bareIngest(env, await request.json<BareRecords>());
     case '/bare/send':
-      return bareSend(env, await request.json<BareCall & { count: number }>());
-    case '/bare/send-lanes':
-      return bareSendLanes(env, await request.json<{ urls: string[]; body: string; count: number }>());
-    case '/bare/tell':
+      return bareSend(url.searchParams.has('slow') ? env.BARE_SLOW : env.BARE, await request.json());
+    case '/bare/notify':
       ctx.waitUntil(env.BARE.send(await request.json<BareCall>()));
       return Response.json({ status: 200 });
     default:
-      return undefined;
+      return Response.json({ status: 404 }, { status: 404 });
   }
 }
 
-/** The same headers as the service's, so that receivers and the runtime have as much to read. */
-const headers = {
-  'User-Agent': 'FleetDataService/bare',
-  'X-Secret': 's3cret',
-  'Content-Type': 'application/json',
-  'Delivery-Id': '01a1fd1a-ce96-707d-9c05-3daecfef380b',
-  'Delivery-Attempt': '1',
-};
+/** Makes one call, with the same headers as the service's, so that receivers and the runtime have as much to read. */
+async function deliver({ url, body }: BareCall): Promise<void> {
+  const headers = {
+    'User-Agent': 'FleetDataService/bare',
+    'X-Secret': 's3cret',
+    'Content-Type': 'application/json',
+    'Delivery-Id': crypto.randomUUID(),
+    'Delivery-Attempt': '1',
+  };
+  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+  await response.text();
+}
 
 /** Makes the calls of a batch, as many at a time as the service does. */
 export async function bareDeliver(calls: BareCall[]): Promise<void> {
   const left = calls.filter(({ url }) => url).values();
   const worker = async () => {
-    for (const { url, body } of left) {
-      const reply = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
-      await reply.text();
-    }
+    for (const call of left) await deliver(call);
   };
   await Promise.all(Array.from({ length: 6 }, worker));
 }
@@ -57,15 +56,13 @@ const inFlight = new Map<string, number>();
 const maxInFlight = 50;
 
 /** Makes the five calls of a batch, with no more in flight to a receiver than the service allows itself. */
-export async function bareLane(calls: BareCall[]): Promise<void> {
+export async function bareDeliverSlow(calls: BareCall[]): Promise<void> {
   await Promise.all(
-    calls.map(async ({ url, body }) => {
-      while ((inFlight.get(url) ?? 0) >= maxInFlight) await scheduler.wait(10);
-      inFlight.set(url, (inFlight.get(url) ?? 0) + 1);
-      const unique = { ...headers, 'Delivery-Id': crypto.randomUUID() };
-      const reply = await fetch(url, { method: 'POST', headers: unique, body, redirect: 'manual' });
-      await reply.text();
-      inFlight.set(url, (inFlight.get(url) ?? 1) - 1);
+    calls.map(async (call) => {
+      while ((inFlight.get(call.url) ?? 0) >= maxInFlight) await scheduler.wait(10);
+      inFlight.set(call.url, (inFlight.get(call.url) ?? 0) + 1);
+      await deliver(call);
+      inFlight.set(call.url, (inFlight.get(call.url) ?? 1) - 1);
     }),
   );
 }
@@ -127,20 +124,14 @@ async function bareIngest(env: BareEnv, { events, deliveries, columns }: BareRec
   return Response.json({ status: 200 });
 }
 
-async function bareSend(env: BareEnv, { count, ...call }: BareCall & { count: number }): Promise<Response> {
-  for (let sent = 0; sent < count; sent += 100)
-    await env.BARE.sendBatch(Array.from({ length: Math.min(100, count - sent) }, () => ({ body: call })));
-  return Response.json({ status: 200 });
-}
-
 /** The calls of each receiver in turn, in messages of one. */
-async function bareSendLanes(
-  env: BareEnv,
+async function bareSend(
+  queue: Queue<BareCall>,
   { urls, body, count }: { urls: string[]; body: string; count: number },
 ): Promise<Response> {
   const calls = Array.from({ length: count }, (_, i) => ({
     body: { url: urls[i % urls.length] ?? '', body },
   }));
-  for (let at = 0; at < count; at += 100) await env.BARE_LANE.sendBatch(calls.slice(at, at + 100));
+  for (let at = 0; at < count; at += 100) await queue.sendBatch(calls.slice(at, at + 100));
   return Response.json({ status: 200 });
 }

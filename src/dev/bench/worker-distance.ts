@@ -9,17 +9,11 @@ const distant = new Map<string, Env>();
  * The service as it would be at a distance from its database: the header `x-distances` holds the round trips as
  * `primary,replica,kv`, where the second may be empty.
  */
-export function farAway(
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
-  url: URL,
-): Response | Promise<Response> {
+export function farAway(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> {
   const header = request.headers.get('x-distances') ?? '';
   const known = distant.get(header) ?? at(env, distancesOf(header));
   distant.set(header, known);
-  const path = url.pathname.slice('/distance'.length) + url.search;
-  return app.fetch(new Request(url.origin + path, request), known, ctx);
+  return app.fetch(request, known, ctx);
 }
 
 function distancesOf(header: string): Distances {

@@ -5,7 +5,7 @@ import worker from '../../index.ts';
 import type { StarterEnv } from '../../webhooks/deliveries/consumer.ts';
 import type { QueueMessage } from '../../webhooks/deliveries/queue.ts';
 import { sweep } from '../../webhooks/deliveries/sweep.ts';
-import { type BareCall, type BareEnv, bare, bareDeliver, bareLane } from './worker-bare.ts';
+import { type BareCall, type BareEnv, bare, bareDeliver, bareDeliverSlow } from './worker-bare.ts';
 import { farAway } from './worker-distance.ts';
 import { metered, type Rows } from './worker-meter.ts';
 
@@ -14,60 +14,72 @@ const writeLine = console.info;
 /** While true, wake-ups are dropped, so that deliveries pile up. */
 let held = false;
 
-/** Messages that ingest has sent while `held` and that were not dropped yet. Those of late lanes make it less. */
+/** Messages that ingest has sent while `held` and that were not dropped yet. Those of late workers make it less. */
 let underWay = 0;
 
-/** What consumers have used of D1, and how many messages they sent, since `/consumed` was last called. */
-const consumed = { trips: 0, read: 0, written: 0, ms: 0, queued: 0 };
+/** What consumers and calls below `/bench/` have used of D1, and the messages they sent, since this was last read. */
+const used = { trips: 0, read: 0, written: 0, ms: 0, queued: 0 };
 let meteredEnv: Env | undefined;
 
 /**
- * The Worker that benchmarks run: the unchanged service and, under `/bare/`, the least code that could do the
- * same job on the same bindings. `/count/…` is the service with a report of what D1 did for the request.
+ * The Worker that benchmarks run: the unchanged service; below `/bare/`, the least code that could do the same job on the
+ * same bindings; and below `/bench/`, commands, and the service with a meter.
  */
 export default {
   ...worker,
   async fetch(request: Request, env: BareEnv, ctx: ExecutionContext): Promise<Response> {
     const url = new URL(request.url);
-    const reply = await bare(request, env, url, ctx);
-    if (reply) return stamped(reply);
-    if (url.pathname === '/ingest') return stamped(await app.fetch(request, watched(env), ctx));
-    if (url.pathname === '/fill') return fill(request, env);
-    if (url.pathname === '/hold') {
-      while (held && underWay > 0) await scheduler.wait(10);
-      held = url.searchParams.has('on');
-      return Response.json({});
-    }
-    if (url.pathname === '/log') {
-      // What a log line costs locally says nothing about Cloudflare's network.
-      console.info = url.searchParams.has('off') ? () => {} : writeLine;
-      return Response.json({});
-    }
-    if (url.pathname === '/consumed') {
-      const report = Response.json({ data: consumed });
-      Object.assign(consumed, { trips: 0, read: 0, written: 0, ms: 0, queued: 0 });
-      return report;
-    }
-    if (url.pathname === '/archive') return archived(env, Number(url.searchParams.get('ms')));
-    if (url.pathname === '/wake')
-      return Response.json({ data: await sweep(counting(env, 'queued'), Date.now() + 60_000) });
-    if (url.pathname.startsWith('/count/')) return counted(request, env, ctx, url);
-    if (url.pathname.startsWith('/distance/')) return farAway(request, env, ctx, url);
-    if (url.pathname.startsWith('/unlimited/')) return unlimited(request, env, ctx, url);
+    const [, area, ...rest] = url.pathname.split('/');
+    const inside = () => new Request(`${url.origin}/${rest.join('/')}${url.search}`, request);
+    if (area === 'bare') return stamped(await bare(request, env, url, ctx));
+    if (area === 'ingest') return stamped(await app.fetch(request, watched(env), ctx));
+    if (area === 'distance') return farAway(inside(), env, ctx);
+    if (area === 'unlimited') return app.fetch(inside(), { ...env, TOKEN_LIMIT: noLimit }, ctx);
+    const command = area === 'bench' && commands[rest.join()];
+    if (command) return Response.json({ data: await command(env, url.searchParams, request) });
+    if (area === 'bench') return app.fetch(inside(), { ...watched(env), DB: metered(env.DB, used) }, ctx);
     return app.fetch(request, env, ctx);
   },
   async queue(batch: MessageBatch<never>, env: BareEnv, ctx: ExecutionContext): Promise<void> {
+    const ours = batch.queue.startsWith('bare');
     if (held) {
-      if (batch.queue !== 'bare') underWay -= batch.messages.length;
+      if (!ours) underWay -= batch.messages.length;
       return;
     }
-    if (batch.queue === 'bare')
-      return bareDeliver((batch as MessageBatch<BareCall>).messages.map((m) => m.body));
-    if (batch.queue === 'bare-lane')
-      return ctx.waitUntil(bareLane((batch as MessageBatch<BareCall>).messages.map((m) => m.body)));
-    meteredEnv ??= { ...counting(env, 'queued'), DB: metered(env.DB, consumed) };
+    const calls = () => (batch as MessageBatch<BareCall>).messages.map(({ body }) => body);
+    if (batch.queue === 'bare') return bareDeliver(calls());
+    if (ours) return ctx.waitUntil(bareDeliverSlow(calls()));
+    meteredEnv ??= { ...counting(env, 'queued'), DB: metered(env.DB, used) };
     return worker.queue(batch as MessageBatch<QueueMessage>, meteredEnv, ctx); // every other queue is the service's
   },
+};
+
+type Command = (env: Env, options: URLSearchParams, request: Request) => unknown;
+
+const commands: { [name: string]: Command } = {
+  /** Runs the SQL of the body, to fill tables in bulk. */
+  sql: async ({ DB }, _, request) => {
+    const { sql, params } = await request.json<{ sql: string; params: unknown[] }>();
+    return (
+      await DB.prepare(sql)
+        .bind(...params)
+        .run()
+    ).meta;
+  },
+  hold: async (_, options) => {
+    while (held && underWay > 0) await scheduler.wait(10);
+    held = options.has('on');
+  },
+  log: (_, options) => {
+    console.info = options.has('off') ? () => {} : writeLine;
+  },
+  used: () => {
+    const report = { ...used };
+    Object.assign(used, { trips: 0, read: 0, written: 0, ms: 0, queued: 0 });
+    return report;
+  },
+  wake: (env) => sweep(counting(env, 'queued'), Date.now() + 60_000),
+  archive: (env, options) => archived(env, Number(options.get('ms'))),
 };
 
 /** While wake-ups are dropped, `env` with a queue that counts them, and through which all deliveries go. */
@@ -76,7 +88,7 @@ const watched = (env: Env): StarterEnv => (held ? { ...counting(env, 'under way'
 /** `env` with a queue that counts what it is sent. */
 function counting(env: Env, as: 'under way' | 'queued'): Env {
   const count = (messages: number) => {
-    if (as === 'queued') consumed.queued += messages;
+    if (as === 'queued') used.queued += messages;
     else underWay += messages;
   };
   const DELIVERIES: Env['DELIVERIES'] = {
@@ -101,46 +113,17 @@ function stamped(reply: Response): Response {
   return marked;
 }
 
-/** Runs the SQL of a body, to fill tables in bulk. */
-async function fill(request: Request, env: Env): Promise<Response> {
-  const { sql, params = [] } = await request.json<{ sql: string; params?: unknown[] }>();
-  const { meta } = await env.DB.prepare(sql)
-    .bind(...params)
-    .run();
-  return Response.json({ data: meta });
-}
+/** A rate limiter that costs nothing, unlike the local one. */
+const noLimit = { limit: async () => ({ success: true }) };
 
 /** Archives for some milliseconds. Returns what that cost, and what the archive has. */
-async function archived(env: Env, forMs: number): Promise<Response> {
-  const rows: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
-  if (forMs > 0) await archive({ ...env, DB: metered(env.DB, rows) }, archiveKinds, { forMs });
+async function archived(env: Env, forMs: number) {
+  const cost: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
+  if (forMs > 0) await archive({ ...env, DB: metered(env.DB, cost) }, archiveKinds, { forMs });
   const { results, meta } = await env.DB.prepare(
     `select coalesce(sum(part.value->>'rows'), 0) as rows, coalesce(sum(part.value->>'bytes'), 0) as bytes,
        count(part.value) as files, coalesce(sum(state <> 'done'), 0) as open
      from archived_days left join json_each(parts) part`,
   ).all<{ rows: number; bytes: number; files: number; open: number }>();
-  return Response.json({ data: { cost: rows, archive: results[0], databaseBytes: meta.size_after } });
-}
-
-/** The service with a rate limiter that costs nothing, unlike the local simulation of Cloudflare's. */
-function unlimited(
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
-  url: URL,
-): Response | Promise<Response> {
-  const TOKEN_LIMIT = { limit: async () => ({ success: true }) };
-  const path = url.pathname.slice('/unlimited'.length) + url.search;
-  return app.fetch(new Request(url.origin + path, request), { ...env, TOKEN_LIMIT }, ctx);
-}
-
-/** Returns the service's reply with a header `x-d1`: what D1 did for it. */
-async function counted(request: Request, env: Env, ctx: ExecutionContext, url: URL): Promise<Response> {
-  const rows: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
-  const path = url.pathname.slice('/count'.length) + url.search;
-  const DB = metered(env.DB, rows);
-  const reply = await app.fetch(new Request(url.origin + path, request), { ...watched(env), DB }, ctx);
-  const counted = new Response(reply.body, reply);
-  counted.headers.set('x-d1', JSON.stringify(rows));
-  return counted;
+  return { cost, archive: results[0], databaseBytes: meta.size_after };
 }

@@ -1,0 +1,130 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Stack } from '../local/stack.ts';
+import { operatorOf, request } from '../operate/client.ts';
+import type { BenchStack } from './harness.ts';
+
+/** An account with one connection and fifty vehicles, and the calls of its customer and of its connector. */
+export type Account = {
+  id: string;
+  connection: string;
+  token: string;
+  ingestKey: string;
+  post: <T>(path: string, body: object, key?: string) => Promise<T>;
+  ingest: (records: object[]) => Promise<{ rejected: unknown[] }>;
+  /** Creates a webhook for each URL. Returns their ids. */
+  webhooks: (urls: string[], notificationTypes?: number[]) => Promise<string[]>;
+};
+
+const vehicles = 50;
+
+/** Opens an account; without a `home`, in main. */
+export async function newAccount(stack: Stack, home?: string): Promise<Account> {
+  const operator = operatorOf(stack.baseUrl, stack.operatorKey);
+  const { id } = await operator.post<{ id: string }>('/accounts', { name: 'Bench', home });
+  const connection = await operator.post<{ id: string }>(`/accounts/${id}/connections`, {
+    provider: 'motive',
+  });
+  const key = await operator.post<{ value: string }>(`/connections/${connection.id}/ingest-keys`, {
+    name: 'bench',
+  });
+  const newToken = async () =>
+    (await operator.post<{ value: string }>(`/accounts/${id}/tokens`, { name: 'bench' })).value;
+  const token = await newToken();
+  const post = <T>(path: string, body: object, credential = token) =>
+    request<T>(stack.baseUrl + path, {
+      method: 'POST',
+      headers: { 'x-api-key': credential, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const ingest = (records: object[]) => post<{ rejected: unknown[] }>('/ingest', { records }, key.value);
+  await ingest(
+    Array.from({ length: vehicles }, (_, i) => ({
+      ...vehicle(`v${i}`, ['North', 'Reefers']),
+      vin: `1FUJGLDR5CLBP8${100 + i}`,
+    })),
+  );
+  return {
+    ...{ id, connection: connection.id, token, ingestKey: key.value, post, ingest },
+    webhooks: async (urls, notificationTypes = [1, 2]) => {
+      const ids: string[] = [];
+      const headers = { 'X-Secret': 's3cret' };
+      const webhook = { connectionIds: [connection.id], httpVerb: 'POST', headers, notificationTypes };
+      let credential = token;
+      for (const url of urls) {
+        if (ids.length % 500 === 499) credential = await newToken(); // more than one token may call
+        ids.push((await post<{ id: string }>('/webhook', { ...webhook, url }, credential)).id);
+      }
+      return ids;
+    },
+  };
+}
+
+export const vehicle = (sourceId: string, groups: string[] = []) => ({
+  ...{ kind: 'vehicle', sourceId, name: sourceId, groups },
+});
+
+export const safetyEvent = (vehicle: string, sourceId = vehicle, incidentType = 'crash') => ({
+  ...{ kind: 'safetyEvent', sourceId, vehicle, incidentTypes: [incidentType] },
+  startedAt: '2026-11-20T20:00:00Z',
+});
+
+let events = 0;
+
+/** Returns new safety events, as a connector sends them. */
+export const newEvents = (count: number) =>
+  Array.from({ length: count }, () => ({
+    ...safetyEvent(`v${events % vehicles}`, `e${events++}`, 'hard_brake'),
+    recipients: ['safety@example.com'],
+  }));
+
+/** The body of a delivery of such an event. */
+export const deliveryBody = JSON.stringify({
+  timestamp: '2026-11-20T20:00:02.114Z',
+  type: 2,
+  data: {
+    eventId: '294aeb9d-4040-5e5d-b215-b1bab9373196',
+    issuedOn: '2026-11-20T20:00:00.000Z',
+    translatedIncidentTypes: ['Harsh Braking'],
+    eventRisk: 3,
+    vehicleId: '9ad29d75-2f50-53e3-a117-0006da84a407',
+    vehicleName: 'v7',
+    vehicleVin: '1FUJGLDR5CLBP8107',
+    vehicleGroups: ['North', 'Reefers'],
+    recipients: ['safety@example.com'],
+  },
+});
+
+/** What D1 and the queue did. */
+export type Used = { read: number; written: number; ms: number; queued: number };
+
+/** A call with more deliveries leaves the rest to the consumer, which would count as its work. */
+const maxPerCall = 2000;
+
+/** Has events come in whose wake-ups are dropped, for so many webhooks. Returns what D1 did for that. */
+export async function pileUp(
+  { call }: BenchStack,
+  { post, ingestKey }: Account,
+  events: number,
+  webhooks: number,
+): Promise<Used> {
+  await call('/bench/hold?on');
+  await call('/bench/used');
+  const perCall = Math.min(250, Math.ceil(maxPerCall / webhooks));
+  for (let sent = 0; sent < events; sent += perCall)
+    await post('/bench/ingest', { records: newEvents(Math.min(perCall, events - sent)) }, ingestKey);
+  await call('/bench/hold');
+  return call<Used>('/bench/used');
+}
+
+/** Deletes webhooks and what is still due to them. */
+export async function forget({ call, fill }: BenchStack, webhooks: string[]): Promise<void> {
+  await fill(
+    1,
+    'delete from webhooks where id in (select value from json_each(?3))',
+    JSON.stringify(webhooks),
+  );
+  await fill(1, "delete from deliveries where status = 'pending'");
+  await call('/bench/hold?on');
+  await wait(500); // what the queue still holds is dropped
+  await call('/bench/hold');
+}

@@ -1,0 +1,66 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Listening, listen } from '../local/receiver.ts';
+import type { Stack } from '../local/stack.ts';
+
+/** A receiver that takes its time and keeps count. */
+export type Counter = Listening & {
+  /** Calls that got their response, those among them with a known `Delivery-Id`, and the most at once at one path. */
+  got: number;
+  repeats: number;
+  most: number;
+  /** When the first call since the last reset began, and when the last call got its response. */
+  firstAt: number | undefined;
+  lastAt: number;
+  reset: () => void;
+};
+
+/** Starts a receiver that responds to each call with 204 after `ms`. */
+export async function startCounter({ certificates }: Stack, ms = 0): Promise<Counter> {
+  const seen = new Set<string>();
+  const inFlight = new Map<string, number>();
+  const nothing = { got: 0, repeats: 0, most: 0, firstAt: undefined, lastAt: 0 };
+  const listening = await listen(certificates, 0, (request, response) => {
+    counter.firstAt ??= performance.now();
+    const { url: path = '', headers } = request;
+    const now = (inFlight.get(path) ?? 0) + 1;
+    inFlight.set(path, now);
+    counter.most = Math.max(counter.most, now);
+    request.resume().on('end', async () => {
+      if (ms > 0) await wait(ms);
+      inFlight.set(path, (inFlight.get(path) ?? 1) - 1);
+      response.writeHead(204).end();
+      counter.got++;
+      counter.lastAt = performance.now();
+      const id = String(headers['delivery-id']);
+      if (seen.has(id)) counter.repeats++;
+      seen.add(id);
+    });
+  });
+  const counter: Counter = {
+    ...{ ...listening, ...nothing },
+    reset: () => {
+      seen.clear();
+      Object.assign(counter, nothing);
+    },
+  };
+  return counter;
+}
+
+/**
+ * Returns how many calls a second get their response, until `count` have, once `start` is called. Calls that arrive while
+ * `prepare` makes the deliveries count as well.
+ */
+export async function arrivalsPerSecond(
+  counter: Counter,
+  count: number,
+  start: () => Promise<unknown>,
+  prepare: () => Promise<unknown> = async () => {},
+): Promise<number> {
+  counter.reset();
+  await prepare();
+  const began = performance.now();
+  await start();
+  for (const end = Date.now() + 300_000; counter.got - counter.repeats < count; await wait(5))
+    if (Date.now() > end) throw new Error(`${counter.got} of ${count} deliveries arrived`);
+  return count / ((counter.lastAt - began) / 1000);
+}

@@ -1,0 +1,111 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Stack, startStack } from '../local/stack.ts';
+import { request } from '../operate/client.ts';
+import { localDirectory } from '../project/paths.ts';
+import { allMet, print, type Table } from './table.ts';
+
+/** A benchmark: what it measures, and how. */
+export type Benchmark = { about: string; run: (harness: Harness) => Promise<Table[]> };
+
+export type Harness = {
+  /** Measures so little that it only shows that everything works. */
+  small: boolean;
+  /** Only what has these words in its name. */
+  only: string;
+  /** Starts a service without data. A small benchmark goes on with the one that runs, if that is the same. */
+  stack: (options?: StackOptions) => Promise<BenchStack>;
+};
+
+/** Which homes there are besides main, and whether rate limits are those of the service instead of out of reach. */
+export type StackOptions = { homes?: string[]; rateLimits?: boolean };
+
+/** The service inside the benchmarks' Worker, and what that does besides. */
+export type BenchStack = Stack & {
+  directory: string;
+  call: <T>(path: string, body?: object) => Promise<T>;
+  /** Runs SQL with `count` rows (`n.i` from 0) to insert from, some at a time. Returns the database's bytes. */
+  fill: (count: number, sql: string, ...params: unknown[]) => Promise<number>;
+  /** Measures without the log: what that costs locally says nothing about Cloudflare's network. */
+  quietly: <T>(measure: () => Promise<T>) => Promise<T>;
+};
+
+/** Runs benchmarks one after the other and prints their tables. Returns whether all bars are met. */
+export async function runBenchmarks(
+  benchmarks: { [name: string]: Benchmark },
+  { json, ...options }: { json: boolean; small: boolean; only: string },
+): Promise<boolean> {
+  let running: { key: string; stack: BenchStack } | undefined;
+  const stack: Harness['stack'] = async (wanted = {}) => {
+    const key = JSON.stringify(wanted);
+    if (options.small && running?.key === key) return running.stack;
+    await running?.stack.stop();
+    running = { key, stack: await startBenchStack(wanted) };
+    return running.stack;
+  };
+  let met = true;
+  try {
+    for (const [name, { run }] of Object.entries(benchmarks))
+      for (const table of await run({ ...options, stack })) {
+        print(name, table, json);
+        met &&= allMet(table);
+      }
+  } finally {
+    await running?.stack.stop();
+  }
+  return met;
+}
+
+async function startBenchStack({ homes = [], rateLimits = false }: StackOptions): Promise<BenchStack> {
+  const directory = join(localDirectory, 'bench');
+  rmSync(directory, { recursive: true, force: true });
+  const config = (toml: string) => withBenchWorker(rateLimits ? toml : withoutRateLimits(toml));
+  const stack = await startStack({ directory, port: 0, homes, config });
+  const call = <T>(path: string, body: object = {}) =>
+    request<T>(stack.baseUrl + path, { method: 'POST', body: JSON.stringify(body) });
+  const fill = async (count: number, sql: string, ...params: unknown[]) => {
+    const rows =
+      'with recursive n (i) as (select cast(?1 as integer) union all select i + 1 from n where i + 1 < ?2)';
+    let bytes = 0;
+    for (let from = 0; from < count; from += 10_000) {
+      const range = [from, Math.min(count, from + 10_000)];
+      const body = { sql: `${rows} ${sql}`, params: [...range, ...params] };
+      bytes = (await call<{ size_after: number }>('/bench/sql', body)).size_after;
+    }
+    return bytes;
+  };
+  const quietly = async <T>(measure: () => Promise<T>) => {
+    await call('/bench/log?off');
+    const measured = await measure();
+    await call('/bench/log');
+    return measured;
+  };
+  return { ...stack, directory, call, fill, quietly };
+}
+
+const withoutRateLimits = (toml: string) => toml.replaceAll(/limit = \d+/g, 'limit = 1000000000');
+
+/** The service's configuration with the benchmarks' Worker, and queues for the bare consumers. */
+const withBenchWorker = (toml: string) =>
+  `${toml.replace('main = "src/index.ts"', 'main = "src/dev/bench/worker.ts"')}
+[[queues.producers]]
+binding = "BARE"
+queue = "bare"
+
+[[queues.consumers]]
+queue = "bare"
+max_batch_size = 100
+max_batch_timeout = 0
+max_retries = 10
+max_concurrency = 20
+
+[[queues.producers]]
+binding = "BARE_SLOW"
+queue = "bare-slow"
+
+[[queues.consumers]]
+queue = "bare-slow"
+max_batch_size = 5
+max_batch_timeout = 0
+max_retries = 0
+`;

@@ -1,4 +1,4 @@
-import type { Database, NamedDatabase, Query } from './query.ts';
+import type { Database, NamedDatabase, Query } from './api.ts';
 import { Stopped } from './wrangler.ts';
 
 /** Where Cloudflare can create a database. It is a hint: Cloudflare picks the nearest data center with room. */

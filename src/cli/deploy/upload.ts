@@ -1,8 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import * as v from 'valibot';
+import { type Api, granted } from './api.ts';
 import type { Key } from './keys.ts';
-import { must, type Wrangler } from './wrangler.ts';
+import { must, Stopped, type Wrangler } from './wrangler.ts';
 
 /** Writes a configuration into `folder` and returns the file's path. */
 export function writeConfiguration(folder: string, configuration: object): string {
@@ -69,4 +71,43 @@ export async function upload(
   } finally {
     rmSync(secrets, { force: true });
   }
+}
+
+/**
+ * Has Cloudflare keep replicas of databases, by their ids: one in each region, or in each of the jurisdiction. Those
+ * that have them already stay as they are.
+ *
+ * @throws Stopped
+ */
+export async function replicate(api: Api, databases: string[]): Promise<void> {
+  const body = { read_replication: { mode: 'auto' } };
+  for (const database of databases)
+    await granted(
+      'Turning on read replication',
+      v.unknown(),
+      api(`/d1/database/${database}`, { method: 'PUT', body }),
+    );
+}
+
+const everyMs = 1000;
+
+/**
+ * Waits until the service responds at its new address, which takes a while after the first deploy. Returns what
+ * the service itself reports as wrong, or undefined if it is healthy.
+ *
+ * @throws Stopped when it has not responded within `patienceMs`
+ */
+export async function waitForHealth(url: string, patienceMs: number): Promise<string | undefined> {
+  for (const end = Date.now() + patienceMs; Date.now() < end; await setTimeout(everyMs)) {
+    const reply = await fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).catch(
+      () => undefined,
+    );
+    if (!reply?.headers.has('x-request-id')) continue; // a page of Cloudflare's, not the service
+    if (reply.ok) return undefined;
+    const { message } = (await reply.json()) as { message: string }; // the envelope of a failure
+    return `${reply.status} ${message}`;
+  }
+  throw new Stopped(
+    `Deployed, but ${url} does not respond yet. A new address can take some minutes. Check ${url}/health, then run it again.`,
+  );
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Found } from '../../../src/cli/deploy/account.ts';
-import type { Api } from '../../../src/cli/deploy/api.ts';
+import type { Api, Query } from '../../../src/cli/deploy/api.ts';
 import { homesToDeploy } from '../../../src/cli/deploy/homes.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
-import type { Query } from '../../../src/cli/deploy/query.ts';
 import { settingsOf } from '../../../src/cli/deploy/settings.ts';
 
 const inAccount = (name: string, jurisdiction: string | null | undefined) => ({

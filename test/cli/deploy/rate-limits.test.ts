@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { withOwnNamespaces } from '../../../src/cli/deploy/rate-limits.ts';
+import { withOwnNamespaces } from '../../../src/cli/deploy/plan.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 import { rateLimits } from '../../../src/platform/rate-limits.ts';
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
@@ -14,7 +14,7 @@ import { migrate, replicate, tryUpload, upload, waitForHealth, writeConfiguratio
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
 import { localDirectory } from './project/paths.ts';
 
-const patienceMs = 180_000;
+const healthTimeoutMs = 180_000;
 
 const settingsFile = join(localDirectory, 'deploy/settings.env');
 if (existsSync(settingsFile)) process.loadEnvFile(settingsFile);
@@ -44,7 +44,7 @@ try {
 /** The old code keeps serving while migrations apply, and until the upload is complete. */
 async function deploy(plan: Plan): Promise<void> {
   const [account, signedIn] = await Promise.all([chooseAccount(wranglerFor()), credentials(wranglerFor())]);
-  tell(`Signed in to the account ${account.name} (${account.id})`);
+  report(`Signed in to the account ${account.name} (${account.id})`);
   const wrangler = wranglerFor(account.id);
   const api = apiFor(account.id, signedIn);
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
@@ -56,28 +56,27 @@ async function deploy(plan: Plan): Promise<void> {
   if (!main.found) warn(placeWarning(main.place));
   for (const { name, found, place } of others)
     if (!found) warn(placeWarning(place, `the database of the home ${name}`));
-  const ids = await createMissing(api, plan, found, homes, tell);
+  const ids = await createMissing(api, plan, found, homes, report);
   if (!ids.homes[0]?.bucket) warn(noArchive());
-  const site = await freshSite(folder);
-  const config = writeConfiguration(folder, plan.configuration(site, ids, origin));
+  const config = writeConfiguration(folder, plan.configuration(ids, origin));
   const problem = main.found && (await misplaced(query, main.found, main.place));
   if (problem) warn(problem);
   for (const { name, database } of homes) {
     const where = homes.length > 1 ? ` in the home ${name}` : '';
     const applied = await migrate(wrangler, config, database, where);
-    tell(applied.length > 0 ? `Applied ${applied.join(', ')}${where}` : `No migrations to apply${where}`);
+    report(applied.length > 0 ? `Applied ${applied.join(', ')}${where}` : `No migrations to apply${where}`);
   }
   if (plan.replicas) {
     const databases = ids.homes.map(({ database }) => database);
     await replicate(api, databases);
-    tell(`Lists are read from replicas of the database${databases.length > 1 ? ' of each home' : ''}`);
+    report(`Lists are read from replicas of the database${databases.length > 1 ? ' of each home' : ''}`);
   }
   const { flagRefused } = await upload(wrangler, config, folder, keys);
   const secrets = keys.map(({ secret }) => secret).join(' and ');
-  tell(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
+  report(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
   if (flagRefused) warn(slowerDeliveries());
-  const unwell = await waitForHealth(origin, patienceMs);
-  tell(unwell ? `It responds, but is not healthy: ${unwell}` : 'It responds and is healthy');
+  const unwell = await waitForHealth(origin, healthTimeoutMs);
+  report(unwell ? `It responds, but is not healthy: ${unwell}` : 'It responds and is healthy');
   console.log(nextSteps(origin, folder, keys));
 }
 
@@ -85,7 +84,7 @@ async function deploy(plan: Plan): Promise<void> {
 async function rehearse(plan: Plan): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
   try {
-    const config = writeConfiguration(folder, plan.configuration(await freshSite(folder)));
+    const config = writeConfiguration(folder, plan.configuration());
     const size = await tryUpload(wranglerFor(), config);
     const main = plan.partsOf(mainHome);
     console.log(`A deploy of ${plan.worker} would
@@ -113,16 +112,7 @@ function rehearseHome({ home, partsOf }: Plan): string {
      and for the home ${home.name} the database ${database}, the bucket ${bucket} and the queues ${queues.join(', ')}: ${warning}`;
 }
 
-async function freshSite(folder: string): Promise<string> {
-  const site = join(folder, 'site');
-  rmSync(site, { recursive: true, force: true });
-  mkdirSync(site, { recursive: true });
-  const { buildSite } = await import('./site/build.ts'); // it takes a second to load
-  await buildSite(site);
-  return site;
-}
-
-function tell(line: string): void {
+function report(line: string): void {
   console.log(`✓ ${line}`);
 }
 

@@ -62,17 +62,17 @@ export async function lookUp(api: Api, plan: Plan): Promise<Found> {
   };
 }
 
-/** Creates what is missing, each home in its place, reports each thing to `tell`, and returns the ids. @throws Stopped */
+/** Creates what is missing, each home in its place, passes a line about each to `report`, and returns the ids. @throws Stopped */
 export async function createMissing(
   api: Api,
   plan: Plan,
   found: Found,
   homes: [Home, ...Home[]],
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<Ids> {
   const create = async <S extends v.GenericSchema>(what: string, schema: S, path: string, body: object) => {
     const created = await granted(`Creating the ${what}`, schema, api(path, { method: 'POST', body }));
-    tell(`Created the ${what}`);
+    report(`Created the ${what}`);
     return created;
   };
   const createNamespace = async (title: string, place: Place) => {
@@ -89,7 +89,7 @@ export async function createMissing(
     const database = home.found?.id ?? (await createDatabase(home.database, place));
     for (const queue of home.missingQueues)
       await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
-    const bucket = await ensureBucket(api, home.bucket, place, tell);
+    const bucket = await ensureBucket(api, home.bucket, place, report);
     ids.push({ name, database, bucket, jurisdiction: place.jurisdiction });
   }
   return { namespace, homes: ids };
@@ -104,7 +104,7 @@ async function ensureBucket(
   api: Api,
   name: string,
   place: Place,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<boolean> {
   const { jurisdiction, ...location } = placed(place, 'locationHint');
   // Buckets of a jurisdiction are not listed with the others: creating it again is the surest way to know.
@@ -116,14 +116,14 @@ async function ensureBucket(
   if (created.codes.includes(bucketExists)) return true;
   if (created.codes.includes(noR2)) return false;
   await granted(`Creating the bucket ${name}`, v.unknown(), created);
-  tell(`Created the bucket ${name}`);
+  report(`Created the bucket ${name}`);
   return true;
 }
 
 async function secretNames(api: Api, worker: string): Promise<string[]> {
-  const answer = await api(`/workers/scripts/${worker}/secrets`);
-  if (answer.codes.includes(noWorker)) return [];
-  return (await granted('Looking for the secrets', Secrets, answer)).map(({ name }) => name);
+  const outcome = await api(`/workers/scripts/${worker}/secrets`);
+  if (outcome.codes.includes(noWorker)) return [];
+  return (await granted('Looking for the secrets', Secrets, outcome)).map(({ name }) => name);
 }
 
 /** A home that the deployed Worker is bound to: the id of its database, and the jurisdiction of its bucket. */
@@ -156,9 +156,9 @@ const noWorker = 10_007;
 async function boundHomes(api: Api, worker: string): Promise<BoundHome[]> {
   const what = 'Looking for the homes of the Worker';
   const path = `/workers/scripts/${worker}`;
-  const answer = await api(`${path}/deployments`);
-  if (answer.codes.includes(noWorker)) return [];
-  const { deployments } = await granted(what, Deployments, answer);
+  const outcome = await api(`${path}/deployments`);
+  if (outcome.codes.includes(noWorker)) return [];
+  const { deployments } = await granted(what, Deployments, outcome);
   const homes = new Map<string, BoundHome>();
   for (const { version_id: id } of deployments[0]?.versions ?? []) {
     const { bindings } = (await granted(what, Version, api(`${path}/versions/${id}`))).resources;
@@ -178,12 +178,12 @@ const noSubdomain = 10_007;
 /** The address that the Worker has or will have: its domain, or that below the account's own. @throws Stopped */
 export async function originOf(api: Api, account: string, plan: Plan): Promise<string> {
   if (plan.origin) return plan.origin;
-  const answer = await api('/workers/subdomain');
-  if (answer.codes.includes(noSubdomain))
+  const outcome = await api('/workers/subdomain');
+  if (outcome.codes.includes(noSubdomain))
     throw new Stopped(
       'This account has no address below workers.dev yet. Deploy to a --domain, or choose one at ' +
         `https://dash.cloudflare.com/${account}/workers/onboarding, and run it again.`,
     );
-  const found = await granted('Looking for the address', v.object({ subdomain: v.string() }), answer);
+  const found = await granted('Looking for the address', v.object({ subdomain: v.string() }), outcome);
   return `https://${plan.worker}.${found.subdomain}.workers.dev`;
 }

@@ -2,12 +2,12 @@ import * as v from 'valibot';
 import { advice, must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
 /** What a call of Cloudflare's API returned: a result, or why it was refused, with Cloudflare's codes for that. */
-export type Answer = { ok: boolean; result: unknown; reason: string; codes: number[] };
+export type Outcome = { ok: boolean; result: unknown; reason: string; codes: number[] };
 
 type Call = { method?: 'POST' | 'PUT'; body?: object; headers?: { [name: string]: string } };
 
 /** Calls Cloudflare's API below an account's address. It never throws: a call that gets nowhere is refused as well. */
-export type Api = (path: string, call?: Call) => Promise<Answer>;
+export type Api = (path: string, call?: Call) => Promise<Outcome>;
 
 const Credentials = v.variant('type', [
   v.object({ type: v.picklist(['oauth', 'api_token']), token: v.string() }),
@@ -29,7 +29,7 @@ export async function credentials(wrangler: Wrangler): Promise<{ [name: string]:
     : { authorization: `Bearer ${found.token}` };
 }
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /**
  * The API for an account. Each call of it takes a fraction of a second, while wrangler takes one to start: wrangler does
@@ -43,25 +43,25 @@ export function apiFor(account: string, signedIn: { [name: string]: string }): A
         method,
         headers: { ...signedIn, ...headers, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       const { success, output } = v.safeParse(Envelope, await reply.json().catch(() => null));
-      if (!success) return refused(`Cloudflare answered with HTTP ${reply.status}`);
+      if (!success) return refused(`Cloudflare replied with HTTP ${reply.status}`);
       const { result, errors } = output;
       if (reply.ok) return { ok: true, result, reason: '', codes: [] };
-      const told = errors.map(({ code, message }) => `${message} [code: ${code}]`).join(' ');
+      const reasons = errors.map(({ code, message }) => `${message} [code: ${code}]`).join(' ');
       return refused(
-        told || `HTTP ${reply.status}`,
+        reasons || `HTTP ${reply.status}`,
         errors.map(({ code }) => code),
       );
     } catch (error) {
       const { message, cause } = error as Error; // what fetch throws
-      return refused(`Cloudflare did not answer: ${cause instanceof Error ? cause.message : message}`);
+      return refused(`Cloudflare did not respond: ${cause instanceof Error ? cause.message : message}`);
     }
   };
 }
 
-const refused = (reason: string, codes: number[] = []): Answer => ({
+const refused = (reason: string, codes: number[] = []): Outcome => ({
   ok: false,
   result: undefined,
   reason,
@@ -72,14 +72,14 @@ const refused = (reason: string, codes: number[] = []): Answer => ({
 export async function granted<Schema extends v.GenericSchema>(
   what: string,
   schema: Schema,
-  answer: Answer | Promise<Answer>,
+  outcome: Outcome | Promise<Outcome>,
 ): Promise<v.InferOutput<Schema>> {
-  const { ok, result, reason } = await answer;
+  const { ok, result, reason } = await outcome;
   if (!ok) throw new Stopped(`${what} failed: ${reason.replace(/\.?$/, '.')} ${advice(reason)}`);
   const { success, output, issues } = v.safeParse(schema, result);
   if (success) return output;
   throw new Stopped(
-    `${what} failed: Cloudflare's answer is not as expected, ${v.getDotPath(issues[0]) ?? 'all of it'}.`,
+    `${what} failed: Cloudflare's reply is not what was expected, ${v.getDotPath(issues[0]) ?? 'all of it'}.`,
   );
 }
 
@@ -119,7 +119,7 @@ const Results = v.pipe(
   v.minLength(1),
 );
 
-/** Returns what asks a database for names, and which region answers. `what` says what a failure is of. */
+/** Returns what asks a database for names, and in which region it runs. `what` says what a failure is of. */
 export const queryIn =
   (api: Api): Query =>
   async (what, { id }, sql) => {

@@ -5,7 +5,7 @@ import { parse } from 'smol-toml';
 import * as v from 'valibot';
 import { mainHome } from '../../platform/homes/names.ts';
 import { bindingOf, withHomes } from '../project/homes.ts';
-import { root } from '../project/paths.ts';
+import { root, siteDirectory } from '../project/paths.ts';
 import type { NamedDatabase } from './api.ts';
 import type { Place } from './place.ts';
 import type { Settings } from './settings.ts';
@@ -54,7 +54,7 @@ export type Plan = {
    * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
    * the Worker makes no links to itself.
    */
-  configuration: (site: string, ids?: Ids, origin?: string) => object;
+  configuration: (ids?: Ids, origin?: string) => object;
 };
 
 const Named = v.looseObject({ queue: v.string(), dead_letter_queue: v.optional(v.string()) });
@@ -126,7 +126,7 @@ export function planOf(settings: Settings): Plan {
     emailFrom: settings.emailFrom,
     replicas: settings.replicas ?? false,
     origin: settings.domain && `https://${settings.domain}`,
-    configuration: (site, ids, origin) => {
+    configuration: (ids, origin) => {
       const homes = ids?.homes.map(({ name }) => name) ?? (home ? [home.name] : []);
       const { d1_databases, r2_buckets, queues } = tomlWith(homes.filter((name) => name !== mainHome));
       const idsOf = (binding: string, ofMain: { binding: string }) =>
@@ -157,7 +157,7 @@ export function planOf(settings: Settings): Plan {
           dataset: named(entry.dataset).replaceAll('-', '_'),
         })),
         send_email: settings.emailFrom ? toml.send_email : [],
-        assets: { ...toml.assets, directory: site },
+        assets: { ...toml.assets, directory: siteDirectory },
         ratelimits: withOwnNamespaces(worker, toml.ratelimits),
         vars: {
           ...toml.vars,

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import * as v from 'valibot';
 import { type Api, granted } from './api.ts';
 import type { Key } from './keys.ts';
@@ -95,10 +95,10 @@ const everyMs = 1000;
  * Waits until the service responds at its new address, which takes a while after the first deploy. Returns what
  * the service itself reports as wrong, or undefined if it is healthy.
  *
- * @throws Stopped when it has not responded within `patienceMs`
+ * @throws Stopped when it has not responded within `timeoutMs`
  */
-export async function waitForHealth(url: string, patienceMs: number): Promise<string | undefined> {
-  for (const end = Date.now() + patienceMs; Date.now() < end; await setTimeout(everyMs)) {
+export async function waitForHealth(url: string, timeoutMs: number): Promise<string | undefined> {
+  for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(everyMs)) {
     const reply = await fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).catch(
       () => undefined,
     );

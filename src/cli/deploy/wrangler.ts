@@ -29,8 +29,8 @@ export async function must(
 
 /** Returns why wrangler failed, in one line. */
 function reasonOf({ text }: WranglerOutput): string {
-  const told = text.slice(text.lastIndexOf('[ERROR]') + 1).replace(/^ERROR\]/, '');
-  const [reason = ''] = told.split(/If you think this is a bug|🪵|Logs were written/);
+  const message = text.slice(text.lastIndexOf('[ERROR]') + 1).replace(/^ERROR\]/, '');
+  const [reason = ''] = message.split(/If you think this is a bug|🪵|Logs were written/);
   const line = reason.replace(/\s+/g, ' ').trim().slice(0, 400);
   return line.endsWith('.') ? line : `${line}.`;
 }

@@ -82,25 +82,25 @@ describe('a call that fails', () => {
       'Give the API token the permissions',
     ],
     [
-      'is told from a page',
+      'is told apart from a page',
       502,
       '<html>Bad gateway</html>',
-      'Creating it failed: Cloudflare answered with HTTP 502.',
+      'Creating it failed: Cloudflare replied with HTTP 502.',
     ],
   ])('%s', async (_, status, body, words) => {
     await expect(failure(says(status, body))).rejects.toThrow(words);
   });
 
-  it('says what is not as expected in an answer', async () => {
+  it('says what is not as expected in a reply', async () => {
     answer = says(200, { result: { name: 1 }, errors: [] });
     await expect(granted('Looking', v.object({ name: v.string() }), api()('/x'))).rejects.toThrow(
-      "Looking failed: Cloudflare's answer is not as expected, name.",
+      "Looking failed: Cloudflare's reply is not what was expected, name.",
     );
   });
 
-  it('says so when nobody answers', async () => {
+  it('says so when nobody responds', async () => {
     await expect(failure((request) => void request.destroy())).rejects.toThrow(
-      /^Creating it failed: Cloudflare did not answer: .+\. Fix that, or wait a moment, and run it again/,
+      /^Creating it failed: Cloudflare did not respond: .+\. Fix that, or wait a moment, and run it again/,
     );
   });
 });

@@ -15,8 +15,6 @@ export type Cloudflare = {
   workers: Map<string, Worker>;
   /** The requests, in order, as `METHOD path` with `:id` for ids. */
   calls: string[];
-  /** Ids of other accounts that the credentials can use. */
-  others: string[];
   /** The one of `calls` that gets a 500. */
   broken?: string;
   /** A database in which migrations fail, by its name. */
@@ -63,7 +61,6 @@ export function newAccount(): Cloudflare {
     queues: [],
     workers: new Map(),
     calls: [],
-    others: [],
     api,
   };
   api.use(async (c, next) => {
@@ -89,17 +86,12 @@ function page<T>(c: Context, list: T[]): T[] {
   return list.slice((Number(c.req.query('page') ?? 1) - 1) * size).slice(0, size);
 }
 
-function people(api: Hono, { id, others }: Cloudflare): void {
-  const accounts = () => [{ id, name: 'Acme' }, ...others.map((id) => ({ id, name: 'Another' }))];
+function people(api: Hono, { id }: Cloudflare): void {
+  const account = { id, name: 'Acme' };
   api.get('/user/tokens/verify', (c) => answer(c, { status: 'active' }));
   api.get('/user', (c) => answer(c, { email: 'ann@example.com' }));
-  api.get('/accounts', (c) => answer(c, accounts()));
-  api.get('/memberships', (c) =>
-    answer(
-      c,
-      accounts().map((account) => ({ account })),
-    ),
-  );
+  api.get('/accounts', (c) => answer(c, [account]));
+  api.get('/memberships', (c) => answer(c, [{ account }]));
 }
 
 function databases(account: Cloudflare): Hono {

@@ -21,7 +21,7 @@ import { tripListPages } from './fleet/trips.tsx';
 import { vehiclePage } from './fleet/vehicle.tsx';
 import { vehicleListPages } from './fleet/vehicles.tsx';
 import { overviewPages } from './overview/overview.tsx';
-import { withinRights } from './session/rights.ts';
+import { linkTo, needs, withinRights } from './session/rights.ts';
 import { sameOriginOnly } from './session/same-origin.ts';
 import { signedIn } from './session/session.ts';
 import { tickRoutes } from './session/tick.ts';
@@ -105,7 +105,7 @@ export const portalRoutes = new Hono<App>()
   .route('/', webhookActions)
   .route('/', replayPages)
   .route('/', deliveryPages)
-  .get('/settings', (c) => seeOther(c, '/portal/settings/tokens'))
+  .get('/settings', needs('viewer'), (c) => seeOther(c, '/portal/settings/tokens'))
   .route('/', tokenPages)
   .route('/', peoplePages)
   .route('/', personRolePages)
@@ -118,3 +118,4 @@ export const portalRoutes = new Hono<App>()
   });
 
 portalRoutes.onError(renderFailurePage);
+linkTo(portalRoutes);

@@ -9,6 +9,7 @@ import { Around, eventsAround, pointsOf } from '../events/around.tsx';
 import { WhoWasTold } from '../events/notified.tsx';
 import { type Trip, tripAt } from '../fleet/trip-at.ts';
 import { endsOf, wayOf } from '../fleet/way.ts';
+import { needs } from '../session/rights.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
@@ -22,7 +23,7 @@ import { Report } from './accident-report.tsx';
 import { type Accident, AccidentState } from './accident-state.tsx';
 
 /** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
-export const accidentPage = new Hono<App>().get('/accidents/:eventId', detail);
+export const accidentPage = new Hono<App>().get('/accidents/:eventId', needs('viewer'), detail);
 
 async function detail(c: Context) {
   const id = c.req.param('eventId')?.toLowerCase() ?? '';

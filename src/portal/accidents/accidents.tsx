@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { accidentsWithVehicles, readNamed } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { needs } from '../session/rights.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
@@ -12,7 +13,7 @@ import { Time } from '../ui/time.tsx';
 import { type Accident, AccidentState } from './accident-state.tsx';
 
 /** The accidents of the account by their state, newest first. */
-export const accidentPages = new Hono<App>().get('/accidents', list);
+export const accidentPages = new Hono<App>().get('/accidents', needs('viewer'), list);
 
 const path = '/portal/accidents';
 

@@ -10,6 +10,7 @@ import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../provider
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummary } from '../../providers/status.ts';
 import { limitActions } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
 import { errorsOfForm, Field, LinkButton, Submit } from '../ui/forms.tsx';
@@ -21,16 +22,20 @@ import { connectionsPath, nameOf } from './connections.tsx';
 
 /** What can be done with a connection that pulls. Each action says what has come of it. */
 export const connectionActions = new Hono<App>()
-  .post('/connections/:id/pull', limitActions, (c) => act(c, pullNow, 'is being pulled now.'))
-  .post('/connections/:id/pause', (c) =>
+  .post('/connections/:id/pull', needs('member'), limitActions, (c) =>
+    act(c, pullNow, 'is being pulled now.'),
+  )
+  .post('/connections/:id/pause', needs('member'), (c) =>
     act(c, pausePull, 'is paused. Nothing more is pulled until it is resumed.'),
   )
-  .post('/connections/:id/resume', (c) => act(c, resumePull, 'is pulled again, from where it stopped.'))
-  .post('/connections/:id/webhook-secret', saveSecret)
-  .get('/connections/:id/credential', (c) => showCredential(c))
-  .post('/connections/:id/credential', limitActions, saveCredential)
-  .get('/connections/:id/remove', (c) => showRemoval(c))
-  .post('/connections/:id/remove', remove);
+  .post('/connections/:id/resume', needs('member'), (c) =>
+    act(c, resumePull, 'is pulled again, from where it stopped.'),
+  )
+  .post('/connections/:id/webhook-secret', needs('member'), saveSecret)
+  .get('/connections/:id/credential', needs('member'), (c) => showCredential(c))
+  .post('/connections/:id/credential', needs('member'), limitActions, saveCredential)
+  .get('/connections/:id/remove', needs('member'), (c) => showRemoval(c))
+  .post('/connections/:id/remove', needs('member'), remove);
 
 type Pulled = { connection: Connection; pull: PullSummary; connector: Connector; path: string };
 

@@ -8,6 +8,7 @@ import type { Connector } from '../../providers/connector.ts';
 import { type Draft, openDraft, sealDraft } from '../../providers/draft.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { limitActions } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, type SentForm, submit } from '../ui/form.ts';
 import { errorsOfForm } from '../ui/forms.tsx';
@@ -18,8 +19,8 @@ import { connectionsPath } from './connections.tsx';
 
 /** Adding a connection: choose the provider, test its credential, name it. Nothing is saved before the end. */
 export const connectionAddPages = new Hono<App>()
-  .get('/connections/new', (c) => show(c, {}))
-  .post('/connections/new', limitActions, take);
+  .get('/connections/new', needs('member'), (c) => show(c, {}))
+  .post('/connections/new', needs('member'), limitActions, take);
 
 const maxAddress = 500;
 

@@ -10,6 +10,7 @@ import { config } from '../../platform/config.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
+import { needs } from '../session/rights.ts';
 import { Allowed } from '../ui/allowed.tsx';
 import { Columns } from '../ui/chart.tsx';
 import type { FormProblem } from '../ui/form.ts';
@@ -26,7 +27,9 @@ import { ProviderWebhook } from './connection-webhook.tsx';
 import { connectionsPath, nameOf, upTo } from './connections.tsx';
 
 /** A connection: how it does, and what it has brought in. */
-export const connectionPage = new Hono<App>().get('/connections/:id', (c) => showConnection(c));
+export const connectionPage = new Hono<App>().get('/connections/:id', needs('viewer'), (c) =>
+  showConnection(c),
+);
 
 /**
  * The page of the connection that the path names; `problem` is what is wrong with the secret of its provider's webhook.

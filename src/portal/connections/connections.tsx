@@ -8,6 +8,7 @@ import { type Connection, sliceConnections } from '../../fleet/connections.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
 import { type PullSummary, pullSummaries } from '../../providers/status.ts';
+import { needs } from '../session/rights.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
@@ -16,7 +17,7 @@ import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './connection-health.tsx';
 
 /** The account's connections. */
-export const connectionPages = new Hono<App>().get('/connections', list);
+export const connectionPages = new Hono<App>().get('/connections', needs('viewer'), list);
 
 export const connectionsPath = '/portal/connections';
 

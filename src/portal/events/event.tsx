@@ -6,6 +6,7 @@ import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { TripLink } from '../fleet/trip-table.tsx';
+import { needs } from '../session/rights.ts';
 import { page } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
 import { FullPlace, PlaceMap } from '../ui/map.tsx';
@@ -18,7 +19,7 @@ import { Around, eventsAround, pointsOf } from './around.tsx';
 import { WhoWasTold } from './notified.tsx';
 
 /** One safety event: where, how fast, who drove, in whose words, and who was told. */
-export const eventPage = new Hono<App>().get('/events/:id', detail);
+export const eventPage = new Hono<App>().get('/events/:id', needs('viewer'), detail);
 
 async function detail(c: Context) {
   const id = c.req.param('id')?.toLowerCase() ?? '';

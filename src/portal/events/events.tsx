@@ -5,6 +5,7 @@ import { eventsWithDrivers, readNamed } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { seeOther } from '../../platform/http/context.ts';
 import { limitActions } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { daysInWords } from '../ui/days.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
@@ -15,7 +16,9 @@ import { EventTable } from './event-table.tsx';
 import { eventsCsv } from './events-csv.ts';
 
 /** The safety events of all connections, newest first, and the same as a file. */
-export const eventPages = new Hono<App>().get('/events', list).get('/events.csv', limitActions, file);
+export const eventPages = new Hono<App>()
+  .get('/events', needs('viewer'), list)
+  .get('/events.csv', needs('viewer'), limitActions, file);
 
 const path = '/portal/events';
 const perPage = '50';

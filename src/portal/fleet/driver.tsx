@@ -4,6 +4,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { drivers } from '../../fleet/lists/drivers.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { needs } from '../session/rights.ts';
 import { page } from '../ui/layout.tsx';
 import { PlaceMap } from '../ui/map.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
@@ -13,7 +14,7 @@ import { HistoryPanels, readHistory } from './history.tsx';
 import { eventPoints } from './vehicle.tsx';
 
 /** One driver: how to reach them, and what they did in the last 30 days. */
-export const driverPage = new Hono<App>().get('/drivers/:id', detail);
+export const driverPage = new Hono<App>().get('/drivers/:id', needs('viewer'), detail);
 
 async function detail(c: Context) {
   const id = c.req.param('id')?.toLowerCase() ?? '';

@@ -2,8 +2,10 @@ import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import { findByName } from '../../fleet/by-name.ts';
 import { type FoundKind, findAny } from '../../fleet/find-any.ts';
-import { type App, type Context, seeOther } from '../../platform/http/context.ts';
-import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { seeOther } from '../../platform/http/redirect.ts';
+import { webhookOfDelivery } from '../../webhooks/deliveries/webhook-of.ts';
+import { needs } from '../session/rights.ts';
 import { Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
@@ -11,7 +13,7 @@ import { typedIn } from './by-name.tsx';
 import { DriverTable, driverPath, VehicleTable, vehiclePath } from './fleet-tables.tsx';
 
 /** Finds what somebody has an id or a name of. What is the only one is shown at once. */
-export const searchPages = new Hono<App>().get('/search', search);
+export const searchPages = new Hono<App>().get('/search', needs('viewer'), search);
 
 /** How many vehicles and drivers a search lists at most. */
 export const maxFound = 20;

@@ -5,6 +5,7 @@ import { trips } from '../../fleet/lists/trips.ts';
 import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { needs } from '../session/rights.ts';
 import { page } from '../ui/layout.tsx';
 import { type Place, PlaceMap, placeName } from '../ui/map.tsx';
 import { Empty, Facts, Panel } from '../ui/parts.tsx';
@@ -18,7 +19,7 @@ import { eventPoints } from './vehicle.tsx';
 import { endsOf, wayOf } from './way.ts';
 
 /** One trip: from where to where, and what happened on the way. */
-export const tripPage = new Hono<App>().get('/trips/:id', detail);
+export const tripPage = new Hono<App>().get('/trips/:id', needs('viewer'), detail);
 
 /** How many events of its vehicle are read at most, the first ones. */
 export const maxTripEvents = 200;

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import { namesOf, readNamed, tripsWithDrivers } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { needs } from '../session/rights.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
@@ -10,7 +11,7 @@ import { driverPath, vehiclePath } from './fleet-tables.tsx';
 import { TripTable } from './trip-table.tsx';
 
 /** The trips of the account, or of one of its vehicles or drivers, newest first. */
-export const tripListPages = new Hono<App>().get('/trips', list);
+export const tripListPages = new Hono<App>().get('/trips', needs('viewer'), list);
 
 const path = '/portal/trips';
 

@@ -4,6 +4,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { needs } from '../session/rights.ts';
 import { page } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint, PlaceMap } from '../ui/map.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
@@ -14,7 +15,7 @@ import { modelOf } from './fleet-tables.tsx';
 import { type History, HistoryPanels, readHistory } from './history.tsx';
 
 /** One vehicle: what it is, where it was last seen, and what it did in the last 30 days. */
-export const vehiclePage = new Hono<App>().get('/vehicles/:id', detail);
+export const vehiclePage = new Hono<App>().get('/vehicles/:id', needs('viewer'), detail);
 
 async function detail(c: Context) {
   const id = c.req.param('id')?.toLowerCase() ?? '';

@@ -1,11 +1,12 @@
 import { Hono } from 'hono';
 import { findByName, listByName } from '../../fleet/by-name.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { needs } from '../session/rights.ts';
 import { afterIn, pageByName, perPage, typedIn } from './by-name.tsx';
 import { VehicleTable } from './fleet-tables.tsx';
 
 /** The vehicles of the account by name. */
-export const vehicleListPages = new Hono<App>().get('/vehicles', list);
+export const vehicleListPages = new Hono<App>().get('/vehicles', needs('viewer'), list);
 
 async function list(c: Context) {
   const q = typedIn(c);

@@ -2,7 +2,8 @@ import { Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { Span } from '../../fleet/trends/read.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/context.ts';
+import { seeOther } from '../../platform/http/redirect.ts';
+import { needs } from '../session/rights.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
 import { Ago, beginningOfDay, longDay } from '../ui/time.tsx';
@@ -14,7 +15,9 @@ import { Affected, IncidentTypes } from './tables.tsx';
 import { Trend } from './trend.tsx';
 
 /** What needs somebody, how the fleet does, and what came in last; for a new account, what to do next. */
-export const overviewPages = new Hono<App>().get('/', overview).post('/setup/hide', hideSetup);
+export const overviewPages = new Hono<App>()
+  .get('/', needs('viewer'), overview)
+  .post('/setup/hide', needs('viewer'), hideSetup);
 
 /** Spans that can be compared with as much time before. */
 const spans = [7, 30, 90];

@@ -8,6 +8,7 @@ import { keptMs as changesKeptMs } from '../../fleet/changes/prune.ts';
 import { config } from '../../platform/config.ts';
 import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { needs } from '../session/rights.ts';
 import { aRole } from '../ui/allowed.tsx';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
@@ -18,8 +19,8 @@ import { isTimeZone, zoneName } from '../ui/time.tsx';
 
 /** Settings, Account: what the account is, and what is for the person who is signed in alone. */
 export const accountPages = new Hono<App>()
-  .get('/settings/account', (c) => show(c))
-  .post('/settings/account', save);
+  .get('/settings/account', needs('viewer'), (c) => show(c))
+  .post('/settings/account', needs('viewer'), save);
 
 const path = '/portal/settings/account';
 

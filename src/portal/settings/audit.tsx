@@ -3,12 +3,13 @@ import { type Entry, listAudit } from '../../accounts/audit/list.ts';
 import { auditDays } from '../../accounts/audit/prune.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { needs } from '../session/rights.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty, Pager, Panel, Table } from '../ui/parts.tsx';
 import { Time } from '../ui/time.tsx';
 
 /** Settings, Audit log: who changed what in the account. */
-export const auditPages = new Hono<App>().get('/settings/audit', list);
+export const auditPages = new Hono<App>().get('/settings/audit', needs('viewer'), list);
 
 const path = '/portal/settings/audit';
 const pageSize = 100;

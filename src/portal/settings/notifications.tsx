@@ -3,6 +3,7 @@ import { setAlerts } from '../../accounts/people.ts';
 import { config } from '../../platform/config.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
+import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
 import { readForm } from '../ui/form.ts';
 import { Choice, Submit } from '../ui/forms.tsx';
@@ -11,8 +12,8 @@ import { Note, Panel } from '../ui/parts.tsx';
 
 /** Settings, Notifications: which emails the person who is signed in gets. */
 export const notificationPages = new Hono<App>()
-  .get('/settings/notifications', show)
-  .post('/settings/notifications', save);
+  .get('/settings/notifications', needs('viewer'), show)
+  .post('/settings/notifications', needs('viewer'), save);
 
 const path = '/portal/settings/notifications';
 

@@ -14,6 +14,7 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { limitActions } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in-email.ts';
 import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
 import { done } from '../ui/flash.ts';
@@ -26,10 +27,10 @@ import { Ago, Day } from '../ui/time.tsx';
 
 /** Settings, People: who can sign in to the portal, and what they may do there. */
 export const peoplePages = new Hono<App>()
-  .get('/settings/people', (c) => list(c, { email: '', role: 'member' }))
-  .post('/settings/people', limitActions, sendInvitation)
-  .get('/settings/people/:id/remove', confirmRemove)
-  .post('/settings/people/:id/remove', remove);
+  .get('/settings/people', needs('viewer'), (c) => list(c, { email: '', role: 'member' }))
+  .post('/settings/people', needs('admin'), limitActions, sendInvitation)
+  .get('/settings/people/:id/remove', needs('admin'), confirmRemove)
+  .post('/settings/people/:id/remove', needs('admin'), remove);
 
 export const peoplePath = '/portal/settings/people';
 const pageSize = 100;

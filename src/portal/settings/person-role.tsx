@@ -4,6 +4,7 @@ import { type PortalUser, setRole } from '../../accounts/people.ts';
 import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { roles } from '../../platform/roles.ts';
+import { needs } from '../session/rights.ts';
 import { aRole, roleNames } from '../ui/allowed.tsx';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
@@ -13,11 +14,11 @@ import { peoplePath, requirePerson, roleNotes } from './people.tsx';
 
 /** Settings, People: what somebody may do. */
 export const personRolePages = new Hono<App>()
-  .get('/settings/people/:id/role', async (c) => {
+  .get('/settings/people/:id/role', needs('admin'), async (c) => {
     const person = await requirePerson(c);
     return form(c, person, person.role);
   })
-  .post('/settings/people/:id/role', change);
+  .post('/settings/people/:id/role', needs('admin'), change);
 
 function form(c: Context, { email }: PortalUser, chosen: string, problem?: FormProblem) {
   const error = errorOf(errorsOfForm(problem, 'role'), 'role');

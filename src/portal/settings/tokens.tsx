@@ -6,6 +6,7 @@ import { Name, parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
 import { limitActions } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
@@ -16,10 +17,10 @@ import { expiresSoon, NewTokenNote, TokenTable } from './token-parts.tsx';
 
 /** Settings, API Tokens. */
 export const tokenPages = new Hono<App>()
-  .get('/settings/tokens', (c) => list(c, { draft: fresh }))
-  .post('/settings/tokens', limitActions, generate)
-  .get('/settings/tokens/:id/revoke', confirmRevoke)
-  .post('/settings/tokens/:id/revoke', revoke);
+  .get('/settings/tokens', needs('viewer'), (c) => list(c, { draft: fresh }))
+  .post('/settings/tokens', needs('admin'), limitActions, generate)
+  .get('/settings/tokens/:id/revoke', needs('admin'), confirmRevoke)
+  .post('/settings/tokens/:id/revoke', needs('admin'), revoke);
 
 const path = '/portal/settings/tokens';
 const pageSize = 100;

@@ -9,6 +9,8 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { seeOther } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
 import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.ts';
+import { seeOther } from '../../platform/http/redirect.ts';
+import { needs } from '../session/rights.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { done } from '../ui/flash.ts';
 import { readForm } from '../ui/form.ts';
@@ -25,8 +27,8 @@ export const signInPages = new Hono<App>()
 
 /** Signing out, for people who are signed in. */
 export const signOutActions = new Hono<App>()
-  .post('/sign-out', (c) => endSession(c, false))
-  .post('/sign-out-everywhere', (c) => endSession(c, true));
+  .post('/sign-out', needs('viewer'), (c) => endSession(c, false))
+  .post('/sign-out-everywhere', needs('viewer'), (c) => endSession(c, true));
 
 type Problems = { email?: string; wrong?: string; link?: string };
 

@@ -12,6 +12,7 @@ import { replayOne } from '../../webhooks/deliveries/replay.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
 import { limitActions } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { Status } from '../ui/delivery-state.tsx';
 import { done } from '../ui/flash.ts';
 import { PostButton } from '../ui/forms.tsx';
@@ -25,8 +26,8 @@ import { titleOf } from './webhook-words.ts';
 
 /** One delivery, with its payload and each of its attempts. */
 export const deliveryPages = new Hono<App>()
-  .get('/webhooks/:id/deliveries/:deliveryId', detail)
-  .post('/webhooks/:id/deliveries/:deliveryId/replay', limitActions, replayDelivery);
+  .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), detail)
+  .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, replayDelivery);
 
 async function detail(c: Context) {
   const delivery = await requireDelivery(c);

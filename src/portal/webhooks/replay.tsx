@@ -7,6 +7,7 @@ import { replay } from '../../webhooks/deliveries/replay.ts';
 import { countReplayable, replayableMs } from '../../webhooks/deliveries/replayable.ts';
 import type { StoredWebhook } from '../../webhooks/service.ts';
 import { limitActions } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Field, Problem, Select, Submit } from '../ui/forms.tsx';
@@ -22,8 +23,8 @@ import { pathOf, titleOf } from './webhook-words.ts';
 
 /** Replaying a webhook's deliveries, with a count before it starts, which costs as much as an action. */
 export const replayPages = new Hono<App>()
-  .get('/webhooks/:id/replay', limitActions, countFirst)
-  .post('/webhooks/:id/replay', limitActions, replayPart);
+  .get('/webhooks/:id/replay', needs('member'), limitActions, countFirst)
+  .post('/webhooks/:id/replay', needs('member'), limitActions, replayPart);
 
 /** Counts what the form's fields select, and asks. After a part has been replayed, it tells of that and the rest. */
 async function countFirst(c: Context) {

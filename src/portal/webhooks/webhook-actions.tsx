@@ -7,6 +7,7 @@ import { replaySome } from '../../webhooks/deliveries/replay.ts';
 import { deleteWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import { limitActions } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
 import { readForm } from '../ui/form.ts';
 import { Confirm } from '../ui/forms.tsx';
@@ -18,11 +19,11 @@ import { pathOf, titleOf, typesOf } from './webhook-words.ts';
 
 /** What can be done with a webhook besides editing it. Each says what has come of it. */
 export const webhookActions = new Hono<App>()
-  .get('/webhooks/:id/delete', confirmDelete)
-  .post('/webhooks/:id/delete', remove)
-  .post('/webhooks/:id/test-event', limitActions, sendEvent)
-  .post('/webhooks/:id/test-accident', limitActions, sendAccident)
-  .post('/webhooks/:id/replay-selected', limitActions, replaySelected);
+  .get('/webhooks/:id/delete', needs('member'), confirmDelete)
+  .post('/webhooks/:id/delete', needs('member'), remove)
+  .post('/webhooks/:id/test-event', needs('member'), limitActions, sendEvent)
+  .post('/webhooks/:id/test-accident', needs('member'), limitActions, sendAccident)
+  .post('/webhooks/:id/replay-selected', needs('member'), limitActions, replaySelected);
 
 async function confirmDelete(c: Context) {
   const webhook = await requireWebhook(c);

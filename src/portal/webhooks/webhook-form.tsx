@@ -8,6 +8,7 @@ import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../../webhooks/service.ts';
 import { tryReceiver } from '../../webhooks/simulate.ts';
 import { limitAction } from '../session/action-limit.ts';
+import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
 import { readForm, submit } from '../ui/form.ts';
 import { page } from '../ui/layout.tsx';
@@ -21,10 +22,10 @@ import { pathOf, titleOf } from './webhook-words.ts';
 
 /** Adding and editing a webhook, with the checks of the API. */
 export const webhookForms = new Hono<App>()
-  .get('/webhooks/new', add)
-  .post('/webhooks/new', async (c) => take(c, undefined))
-  .get('/webhooks/:id/edit', edit)
-  .post('/webhooks/:id/edit', async (c) => take(c, await requireWebhook(c)));
+  .get('/webhooks/new', needs('member'), add)
+  .post('/webhooks/new', needs('member'), async (c) => take(c, undefined))
+  .get('/webhooks/:id/edit', needs('member'), edit)
+  .post('/webhooks/:id/edit', needs('member'), async (c) => take(c, await requireWebhook(c)));
 
 /** What the form of a webhook that is yet to be created has shown of it. */
 const nothing: WebhookFields = {

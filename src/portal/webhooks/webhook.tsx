@@ -8,6 +8,7 @@ import { percentile } from '../../webhooks/deliveries/latency.ts';
 import { circuitAfter, circuitLongestMs, retries } from '../../webhooks/deliveries/policy.ts';
 import { EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
+import { needs } from '../session/rights.ts';
 import { Allowed } from '../ui/allowed.tsx';
 import { LinkButton, PostButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -22,7 +23,7 @@ import { capital, listed, pathOf, titleOf, typesOf } from './webhook-words.ts';
 import { percent } from './webhooks.tsx';
 
 /** One webhook with its deliveries. */
-export const webhookPages = new Hono<App>().get('/webhooks/:id', detail);
+export const webhookPages = new Hono<App>().get('/webhooks/:id', needs('viewer'), detail);
 
 const pageSize = 20;
 

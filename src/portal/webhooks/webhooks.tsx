@@ -4,6 +4,7 @@ import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
 import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
 import { addTallies, type HourTally, noTally, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/deliveries/latency.ts';
+import { needs } from '../session/rights.ts';
 import { webhookVersion } from '../session/version.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
@@ -13,7 +14,7 @@ import { Health, rankOf } from './receiver.tsx';
 import { pathOf, titleOf } from './webhook-words.ts';
 
 /** The account's webhooks, and how their deliveries went. */
-export const webhookListPages = new Hono<App>().get('/webhooks', list);
+export const webhookListPages = new Hono<App>().get('/webhooks', needs('viewer'), list);
 
 const pageSize = 50;
 

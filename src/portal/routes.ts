@@ -7,9 +7,9 @@ import type { App, Context } from '../platform/http/context.ts';
 import { allowedMethods, seeOther } from '../platform/http/context.ts';
 import { accidentPage } from './accidents/accident.tsx';
 import { accidentPages } from './accidents/accidents.tsx';
+import { connectionActions } from './connections/actions.tsx';
+import { connectionAddPages } from './connections/add.tsx';
 import { connectionPage } from './connections/connection.tsx';
-import { connectionActions } from './connections/connection-actions.tsx';
-import { connectionAddPages } from './connections/connection-add.tsx';
 import { connectionPages } from './connections/connections.tsx';
 import { eventPage } from './events/event.tsx';
 import { eventPages } from './events/events.tsx';
@@ -33,11 +33,11 @@ import { personRolePages } from './settings/person-role.tsx';
 import { tokenPages } from './settings/tokens.tsx';
 import { signInPages, signOutActions } from './sign-in/sign-in.tsx';
 import { renderFailurePage } from './ui/failures.tsx';
+import { webhookActions } from './webhooks/actions.tsx';
 import { deliveryPages } from './webhooks/delivery.tsx';
+import { webhookForms } from './webhooks/form.tsx';
 import { replayPages } from './webhooks/replay.tsx';
 import { webhookPages } from './webhooks/webhook.tsx';
-import { webhookActions } from './webhooks/webhook-actions.tsx';
-import { webhookForms } from './webhooks/webhook-form.tsx';
 import { webhookListPages } from './webhooks/webhooks.tsx';
 
 /** A webhook's form with 1,000 connections and 8 KiB of headers has about half of this. */

@@ -18,9 +18,9 @@ import { Panel } from '../ui/parts.tsx';
 import { timeIn } from '../ui/record-paths.ts';
 import { Ago, FullTime } from '../ui/time.tsx';
 import { AccidentFacts } from './accident-facts.tsx';
-import { Levels } from './accident-levels.tsx';
 import { Report } from './accident-report.tsx';
 import { type Accident, AccidentState } from './accident-state.tsx';
+import { Levels } from './levels.tsx';
 
 /** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
 export const accidentPage = new Hono<App>().get('/accidents/:eventId', needs('viewer'), detail);

@@ -20,11 +20,11 @@ import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
 import { Facts, Note, Panel, Table } from '../ui/parts.tsx';
 import { Ago, Time } from '../ui/time.tsx';
-import { Feeds } from './connection-feeds.tsx';
-import { credentialLabel, Health, healthOf } from './connection-health.tsx';
 import { Refusals, Unmapped } from './connection-refusals.tsx';
 import { ProviderWebhook } from './connection-webhook.tsx';
 import { connectionsPath, nameOf, upTo } from './connections.tsx';
+import { credentialLabel, Health, healthOf } from './health.tsx';
+import { Feeds } from './pull.tsx';
 
 /** A connection: how it does, and what it has brought in. */
 export const connectionPage = new Hono<App>().get('/connections/:id', needs('viewer'), (c) =>

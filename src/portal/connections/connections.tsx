@@ -14,7 +14,7 @@ import { page } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
 import { Empty, Pager, Panel, Table } from '../ui/parts.tsx';
 import { Ago } from '../ui/time.tsx';
-import { type ConnectionHealth, credentialLabel, Health, healthOf } from './connection-health.tsx';
+import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
 
 /** The account's connections. */
 export const connectionPages = new Hono<App>().get('/connections', needs('viewer'), list);

@@ -1,12 +1,12 @@
 import type { Child } from 'hono/jsx';
 import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { speedOf } from '../ui/format.ts';
 import type { MapPoint } from '../ui/map.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { eventPath } from '../ui/record-paths.ts';
 import { Risk } from '../ui/states.tsx';
 import { Clock } from '../ui/time.tsx';
-import { speedOf } from '../ui/units.ts';
 
 /** How long before and after a moment the events of its vehicle are shown, in milliseconds; and how many at most. */
 export const aroundMs = 3 * 3_600_000;

@@ -5,7 +5,7 @@ import type { FieldError } from '../../platform/errors.ts';
 import { daysInWords, isDay } from '../ui/days.ts';
 import { Field, Select, Submit } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { type Asked, type EventFilters, queryWith } from './event-filters.ts';
+import { type Asked, type EventFilters, queryWith } from './filters.tsx';
 
 type Props = { asked: Asked; connections: Connection[]; matched: Matched };
 

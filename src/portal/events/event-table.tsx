@@ -1,10 +1,10 @@
 import type { NamedEvent } from '../../fleet/named.ts';
 import { dayName } from '../ui/days.ts';
+import { speedOf } from '../ui/format.ts';
 import { shortPlaceName } from '../ui/map.tsx';
 import { eventPath } from '../ui/record-paths.ts';
 import { Risk } from '../ui/states.tsx';
 import { Clock, dayIn } from '../ui/time.tsx';
-import { speedOf } from '../ui/units.ts';
 
 const columns = ['Incident', 'Risk', 'Vehicle', 'Driver', 'Place', 'Speed', 'Source', 'Time'];
 

@@ -7,6 +7,7 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { TripLink } from '../fleet/trip-table.tsx';
 import { needs } from '../session/rights.ts';
+import { inMph, speedOf } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
 import { FullPlace, PlaceMap } from '../ui/map.tsx';
@@ -14,7 +15,6 @@ import { Facts, Panel } from '../ui/parts.tsx';
 import { timeIn } from '../ui/record-paths.ts';
 import { Risk } from '../ui/states.tsx';
 import { Ago, FullTime, spanInWords, Time } from '../ui/time.tsx';
-import { inMph, speedOf } from '../ui/units.ts';
 import { Around, eventsAround, pointsOf } from './around.tsx';
 import { WhoWasTold } from './notified.tsx';
 

@@ -10,10 +10,10 @@ import { daysInWords } from '../ui/days.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Empty, Pager } from '../ui/parts.tsx';
-import { type Asked, askedIn, problemsOf, queryOfDays, requestFor } from './event-filters.ts';
+import { eventsCsv } from './csv.ts';
 import { Chips, FilterForm } from './event-form.tsx';
 import { EventTable } from './event-table.tsx';
-import { eventsCsv } from './events-csv.ts';
+import { type Asked, askedIn, problemsOf, queryOfDays, requestFor } from './filters.tsx';
 
 /** The safety events of all connections, newest first, and the same as a file. */
 export const eventPages = new Hono<App>()

@@ -5,7 +5,7 @@ import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { Level } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { briefly, duration } from '../webhooks/outcome-words.ts';
+import { briefly, duration } from '../webhooks/words.ts';
 
 const levelNames = ['', 'First detection', 'Verified', 'Report ready'];
 

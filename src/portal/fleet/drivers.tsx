@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { findByName, listByName } from '../../fleet/by-name.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
-import { afterIn, pageByName, perPage, typedIn } from './by-name.tsx';
 import { DriverTable } from './fleet-tables.tsx';
+import { afterIn, pageByName, perPage, typedIn } from './lists.tsx';
 
 /** The drivers of the account by name. */
 export const driverListPages = new Hono<App>().get('/drivers', needs('viewer'), list);

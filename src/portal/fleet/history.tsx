@@ -9,13 +9,13 @@ import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts
 import type { Context } from '../../platform/http/context.ts';
 import { Columns, Legend, type Series } from '../ui/chart.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
+import { speedOf } from '../ui/format.ts';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Empty, Panel, Table } from '../ui/parts.tsx';
 import { eventPath } from '../ui/record-paths.ts';
 import { Risk } from '../ui/states.tsx';
 import { dayIn, Time } from '../ui/time.tsx';
-import { speedOf } from '../ui/units.ts';
 import { type TripRow, TripTable } from './trip-table.tsx';
 
 /** What a page tells of the last 30 days of a vehicle or a driver, and how much of it at most. */

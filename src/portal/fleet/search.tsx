@@ -9,8 +9,8 @@ import { needs } from '../session/rights.ts';
 import { Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
-import { typedIn } from './by-name.tsx';
 import { DriverTable, driverPath, VehicleTable, vehiclePath } from './fleet-tables.tsx';
+import { typedIn } from './lists.tsx';
 
 /** Finds what somebody has an id or a name of. What is the only one is shown at once. */
 export const searchPages = new Hono<App>().get('/search', needs('viewer'), search);

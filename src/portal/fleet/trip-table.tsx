@@ -1,9 +1,9 @@
 import type { trips } from '../../fleet/lists/trips.ts';
+import { distance } from '../ui/format.ts';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Table } from '../ui/parts.tsx';
 import { tripPath } from '../ui/record-paths.ts';
 import { spanInWords, Time } from '../ui/time.tsx';
-import { distance } from '../ui/units.ts';
 
 /** A trip, with what people call its vehicle and its driver, as far as that is known. */
 export type TripRow = ReturnType<typeof trips.list.present> & {

@@ -6,12 +6,12 @@ import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
+import { distance } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { type Place, PlaceMap, placeName } from '../ui/map.tsx';
 import { Empty, Facts, Panel } from '../ui/parts.tsx';
 import { timeIn } from '../ui/record-paths.ts';
 import { FullTime, Time } from '../ui/time.tsx';
-import { distance } from '../ui/units.ts';
 import { driverPath, vehiclePath } from './fleet-tables.tsx';
 import { EventRows } from './history.tsx';
 import { durationOf } from './trip-table.tsx';

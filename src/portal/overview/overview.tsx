@@ -7,12 +7,12 @@ import { needs } from '../session/rights.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/live.tsx';
 import { Ago, beginningOfDay, longDay } from '../ui/time.tsx';
-import { LatestArrivals, OpenAccidents, RiskToday } from './overview-latest.tsx';
-import { Problems } from './overview-problems.tsx';
+import { LatestArrivals, OpenAccidents, RiskToday } from './latest.tsx';
+import { Problems } from './problems.tsx';
 import { type Overview, readOverview } from './read.ts';
 import { isDone, SetupList } from './setup.tsx';
 import { Affected, IncidentTypes } from './tables.tsx';
-import { Trend } from './trend.tsx';
+import { Trend } from './trends.tsx';
 
 /** What needs somebody, how the fleet does, and what came in last; for a new account, what to do next. */
 export const overviewPages = new Hono<App>()

@@ -13,7 +13,7 @@ import { Brand, Mark } from './brand.tsx';
 import { takeFlash } from './flash.ts';
 import { Icon, WithShapes } from './icons.tsx';
 import { MapStyle } from './map.tsx';
-import { type MenuLink, menu, settings } from './menu.ts';
+import { type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { isTimeZone, TimeZone, ZoneName } from './time.tsx';
 

@@ -20,9 +20,9 @@ import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
 import { Level, Risk, State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { briefly, counted, duration, told } from './outcome-words.ts';
-import { nameOf } from './webhook-deliveries.tsx';
+import { nameOf } from './deliveries.tsx';
 import { titleOf } from './webhook-words.ts';
+import { briefly, counted, duration, told } from './words.ts';
 
 /** One delivery, with its payload and each of its attempts. */
 export const deliveryPages = new Hono<App>()

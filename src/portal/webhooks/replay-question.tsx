@@ -2,8 +2,8 @@ import { maxReplayedPerCall } from '../../webhooks/deliveries/replay.ts';
 import { maxReplayCounted, type ReplayCount } from '../../webhooks/deliveries/replayable.ts';
 import { LinkButton, Submit } from '../ui/forms.tsx';
 import { Note } from '../ui/parts.tsx';
-import { deliveries } from './outcome-words.ts';
 import type { ReplayFields } from './replay-form.ts';
+import { deliveries } from './words.ts';
 
 /** Says how many have been replayed so far, when there are more. */
 export const Sent = ({ sent }: { sent: number }) => (

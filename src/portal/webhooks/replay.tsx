@@ -15,11 +15,11 @@ import { page, timeZoneOf } from '../ui/layout.tsx';
 import { localTime } from '../ui/local-time.ts';
 import { Panel } from '../ui/parts.tsx';
 import { TimeZone, ZoneName } from '../ui/time.tsx';
-import { deliveries } from './outcome-words.ts';
 import { type ReplayFields, replayFields, selectionOf, sentBefore, stepOf } from './replay-form.ts';
 import { Question, Sent } from './replay-question.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { pathOf, titleOf } from './webhook-words.ts';
+import { deliveries } from './words.ts';
 
 /** Replaying a webhook's deliveries, with a count before it starts, which costs as much as an action. */
 export const replayPages = new Hono<App>()

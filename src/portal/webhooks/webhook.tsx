@@ -15,12 +15,12 @@ import { Icon } from '../ui/icons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Panel } from '../ui/parts.tsx';
 import { Time } from '../ui/time.tsx';
-import { deliveries, upTo } from './outcome-words.ts';
-import { callLimits, Health, Trouble } from './receiver.tsx';
-import { Charts } from './webhook-charts.tsx';
-import { Browser, type Shown } from './webhook-deliveries.tsx';
+import { Charts } from './charts.tsx';
+import { Browser, type Shown } from './deliveries.tsx';
+import { callLimits, Health, Trouble } from './health.tsx';
 import { capital, listed, pathOf, titleOf, typesOf } from './webhook-words.ts';
 import { percent } from './webhooks.tsx';
+import { deliveries, upTo } from './words.ts';
 
 /** One webhook with its deliveries. */
 export const webhookPages = new Hono<App>().get('/webhooks/:id', needs('viewer'), detail);

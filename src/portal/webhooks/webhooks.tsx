@@ -9,9 +9,9 @@ import { webhookVersion } from '../session/version.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Pager, Table } from '../ui/parts.tsx';
-import { duration, upTo } from './outcome-words.ts';
-import { Health, rankOf } from './receiver.tsx';
+import { Health, rankOf } from './health.tsx';
 import { pathOf, titleOf } from './webhook-words.ts';
+import { duration, upTo } from './words.ts';
 
 /** The account's webhooks, and how their deliveries went. */
 export const webhookListPages = new Hono<App>().get('/webhooks', needs('viewer'), list);

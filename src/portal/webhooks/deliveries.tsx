@@ -9,7 +9,7 @@ import { Icon } from '../ui/icons.tsx';
 import { Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { briefly, deliveries as countOf, duration, upTo } from './outcome-words.ts';
+import { briefly, deliveries as countOf, duration, upTo } from './words.ts';
 
 /** Which of a webhook's deliveries the page shows. */
 export type Shown = {

@@ -2,7 +2,7 @@ import type { FeedStatus, PullSummary } from '../../providers/status.ts';
 import { Panel, Table } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { feedWords, isWaiting, percent, timeLeft } from './connection-health.tsx';
+import { feedWords, isWaiting, percent, timeLeft } from './health.tsx';
 
 /** What is pulled, how it goes, and how far its history has come. */
 export const Feeds = ({ pull }: { pull: PullSummary }) => (

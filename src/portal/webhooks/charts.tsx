@@ -4,7 +4,7 @@ import { Columns, Legend, type Series } from '../ui/chart.tsx';
 import { type Line, LineLegend, Lines } from '../ui/line-chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { dayIn } from '../ui/time.tsx';
-import { counted } from './outcome-words.ts';
+import { counted } from './words.ts';
 
 const hourMs = 3_600_000;
 export const shownDays = 30;

@@ -13,9 +13,9 @@ import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, type SentForm, submit } from '../ui/form.ts';
 import { errorsOfForm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { type AddState, Steps } from './connection-add-steps.tsx';
-import { sentCredential } from './connection-credential.tsx';
+import { type AddState, Steps } from './add-steps.tsx';
 import { connectionsPath } from './connections.tsx';
+import { sentCredential } from './credential.tsx';
 
 /** Adding a connection: choose the provider, test its credential, name it. Nothing is saved before the end. */
 export const connectionAddPages = new Hono<App>()

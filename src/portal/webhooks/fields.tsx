@@ -13,11 +13,11 @@ import {
   Submit,
 } from '../ui/forms.tsx';
 import { Note } from '../ui/parts.tsx';
-import { told } from './outcome-words.ts';
+import { Headers } from './headers.tsx';
+import type { FormState } from './sent.ts';
 import { Connections } from './webhook-connections.tsx';
-import { Headers } from './webhook-headers.tsx';
 import { accidentSample, eventSample } from './webhook-samples.ts';
-import type { FormState } from './webhook-sent.ts';
+import { told } from './words.ts';
 
 /**
  * The form of a webhook. Each of its buttons sends all of it: what it does is its value, and its address leads back to

@@ -7,8 +7,8 @@ import { connectors } from '../../providers/registry.ts';
 import { Choice, errorOf, Field, FieldProblem, LinkButton, Select, Submit } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Note } from '../ui/parts.tsx';
-import { CredentialFields, HowToCreate } from './connection-credential.tsx';
 import { connectionsPath } from './connections.tsx';
+import { CredentialFields, HowToCreate } from './credential.tsx';
 
 /** What a page of the form shows: what was typed, what is wrong with it, and what was tested. */
 export type AddState = {

@@ -13,9 +13,9 @@ import { readForm } from '../ui/form.ts';
 import { Confirm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { moodOf, subjectOf } from './delivery.tsx';
-import { deliveries, told } from './outcome-words.ts';
 import { requireWebhook } from './webhook.tsx';
 import { pathOf, titleOf, typesOf } from './webhook-words.ts';
+import { deliveries, told } from './words.ts';
 
 /** What can be done with a webhook besides editing it. Each says what has come of it. */
 export const webhookActions = new Hono<App>()

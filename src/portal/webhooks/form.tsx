@@ -12,12 +12,12 @@ import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
 import { readForm, submit } from '../ui/form.ts';
 import { page } from '../ui/layout.tsx';
+import { Form } from './fields.tsx';
+import { changedBy, type FormState, isSaving, sentFields, wantedOf } from './sent.ts';
 import { requireWebhook } from './webhook.tsx';
-import { Form } from './webhook-fields.tsx';
 import { mergeWebhook, parseShown, type WebhookFields } from './webhook-merge.ts';
 import { inFormWords } from './webhook-problems.ts';
 import { Duties } from './webhook-receiver-duties.tsx';
-import { changedBy, type FormState, isSaving, sentFields, wantedOf } from './webhook-sent.ts';
 import { pathOf, titleOf } from './webhook-words.ts';
 
 /** Adding and editing a webhook, with the checks of the API. */

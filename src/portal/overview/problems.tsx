@@ -6,8 +6,8 @@ import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import type { Mood } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { habit } from '../webhooks/outcome-words.ts';
 import { titleOf } from '../webhooks/webhook-words.ts';
+import { habit } from '../webhooks/words.ts';
 import type { ConnectionProblem, WebhookProblem } from './problems.ts';
 
 /** What is broken, why, and one button that starts the repair. Nothing when all is well. */

@@ -16,9 +16,9 @@ import { type FormProblem, readForm, submit } from '../ui/form.ts';
 import { errorsOfForm, Field, LinkButton, Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { showConnection } from './connection.tsx';
-import { CredentialFields, HowToCreate, sentCredential } from './connection-credential.tsx';
-import { credentialLabel } from './connection-health.tsx';
 import { connectionsPath, nameOf } from './connections.tsx';
+import { CredentialFields, HowToCreate, sentCredential } from './credential.tsx';
+import { credentialLabel } from './health.tsx';
 
 /** What can be done with a connection that pulls. Each action says what has come of it. */
 export const connectionActions = new Hono<App>()

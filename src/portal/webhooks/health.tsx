@@ -4,7 +4,7 @@ import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receive
 import { Note } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { habit } from './outcome-words.ts';
+import { habit } from './words.ts';
 
 /** How badly a webhook does: 0 is worst, 3 is well. */
 export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {

@@ -11,7 +11,7 @@ export type ConnectionActivity = {
   arrivedAt: number | null;
   /** Safety events of this hour and the 23 before. */
   events: number;
-  /** The same by hour, the oldest first; undefined when there are more than are counted. */
+  /** The same by hour, the oldest first; undefined when there are as many as are counted. */
   byHour: number[] | undefined;
 };
 
@@ -114,9 +114,9 @@ const latest = ({ table, order }: (typeof kinds)[number], connection: SQL, colum
   select ${column} from ${sql.raw(table)} where connection_id = ${connection}
   order by ${sql.raw(order)} desc, id desc limit 1)`;
 
-/** How many rows there are; one more than `most` if there are more. */
+/** How many rows there are; `most` means that many or more. */
 const counted = (rows: SQL, most: number) =>
-  sql`(select count(*) from (select 1 from ${rows} limit ${most + 1}))`;
+  sql`(select count(*) from (select 1 from ${rows} limit ${most}))`;
 
 /** A connection's events of the last 24 hours as JSON, by the hour of these in which they began. */
 const eventsByHour = (connection: SQL, most: number) => sql`(
@@ -125,12 +125,12 @@ const eventsByHour = (connection: SQL, most: number) => sql`(
       select cast((started_at - ${firstHour()}) / ${hourMs} as integer) as hour from safety_events
       where connection_id = ${connection} and started_at >= ${firstHour()}
         and started_at < ${firstHour() + hours * hourMs}
-      order by started_at desc limit ${most + 1})
+      order by started_at desc limit ${most})
     group by hour))`;
 
 function summedUp(json: string, most: number): Pick<ConnectionActivity, 'events' | 'byHour'> {
   const counts = JSON.parse(json) as { [hour: string]: number }; // as the statement makes it
   const byHour = Array.from({ length: hours }, (_, i) => counts[i] ?? 0);
   const events = byHour.reduce((sum, n) => sum + n, 0);
-  return { events, byHour: events > most ? undefined : byHour };
+  return { events, byHour: events >= most ? undefined : byHour };
 }

@@ -3,8 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { secureHeaders } from 'hono/secure-headers';
 import { config } from '../platform/config.ts';
 import { Refusal } from '../platform/errors.ts';
-import type { App, Context } from '../platform/http/context.ts';
-import { allowedMethods, seeOther } from '../platform/http/context.ts';
+import { type App, allowedMethods, type Context, seeOther } from '../platform/http/context.ts';
 import { accidentPage } from './accidents/accident.tsx';
 import { accidentPages } from './accidents/accidents.tsx';
 import { connectionActions } from './connections/actions.tsx';
@@ -14,12 +13,11 @@ import { connectionPages } from './connections/connections.tsx';
 import { eventPage } from './events/event.tsx';
 import { eventPages } from './events/events.tsx';
 import { driverPage } from './fleet/driver.tsx';
-import { driverListPages } from './fleet/drivers.tsx';
+import { fleetLists } from './fleet/lists.tsx';
 import { searchPages } from './fleet/search.tsx';
 import { tripPage } from './fleet/trip.tsx';
 import { tripListPages } from './fleet/trips.tsx';
 import { vehiclePage } from './fleet/vehicle.tsx';
-import { vehicleListPages } from './fleet/vehicles.tsx';
 import { overviewPages } from './overview/overview.tsx';
 import { linkTo, needs, withinRights } from './session/rights.ts';
 import { sameOriginOnly } from './session/same-origin.ts';
@@ -28,8 +26,7 @@ import { tickRoutes } from './session/tick.ts';
 import { accountPages } from './settings/account.tsx';
 import { auditPages } from './settings/audit.tsx';
 import { notificationPages } from './settings/notifications.tsx';
-import { peoplePages } from './settings/people.tsx';
-import { personRolePages } from './settings/person-role.tsx';
+import { peoplePages, personRolePages } from './settings/people.tsx';
 import { tokenPages } from './settings/tokens.tsx';
 import { signInPages, signOutActions } from './sign-in/sign-in.tsx';
 import { renderFailurePage } from './ui/failures.tsx';
@@ -92,9 +89,8 @@ export const portalRoutes = new Hono<App>()
   .route('/', eventPage)
   .route('/', accidentPages)
   .route('/', accidentPage)
-  .route('/', vehicleListPages)
+  .route('/', fleetLists)
   .route('/', vehiclePage)
-  .route('/', driverListPages)
   .route('/', driverPage)
   .route('/', tripListPages)
   .route('/', tripPage)

@@ -1,39 +1,34 @@
 import { Hono } from 'hono';
-import { validate as isUuid } from 'uuid';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { accidentsWithVehicles, type NamedEvent } from '../../fleet/named.ts';
-import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
-import { Around, eventsAround, pointsOf } from '../events/around.tsx';
-import { WhoWasTold } from '../events/notified.tsx';
-import { type Trip, tripAt } from '../fleet/trip-at.ts';
-import { endsOf, wayOf } from '../fleet/way.ts';
+import { Around, eventsAround } from '../events/around.tsx';
+import { WhoWasNotified } from '../events/notified.tsx';
+import { endsOf, placesOf, routeLine, type Trip, tripAt } from '../fleet/trip.tsx';
+import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { Live } from '../ui/live.tsx';
-import { type Place, PlaceMap } from '../ui/map.tsx';
-import { Panel } from '../ui/parts.tsx';
-import { timeIn } from '../ui/record-paths.ts';
+import { FullPlace, type MapPlace, PlaceMap } from '../ui/map.tsx';
+import { Facts, Live, Panel } from '../ui/parts.tsx';
+import { found, idIn, pointsOf, SourceLink, timeIn } from '../ui/records.tsx';
+import { State } from '../ui/states.tsx';
 import { Ago, FullTime } from '../ui/time.tsx';
-import { AccidentFacts } from './accident-facts.tsx';
-import { Report } from './accident-report.tsx';
-import { type Accident, AccidentState } from './accident-state.tsx';
+import { type Accident, AccidentState } from './accidents.tsx';
 import { Levels } from './levels.tsx';
 
 /** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
 export const accidentPage = new Hono<App>().get('/accidents/:eventId', needs('viewer'), detail);
 
 async function detail(c: Context) {
-  const id = c.req.param('eventId')?.toLowerCase() ?? '';
-  if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
+  const id = idIn(c, 'eventId');
   const caller = c.get('caller');
-  const [accident, told] = await Promise.all([
+  const [stored, notified] = await Promise.all([
     findItem(c.env, caller, accidentsWithVehicles, id, timeIn(c.req.query('at'))),
     deliveriesOf(c.env, caller, id),
   ]);
-  if (!accident) throw new Refusal({ kind: 'not found' });
+  const accident = found(stored);
   const at = Date.parse(accident.eventTime);
   const [{ vehicle, connection }, events, trip] = await Promise.all([
     findReferences(c.env, caller, accident),
@@ -73,8 +68,8 @@ async function detail(c: Context) {
       </Live>
       <div class="cols cols-3-2">
         <div class="stack">
-          <Live id="told-now">
-            <WhoWasTold {...told} />
+          <Live id="notified-now">
+            <WhoWasNotified {...notified} />
           </Live>
           <Around
             title={`${name} around the accident`}
@@ -95,7 +90,7 @@ async function detail(c: Context) {
                 ...pointsOf(events),
                 { at: accident.location, name: 'The accident', look: 'accident', here: true },
               ]}
-              line={trip && wayThrough(accident, trip, events)}
+              line={trip && routeThrough(accident, trip, events)}
             />
             <div class="panel-body pt-4">
               <AccidentFacts {...{ accident, vehicle, connection, events, trip }} />
@@ -108,7 +103,7 @@ async function detail(c: Context) {
 }
 
 /** The way of the accident's trip: from its start by its events and the accident, as they happened. */
-function wayThrough(accident: Accident, trip: Trip, events: NamedEvent[]): Place[] {
+function routeThrough(accident: Accident, trip: Trip, events: NamedEvent[]): MapPlace[] {
   const onTrip = events.filter(
     ({ startedAt, tripId }) =>
       startedAt >= trip.startedAt &&
@@ -116,6 +111,87 @@ function wayThrough(accident: Accident, trip: Trip, events: NamedEvent[]): Place
       [null, trip.id].includes(tripId),
   );
   const before = onTrip.filter(({ startedAt }) => startedAt <= accident.eventTime);
-  const placesOf = (those: NamedEvent[]) => those.map(({ location }) => location);
-  return wayOf(trip, [...placesOf(before), accident.location, ...placesOf(onTrip.slice(before.length))]);
+  return routeLine(trip, [...placesOf(before), accident.location, ...placesOf(onTrip.slice(before.length))]);
 }
+
+type References = Pick<Awaited<ReturnType<typeof findReferences>>, 'vehicle' | 'connection'>;
+type Props = References & { accident: Accident; events: NamedEvent[]; trip: Trip | undefined };
+
+/** Where an accident was, whose vehicle and driver, and where we know it from. */
+const AccidentFacts = ({ accident, vehicle, connection, events, trip }: Props) => (
+  <Facts
+    facts={[
+      ['Place', <FullPlace place={accident.location} />],
+      [
+        'Vehicle',
+        vehicle && (
+          <>
+            <a href={`/portal/vehicles/${vehicle.id}`}>{vehicle.name}</a>{' '}
+            <span class="sub">{vehicle.groups.join(', ')}</span>
+          </>
+        ),
+      ],
+      ['Plate', vehicle?.licensePlate],
+      ['VIN', <code>{accident.vin}</code>],
+      ['Driver', <Driver trip={trip} events={events} at={Date.parse(accident.eventTime)} />],
+      ['Trip', trip && <TripLink trip={trip} />],
+      ['Source', <SourceLink id={accident.connectionId} connection={connection} tSP={accident.tSP} />],
+      ['Event ID', <code class="text-xs">{accident.eventId}</code>],
+    ]}
+  />
+);
+
+/** The driver of the trip; without one, that of the event that is closest to the accident. */
+const Driver = (props: { trip: Trip | undefined; events: NamedEvent[]; at: number }) => {
+  const { trip, events, at } = props;
+  const away = ({ startedAt }: NamedEvent) => Math.abs(Date.parse(startedAt) - at);
+  const [closest] = events.filter(({ driverId }) => driverId).sort((a, b) => away(a) - away(b));
+  const known = trip?.driverId ? trip : closest;
+  if (!known?.driverId) return <span class="sub">Not known</span>;
+  return (
+    <>
+      <a href={`/portal/drivers/${known.driverId}`}>{known.driverName ?? 'Unknown'}</a>{' '}
+      <span class="sub">{known === trip ? 'from the trip' : 'from the closest event'}</span>
+    </>
+  );
+};
+
+/** Where an accident's report is, or why there is none. */
+const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { accident: Accident }) => (
+  <Panel
+    id="report"
+    title="Report"
+    side={
+      reportUrl || reportReady ? (
+        <State mood="ok">Ready</State>
+      ) : (
+        <State mood="quiet" icon="clock">
+          {dismissed ? 'None' : 'Not yet'}
+        </State>
+      )
+    }
+  >
+    {reportUrl ? (
+      <ul class="rows mt-1">
+        <li>
+          <Icon name="file-text" />
+          <div>
+            <a class="cover" href={reportUrl} rel="noreferrer">
+              Accident report
+            </a>
+            <p class="sub">Opens at {new URL(reportUrl).host}</p>
+          </div>
+          <Icon name="external-link" small />
+        </li>
+      </ul>
+    ) : (
+      <p class="panel-body sub">
+        {reportReady
+          ? `${tSP} has the report, but gave no link to it.`
+          : dismissed
+            ? 'There is no report of a false alarm.'
+            : `${tSP} has not sent a report yet. It follows with level 3.`}
+      </p>
+    )}
+  </Panel>
+);

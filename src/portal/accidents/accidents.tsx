@@ -1,16 +1,15 @@
 import { Hono } from 'hono';
 import { accidentsWithVehicles, readNamed } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { needs } from '../session/rights.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Live } from '../ui/live.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Empty, Pager, Segment, Table } from '../ui/parts.tsx';
-import { accidentPath } from '../ui/record-paths.ts';
-import { Level } from '../ui/states.tsx';
+import { Empty, Live, Pager, Segment, Table } from '../ui/parts.tsx';
+import { accidentPath } from '../ui/records.tsx';
+import { Level, State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { type Accident, AccidentState } from './accident-state.tsx';
 
 /** The accidents of the account by their state, newest first. */
 export const accidentPages = new Hono<App>().get('/accidents', needs('viewer'), list);
@@ -65,7 +64,7 @@ async function list(c: Context) {
         {items.length === 0 && <Nothing state={current} older={older} />}
         {(items.length > 0 || cursor) && (
           <Pager
-            count={`${items.length} ${items.length === 1 ? 'accident' : 'accidents'}${next ? ', more follow' : ''}`}
+            count={`${counted(items.length, 'accident', 'accidents')}${next ? ', more follow' : ''}`}
             newest={cursor && addressOf(current)}
             older={older}
           />
@@ -130,4 +129,24 @@ const Nothing = ({ state, older }: { state: string; older: string | undefined })
     <Empty icon="shield-check" title={state === 'open' ? 'No open accidents' : 'No such accidents'}>
       {states[state]?.means}
     </Empty>
+  );
+
+/** An accident as its list shows it. */
+export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
+
+/** Whether an accident still waits for its report: neither level 3 nor a false alarm. */
+const isOpen = ({ notificationLevel, dismissed }: Accident): boolean => notificationLevel < 3 && !dismissed;
+
+/** The state of an accident in words. */
+export const AccidentState = ({ accident }: { accident: Accident }) =>
+  accident.dismissed ? (
+    <State mood="quiet">False alarm</State>
+  ) : isOpen(accident) ? (
+    <State mood="warn" icon="circle-dot">
+      Open
+    </State>
+  ) : (
+    <State mood="ok" icon="file-text">
+      Report ready
+    </State>
   );

@@ -1,6 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import { Clock, dayIn, spanInWords, Time, TimeZone } from '../ui/time.tsx';
-import type { Accident } from './accident-state.tsx';
+import type { Accident } from './accidents.tsx';
 
 const names = ['First detection', 'Verified', 'Report ready'];
 

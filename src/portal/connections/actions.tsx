@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
-import type { Connection } from '../../fleet/connections.ts';
-import { findConnection } from '../../fleet/connections.ts';
+import { type Connection, findConnection } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';

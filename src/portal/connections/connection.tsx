@@ -7,24 +7,22 @@ import {
 } from '../../fleet/connection-activity.ts';
 import { type Connection, findConnection } from '../../fleet/connections.ts';
 import { config } from '../../platform/config.ts';
-import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import { needs } from '../session/rights.ts';
 import { Allowed } from '../ui/allowed.tsx';
 import { Columns } from '../ui/chart.tsx';
 import type { FormProblem } from '../ui/form.ts';
-import { LinkButton, PostButton } from '../ui/forms.tsx';
+import { capital, upTo } from '../ui/format.ts';
+import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Live } from '../ui/live.tsx';
-import { Facts, Note, Panel, Table } from '../ui/parts.tsx';
-import { Ago, Time } from '../ui/time.tsx';
-import { Refusals, Unmapped } from './connection-refusals.tsx';
-import { ProviderWebhook } from './connection-webhook.tsx';
-import { connectionsPath, nameOf, upTo } from './connections.tsx';
+import { Facts, Live, Note, Panel, Table } from '../ui/parts.tsx';
+import { found } from '../ui/records.tsx';
+import { Ago, clockTime, Time } from '../ui/time.tsx';
+import { connectionsPath, nameOf } from './connections.tsx';
 import { credentialLabel, Health, healthOf } from './health.tsx';
-import { Feeds } from './pull.tsx';
+import { Feeds, ProviderWebhook, Refusals, Unmapped } from './pull.tsx';
 
 /** A connection: how it does, and what it has brought in. */
 export const connectionPage = new Hono<App>().get('/connections/:id', needs('viewer'), (c) =>
@@ -39,12 +37,12 @@ export const connectionPage = new Hono<App>().get('/connections/:id', needs('vie
 export async function showConnection(c: Context, problem?: FormProblem) {
   const id = c.req.param('id') ?? '';
   const caller = c.get('caller');
-  const [connection, { records, events, byHour }, pull] = await Promise.all([
+  const [stored, { records, events, byHour }, pull] = await Promise.all([
     findConnection(c.env, caller, id),
     connectionRecords(c.env, caller, id),
     pullStatus(c.env, caller, id),
   ]);
-  if (!connection) throw new Refusal({ kind: 'not found' });
+  const connection = found(stored);
   const health = healthOf(connection, pull);
   const path = `${connectionsPath}/${connection.id}`;
   return page(
@@ -149,10 +147,7 @@ const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined })
           <PostButton to={`${path}/pause`} name="Pause" icon="pause" />
         </>
       )}
-      <button class="btn" type="button" popovertarget="more" aria-label="More actions">
-        <Icon name="ellipsis" />
-      </button>
-      <div class="dialog menu-list" id="more" popover="auto">
+      <MoreActions>
         <a class="btn btn-ghost" href={events}>
           <Icon name="shield-alert" />
           Safety events
@@ -169,24 +164,16 @@ const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined })
             Remove
           </a>
         </Allowed>
-      </div>
+      </MoreActions>
     </>
   );
 };
 
-const hourMs = 3_600_000;
-
 /** The hours up to now, each named by when it began. */
-const hourly = (byHour: number[], timeZone: string) =>
-  byHour.map((value, i) => ({
-    name: new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }).format(firstHour() + i * hourMs),
-    values: [value],
-  }));
+const hourly = (byHour: number[], zone: string) =>
+  byHour.map((value, i) => ({ name: clockTime(zone, firstHour() + i * hourMs), values: [value] }));
+
+const hourMs = 3_600_000;
 
 const Details = ({ connection, pull }: { connection: Connection; pull: PullStatus | undefined }) => (
   <Facts
@@ -210,7 +197,7 @@ const Records = ({ records }: { records: RecordCount[] }) => (
     {records.map(({ kind, count, arrivedAt, happenedAt }) => (
       <tr>
         <td class="card-title">
-          <strong class="font-medium">{kind.charAt(0).toUpperCase() + kind.slice(1)}</strong>
+          <strong class="font-medium">{capital(kind)}</strong>
         </td>
         <td data-label="Count">{upTo(count, maxCounted)}</td>
         <td class="nowrap" data-label="Latest came in">

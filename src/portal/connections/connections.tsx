@@ -6,13 +6,15 @@ import {
 } from '../../fleet/connection-activity.ts';
 import { type Connection, sliceConnections } from '../../fleet/connections.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { requestedSlice } from '../../platform/http/slices.ts';
 import { type PullSummary, pullSummaries } from '../../providers/status.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { needs } from '../session/rights.ts';
+import { Spark } from '../ui/chart.tsx';
+import { upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Live } from '../ui/live.tsx';
-import { Empty, Pager, Panel, Table } from '../ui/parts.tsx';
+import { Empty, Live, Panel, SlicePager, Table } from '../ui/parts.tsx';
 import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
 
@@ -64,14 +66,13 @@ async function list(c: Context) {
           <Connections connections={connections} />
         )}
       </Live>
-      {!all && (
-        <Pager
-          count={`${items.length} connections on this page`}
-          names={['First', 'More']}
-          newest={slice.after && connectionsPath}
-          older={next && `${connectionsPath}?cursor=${cursorFor(c, next)}`}
-        />
-      )}
+      <SlicePager
+        c={c}
+        count={`${items.length} connections on this page`}
+        slice={slice}
+        next={next}
+        names={['First', 'More']}
+      />
     </Panel>,
   );
 }
@@ -83,7 +84,7 @@ const Add = () => (
 function summaryOf(connections: Listed[]): string {
   const counts = connections.map(({ activity }) => activity?.vehicles ?? 0);
   const vehicles = counts.reduce((sum, count) => sum + Math.min(count, maxCountedInList), 0);
-  const more = counts.some((count) => count > maxCountedInList) ? 'at least ' : '';
+  const more = counts.some((count) => count >= maxCountedInList) ? 'at least ' : '';
   const ill = connections.filter(({ health }) => health.urgency > 0).length;
   const paused = connections.filter(({ pull }) => pull?.state === 'paused').length;
   const attention =
@@ -92,11 +93,8 @@ function summaryOf(connections: Listed[]): string {
       : paused > 0
         ? `${paused === 1 ? 'One is' : `${paused} are`} paused.`
         : 'All are healthy.';
-  return `${plural(connections.length, 'data source')}, ${more}${plural(vehicles, 'vehicle')}. ${attention}`;
+  return `${counted(connections.length, 'data source', 'data sources')}, ${more}${counted(vehicles, 'vehicle', 'vehicles')}. ${attention}`;
 }
-
-const plural = (count: number, word: string) =>
-  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 
 const Connections = ({ connections }: { connections: Listed[] }) => (
   <Table
@@ -105,12 +103,12 @@ const Connections = ({ connections }: { connections: Listed[] }) => (
     flow
   >
     {connections.map((listed) => (
-      <Row {...listed} />
+      <ConnectionRow {...listed} />
     ))}
   </Table>
 );
 
-const Row = ({ connection, activity, pull, health }: Listed) => {
+const ConnectionRow = ({ connection, activity, pull, health }: Listed) => {
   const path = `${connectionsPath}/${connection.id}`;
   return (
     <tr>
@@ -151,35 +149,10 @@ const Row = ({ connection, activity, pull, health }: Listed) => {
       <td data-label="Events, 24 h">
         <span class="flex items-center gap-3">
           <span class="md:w-12 text-end tabular-nums">{upTo(activity?.events ?? 0, maxCountedInList)}</span>
-          {activity?.byHour && <Spark values={activity.byHour} />}
+          {activity?.byHour && <Spark columns={activity.byHour.map((good) => ({ good }))} />}
         </span>
       </td>
     </tr>
-  );
-};
-
-/** A count that stops at `most`: "1,000+" beyond it. */
-export const upTo = (count: number, most: number): string =>
-  count > most ? `${most.toLocaleString('en')}+` : count.toLocaleString('en');
-
-/** The last 24 hours, one bar each. The number beside it says the same. */
-const Spark = ({ values }: { values: number[] }) => {
-  const highest = Math.max(...values, 1);
-  return (
-    <svg class="spark" viewBox="0 0 96 24" preserveAspectRatio="none" aria-hidden="true">
-      {values.map((value, i) => {
-        const height = value === 0 ? 1.5 : 4 + (18 * value) / highest;
-        return (
-          <rect
-            class={value === 0 ? 'fill-rest' : 'fill-main'}
-            x={4 * i}
-            width="3"
-            y={Math.round(100 * (24 - height)) / 100}
-            height={Math.round(100 * height) / 100}
-          />
-        );
-      })}
-    </svg>
   );
 };
 

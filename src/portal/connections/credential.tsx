@@ -1,6 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
-import type { Connector } from '../../providers/connector.ts';
-import { credentialFrom, inputsOf, maxCredential } from '../../providers/connector.ts';
+import { type Connector, credentialFrom, inputsOf, maxCredential } from '../../providers/connector.ts';
 import type { SentForm } from '../ui/form.ts';
 import { Field } from '../ui/forms.tsx';
 

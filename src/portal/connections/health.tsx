@@ -3,6 +3,7 @@ import type { FeedName } from '../../providers/connector.ts';
 import { adviceFor } from '../../providers/problem.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import type { PullSummary } from '../../providers/status.ts';
+import { capital, percent } from '../ui/format.ts';
 import type { IconName } from '../ui/icons.tsx';
 import { type Mood, State } from '../ui/states.tsx';
 import { spanInWords } from '../ui/time.tsx';
@@ -50,10 +51,6 @@ function historyOf(pull: PullSummary): { share: number; endsAt: number | null } 
   const ends = left.map(({ endsAt }) => endsAt);
   return { share, endsAt: ends.includes(null) || isWaiting(pull) ? null : Math.max(...ends.map(Number)) };
 }
-
-/** A share from 0 to 1 in words, "100%" only when all is there. */
-export const percent = (share: number): string =>
-  `${share < 1 ? Math.min(99, Math.floor(share * 100)) : 100}%`;
 
 /** "about 4 min left". */
 export const timeLeft = (endsAt: number): string =>
@@ -124,5 +121,3 @@ function refusedAdvice({ provider }: PullSummary): string {
   const advice = connector ? adviceFor(connector, { kind: 'refused', message: '' }) : '';
   return `${advice} Nothing is lost: what has happened since is pulled once it works.`.trim();
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

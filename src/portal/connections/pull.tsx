@@ -1,8 +1,20 @@
-import type { FeedStatus, PullSummary } from '../../providers/status.ts';
-import { Panel, Table } from '../ui/parts.tsx';
+import { connectorOf } from '../../providers/registry.ts';
+import {
+  eventsLookedAt,
+  type FeedStatus,
+  type PullStatus,
+  type PullSummary,
+} from '../../providers/status.ts';
+import { refusalsKept } from '../../providers/store.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
+import { Allowed, AskInstead } from '../ui/allowed.tsx';
+import type { FormProblem } from '../ui/form.ts';
+import { percent } from '../ui/format.ts';
+import { errorsOfForm, Field, Submit } from '../ui/forms.tsx';
+import { Copyable, Panel, Table } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
-import { Time } from '../ui/time.tsx';
-import { feedWords, isWaiting, percent, timeLeft } from './health.tsx';
+import { Ago, Time } from '../ui/time.tsx';
+import { feedWords, isWaiting, timeLeft } from './health.tsx';
 
 /** What is pulled, how it goes, and how far its history has come. */
 export const Feeds = ({ pull }: { pull: PullSummary }) => (
@@ -49,7 +61,7 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullSumm
   if (!history) return <span class="sub">None: the provider gives the present state.</span>;
   if (pull.historyDays === 0) return <span class="sub">None was asked for.</span>;
   const { share, records, recordsPerMinute, endsAt } = history;
-  const many = `${records.toLocaleString('en')} record${records === 1 ? '' : 's'}`;
+  const many = counted(records, 'record', 'records');
   if (share >= 1)
     return (
       <span>
@@ -75,5 +87,153 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullSumm
         )}
       </span>
     </span>
+  );
+};
+
+/** How many are shown before somebody asks for the others. */
+const firstShown = 10;
+
+/** How many words are shown: those that most events have. */
+export const maxWords = 50;
+
+/** The records of the provider that were refused, and why. */
+export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (
+  <Panel
+    id="refused"
+    title="Refused records"
+    side={<p>{refusals.length === 0 ? 'None' : refusals.length}</p>}
+  >
+    {refusals.length === 0 ? (
+      <p class="panel-body sub">Everything that came could be taken in.</p>
+    ) : (
+      <>
+        <Refused caption="Refused records, the latest first" refusals={refusals.slice(0, firstShown)} />
+        {refusals.length > firstShown && (
+          <details class="border-t border-line">
+            <summary class="sub px-4 py-3">Show {refusals.length - firstShown} more</summary>
+            <Refused caption="More refused records" refusals={refusals.slice(firstShown)} />
+          </details>
+        )}
+      </>
+    )}
+    <p class="panel-foot">
+      The last {refusalsKept} are kept. A record that comes again in better shape is taken in.
+    </p>
+  </Panel>
+);
+
+const kinds: { [kind: string]: string } = {
+  vehicle: 'Vehicle',
+  driver: 'Driver',
+  trip: 'Trip',
+  safetyEvent: 'Safety event',
+  accident: 'Accident',
+};
+
+const Refused = ({ caption, refusals }: { caption: string } & Pick<PullStatus, 'refusals'>) => (
+  <Table caption={caption} head={['Record', 'Why', 'When']} flow>
+    {refusals.map(({ kind, sourceId, reason, at }) => (
+      <tr>
+        <td class="card-title">
+          {kinds[kind] ?? kind}
+          {sourceId && (
+            <span class="sub block md:min-w-36">
+              <code class="break-all">{sourceId}</code>
+            </span>
+          )}
+        </td>
+        <td class="card-wide wrap-anywhere">{reason}</td>
+        <td class="nowrap" data-label="When">
+          <Ago at={at} />
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+/** The words of the provider that nothing maps to an incident type, and how many events have them. */
+export const Unmapped = ({ unmapped }: Pick<PullStatus, 'unmapped'>) => (
+  <Panel
+    id="unmapped"
+    title="Words without a type"
+    side={<p>{unmapped.length === 0 ? 'None' : unmapped.length}</p>}
+  >
+    {unmapped.length === 0 ? (
+      <p class="panel-body sub">Every incident has a type that we know.</p>
+    ) : (
+      <Table caption="Words without a type" head={['Word', 'Events']} flow>
+        {unmapped.slice(0, maxWords).map(({ word, count }) => (
+          <tr>
+            <td class="card-title">
+              <code class="break-all">{word}</code>
+            </td>
+            <td data-label="Events">{count.toLocaleString('en')}</td>
+          </tr>
+        ))}
+      </Table>
+    )}
+    <p class="panel-foot">
+      Of the last {eventsLookedAt.toLocaleString('en')} events
+      {unmapped.length > maxWords && `, ${maxWords} are shown`}. Events with such a word alone have the type
+      Other. The team that runs this service can map it.
+    </p>
+  </Panel>
+);
+
+/** The provider's webhook, with which it has a connection pulled at once: what to enter there, and its secret. */
+export const ProviderWebhook = (props: {
+  path: string;
+  url: string;
+  pull: PullSummary;
+  problem: FormProblem | undefined;
+}) => {
+  const { path, url, pull, problem } = props;
+  const connector = connectorOf(pull.provider);
+  if (!connector?.webhook) return null;
+  const to = `${path}/webhook-secret`;
+  const set = pull.hasWebhookSecret;
+  return (
+    <Panel
+      id="provider-webhook"
+      title={`Webhook of ${connector.name}`}
+      side={set ? <State mood="ok">Secret set</State> : <State mood="quiet">Not set up</State>}
+    >
+      <div class="panel-body stack">
+        <p>
+          Optional. {connector.name} calls it when something happens, and we pull at once instead of within a
+          minute. The call itself carries no data to us.
+        </p>
+        <div>
+          <strong class="font-medium">URL</strong>
+          <Copyable id="webhook-url" text={url} />
+        </div>
+        <ol class="numbered">
+          {connector.webhook.steps.map((step) => (
+            <li>{step}</li>
+          ))}
+        </ol>
+        <Allowed to={to}>
+          <form
+            class="grid gap-4 items-start sm:grid-cols-[minmax(0,24rem)_auto]"
+            method="post"
+            action={to}
+            novalidate
+          >
+            <Field
+              name="secret"
+              label={set ? 'New secret' : 'Secret'}
+              type="password"
+              autocomplete="off"
+              hint={`As ${connector.name} shows it. Stored encrypted, and never shown again.`}
+              errors={errorsOfForm(problem, 'secret')}
+            />
+            <div class="sm:pt-6.5">
+              <Submit name="Save secret" weight="plain" />
+            </div>
+          </form>
+        </Allowed>
+        <AskInstead to={to} what="set its secret" />
+      </div>
+    </Panel>
   );
 };

@@ -2,9 +2,8 @@ import type { Child } from 'hono/jsx';
 import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { speedOf } from '../ui/format.ts';
-import type { MapPoint } from '../ui/map.tsx';
 import { Panel } from '../ui/parts.tsx';
-import { eventPath } from '../ui/record-paths.ts';
+import { eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Clock } from '../ui/time.tsx';
 
@@ -22,30 +21,6 @@ export async function eventsAround(c: Context, vehicleId: string | null, at: num
   });
   return items;
 }
-
-/** Where these events were, for a map; those that have a place. */
-export const pointsOf = (events: Pick<NamedEvent, PointKeys>[]): MapPoint[] =>
-  events.flatMap((event) =>
-    event.location
-      ? [
-          {
-            at: event.location,
-            name: event.translatedIncidentTypes.join(', '),
-            look: looks[event.eventRisk] ?? 'risk-1',
-            href: eventPath(event),
-          },
-        ]
-      : [],
-  );
-
-type PointKeys = 'id' | 'startedAt' | 'location' | 'translatedIncidentTypes' | 'eventRisk';
-
-const looks: { [risk: number]: MapPoint['look'] } = {
-  2: 'risk-2',
-  3: 'risk-3',
-  4: 'risk-4',
-  5: 'risk-5',
-};
 
 /** The moment itself, among the events around it. */
 export type Moment = { at: number; text: Child; risk?: number; id?: string };

@@ -1,35 +1,31 @@
 import { Hono } from 'hono';
-import { validate as isUuid } from 'uuid';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
-import { TripLink } from '../fleet/trip-table.tsx';
+import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
 import { inMph, speedOf } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { Live } from '../ui/live.tsx';
 import { FullPlace, PlaceMap } from '../ui/map.tsx';
-import { Facts, Panel } from '../ui/parts.tsx';
-import { timeIn } from '../ui/record-paths.ts';
+import { Facts, Live, Panel } from '../ui/parts.tsx';
+import { DriverLink, found, idIn, pointsOf, SourceLink, timeIn } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Ago, FullTime, spanInWords, Time } from '../ui/time.tsx';
-import { Around, eventsAround, pointsOf } from './around.tsx';
-import { WhoWasTold } from './notified.tsx';
+import { Around, eventsAround } from './around.tsx';
+import { WhoWasNotified } from './notified.tsx';
 
-/** One safety event: where, how fast, who drove, in whose words, and who was told. */
+/** One safety event: where, how fast, who drove, in whose words, and who was notified. */
 export const eventPage = new Hono<App>().get('/events/:id', needs('viewer'), detail);
 
 async function detail(c: Context) {
-  const id = c.req.param('id')?.toLowerCase() ?? '';
-  if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
+  const id = idIn(c);
   const caller = c.get('caller');
-  const [event, told] = await Promise.all([
+  const [stored, notified] = await Promise.all([
     findItem(c.env, caller, safetyEvents.list, id, timeIn(c.req.query('at'))),
     deliveriesOf(c.env, caller, id),
   ]);
-  if (!event) throw new Refusal({ kind: 'not found' });
+  const event = found(stored);
   const at = Date.parse(event.startedAt);
   const [references, events] = await Promise.all([
     findReferences(c.env, caller, event),
@@ -50,8 +46,8 @@ async function detail(c: Context) {
     },
     <div class="cols cols-3-2">
       <div class="stack">
-        <Live id="told-now">
-          <WhoWasTold {...told} />
+        <Live id="notified-now">
+          <WhoWasNotified {...notified} />
         </Live>
         <Around
           title={`${event.vehicleName} around this event`}
@@ -117,14 +113,7 @@ const EventFacts = (props: { event: SafetyEvent; references: FoundReferences }) 
           </>,
         ],
         ['VIN', event.vehicleVin && <code>{event.vehicleVin}</code>],
-        [
-          'Driver',
-          event.driverId ? (
-            <a href={`/portal/drivers/${event.driverId}`}>{driver?.name ?? 'Unknown'}</a>
-          ) : (
-            <span class="sub">Not assigned</span>
-          ),
-        ],
+        ['Driver', <DriverLink driverId={event.driverId} driverName={driver?.name} />],
         [
           'Trip',
           trip ? (
@@ -133,13 +122,7 @@ const EventFacts = (props: { event: SafetyEvent; references: FoundReferences }) 
             event.tripId && <a href={`/portal/trips/${event.tripId}`}>Its trip</a>
           ),
         ],
-        [
-          'Source',
-          <>
-            <a href={`/portal/connections/${event.connectionId}`}>{connection?.name ?? event.tSP}</a>{' '}
-            <span class="sub">{event.tSP}</span>
-          </>,
-        ],
+        ['Source', <SourceLink id={event.connectionId} connection={connection} tSP={event.tSP} />],
         ['Received', <Time at={event.createdAt} seconds />],
         ['Event ID', <code class="text-xs">{event.id}</code>],
       ]}

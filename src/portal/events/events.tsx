@@ -1,19 +1,22 @@
 import { Hono } from 'hono';
 import { type Connection, listConnections } from '../../fleet/connections.ts';
 import { matchFleet } from '../../fleet/match.ts';
-import { eventsWithDrivers, readNamed } from '../../fleet/named.ts';
-import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/context.ts';
+import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
+import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
-import { daysInWords } from '../ui/days.ts';
+import { dayName, daysInWords } from '../ui/days.ts';
+import { speedOf } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Empty, Pager } from '../ui/parts.tsx';
+import { shortPlaceName } from '../ui/map.tsx';
+import { Empty, GroupedTable, Pager } from '../ui/parts.tsx';
+import { DriverName, eventPath } from '../ui/records.tsx';
+import { Risk } from '../ui/states.tsx';
+import { Clock, dayIn } from '../ui/time.tsx';
 import { eventsCsv } from './csv.ts';
-import { Chips, FilterForm } from './event-form.tsx';
-import { EventTable } from './event-table.tsx';
-import { type Asked, askedIn, problemsOf, queryOfDays, requestFor } from './filters.tsx';
+import { type Asked, askedIn, Chips, FilterForm, problemsOf, queryOfDays, requestFor } from './filters.tsx';
 
 /** The safety events of all connections, newest first, and the same as a file. */
 export const eventPages = new Hono<App>()
@@ -75,7 +78,7 @@ async function list(c: Context) {
         {items.length === 0 && problems.length === 0 && <Nothing older={older} set={asked.set.length > 0} />}
         {(items.length > 0 || cursor) && (
           <Pager
-            count={<Count events={items.length} more={next !== undefined} />}
+            count={`${counted(items.length, 'event', 'events')}${next ? ', more follow' : ''}`}
             newest={cursor && `${path}?${query}`}
             older={older}
           />
@@ -103,13 +106,6 @@ const summary = ({ filters }: Asked, zone: string): string =>
 
 const namesOf = (connections: Connection[]): Map<string, string> =>
   new Map(connections.map(({ id, name, tsp }) => [id, name ?? tsp]));
-
-const Count = ({ events, more }: { events: number; more: boolean }) => (
-  <>
-    {events} {events === 1 ? 'event' : 'events'}
-    {more && ', more follow'}
-  </>
-);
 
 const NoConnections = () => (
   <section class="panel">
@@ -144,3 +140,41 @@ const Nothing = ({ older, set }: { older: string | undefined; set: boolean }) =>
       {set ? 'Choose other days, or remove a filter.' : 'New events appear here as they come in.'}
     </Empty>
   );
+
+const columns = ['Incident', 'Risk', 'Vehicle', 'Driver', 'Place', 'Speed', 'Source', 'Time'];
+
+/** Safety events in their order, by the day that they have in the reader's zone. */
+const EventTable = (props: { events: NamedEvent[]; connections: Map<string, string>; zone: string }) => {
+  const { events, connections, zone } = props;
+  const days = Map.groupBy(events, ({ startedAt }) => dayIn(zone, Date.parse(startedAt)));
+  const groups = [...days].map(([day, those]) => ({
+    name: dayName(zone, day),
+    rows: those.map((event) => (
+      <EventRow event={event} source={connections.get(event.connectionId) ?? event.tSP} />
+    )),
+  }));
+  return <GroupedTable caption="Safety events" look="border-t border-line" head={columns} groups={groups} />;
+};
+
+const EventRow = ({ event, source }: { event: NamedEvent; source: string }) => (
+  <tr>
+    <td class="card-title">
+      <a class="cover" href={eventPath(event)}>
+        {event.translatedIncidentTypes.join(', ')}
+      </a>
+    </td>
+    <td class="card-side nowrap">
+      <Risk risk={event.eventRisk} named />
+    </td>
+    <td>{event.vehicleName}</td>
+    <td>
+      <DriverName {...event} />
+    </td>
+    <td>{event.location && shortPlaceName(event.location)}</td>
+    <td class="nowrap">{speedOf(event)}</td>
+    <td class="sub">{source}</td>
+    <td class="nowrap">
+      <Clock at={event.startedAt} />
+    </td>
+  </tr>
+);

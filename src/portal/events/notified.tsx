@@ -1,53 +1,40 @@
 import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/of-event.ts';
 import { EVENT_LEVEL } from '../../webhooks/notifications/types.ts';
-import { Status } from '../ui/delivery-state.tsx';
+import { duration } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
-import { Panel } from '../ui/parts.tsx';
-import { Level } from '../ui/states.tsx';
+import { GroupedTable, Panel } from '../ui/parts.tsx';
+import { Level, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { briefly, duration } from '../webhooks/words.ts';
+import { briefly } from '../webhooks/words.ts';
 
 const levelNames = ['', 'First detection', 'Verified', 'Report ready'];
 
-/** Which webhooks were told of an event or accident, when, and how their receivers answered; by level. */
-export const WhoWasTold = (props: { deliveries: DeliveryOfEvent[]; complete: boolean }) => {
+/** Which webhooks were notified of an event or accident, when, and what their receivers returned; by level. */
+export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete: boolean }) => {
   const { deliveries, complete } = props;
   const levels = Map.groupBy(deliveries, ({ level }) => level);
   return (
-    <Panel id="told" title="Who was notified" side={<a href="/portal/webhooks">All webhooks</a>}>
+    <Panel id="notified" title="Who was notified" side={<a href="/portal/webhooks">All webhooks</a>}>
       {deliveries.length === 0 ? (
         <p class="panel-body sub">
           No webhook was notified: none of them subscribed to it, it came in as history, or its deliveries are
           past their retention of 30 days.
         </p>
       ) : (
-        <table class="data data-cards data-flow mt-1">
-          <caption class="sr-only">Deliveries</caption>
-          <thead>
-            <tr>
-              {['Receiver', 'Sent', 'State', 'Response'].map((name) => (
-                <th scope="col">{name}</th>
-              ))}
-            </tr>
-          </thead>
-          {[...levels].map(([level, those]) => (
-            <tbody>
-              {level !== EVENT_LEVEL && (
-                <tr class="group-row">
-                  <th scope="rowgroup" colspan={4}>
-                    <span class="flex items-center gap-2">
-                      <Level level={level} />
-                      <span>{levelNames[level]}</span>
-                    </span>
-                  </th>
-                </tr>
-              )}
-              {those.map((delivery) => (
-                <Row delivery={delivery} />
-              ))}
-            </tbody>
-          ))}
-        </table>
+        <GroupedTable
+          caption="Deliveries"
+          look="mt-1"
+          head={['Receiver', 'Sent', 'State', 'Response']}
+          groups={[...levels].map(([level, those]) => ({
+            name: level !== EVENT_LEVEL && (
+              <span class="flex items-center gap-2">
+                <Level level={level} />
+                <span>{levelNames[level]}</span>
+              </span>
+            ),
+            rows: those.map((delivery) => <DeliveryRow delivery={delivery} />),
+          }))}
+        />
       )}
       {!complete && (
         <p class="panel-body sub">
@@ -58,7 +45,7 @@ export const WhoWasTold = (props: { deliveries: DeliveryOfEvent[]; complete: boo
   );
 };
 
-const Row = ({ delivery }: { delivery: DeliveryOfEvent }) => {
+const DeliveryRow = ({ delivery }: { delivery: DeliveryOfEvent }) => {
   const { id, webhookId, name, url, last, createdAt } = delivery;
   return (
     <tr>

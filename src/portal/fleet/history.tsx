@@ -7,16 +7,16 @@ import {
 } from '../../fleet/named.ts';
 import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { Columns, Legend, type Series } from '../ui/chart.tsx';
+import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { speedOf } from '../ui/format.ts';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Empty, Panel, Table } from '../ui/parts.tsx';
-import { eventPath } from '../ui/record-paths.ts';
+import { eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
-import { dayIn, Time } from '../ui/time.tsx';
-import { type TripRow, TripTable } from './trip-table.tsx';
+import { dayIn, shortDate, Time } from '../ui/time.tsx';
+import { type TripRow, TripTable } from './trips.tsx';
 
 /** What a page tells of the last 30 days of a vehicle or a driver, and how much of it at most. */
 const days = 30;
@@ -114,22 +114,17 @@ export const EventRows = ({ events, of }: { events: NamedEvent[]; of: 'vehicle' 
   </Table>
 );
 
-const risks: Series[] = ([1, 2, 3, 4, 5] as const).map((risk) => ({
-  name: `Risk ${risk}`,
-  look: `fill-${risk}`,
-}));
-
 const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
-  const totals = risks.map((_, i) => sum(counts.filter(({ risk }) => risk === i + 1)));
+  const totals = riskSeries.map((_, i) => sum(counts.filter(({ risk }) => risk === i + 1)));
   const total = sum(counts);
   if (total === 0) return null;
-  const perDay = Map.groupBy(counts, dayOfCount(zone));
+  const perDay = Map.groupBy(counts, ({ at }) => dayIn(zone, at));
   const columns = Array.from({ length: days }, (_, i) => {
     const day = addDays(today, i + 1 - days);
     const those = perDay.get(day) ?? [];
     return {
-      name: day === today ? 'Today' : monthAndDay(day),
-      values: risks.map((_, at) => sum(those.filter(({ risk }) => risk === at + 1))),
+      name: day === today ? 'Today' : shortDate('UTC', Date.parse(day)),
+      values: riskSeries.map((_, at) => sum(those.filter(({ risk }) => risk === at + 1))),
     };
   });
   return (
@@ -145,12 +140,14 @@ const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
     >
       <div class="panel-body">
         <div class="mb-3">
-          <Legend entries={risks.map(({ name, look }, i) => ({ name, look, total: totals[i] })).reverse()} />
+          <Legend
+            entries={riskSeries.map(({ name, look }, i) => ({ name, look, total: totals[i] })).reverse()}
+          />
         </div>
         <Columns
           id="per-day-chart"
           summary={`Safety events per day of the last ${days} days, stacked by risk.`}
-          series={risks}
+          series={riskSeries}
           columns={columns}
         />
       </div>
@@ -159,14 +156,3 @@ const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
 };
 
 const sum = (counts: RiskCount[]): number => counts.reduce((total, { count }) => total + count, 0);
-
-/** With one formatter for all: making one takes longer than using it a hundred times. */
-function dayOfCount(zone: string): (count: RiskCount) => string {
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
-  return ({ at }) => format.format(at);
-}
-
-const monthAndDay = (day: string): string =>
-  new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', month: 'short', day: 'numeric' }).format(
-    Date.parse(day),
-  );

@@ -1,68 +1,173 @@
+import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
-import type { Context } from '../../platform/http/context.ts';
-import { LinkButton, Submit } from '../ui/forms.tsx';
+import { findByName, listByName, type NamedItem } from '../../fleet/by-name.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
+import { needs } from '../session/rights.ts';
+import { Find, LinkButton } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, Pager } from '../ui/parts.tsx';
+import { Empty, Pager, Table } from '../ui/parts.tsx';
+import { driverPath, vehiclePath } from '../ui/records.tsx';
+import { State } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
 
 /** How many rows a page has; and of a search, which then says that there are more. */
-export const perPage = 50;
+const perPage = 50;
 
 /** What is looked for on a page: at most as long as a name. */
 export const typedIn = (c: Context): string => (c.req.query('q') ?? '').trim().slice(0, 200);
 
-/** Where the page of a list begins, if not at its beginning. */
-export const afterIn = (c: Context): string | undefined => {
-  const after = c.req.query('after')?.toLowerCase();
-  return after !== undefined && isUuid(after) ? after : undefined;
+/** A list in the order of the alphabet, with a field to look for what begins with a text. */
+type ListByName<Kind extends 'vehicle' | 'driver'> = {
+  kind: Kind;
+  title: string;
+  icon: IconName;
+  hint: string;
+  table: (items: NamedItem<Kind>[]) => Child;
 };
 
-/** A list in the order of the alphabet, with a field to look for what begins with a text. */
-export function pageByName(
+const vehicles: ListByName<'vehicle'> = {
+  kind: 'vehicle',
+  title: 'Vehicles',
+  icon: 'truck',
+  hint: 'Name, plate or VIN',
+  table: (items) => <VehicleTable vehicles={items} />,
+};
+
+const drivers: ListByName<'driver'> = {
+  kind: 'driver',
+  title: 'Drivers',
+  icon: 'id-card',
+  hint: 'Name',
+  table: (items) => <DriverTable drivers={items} />,
+};
+
+/** The vehicles and the drivers of the account by name. */
+export const fleetLists = new Hono<App>()
+  .get('/vehicles', needs('viewer'), (c) =>
+    pageByName(c, vehicles, async (q) => (await findByName(c.env, c.get('caller'), q, perPage)).vehicles),
+  )
+  .get('/drivers', needs('viewer'), (c) =>
+    pageByName(c, drivers, async (q) => (await findByName(c.env, c.get('caller'), q, perPage)).drivers),
+  );
+
+async function pageByName<Kind extends 'vehicle' | 'driver'>(
   c: Context,
-  about: { title: string; path: string; icon: IconName; one: string; hint: string; empty: string },
-  { items, next }: { items: unknown[]; next?: string | undefined },
-  table: Child,
+  list: ListByName<Kind>,
+  find: (q: string) => Promise<NamedItem<Kind>[]>,
 ) {
-  const { title, path, icon, one, hint, empty } = about;
+  const { kind, title, icon, hint, table } = list;
+  const path = `/portal/${kind}s`;
   const q = typedIn(c);
-  const shown = q ? Math.min(items.length, perPage) : items.length;
-  const count = `${shown} ${shown === 1 ? one : title.toLowerCase()}`;
+  const after = c.req.query('after')?.toLowerCase();
+  const { items, next }: { items: NamedItem<Kind>[]; next?: string | undefined } = q
+    ? { items: await find(q) }
+    : await listByName(c.env, c.get('caller'), kind, {
+        after: after !== undefined && isUuid(after) ? after : undefined,
+        limit: perPage,
+      });
+  const shown = items.slice(0, perPage);
+  const many = title.toLowerCase();
+  const isPart = q !== '' || Boolean(after);
   return page(
     c,
     { title, lead: q ? `${title} that match “${q}”.` : `${title} of all connections, by name.` },
     <section class="panel" aria-label={title}>
-      <form class="panel-head find" method="get" action={path}>
-        <label class="sr-only" for="find">
-          {hint}
-        </label>
-        <input class="input" id="find" type="search" name="q" value={q} placeholder={hint} maxlength={200} />
-        <Submit name="Find" weight="plain" />
-      </form>
-      {items.length > 0 && table}
-      {items.length === 0 && (q || c.req.query('after')) && (
+      <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />
+      {items.length > 0 ? (
+        <>
+          {table(shown)}
+          <Pager
+            count={
+              items.length > perPage
+                ? `The first ${perPage}; type more to see fewer`
+                : counted(shown.length, kind, many)
+            }
+            newest={isPart ? path : undefined}
+            older={next && `${path}?after=${next}`}
+            names={[q ? `All ${many}` : 'First', 'Next']}
+          />
+        </>
+      ) : isPart ? (
         <Empty
           icon={icon}
-          title={q ? `No ${one} matches “${q}”` : `No more ${title.toLowerCase()}`}
-          action={<LinkButton href={path} name={`All ${title.toLowerCase()}`} />}
+          title={q ? `No ${kind} matches “${q}”` : `No more ${many}`}
+          action={<LinkButton href={path} name={`All ${many}`} />}
         >
           {q && 'Names match from their beginning.'}
         </Empty>
-      )}
-      {items.length === 0 && !q && !c.req.query('after') && (
-        <Empty icon={icon} title={`No ${title.toLowerCase()} yet`}>
-          {empty}
+      ) : (
+        <Empty icon={icon} title={`No ${many} yet`}>
+          They appear here once a connection has sent them.
         </Empty>
-      )}
-      {items.length > 0 && (
-        <Pager
-          count={q && items.length > perPage ? `The first ${perPage}; type more to see fewer` : count}
-          newest={q || c.req.query('after') ? path : undefined}
-          older={next && `${path}?after=${next}`}
-          names={[q ? `All ${title.toLowerCase()}` : 'First', 'Next']}
-        />
       )}
     </section>,
   );
 }
+
+type Vehicle = NamedItem<'vehicle'>;
+type Driver = NamedItem<'driver'>;
+
+/** Vehicles, one a row: what tells them apart, and when each was last seen. */
+export const VehicleTable = ({ vehicles }: { vehicles: Vehicle[] }) => (
+  <Table caption="Vehicles" head={['Vehicle', 'VIN', 'Plate', 'Make and model', 'Connection', 'Last seen']}>
+    {vehicles.map((vehicle) => (
+      <tr>
+        <td class="card-title">
+          <a class="cover" href={vehiclePath(vehicle.id)}>
+            {vehicle.name}
+          </a>{' '}
+          <span class="sub">{vehicle.groups.join(', ')}</span>
+        </td>
+        <Cell label="VIN">{vehicle.vin && <code>{vehicle.vin}</code>}</Cell>
+        <Cell label="Plate">{vehicle.licensePlate}</Cell>
+        <Cell label="Model">{modelOf(vehicle)}</Cell>
+        <Cell label="Connection">{vehicle.connectionName}</Cell>
+        {vehicle.status === 'inactive' ? (
+          <td class="card-side">
+            <State mood="quiet">Inactive</State>
+          </td>
+        ) : (
+          <Cell label="Last seen">{vehicle.lastLocation && <Ago at={vehicle.lastLocation.timestamp} />}</Cell>
+        )}
+      </tr>
+    ))}
+  </Table>
+);
+
+/** "Freightliner Cascadia, 2024", as far as it is known. */
+export const modelOf = ({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 'year'>): string =>
+  [[make, model].filter(Boolean).join(' '), year].filter(Boolean).join(', ');
+
+/** Drivers, one a row. */
+export const DriverTable = ({ drivers }: { drivers: Driver[] }) => (
+  <Table caption="Drivers" head={['Driver', 'Email', 'Phone', 'License', 'Connection']}>
+    {drivers.map((driver) => (
+      <tr>
+        <td class="card-title">
+          <a class="cover" href={driverPath(driver.id)}>
+            {driver.name}
+          </a>{' '}
+          {driver.status === 0 && <State mood="quiet">Inactive</State>}
+        </td>
+        <Cell label="Email">{driver.email}</Cell>
+        <Cell label="Phone">{driver.phone}</Cell>
+        <Cell label="License">{licenseOf(driver)}</Cell>
+        <Cell label="Connection">{driver.connectionName}</Cell>
+      </tr>
+    ))}
+  </Table>
+);
+
+/** "PA 99-123-4567", as far as it is known. */
+export const licenseOf = ({
+  licenseState,
+  licenseNumber,
+}: Pick<Driver, 'licenseState' | 'licenseNumber'>): string =>
+  [licenseState, licenseNumber].filter(Boolean).join(' ');
+
+/** A value with its name on a phone, where one without a value is left out. */
+const Cell = ({ label, children }: { label: string; children?: Child }) =>
+  children ? <td data-label={label}>{children}</td> : <td />;

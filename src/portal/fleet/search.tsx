@@ -2,15 +2,14 @@ import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import { findByName } from '../../fleet/by-name.ts';
 import { type FoundKind, findAny } from '../../fleet/find-any.ts';
-import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/redirect.ts';
-import { webhookOfDelivery } from '../../webhooks/deliveries/webhook-of.ts';
+import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
 import { needs } from '../session/rights.ts';
-import { Submit } from '../ui/forms.tsx';
+import { Find } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
-import { DriverTable, driverPath, VehicleTable, vehiclePath } from './fleet-tables.tsx';
-import { typedIn } from './lists.tsx';
+import { driverPath, vehiclePath } from '../ui/records.tsx';
+import { DriverTable, typedIn, VehicleTable } from './lists.tsx';
 
 /** Finds what somebody has an id or a name of. What is the only one is shown at once. */
 export const searchPages = new Hono<App>().get('/search', needs('viewer'), search);
@@ -35,13 +34,7 @@ async function search(c: Context) {
     c,
     { title: 'Search', lead: q ? `What matches “${q}”.` : undefined },
     <>
-      <form class="find" method="get" action="/portal/search">
-        <label class="sr-only" for="find">
-          {hint}
-        </label>
-        <input class="input" id="find" type="search" name="q" value={q} placeholder={hint} maxlength={200} />
-        <Submit name="Search" />
-      </form>
+      <Find path="/portal/search" q={q} hint={hint} button="Search" look="find" />
       {vehicles.length > 0 && (
         <Panel id="vehicles" title="Vehicles" side={<Cut items={vehicles} path="/portal/vehicles" q={q} />}>
           <VehicleTable vehicles={vehicles.slice(0, maxFound)} />

@@ -1,37 +1,30 @@
 import { Hono } from 'hono';
-import { validate as isUuid } from 'uuid';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { trips } from '../../fleet/lists/trips.ts';
-import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
-import { Refusal } from '../../platform/errors.ts';
+import { eventsWithDrivers, type NamedEvent, readNamed, tripsWithDrivers } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
 import { distance } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { type Place, PlaceMap, placeName } from '../ui/map.tsx';
+import { type MapPlace, type MapPoint, PlaceMap, placeName } from '../ui/map.tsx';
 import { Empty, Facts, Panel } from '../ui/parts.tsx';
-import { timeIn } from '../ui/record-paths.ts';
+import { DriverLink, found, idIn, pointsOf, SourceLink, timeIn, vehiclePath } from '../ui/records.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
-import { driverPath, vehiclePath } from './fleet-tables.tsx';
 import { EventRows } from './history.tsx';
-import { durationOf } from './trip-table.tsx';
-import { eventPoints } from './vehicle.tsx';
-import { endsOf, wayOf } from './way.ts';
+import { durationOf } from './trips.tsx';
 
 /** One trip: from where to where, and what happened on the way. */
 export const tripPage = new Hono<App>().get('/trips/:id', needs('viewer'), detail);
 
 /** How many events of its vehicle are read at most, the first ones. */
-export const maxTripEvents = 200;
+const maxTripEvents = 200;
 
 /** A trip without an end is taken to go on for so long, in milliseconds. */
 const openTripMs = 86_400_000;
 
 async function detail(c: Context) {
-  const id = c.req.param('id')?.toLowerCase() ?? '';
-  if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
-  const trip = await findItem(c.env, c.get('caller'), trips.list, id, timeIn(c.req.query('at')));
-  if (!trip) throw new Refusal({ kind: 'not found' });
+  const id = idIn(c);
+  const trip = found(await findItem(c.env, c.get('caller'), trips.list, id, timeIn(c.req.query('at'))));
   const [{ vehicle, driver, connection }, events] = await Promise.all([
     findReferences(c.env, c.get('caller'), trip),
     eventsOf(c, trip),
@@ -62,34 +55,19 @@ async function detail(c: Context) {
         <Panel id="facts" title="Places and facts" hidden>
           <PlaceMap
             label={`Trip of ${name}: where it began and ended, and its safety events`}
-            points={[...endsOf(trip), ...eventPoints({ events })]}
-            line={wayOf(
-              trip,
-              events.map(({ location }) => location),
-            )}
+            points={[...endsOf(trip), ...pointsOf(events)]}
+            line={routeLine(trip, placesOf(events))}
           />
           <div class="panel-body pt-4">
             <Facts
               facts={[
                 ['Vehicle', vehicle && <a href={vehiclePath(vehicle.id)}>{vehicle.name}</a>],
-                [
-                  'Driver',
-                  trip.driverId ? (
-                    <a href={driverPath(trip.driverId)}>{driver?.name ?? 'Unknown'}</a>
-                  ) : (
-                    <span class="sub">Not assigned</span>
-                  ),
-                ],
+                ['Driver', <DriverLink driverId={trip.driverId} driverName={driver?.name} />],
                 ['Started', <Moment at={trip.startedAt} place={trip.startLocation} />],
                 ['Ended', trip.endedAt && <Moment at={trip.endedAt} place={trip.endLocation} />],
                 ['Duration', durationOf(trip)],
                 ['Distance', trip.distanceKm === null ? null : distance(trip.distanceKm)],
-                [
-                  'Source',
-                  <a href={`/portal/connections/${trip.connectionId}`}>
-                    {connection?.name ?? connection?.tSP ?? 'Its connection'}
-                  </a>,
-                ],
+                ['Source', <SourceLink id={trip.connectionId} connection={connection} />],
                 ['Trip ID', <code class="text-xs">{trip.id}</code>],
               ]}
             />
@@ -100,10 +78,10 @@ async function detail(c: Context) {
   );
 }
 
-type Trip = ReturnType<typeof trips.list.present>;
+type StoredTrip = ReturnType<typeof trips.list.present>;
 
 /** The events of the trip's vehicle meanwhile, but for those that the provider counts to another trip. */
-async function eventsOf(c: Context, trip: Trip): Promise<NamedEvent[]> {
+async function eventsOf(c: Context, trip: StoredTrip): Promise<NamedEvent[]> {
   const from = Date.parse(trip.startedAt);
   const to = trip.endedAt === null ? from + openTripMs : Date.parse(trip.endedAt);
   const { items } = await readNamed(c.env, c.get('caller'), eventsWithDrivers, {
@@ -118,7 +96,7 @@ async function eventsOf(c: Context, trip: Trip): Promise<NamedEvent[]> {
   return items.filter(({ tripId }) => tripId === null || tripId === trip.id);
 }
 
-const Moment = ({ at, place }: { at: string; place: Place | null }) => (
+const Moment = ({ at, place }: { at: string; place: MapPlace | null }) => (
   <>
     <Time at={at} />
     {place && (
@@ -129,3 +107,38 @@ const Moment = ({ at, place }: { at: string; place: Place | null }) => (
     )}
   </>
 );
+
+/** The trip that a vehicle was on, which began at most a day before; one that ended just before counts. */
+export async function tripAt(c: Context, vehicleId: string | null, at: number) {
+  if (!vehicleId) return undefined;
+  const [from = '', to = ''] = [at - longestTripMs, at + 1].map((time) => new Date(time).toISOString());
+  const { items } = await readNamed(c.env, c.get('caller'), tripsWithDrivers, {
+    connectionId: undefined,
+    query: { vehicleIds: [vehicleId], from: [from], to: [to], limit: ['1'] },
+    descending: true,
+  });
+  return items.find(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs);
+}
+
+const longestTripMs = 24 * 3_600_000;
+const justEndedMs = 15 * 60_000;
+
+/** A trip of the vehicle, with the name of its driver. */
+export type Trip = NonNullable<Awaited<ReturnType<typeof tripAt>>>;
+
+/** What is known of where a trip was. */
+type Ends = { startLocation: MapPlace | null; endLocation: MapPlace | null };
+
+/** Where a trip began and ended, as points of a map. */
+export const endsOf = ({ startLocation, endLocation }: Ends): MapPoint[] => [
+  ...(startLocation ? [{ at: startLocation, name: 'Start', look: 'start' as const }] : []),
+  ...(endLocation ? [{ at: endLocation, name: 'End', look: 'end' as const }] : []),
+];
+
+/** Where these events were, as far as it is known. */
+export const placesOf = (events: Pick<NamedEvent, 'location'>[]): (MapPlace | null)[] =>
+  events.map(({ location }) => location);
+
+/** The places that are known of a trip in the order in which it came to them. `between` are in order. */
+export const routeLine = ({ startLocation, endLocation }: Ends, between: (MapPlace | null)[]): MapPlace[] =>
+  [startLocation, ...between, endLocation].filter((place) => place !== null);

@@ -1,14 +1,18 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
+import type { trips } from '../../fleet/lists/trips.ts';
 import { namesOf, readNamed, tripsWithDrivers } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { needs } from '../session/rights.ts';
+import { distance } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, Pager } from '../ui/parts.tsx';
-import { driverPath, vehiclePath } from './fleet-tables.tsx';
-import { TripTable } from './trip-table.tsx';
+import { shortPlaceName } from '../ui/map.tsx';
+import { Empty, Pager, Table } from '../ui/parts.tsx';
+import { DriverName, driverPath, tripPath, vehiclePath } from '../ui/records.tsx';
+import { spanInWords, Time } from '../ui/time.tsx';
 
 /** The trips of the account, or of one of its vehicles or drivers, newest first. */
 export const tripListPages = new Hono<App>().get('/trips', needs('viewer'), list);
@@ -62,7 +66,7 @@ async function list(c: Context) {
       )}
       {(trips.length > 0 || cursor || next) && (
         <Pager
-          count={`${trips.length} ${trips.length === 1 ? 'trip' : 'trips'}${next ? ', more follow' : ''}`}
+          count={`${counted(trips.length, 'trip', 'trips')}${next ? ', more follow' : ''}`}
           newest={cursor && address}
           older={next && `${address}&cursor=${next}`}
         />
@@ -89,3 +93,75 @@ const Chip = ({ text, about }: { text: string; about: string }) => (
     </li>
   </>
 );
+
+/** A trip, with what people call its vehicle and its driver, as far as that is known. */
+export type TripRow = ReturnType<typeof trips.list.present> & {
+  vehicleName?: string | null;
+  driverName?: string | null;
+};
+
+/** Trips, one a row, without the column of what the page is about anyway. */
+export const TripTable = (props: { trips: TripRow[]; without?: 'vehicle' | 'driver' }) => {
+  const { trips, without } = props;
+  const head = [
+    'Trip',
+    ...(without === 'vehicle' ? [] : ['Vehicle']),
+    ...(without === 'driver' ? [] : ['Driver']),
+    ...['Distance', 'Duration'],
+  ];
+  return (
+    <Table caption="Trips" flow head={head}>
+      {trips.map((trip) => (
+        <tr>
+          <td class="card-title">
+            <a class="cover nowrap" href={tripPath(trip)}>
+              <Time at={trip.startedAt} />
+            </a>
+            <div class="sub">{routeOf(trip)}</div>
+          </td>
+          {without !== 'vehicle' && <td>{trip.vehicleName ?? <span class="sub">Unknown</span>}</td>}
+          {without !== 'driver' && (
+            <td>
+              <DriverName {...trip} />
+            </td>
+          )}
+          <td class="nowrap">{trip.distanceKm !== null && distance(trip.distanceKm)}</td>
+          <td class="nowrap">{durationOf(trip)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+};
+
+/** The way to a trip's page: by where it led, if that has names, or by when it began; with its length. */
+export const TripLink = ({ trip }: { trip: TripRow }) => {
+  const isNamed = trip.startLocation?.address || trip.endLocation?.address;
+  return (
+    <>
+      <a href={tripPath(trip)}>
+        {isNamed ? (
+          routeOf(trip)
+        ) : (
+          <>
+            Since <Time at={trip.startedAt} />
+          </>
+        )}
+      </a>
+      {trip.distanceKm !== null && `, ${distance(trip.distanceKm)}`}
+    </>
+  );
+};
+
+/** "Chambersburg, PA to Carlisle, PA", as far as it is known; empty if nothing is. */
+function routeOf({ startLocation, endLocation }: Pick<TripRow, 'startLocation' | 'endLocation'>): string {
+  if (startLocation && endLocation)
+    return `${shortPlaceName(startLocation)} to ${shortPlaceName(endLocation)}`;
+  if (startLocation) return `From ${shortPlaceName(startLocation)}`;
+  return endLocation ? `To ${shortPlaceName(endLocation)}` : '';
+}
+
+/** How long a trip took, in words; of one that goes on, that it does. */
+export function durationOf({ startedAt, endedAt, durationSeconds }: TripRow): string {
+  if (durationSeconds !== null) return spanInWords(durationSeconds * 1000);
+  return endedAt === null ? 'Not ended yet' : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));
+}

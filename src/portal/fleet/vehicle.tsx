@@ -1,30 +1,27 @@
 import { Hono } from 'hono';
-import { validate as isUuid } from 'uuid';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
-import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
 import { page } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint, PlaceMap } from '../ui/map.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
-import { eventPath } from '../ui/record-paths.ts';
+import { found, idIn, pointsOf, SourceLink } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
-import { modelOf } from './fleet-tables.tsx';
-import { type History, HistoryPanels, readHistory } from './history.tsx';
+import { HistoryPanels, readHistory } from './history.tsx';
+import { modelOf } from './lists.tsx';
 
 /** One vehicle: what it is, where it was last seen, and what it did in the last 30 days. */
 export const vehiclePage = new Hono<App>().get('/vehicles/:id', needs('viewer'), detail);
 
 async function detail(c: Context) {
-  const id = c.req.param('id')?.toLowerCase() ?? '';
-  if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
-  const [vehicle, history] = await Promise.all([
+  const id = idIn(c);
+  const [stored, history] = await Promise.all([
     findItem(c.env, c.get('caller'), vehicles.list, id),
     readHistory(c, 'vehicle', id),
   ]);
-  if (!vehicle) throw new Refusal({ kind: 'not found' });
+  const vehicle = found(stored);
   const { connection } = await findReferences(c.env, c.get('caller'), vehicle);
   const seen = vehicle.lastLocation;
   return page(
@@ -43,7 +40,7 @@ async function detail(c: Context) {
         <Panel id="facts" title="Place and facts" hidden>
           <PlaceMap
             label={`Where ${vehicle.name} was last seen, and its latest safety events`}
-            points={[...eventPoints(history), ...lastSeen(vehicle)]}
+            points={[...pointsOf(history.events), ...lastSeen(vehicle)]}
           />
           <div class="panel-body pt-4">
             <Facts
@@ -60,12 +57,7 @@ async function detail(c: Context) {
                     : `${Math.round(vehicle.odometerKm).toLocaleString('en')} km`,
                 ],
                 ['Groups', vehicle.groups.length > 0 ? vehicle.groups.join(', ') : null],
-                [
-                  'Source',
-                  <a href={`/portal/connections/${vehicle.connectionId}`}>
-                    {connection?.name ?? connection?.tSP ?? 'Its connection'}
-                  </a>,
-                ],
+                ['Source', <SourceLink id={vehicle.connectionId} connection={connection} />],
                 ['Source ID', <code>{vehicle.sourceId}</code>],
                 ['Vehicle ID', <code class="text-xs">{vehicle.id}</code>],
               ]}
@@ -81,18 +73,3 @@ type Vehicle = ReturnType<typeof vehicles.list.present>;
 
 const lastSeen = ({ name, lastLocation }: Vehicle): MapPoint[] =>
   lastLocation ? [{ at: lastLocation, name: `${name}, last seen here`, look: 'vehicle', here: true }] : [];
-
-/** The latest events of a history on a map, each with the way to its page. */
-export const eventPoints = ({ events }: Pick<History, 'events'>): MapPoint[] =>
-  events.flatMap((event) =>
-    event.location
-      ? [
-          {
-            at: event.location,
-            name: event.translatedIncidentTypes.join(', '),
-            look: `risk-${event.eventRisk}` as MapPoint['look'], // a risk is 1 to 5
-            href: eventPath(event),
-          },
-        ]
-      : [],
-  );

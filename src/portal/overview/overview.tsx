@@ -1,18 +1,17 @@
 import { Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { Span } from '../../fleet/trends/read.ts';
-import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/redirect.ts';
+import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
+import { dayMs, startOfDay } from '../ui/days.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Live } from '../ui/live.tsx';
-import { Ago, beginningOfDay, longDay } from '../ui/time.tsx';
+import { Live } from '../ui/parts.tsx';
+import { Ago, dayIn, longDay } from '../ui/time.tsx';
 import { LatestArrivals, OpenAccidents, RiskToday } from './latest.tsx';
 import { Problems } from './problems.tsx';
 import { type Overview, readOverview } from './read.ts';
 import { isDone, SetupList } from './setup.tsx';
-import { Affected, IncidentTypes } from './tables.tsx';
-import { Trend } from './trends.tsx';
+import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
 /** What needs somebody, how the fleet does, and what came in last; for a new account, what to do next. */
 export const overviewPages = new Hono<App>()
@@ -21,7 +20,6 @@ export const overviewPages = new Hono<App>()
 
 /** Spans that can be compared with as much time before. */
 const spans = [7, 30, 90];
-const dayMs = 86_400_000;
 
 async function overview(c: Context) {
   const { user, account } = c.get('session');
@@ -29,7 +27,10 @@ async function overview(c: Context) {
   const zone = timeZoneOf(c);
   const days = Number(c.req.query('days'));
   const span: Span = { today: Math.floor(now / dayMs), days: spans.includes(days) ? days : 30 };
-  const found = await readOverview(c.env, c.get('caller'), { span, since: beginningOfDay(zone, now) });
+  const found = await readOverview(c.env, c.get('caller'), {
+    span,
+    since: startOfDay(zone, dayIn(zone, now)),
+  });
   const isNew = !found.setup.sent;
   const showsSetup = !isDone(found.setup) && (isNew || getCookie(c, hidden) !== user.accountId);
   return page(

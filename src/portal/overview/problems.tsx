@@ -1,14 +1,15 @@
+import { sql } from 'drizzle-orm';
 import type { Child } from 'hono/jsx';
-import { counted } from '../../webhooks/alerts/words.ts';
-import { maxCounted } from '../session/attention.ts';
+import { type Database, statement } from '../../platform/db/database.ts';
+import type { Caller } from '../../platform/db/guard.ts';
+import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
+import { ailingWebhooks, failedOf, maxCounted } from '../session/attention.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import type { Mood } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { titleOf } from '../webhooks/webhook-words.ts';
-import { habit } from '../webhooks/words.ts';
-import type { ConnectionProblem, WebhookProblem } from './problems.ts';
+import { deliveries, failureDescription, titleOf } from '../webhooks/words.ts';
 
 /** What is broken, why, and one button that starts the repair. Nothing when all is well. */
 export const Problems = (props: { connections: ConnectionProblem[]; webhooks: WebhookProblem[] }) =>
@@ -73,14 +74,13 @@ const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
 const OfWebhook = ({ webhook }: { webhook: WebhookProblem }) => {
   const { id, failures, paused, openUntil, lastFailure, waiting, failed } = webhook;
   const name = titleOf(webhook);
-  const many = (count: number) => counted(count, 'delivery', 'deliveries', maxCounted);
-  const does = lastFailure === null ? '' : `Its receiver ${habit(JSON.parse(lastFailure))}.`; // as record.ts writes it
+  const does = lastFailure === null ? '' : `Its receiver ${failureDescription(JSON.parse(lastFailure))}.`; // as record.ts writes it
   const href = `/portal/webhooks/${id}`;
   if (!paused)
     return (
       <Problem
         mood="warn"
-        title={`Webhook “${name}”: ${many(failed)} failed in the last 7 days`}
+        title={`Webhook “${name}”: ${deliveries(failed, maxCounted)} failed in the last 7 days`}
         action={<LinkButton href={href} name="Review and replay" about={`of ${name}`} small />}
       >
         {failures === 0 ? 'The receiver works again and can get them now.' : does}
@@ -92,7 +92,7 @@ const OfWebhook = ({ webhook }: { webhook: WebhookProblem }) => {
       title={`Webhook “${name}” is paused after ${failures} failures in a row`}
       action={<LinkButton href={href} name="See the failures" about={`of ${name}`} small />}
     >
-      {does} {`${many(waiting)} ${waiting === 1 ? 'is' : 'are'} waiting`}
+      {does} {`${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting`}
       {openUntil !== null && openUntil > Date.now() && (
         <>
           ; next attempt at <Time at={openUntil} />
@@ -102,3 +102,60 @@ const OfWebhook = ({ webhook }: { webhook: WebhookProblem }) => {
     </Problem>
   );
 };
+
+/** How many problems of each kind the overview names. */
+const maxShown = 5;
+
+/**
+ * A connection that is not healthy. `lastEventAt` is when its newest safety event began; `refused` says that its provider
+ * refuses the credential.
+ */
+type ConnectionProblem = {
+  id: string;
+  name: string;
+  tsp: string;
+  healthStatus: number;
+  refused: number;
+  lastEventAt: number | null;
+};
+
+/**
+ * A webhook that is paused, or has deliveries of the last seven days that failed for good. Counts stop at `maxCounted`.
+ * `lastFailure` is what its receiver did last, as JSON.
+ */
+type WebhookProblem = {
+  id: string;
+  name: string | null;
+  url: string;
+  failures: number;
+  paused: number;
+  openUntil: number | null;
+  lastFailure: string | null;
+  waiting: number;
+  failed: number;
+};
+
+/** The account's connections that are not healthy: one event and one pull are read of each. */
+export const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
+  statement<ConnectionProblem>(
+    db,
+    sql`
+    select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,
+      exists (select 1 from pulls where connection_id = connections.id and refused_at is not null) as refused,
+      (select max(started_at) from safety_events where connection_id = connections.id) as lastEventAt
+    from connections indexed by connections_with_problems
+    where account_id = ${accountId} and health_status <> 1 order by created_at, id limit ${maxShown}`,
+  );
+
+/** The account's webhooks with problems, paused ones first. */
+export const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number) =>
+  statement<WebhookProblem>(
+    db,
+    sql`
+    select w.id, w.name, w.url, coalesce(h.failures, 0) as failures, coalesce(h.failures >= ${circuitAfter}, 0) as paused,
+      h.open_until as openUntil, h.last_failure as lastFailure,
+      (select count(*) from (select 1 from deliveries indexed by deliveries_due
+        where webhook_id = w.id and status = 'pending' limit ${maxCounted})) as waiting,
+      (select count(*) from (${failedOf(now)} limit ${maxCounted})) as failed
+    from ${ailingWebhooks(sql`${accountId}`, now)} order by paused desc, w.created_at limit ${maxShown}`,
+  );

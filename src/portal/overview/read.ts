@@ -1,7 +1,6 @@
 import { selectLatest } from '../../fleet/changes/feed.ts';
 import {
   asDay,
-  type DayCount,
   type Span,
   selectAffected,
   selectDays,
@@ -11,9 +10,9 @@ import {
 } from '../../fleet/trends/read.ts';
 import { recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { selectLatestEvents, selectLatestHigh, selectOpenAccidents } from './latest.ts';
-import { selectConnectionProblems, selectWebhookProblems } from './problems.ts';
-import { selectSetup } from './setup-steps.ts';
+import { selectLatestEvents, selectLatestHigh, selectOpenAccidents } from './latest.tsx';
+import { selectConnectionProblems, selectWebhookProblems } from './problems.tsx';
+import { selectSetup } from './setup.tsx';
 
 /** What the overview shows. */
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
@@ -27,7 +26,7 @@ const hourMs = 3_600_000;
  */
 export async function readOverview(env: Env, caller: Caller, { span, since }: { span: Span; since: number }) {
   const now = Date.now();
-  const today = Math.floor(since / hourMs);
+  const today = Math.ceil(since / hourMs);
   const [
     ,
     ,
@@ -82,14 +81,4 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed?.seq ?? 0,
   };
-}
-
-/** The days of a span, one after the other, each with its events and those of the day as long before. */
-export function daysOf({ today, days }: Span, counted: DayCount[]): (DayCount & { before: number })[] {
-  const byDay = new Map(counted.map((one) => [one.day, one]));
-  const total = (day: number) => byDay.get(day)?.risks.reduce((sum, n) => sum + n, 0) ?? 0;
-  return Array.from({ length: days }, (_, i) => {
-    const day = today - days + 1 + i;
-    return { day, risks: byDay.get(day)?.risks ?? [0, 0, 0, 0, 0], before: total(day - days) };
-  });
 }

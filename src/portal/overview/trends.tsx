@@ -1,17 +1,10 @@
-import type { DayCount, Span } from '../../fleet/trends/read.ts';
-import { Columns, Legend, type Series } from '../ui/chart.tsx';
-import { Segment } from '../ui/parts.tsx';
-import { dayText, eventsIn } from './paths.ts';
-import { daysOf } from './read.ts';
-import { signed } from './tables.tsx';
-
-const risks: Series[] = [
-  { name: 'Risk 1', look: 'fill-1' },
-  { name: 'Risk 2', look: 'fill-2' },
-  { name: 'Risk 3', look: 'fill-3' },
-  { name: 'Risk 4', look: 'fill-4' },
-  { name: 'Risk 5', look: 'fill-5' },
-];
+import type { Child } from 'hono/jsx';
+import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../fleet/trends/read.ts';
+import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
+import { dayMs } from '../ui/days.ts';
+import { capital, percent } from '../ui/format.ts';
+import { Empty, Panel, Segment } from '../ui/parts.tsx';
+import { shortDate } from '../ui/time.tsx';
 
 /** Safety events per day by risk, against as many days before. `due` says how many days are still to be counted. */
 export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; due: number }) => {
@@ -45,7 +38,7 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
       <div class="panel-body">
         <div class="mb-3">
           <Legend
-            entries={risks
+            entries={riskSeries
               .map(({ name, look }, i) => ({
                 name,
                 look,
@@ -58,10 +51,10 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
         </div>
         <Columns
           id="trend-chart"
-          summary={`Safety events per day from ${shortDay(first)} to ${shortDay(span.today)}, stacked by risk, with the total of the ${span.days} days before as pale columns.`}
-          series={risks}
+          summary={`Safety events per day from ${dateOf(first)} to ${dateOf(span.today)}, stacked by risk, with the total of the ${span.days} days before as pale columns.`}
+          series={riskSeries}
           columns={days.map(({ day, risks, before }) => ({
-            name: day === span.today ? 'Today' : shortDay(day),
+            name: day === span.today ? 'Today' : dateOf(day),
             values: [...risks],
             before,
           }))}
@@ -77,7 +70,7 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
 };
 
 const totals = (days: DayCount[]): number[] =>
-  risks.map((_, i) => sum(days.map(({ risks }) => risks[i] ?? 0)));
+  riskSeries.map((_, i) => sum(days.map(({ risks }) => risks[i] ?? 0)));
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** ", 14% fewer than in the 30 days before". */
@@ -90,7 +83,129 @@ function comparison(total: number, before: number, days: number): string {
 }
 
 /** "Nov 20", of a day in UTC. */
-const shortDay = (day: number): string =>
-  new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', month: 'short', day: 'numeric' }).format(
-    Date.parse(dayText(day)),
+const dateOf = (day: number): string => shortDate('UTC', day * dayMs);
+
+/** A day, counted since 1970, as addresses have it: `2026-11-20`. */
+const dayText = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
+
+/** The list of safety events with filters set: the days of a span, and others. */
+const eventsIn = ({ today, days }: Span, filters: Record<string, string> = {}): string =>
+  eventsPath({ from: dayText(today - days + 1), to: dayText(today), ...filters });
+
+/** The list of safety events with these filters. */
+export const eventsPath = (filters: Record<string, string>): string =>
+  `/portal/events?${new URLSearchParams(filters)}`;
+
+/** The most frequent incident types of a span, each with its change. */
+export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] }) => {
+  const most = Math.max(1, ...types.map(({ events }) => events));
+  return (
+    <Ranking
+      id="types"
+      title="Incident types"
+      side={`${span.days} days, change to before`}
+      caption={`Incident types of the last ${span.days} days`}
+      head={['Type', 'Events', 'Change']}
+      span={span}
+    >
+      {types.map(({ type, events, before }) => (
+        <tr>
+          <td class="w-full">
+            <a class="cover" href={eventsIn(span, { type })}>
+              {type}
+            </a>
+            <svg class="hbar" aria-hidden="true">
+              <rect class="fill-rest" width="100%" height="100%" rx="3" />
+              <rect class="fill-main" width={percent(events / most, 1)} height="100%" rx="3" />
+            </svg>
+          </td>
+          <td class="num">{events.toLocaleString('en')}</td>
+          <td class="num quiet">{signed(events - before)}</td>
+        </tr>
+      ))}
+    </Ranking>
   );
+};
+
+/** The vehicles or drivers with the most events of risk 4 and 5. */
+export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affected: AffectedItem[] }) => {
+  const { which, span, affected } = props;
+  return (
+    <Ranking
+      id={`${which}s`}
+      title={`Most affected ${which}s`}
+      side={`${span.days} days, events of risk 4 and 5`}
+      caption={`${capital(which)}s with the most events of risk 4 and 5 in the last ${span.days} days`}
+      head={[capital(which), 'Risk 5', 'Risk 4', 'Both']}
+      span={span}
+    >
+      {affected.map(({ id, name, risk4, risk5 }) => (
+        <tr>
+          <td class="w-full break-words">
+            <a class="cover" href={`/portal/${which}s/${id}`}>
+              {name}
+            </a>
+          </td>
+          <td class="num">{risk5.toLocaleString('en')}</td>
+          <td class="num">{risk4.toLocaleString('en')}</td>
+          <td class="num">
+            <a class="over" href={eventsIn(span, { [which]: id, risk: '4' })}>
+              {(risk4 + risk5).toLocaleString('en')}
+              <span class="sr-only"> events of {name}</span>
+            </a>
+          </td>
+        </tr>
+      ))}
+    </Ranking>
+  );
+};
+
+/** A table in which the first column says what has the numbers in the others, from the most to the least. */
+const Ranking = (props: {
+  id: string;
+  title: string;
+  side: string;
+  caption: string;
+  head: [what: string, ...numbers: string[]];
+  span: Span;
+  children: Child[];
+}) => {
+  const { id, title, side, caption, head, span, children } = props;
+  return (
+    <Panel id={id} title={title} side={<p>{side}</p>}>
+      {children.length === 0 ? (
+        <Empty icon="shield-check" title="None">
+          None in the last {span.days} days.
+        </Empty>
+      ) : (
+        <table class="data mt-1">
+          <caption class="sr-only">{caption}</caption>
+          <thead>
+            <tr>
+              {head.map((name, i) => (
+                <th scope="col" class={i > 0 ? 'num' : undefined}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      )}
+    </Panel>
+  );
+};
+
+/** "+3", "−2" or "0". */
+const signed = (value: number): string =>
+  value === 0 ? '0' : `${value > 0 ? '+' : '−'}${Math.abs(value).toLocaleString('en')}`;
+
+/** The days of a span, one after the other, each with its events and those of the day as long before. */
+function daysOf({ today, days }: Span, counted: DayCount[]): (DayCount & { before: number })[] {
+  const byDay = new Map(counted.map((one) => [one.day, one]));
+  const total = (day: number) => byDay.get(day)?.risks.reduce((sum, n) => sum + n, 0) ?? 0;
+  return Array.from({ length: days }, (_, i) => {
+    const day = today - days + 1 + i;
+    return { day, risks: byDay.get(day)?.risks ?? [0, 0, 0, 0, 0], before: total(day - days) };
+  });
+}

@@ -10,6 +10,7 @@ import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
 import { aRole } from '../ui/allowed.tsx';
+import { dayMs } from '../ui/days.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
 import { errorOf, FieldProblem, PostButton, Submit } from '../ui/forms.tsx';
@@ -123,8 +124,6 @@ const Kept = ({ env }: { env: Env }) => {
     </Panel>
   );
 };
-
-const dayMs = 86_400_000;
 
 const Zone = v.object({
   timeZone: v.pipe(

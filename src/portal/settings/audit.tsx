@@ -2,16 +2,16 @@ import { Hono } from 'hono';
 import { type Entry, listAudit } from '../../accounts/audit/list.ts';
 import { auditDays } from '../../accounts/audit/prune.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { requestedSlice } from '../../platform/http/slices.ts';
 import { needs } from '../session/rights.ts';
+import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty, Pager, Panel, Table } from '../ui/parts.tsx';
+import { Empty, Panel, SlicePager, Table } from '../ui/parts.tsx';
 import { Time } from '../ui/time.tsx';
 
 /** Settings, Audit log: who changed what in the account. */
 export const auditPages = new Hono<App>().get('/settings/audit', needs('viewer'), list);
 
-const path = '/portal/settings/audit';
 const pageSize = 100;
 
 async function list(c: Context) {
@@ -42,13 +42,7 @@ async function list(c: Context) {
           ))}
         </Table>
       )}
-      {(slice.after || next) && (
-        <Pager
-          count={`${entries.length} entries on this page`}
-          newest={slice.after && path}
-          older={next && `${path}?cursor=${cursorFor(c, next)}`}
-        />
-      )}
+      <SlicePager c={c} count={`${entries.length} entries on this page`} slice={slice} next={next} />
       <p class="panel-foot">The operator is the team that runs this service.</p>
     </Panel>,
   );
@@ -57,7 +51,7 @@ async function list(c: Context) {
 /** Such as "Revoked API token Claims", or "Invited lene@example.com". */
 const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { entry: Entry }) => (
   <span class="break-words">
-    {action.charAt(0).toUpperCase() + action.slice(1)} {subject !== 'person' && `${subject} `}
+    {capital(action)} {subject !== 'person' && `${subject} `}
     {subjectName === null ? <code>{subjectId}</code> : <strong class="font-medium">{subjectName}</strong>}
     {fields.length > 0 && <span class="sub block">{fields.map(wordsFor).join(', ')}</span>}
   </span>

@@ -7,11 +7,12 @@ import {
   listPortalUsers,
   type PortalUser,
   removePortalUser,
+  setRole,
 } from '../../accounts/people.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
@@ -19,9 +20,20 @@ import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in-email.ts';
 import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
-import { Confirm, errorsOfForm, Field, LinkButton, Select, Submit } from '../ui/forms.tsx';
+import {
+  Choice,
+  Confirm,
+  errorOf,
+  errorsOfForm,
+  Field,
+  FieldProblem,
+  LinkButton,
+  Select,
+  Submit,
+} from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Pager, Panel, Table } from '../ui/parts.tsx';
+import { Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
@@ -32,7 +44,7 @@ export const peoplePages = new Hono<App>()
   .get('/settings/people/:id/remove', needs('admin'), confirmRemove)
   .post('/settings/people/:id/remove', needs('admin'), remove);
 
-export const peoplePath = '/portal/settings/people';
+const peoplePath = '/portal/settings/people';
 const pageSize = 100;
 
 type Draft = { email: string; role: string };
@@ -53,14 +65,13 @@ async function list(c: Context, draft: Draft, problem?: FormProblem) {
         side={<AskInstead to={peoplePath} what="invite people or change roles" />}
       >
         <People people={people} you={c.get('session').user.id} />
-        {(slice.after || next) && (
-          <Pager
-            count={`${people.length} people on this page`}
-            names={['First', 'More']}
-            newest={slice.after && peoplePath}
-            older={next && `${peoplePath}?cursor=${cursorFor(c, next)}`}
-          />
-        )}
+        <SlicePager
+          c={c}
+          count={`${people.length} people on this page`}
+          slice={slice}
+          next={next}
+          names={['First', 'More']}
+        />
       </Panel>
     </>,
     problem && 'invalid',
@@ -68,7 +79,7 @@ async function list(c: Context, draft: Draft, problem?: FormProblem) {
 }
 
 /** What each role may do, in a few words. */
-export const roleNotes: { [role in Role]: string } = {
+const roleNotes: { [role in Role]: string } = {
   admin: 'Everything, people and API tokens included.',
   member: 'Everything but people and API tokens.',
   viewer: 'Sees everything, changes nothing.',
@@ -209,10 +220,8 @@ async function remove(c: Context) {
 }
 
 /** The person that the path names. @throws Refusal: not found, also for another account's */
-export async function requirePerson(c: Context): Promise<PortalUser> {
-  const person = await findPortalUser(c.env, c.get('caller'), c.req.param('id') ?? '');
-  if (!person) throw new Refusal({ kind: 'not found' });
-  return person;
+async function requirePerson(c: Context): Promise<PortalUser> {
+  return found(await findPortalUser(c.env, c.get('caller'), c.req.param('id') ?? ''));
 }
 
 /** The same, @throws Refusal: not found, also for oneself */
@@ -220,4 +229,60 @@ async function requireOther(c: Context): Promise<PortalUser> {
   const person = await requirePerson(c);
   if (person.id === c.get('session').user.id) throw new Refusal({ kind: 'not found' });
   return person;
+}
+
+/** Settings, People: what somebody may do. */
+export const personRolePages = new Hono<App>()
+  .get('/settings/people/:id/role', needs('admin'), async (c) => {
+    const person = await requirePerson(c);
+    return form(c, person, person.role);
+  })
+  .post('/settings/people/:id/role', needs('admin'), change);
+
+function form(c: Context, { email }: PortalUser, chosen: string, problem?: FormProblem) {
+  const error = errorOf(errorsOfForm(problem, 'role'), 'role');
+  return page(
+    c,
+    { title: `Change the role of ${email}` },
+    <section class="panel">
+      <form class="panel-body stack" method="post">
+        <fieldset class="field" aria-describedby={error && 'role-error'}>
+          <legend class="legend">What they may do</legend>
+          <div class="choices mt-2">
+            {roles.map((role) => (
+              <Choice
+                type="radio"
+                name="role"
+                value={role}
+                checked={role === chosen}
+                label={roleNames[role]}
+                note={roleNotes[role]}
+              />
+            ))}
+          </div>
+          <FieldProblem id="role-error" message={error} />
+        </fieldset>
+        <div class="actions">
+          <Submit name="Save" />
+          <LinkButton href={peoplePath} name="Cancel" weight="ghost" />
+        </div>
+      </form>
+    </section>,
+    problem && 'invalid',
+  );
+}
+
+const NewRole = v.object({ role: v.picklist(roles, 'must be admin, member or viewer') });
+
+async function change(c: Context) {
+  const person = await requirePerson(c);
+  const draft = { role: (await readForm(c)).value('role') };
+  return submit(
+    async () => {
+      const { role } = parse(NewRole, draft);
+      await setRole(c.env, c.get('caller'), person.id, role);
+      return done(c, peoplePath, `${person.email} is now ${aRole(role)}.`);
+    },
+    (problem) => form(c, person, draft.role, problem),
+  );
 }

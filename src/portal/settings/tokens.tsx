@@ -1,19 +1,28 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { findTokenById, issueToken, listApiTokens, revokeToken } from '../../accounts/tokens/service.ts';
-import { Refusal } from '../../platform/errors.ts';
+import {
+  type ApiToken,
+  findTokenById,
+  issueToken,
+  listApiTokens,
+  revokeToken,
+} from '../../accounts/tokens/service.ts';
 import { Name, parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { requestedSlice } from '../../platform/http/slices.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
+import { dayMs } from '../ui/days.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
-import { Confirm, errorsOfForm, Field, Select, Submit } from '../ui/forms.tsx';
+import { Confirm, errorsOfForm, Field, LinkButton, Select, Submit } from '../ui/forms.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, Pager, Panel } from '../ui/parts.tsx';
-import { expiresSoon, NewTokenNote, TokenTable } from './token-parts.tsx';
+import { Copyable, Empty, Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { found } from '../ui/records.tsx';
+import { State } from '../ui/states.tsx';
+import { Ago, Day } from '../ui/time.tsx';
 
 /** Settings, API Tokens. */
 export const tokenPages = new Hono<App>()
@@ -66,13 +75,7 @@ async function list(c: Context, { draft, problem, issued }: Shown) {
         ) : (
           <TokenTable tokens={tokens} />
         )}
-        {(slice.after || next) && (
-          <Pager
-            count={`${tokens.length} tokens on this page`}
-            newest={slice.after && path}
-            older={next && `${path}?cursor=${cursorFor(c, next)}`}
-          />
-        )}
+        <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
       </Panel>
     </>,
     problem && 'invalid',
@@ -111,8 +114,6 @@ const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | und
     </Panel>
   );
 };
-
-const dayMs = 86_400_000;
 
 const NewToken = v.object({
   name: Name,
@@ -155,7 +156,88 @@ async function revoke(c: Context) {
 
 /** The token that the path names. @throws Refusal: not found, also for another account's */
 async function requireToken(c: Context) {
-  const token = await findTokenById(c.env, c.get('caller'), c.req.param('id') ?? '');
-  if (!token) throw new Refusal({ kind: 'not found' });
-  return token;
+  return found(await findTokenById(c.env, c.get('caller'), c.req.param('id') ?? ''));
 }
+
+/** How long before its end a token is told apart, and how long after its last use. */
+const soonDays = 14;
+const staleDays = 60;
+
+/** Whether a token still works, but not for long. */
+const expiresSoon = ({ expiresAt }: { expiresAt: number | null }): boolean =>
+  expiresAt !== null && expiresAt > Date.now() && expiresAt <= Date.now() + soonDays * dayMs;
+
+/** A new token's value: the only time that it is shown. */
+const NewTokenNote = (props: { name: string; value: string; origin: string }) => (
+  <section class="note note-ok" aria-labelledby="new-token">
+    <Icon name="key-round" />
+    <div class="col-span-2">
+      <h2 id="new-token">Copy “{props.name}” now</h2>
+      <p>This is the only time its value is shown. Lost it? Revoke it and generate another.</p>
+      <Copyable id="token" text={props.value} />
+      <details class="mt-3">
+        <summary class="sub">Try it with curl</summary>
+        <Copyable id="curl" text={`curl -H 'x-api-key: ${props.value}' ${props.origin}/connections`} />
+      </details>
+    </div>
+  </section>
+);
+
+/** Tokens with who created them, and which are no longer used. */
+const TokenTable = ({ tokens }: { tokens: ApiToken[] }) => (
+  <Table caption="Tokens in use" head={['Name', 'Ends in', 'Created', 'Last used', 'Expires', '']}>
+    {tokens.map((token) => (
+      <tr>
+        <td class="card-title">
+          <strong class="font-medium break-words">{token.name}</strong>
+        </td>
+        <td data-label="Ends in">
+          <code>…{token.lastFour}</code>
+        </td>
+        <td data-label="Created">
+          <span class="break-words">
+            <Day at={token.createdAt} />
+            {token.createdBy && ` by ${token.createdBy}`}
+          </span>
+        </td>
+        <td class="nowrap" data-label="Last used">
+          <span>
+            <LastUsed token={token} />
+          </span>
+        </td>
+        <td class="nowrap" data-label="Expires">
+          <span>
+            <Expiry at={token.expiresAt} />
+          </span>
+        </td>
+        <td class="card-side end">
+          <LinkButton
+            href={`/portal/settings/tokens/${token.id}/revoke`}
+            name="Revoke"
+            about={token.name}
+            weight="danger"
+            small
+          />
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: ApiToken }) => {
+  const unusedDays = Math.floor((Date.now() - (lastUsedAt ?? createdAt)) / dayMs);
+  return (
+    <>
+      {lastUsedAt === null ? 'Never' : <Ago at={lastUsedAt} />}
+      {unusedDays >= staleDays && <span class="sub block">{unusedDays} days unused</span>}
+    </>
+  );
+};
+
+const Expiry = ({ at }: { at: number | null }) => {
+  if (at === null) return <>Never</>;
+  if (at <= Date.now()) return <State mood="quiet">Expired</State>;
+  if (!expiresSoon({ expiresAt: at })) return <Day at={at} />;
+  const days = Math.ceil((at - Date.now()) / dayMs);
+  return <State mood="warn">{days === 1 ? 'Within a day' : `In ${days} days`}</State>;
+};

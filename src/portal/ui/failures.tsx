@@ -1,5 +1,4 @@
-import type { Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { failureOf, headersOf, type ReportedFailure } from '../../platform/http/failures.ts';
 import { roleFor } from '../session/rights.ts';
 import { askWho } from './allowed.tsx';

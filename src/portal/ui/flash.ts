@@ -1,7 +1,6 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import * as v from 'valibot';
-import type { Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import type { Mood } from './states.tsx';
 
 /** The outcome of what somebody did, shown on the page that follows. */

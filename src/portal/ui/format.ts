@@ -1,3 +1,31 @@
+/** A count that stops at `most`, which then means that many or more: "37", "1,000+". */
+export const upTo = (count: number, most: number): string =>
+  `${count.toLocaleString('en')}${count < most ? '' : '+'}`;
+
+/** A share from 0 to 1 as "97.6%", cut to so many digits: what is not all of it is never "100%". */
+export function percent(share: number, digits = 0): string {
+  const scale = 10 ** digits;
+  return `${Math.floor(Math.min(1, share) * 100 * scale) / scale}%`;
+}
+
+/** "950", "1.2K" */
+export const compact = (value: number): string =>
+  new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+
+/** A text with its first letter as a capital. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Names as a list in words: at most five, and that there are more. */
+export function listed(names: string[]): string {
+  if (names.length > 5) return `${names.slice(0, 5).join(', ')} and others`;
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+}
+
+/** How long a call took: "41 ms", "2,140 ms", "15 s". */
+export const duration = (ms: number): string =>
+  ms < 10_000 ? `${ms.toLocaleString('en')} ms` : `${Math.round(ms / 1000)} s`;
+
 /** "91 km/h", and the limit if that was exceeded: "91 km/h, limit 80"; empty if it is unknown. */
 export function speedOf(event: { maxSpeedKph: number | null; speedLimitKph: number | null }): string {
   const { maxSpeedKph: speed, speedLimitKph: limit } = event;

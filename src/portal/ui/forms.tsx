@@ -122,9 +122,42 @@ export const FieldProblem = ({ id, message }: { id: string; message: string | un
     </p>
   ) : null;
 
-type Labelled = { name: string; label: string; hint?: string | undefined; errors?: FieldError[] };
+type Labelled = {
+  name: string;
+  label: string;
+  hint?: string | undefined;
+  errors?: FieldError[] | undefined;
+};
 
-/** A labelled input, with a hint and with what is wrong with its value. */
+/** A control with its label, a hint, and what is wrong with its value. */
+const Control = (props: Labelled & { children: Child }) => {
+  const { name, label, hint, errors, children } = props;
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {children}
+      {hint && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      <FieldProblem id={`${name}-error`} message={errorOf(errors, name)} />
+    </div>
+  );
+};
+
+/** What says of a control that its hint and its error are about it. */
+const attributesOf = ({ name, hint, errors }: Labelled) => {
+  const error = errorOf(errors, name);
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  return {
+    'aria-invalid': error ? ('true' as const) : undefined,
+    'aria-describedby': described || undefined,
+    autofocus: error !== undefined,
+  };
+};
+
+/** A labelled input. */
 export const Field = (
   props: Labelled & {
     type?: string;
@@ -136,63 +169,59 @@ export const Field = (
   },
 ) => {
   const { name, label, hint, errors, type = 'text', value = '', ...rest } = props;
-  const error = errorOf(errors, name);
-  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
   return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      <input
-        class="input"
-        id={name}
-        name={name}
-        type={type}
-        value={value}
-        {...rest}
-        aria-invalid={error ? 'true' : undefined}
-        aria-describedby={described || undefined}
-        autofocus={error !== undefined}
-      />
-      {hint && (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
-      <FieldProblem id={`${name}-error`} message={error} />
-    </div>
+    <Control {...{ name, label, hint, errors }}>
+      <input class="input" id={name} {...{ name, type, value, ...rest }} {...attributesOf(props)} />
+    </Control>
   );
 };
 
 /** A labelled choice of one of several values. */
 export const Select = (props: Labelled & { value: string; options: [value: string, name: string][] }) => {
-  const { name, label, hint, errors, value, options } = props;
-  const error = errorOf(errors, name);
-  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  const { value, options, ...labelled } = props;
   return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      <select
-        class="select"
-        id={name}
-        name={name}
-        aria-invalid={error ? 'true' : undefined}
-        aria-describedby={described || undefined}
-        autofocus={error !== undefined}
-      >
+    <Control {...labelled}>
+      <select class="select" id={props.name} name={props.name} {...attributesOf(props)}>
         {options.map(([option, text]) => (
           <option value={option} selected={option === value}>
             {text}
           </option>
         ))}
       </select>
-      {hint && (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
-      <FieldProblem id={`${name}-error`} message={error} />
-    </div>
+    </Control>
   );
 };
+
+/** A field to look for something by what it says in `hint`. */
+export const Find = (props: { path: string; q: string; hint: string; button: string; look: string }) => (
+  <form class={props.look} method="get" action={props.path}>
+    <label class="sr-only" for="find">
+      {props.hint}
+    </label>
+    <input
+      class="input"
+      id="find"
+      type="search"
+      name="q"
+      value={props.q}
+      placeholder={props.hint}
+      maxlength={200}
+    />
+    <Submit name={props.button} weight="plain" />
+  </form>
+);
+
+/** The actions of a page that are rarer than its buttons, in a menu. */
+export const MoreActions = ({ children }: { children: Child }) => (
+  <>
+    <button class="btn" type="button" popovertarget="more" aria-label="More actions">
+      <Icon name="ellipsis" />
+    </button>
+    <div class="dialog menu-list" id="more" popover="auto">
+      {children}
+    </div>
+  </>
+);
 
 /** Whole names: the stylesheet has those classes that its build finds in the sources. */
 const looks = {

@@ -5,15 +5,13 @@ import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type ReportedFailure, statusOf } from '../../platform/http/failures.ts';
 import { maxCounted } from '../session/attention.ts';
-import type { Session } from '../session/find.ts';
-import { watchedBy } from '../session/session.ts';
+import { type Session, watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
 import { ReaderRole, roleNames } from './allowed.tsx';
-import { Brand, Mark } from './brand.tsx';
 import { takeFlash } from './flash.ts';
 import { Icon, WithShapes } from './icons.tsx';
 import { MapStyle } from './map.tsx';
-import { type MenuLink, menu, settings } from './menu.tsx';
+import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { isTimeZone, TimeZone, ZoneName } from './time.tsx';
 

@@ -1,11 +1,11 @@
 import { createContext, useContext } from 'hono/jsx';
 
 /** A place on earth, in degrees; with the provider's address of it, if it gave one. */
-export type Place = { latitude: number; longitude: number; address?: string | null | undefined };
+export type MapPlace = { latitude: number; longitude: number; address?: string | null | undefined };
 
 /** Something on a map: where, what it is called there, and the page that is about it. */
 export type MapPoint = {
-  at: Place;
+  at: MapPlace;
   name: string;
   look: 'accident' | 'risk-1' | 'risk-2' | 'risk-3' | 'risk-4' | 'risk-5' | 'start' | 'end' | 'vehicle';
   href?: string | undefined;
@@ -24,7 +24,7 @@ export const maxMapPoints = 200;
  * close together become one with their number. `label` says what is shown. Without script, and to screen readers, it
  * is a list of the points with their places. Nothing for no points.
  */
-export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: Place[] | undefined }) => {
+export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: MapPlace[] | undefined }) => {
   const { label, line } = props;
   const points = props.points.slice(0, maxMapPoints);
   const style = useContext(MapStyle);
@@ -58,13 +58,13 @@ export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: Plac
 };
 
 /** What a place is called: by the provider's address, or else by its coordinates. */
-export const placeName = (place: Place): string => place.address || coordinates(place);
+export const placeName = (place: MapPlace): string => place.address || coordinates(place);
 
 /** The same in a table, where about 100 metres are exact enough. */
-export const shortPlaceName = (place: Place): string => place.address || coordinates(place, 3);
+export const shortPlaceName = (place: MapPlace): string => place.address || coordinates(place, 3);
 
 /** The provider's address, with the coordinates on a second line; without an address these alone. */
-export const FullPlace = ({ place }: { place: Place }) => (
+export const FullPlace = ({ place }: { place: MapPlace }) => (
   <>
     {place.address}
     {place.address && <br />}
@@ -73,7 +73,7 @@ export const FullPlace = ({ place }: { place: Place }) => (
 );
 
 /** "40.21502, −77.18934": latitude and longitude, to about a metre, or to fewer digits. */
-export const coordinates = ({ latitude, longitude }: Place, digits = 5): string =>
+export const coordinates = ({ latitude, longitude }: MapPlace, digits = 5): string =>
   [latitude, longitude].map((degrees) => degrees.toFixed(digits).replace('-', '−')).join(', ');
 
 /** Never by colour alone: what stands in a point says which it is. */
@@ -95,7 +95,7 @@ const weights: MapPoint['look'][] = [
 const byWeight = (a: MapPoint, b: MapPoint): number => weights.indexOf(a.look) - weights.indexOf(b.look);
 
 /** As GeoJSON has it. */
-const inOrder = ({ latitude, longitude }: Place): [longitude: number, latitude: number] => [
+const inOrder = ({ latitude, longitude }: MapPlace): [longitude: number, latitude: number] => [
   longitude,
   latitude,
 ];

@@ -1,4 +1,7 @@
 import type { Child } from 'hono/jsx';
+import type { SliceQuery } from '../../platform/db/slices.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { cursorFor } from '../../platform/http/slices.ts';
 import { Icon, type IconName } from './icons.tsx';
 import type { Mood } from './states.tsx';
 
@@ -112,6 +115,40 @@ export const Table = (props: { caption: string; head: Child[]; flow?: boolean; c
   </table>
 );
 
+/** A table like `Table`, in groups with a heading each; a group without a name has none. */
+export const GroupedTable = (props: {
+  caption: string;
+  head: string[];
+  look?: string;
+  groups: { name?: Child; rows: Child }[];
+}) => {
+  const { caption, head, look = '', groups } = props;
+  return (
+    <table class={`data data-cards data-flow ${look}`}>
+      <caption class="sr-only">{caption}</caption>
+      <thead>
+        <tr>
+          {head.map((name) => (
+            <th scope="col">{name}</th>
+          ))}
+        </tr>
+      </thead>
+      {groups.map(({ name, rows }) => (
+        <tbody>
+          {name && (
+            <tr class="group-row">
+              <th scope="rowgroup" colspan={head.length}>
+                {name}
+              </th>
+            </tr>
+          )}
+          {rows}
+        </tbody>
+      ))}
+    </table>
+  );
+};
+
 /** What leads to older entries of a list, or back to its beginning; `names` for lists in another order. */
 export const Pager = (props: {
   count: Child;
@@ -140,3 +177,46 @@ export const Pager = (props: {
     </nav>
   );
 };
+
+/** The same for a list that is read in slices; nothing if it has one page only. */
+export const SlicePager = (props: {
+  c: Context;
+  count: Child;
+  slice: SliceQuery;
+  next: SliceQuery['after'];
+  names?: [newest: string, older: string];
+}) => {
+  const { c, count, slice, next, ...names } = props;
+  const path = c.req.path;
+  if (!slice.after && !next) return null;
+  return (
+    <Pager
+      {...{ count, ...names }}
+      newest={slice.after && path}
+      older={next && `${path}?cursor=${cursorFor(c, next)}`}
+    />
+  );
+};
+
+/** A text for machines, which a click selects whole; with script, a button copies it. */
+export const Copyable = ({ id, text }: { id: string; text: string }) => (
+  <div class="secret mt-3">
+    <code id={id} tabindex={0}>
+      {text}
+    </code>
+    <button class="btn" type="button" data-copy={id} hidden>
+      <Icon name="copy" />
+      <span>Copy</span>
+    </button>
+  </div>
+);
+
+/**
+ * A part of a page that is replaced when something has changed: `live.js` asks whether it has, and fetches the page. Its
+ * id is on the page whatever it shows.
+ */
+export const Live = (props: { id: string; class?: string; children: Child }) => (
+  <div id={props.id} class={props.class ?? 'stack'} data-live>
+    {props.children}
+  </div>
+);

@@ -25,12 +25,7 @@ export const Time = (props: { at: number | string | null | undefined; seconds?: 
   const { at, seconds = false } = props;
   const zone = useContext(TimeZone);
   if (at === null || at === undefined) return <>–</>;
-  const iso = new Date(at).toISOString();
-  return (
-    <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
-      {shortTime(zone, new Date(at).getTime(), seconds)}
-    </time>
-  );
+  return <Marked at={at}>{shortTime(zone, new Date(at).getTime(), seconds)}</Marked>;
 };
 
 /** "14:32" in the reader's zone, where the day is known from elsewhere. With `seconds` where they count. */
@@ -42,14 +37,10 @@ export const Clock = ({ at, seconds = false }: { at: number | string; seconds?: 
 /** "Friday, November 20, 14:32:09" in the reader's zone; with the year, if it is another one. */
 export const FullTime = ({ at }: { at: number | string }) => {
   const zone = useContext(TimeZone);
-  const [day, today] = [dayIn(zone, new Date(at).getTime()), dayIn(zone, Date.now())];
-  const date = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: zone, weekday: 'long', month: 'long', day: 'numeric' },
-    ...(day.slice(0, 4) !== today.slice(0, 4) && { year: 'numeric' }),
-  } as const).format(new Date(at));
+  const ms = new Date(at).getTime();
   return (
     <Marked at={at}>
-      {date}, {clockTime(zone, new Date(at).getTime(), true)}
+      {longDay(zone, ms)}, {clockTime(zone, ms, true)}
     </Marked>
   );
 };
@@ -57,15 +48,9 @@ export const FullTime = ({ at }: { at: number | string }) => {
 /** The day of a point in time in the reader's zone: "Today", "Nov 18" this year, else with the year; UTC on hover. */
 export const Day = ({ at }: { at: number }) => {
   const zone = useContext(TimeZone);
-  const [day, today] = [dayIn(zone, at), dayIn(zone, Date.now())];
-  const year = day.slice(0, 4) === today.slice(0, 4) ? {} : ({ year: 'numeric' } as const);
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    month: 'short',
-    day: 'numeric',
-    ...year,
-  });
-  return <Marked at={at}>{day === today ? 'Today' : format.format(at)}</Marked>;
+  return (
+    <Marked at={at}>{dayIn(zone, at) === dayIn(zone, Date.now()) ? 'Today' : shortDate(zone, at)}</Marked>
+  );
 };
 
 /** What machines read of a time, and UTC on hover. */
@@ -78,7 +63,8 @@ const Marked = ({ at, children }: { at: number | string; children: Child }) => {
   );
 };
 
-const clockTime = (timeZone: string, at: number, seconds: boolean): string =>
+/** "14:32" in a zone. */
+export const clockTime = (timeZone: string, at: number, seconds = false): string =>
   new Intl.DateTimeFormat('en-US', {
     ...{ timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
     ...(seconds && { second: '2-digit' }),
@@ -110,16 +96,11 @@ export const Ago = ({ at }: { at: number | string | null | undefined }) => {
   if (at === null || at === undefined) return <>–</>;
   const seconds = Math.round((Date.now() - new Date(at).getTime()) / 1000);
   if (seconds < 0 || seconds >= 86_400) return <Time at={at} />;
-  const iso = new Date(at).toISOString();
-  return (
-    <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
-      {agoInWords(seconds)}
-    </time>
-  );
+  return <Marked at={at}>{agoInWords(seconds)}</Marked>;
 };
 
 /** A time span in the past, in words: seconds, minutes or hours. */
-export function agoInWords(seconds: number): string {
+function agoInWords(seconds: number): string {
   const [count, unit] =
     seconds < 60 ? [seconds, 'second'] : seconds < 3600 ? [seconds / 60, 'minute'] : [seconds / 3600, 'hour'];
   const whole = Math.floor(Number(count));
@@ -127,37 +108,32 @@ export function agoInWords(seconds: number): string {
 }
 
 /** The day that a point in time has in a zone, as "2026-11-20". */
-export const dayIn = (zone: string, at: number): string =>
-  new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at);
+export function dayIn(zone: string, at: number): string {
+  if (zone !== days?.zone) days = { zone, format: new Intl.DateTimeFormat('en-CA', { timeZone: zone }) };
+  return days.format.format(at);
+}
 
-/** "Friday, November 20". */
+/** Making a formatter takes longer than using it a hundred times; one page has one zone. */
+let days: { zone: string; format: Intl.DateTimeFormat } | undefined;
+
+/** "Friday, November 20"; with the year, if it is another one. */
 export const longDay = (zone: string, at: number): string =>
-  new Intl.DateTimeFormat('en-US', { timeZone: zone, weekday: 'long', month: 'long', day: 'numeric' }).format(
-    at,
-  );
+  dateIn(zone, at, { weekday: 'long', month: 'long', day: 'numeric' });
 
-/** When the day that a point in time has in a zone began, to the hour: in milliseconds since 1970. */
-export function beginningOfDay(zone: string, at: number): number {
-  const hourMs = 3_600_000;
-  const hours = Array.from({ length: 26 }, (_, i) => (Math.floor(at / hourMs) - i) * hourMs);
-  const first = hours.findIndex((hour) => dayIn(zone, hour) !== dayIn(zone, at));
-  return hours[first - 1] ?? at;
+/** "Nov 18"; with the year, if it is another one. */
+export const shortDate = (zone: string, at: number): string =>
+  dateIn(zone, at, { month: 'short', day: 'numeric' });
+
+function dateIn(zone: string, at: number, parts: Intl.DateTimeFormatOptions): string {
+  const [year, thisYear] = [at, Date.now()].map((time) => dayIn(zone, time).slice(0, 4));
+  const options = { timeZone: zone, ...parts, ...(year !== thisYear && { year: 'numeric' as const }) };
+  return new Intl.DateTimeFormat('en-US', options).format(at);
 }
 
 /** "14:32", "Nov 18, 17:41" or "Nov 18, 2025, 17:41". */
-export function shortTime(zone: string, at: number, seconds = false): string {
-  const [day, today] = [dayIn(zone, at), dayIn(zone, Date.now())];
-  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
-  if (seconds) clock.second = '2-digit';
-  const date: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
-  const year: Intl.DateTimeFormatOptions = { year: 'numeric' };
-  const shown =
-    day === today
-      ? clock
-      : day.slice(0, 4) === today.slice(0, 4)
-        ? { ...date, ...clock }
-        : { ...date, ...year, ...clock };
-  return new Intl.DateTimeFormat('en-US', { timeZone: zone, ...shown }).format(at);
+function shortTime(zone: string, at: number, seconds: boolean): string {
+  const clock = clockTime(zone, at, seconds);
+  return dayIn(zone, at) === dayIn(zone, Date.now()) ? clock : `${shortDate(zone, at)}, ${clock}`;
 }
 
 /** Whether a name is a time zone that this runtime knows. */

@@ -14,8 +14,7 @@ import { Confirm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { moodOf, subjectOf } from './delivery.tsx';
 import { requireWebhook } from './webhook.tsx';
-import { pathOf, titleOf, typesOf } from './webhook-words.ts';
-import { deliveries, told } from './words.ts';
+import { aboveOf, deliveries, outcomeOf, pathOf, titleOf, typesOf } from './words.ts';
 
 /** What can be done with a webhook besides editing it. Each says what has come of it. */
 export const webhookActions = new Hono<App>()
@@ -31,10 +30,7 @@ async function confirmDelete(c: Context) {
     c,
     {
       title: 'Delete this webhook?',
-      above: [
-        { href: '/portal/webhooks', name: 'Webhooks' },
-        { href: pathOf(webhook), name: titleOf(webhook) },
-      ],
+      above: aboveOf(webhook),
       narrow: true,
     },
     <Confirm to={c.req.path} confirm="Delete webhook" back={pathOf(webhook)} cancel="Keep it">
@@ -52,19 +48,19 @@ async function remove(c: Context) {
 
 async function sendEvent(c: Context) {
   const webhook = await requireWebhook(c);
-  const outcome = await outcomeOf(c, webhook, testEvent());
+  const outcome = await sendAndWait(c, webhook, testEvent());
   return done(c, pathOf(webhook), `Test event sent: ${outcome.text}`, outcome.mood);
 }
 
 async function sendAccident(c: Context) {
   const webhook = await requireWebhook(c);
-  const { text, mood } = await outcomeOf(c, webhook, testAccident(webhook));
+  const { text, mood } = await sendAndWait(c, webhook, testAccident(webhook));
   const rest = 'Levels 2 and 3 follow within six seconds.';
-  return done(c, pathOf(webhook), `Level 1 of a made-up accident sent: ${text} ${rest}`, mood);
+  return done(c, pathOf(webhook), `Level 1 of a test accident sent: ${text} ${rest}`, mood);
 }
 
-/** Sends made-up notifications, and waits a moment for what the receiver makes of the first. */
-async function outcomeOf(
+/** Sends test notifications, and waits a moment for what the receiver makes of the first. */
+async function sendAndWait(
   c: Context,
   webhook: Awaited<ReturnType<typeof requireWebhook>>,
   notifications: Parameters<typeof sendTest>[4],
@@ -74,7 +70,7 @@ async function outcomeOf(
   const start = starter(c.env, c.executionCtx);
   const key = await sendTest(c.env, caller, c.get('requestId'), webhook, notifications, start);
   const attempt = await nextAttempt(c.env, caller, key, since);
-  if (attempt) return { text: lowered(told(attempt)), mood: moodOf(attempt) };
+  if (attempt) return { text: lowered(outcomeOf(attempt)), mood: moodOf(attempt) };
   const openUntil = (await findDelivery(c.env, caller, key))?.webhook?.openUntil;
   return openUntil
     ? { text: 'it waits, because the webhook is paused.', mood: 'warn' }
@@ -110,6 +106,6 @@ async function replaySelected(c: Context) {
   const delivery = await findDelivery(c.env, caller, key);
   const name = delivery ? subjectOf(delivery) : 'one delivery';
   return attempt
-    ? done(c, path, `Replayed: ${name}. ${told(attempt)}`, moodOf(attempt))
+    ? done(c, path, `Replayed: ${name}. ${outcomeOf(attempt)}`, moodOf(attempt))
     : done(c, path, `Replayed: ${name}. It is on its way.`);
 }

@@ -1,10 +1,9 @@
+import { counted } from '../../webhooks/alerts/words.ts';
 import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/deliveries/latency.ts';
-import { Columns, Legend, type Series } from '../ui/chart.tsx';
-import { type Line, LineLegend, Lines } from '../ui/line-chart.tsx';
+import { Columns, Legend, type Line, LineLegend, Lines, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
-import { dayIn } from '../ui/time.tsx';
-import { counted } from './words.ts';
+import { clockTime, dayIn, shortDate } from '../ui/time.tsx';
 
 const hourMs = 3_600_000;
 export const shownDays = 30;
@@ -76,33 +75,25 @@ export const Charts = (props: {
 
 type NamedTally = { name: string; tally: Tally };
 
-function inClockHours(hours: HourTally[], timeZone: string): NamedTally[] {
-  const clock = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  return hours.map((tally, i) => ({
-    name: i === hours.length - 1 ? 'Now' : clock.format(tally.hour * hourMs),
+const inClockHours = (hours: HourTally[], zone: string): NamedTally[] =>
+  hours.map((tally, i) => ({
+    name: i === hours.length - 1 ? 'Now' : clockTime(zone, tally.hour * hourMs),
     tally,
   }));
-}
 
 /** The last 30 days of the reader's zone. */
 function inDays(hours: HourTally[], timeZone: string): NamedTally[] {
   const days = Map.groupBy(hours, ({ hour }) => dayIn(timeZone, hour * hourMs));
-  const name = new Intl.DateTimeFormat('en-US', { timeZone, month: 'short', day: 'numeric' });
   return [...days.values()]
     .slice(-shownDays)
-    .map((day) => ({ name: name.format((day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
+    .map((day) => ({ name: shortDate(timeZone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
 }
 
 function speedIn({ answers }: Tally, time: string): string {
   const [median, slow] = [percentile(answers, 0.5), percentile(answers, 0.95)];
-  if (median === null || slow === null) return `Response time over ${time}: the receiver has not answered`;
+  if (median === null || slow === null) return `Response time over ${time}: the receiver has not responded`;
   const ms = (value: number) => value.toLocaleString('en');
-  return `Response time over ${time}: half of the answers within ${ms(median)} ms, 95% within ${ms(slow)} ms`;
+  return `Response time over ${time}: half of the responses within ${ms(median)} ms, 95% within ${ms(slow)} ms`;
 }
 
 /** The same page with the charts of a day or of 30. */

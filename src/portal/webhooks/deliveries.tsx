@@ -3,13 +3,13 @@ import type { ListedDelivery, View } from '../../webhooks/deliveries/browse.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { Allowed, AllowedForm } from '../ui/allowed.tsx';
-import { Status } from '../ui/delivery-state.tsx';
+import { duration, upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
-import { Risk } from '../ui/states.tsx';
+import { Risk, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { briefly, deliveries as countOf, duration, upTo } from './words.ts';
+import { briefly, deliveries as countOf } from './words.ts';
 
 /** Which of a webhook's deliveries the page shows. */
 export type Shown = {

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
-import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import {
   type Delivery,
@@ -13,16 +13,16 @@ import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
-import { Status } from '../ui/delivery-state.tsx';
 import { done } from '../ui/flash.ts';
+import { duration } from '../ui/format.ts';
 import { PostButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
-import { Level, Risk, State } from '../ui/states.tsx';
+import { found } from '../ui/records.tsx';
+import { Level, Risk, State, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { nameOf } from './deliveries.tsx';
-import { titleOf } from './webhook-words.ts';
-import { briefly, counted, duration, told } from './words.ts';
+import { aboveOf, briefly, outcomeOf } from './words.ts';
 
 /** One delivery, with its payload and each of its attempts. */
 export const deliveryPages = new Hono<App>()
@@ -37,10 +37,9 @@ async function detail(c: Context) {
     c,
     {
       title: nameOf(delivery),
-      above: [
-        { href: '/portal/webhooks', name: 'Webhooks' },
-        ...(webhook ? [{ href: `/portal/webhooks/${delivery.webhookId}`, name: titleOf(webhook) }] : []),
-      ],
+      above: webhook
+        ? aboveOf({ ...webhook, id: delivery.webhookId })
+        : [{ href: '/portal/webhooks', name: 'Webhooks' }],
       state: <Status delivery={delivery} pausedUntil={webhook?.openUntil ?? null} />,
       lead: [delivery.about?.vehicle, delivery.about?.vin].filter(Boolean).join(', '),
       actions: ended && webhook && (
@@ -73,7 +72,7 @@ async function replayDelivery(c: Context) {
   if (replayed === 0) return done(c, pathOf(delivery), 'Nothing to replay: it is on its way.', 'quiet');
   const attempt = await nextAttempt(c.env, c.get('caller'), delivery, since);
   return attempt
-    ? done(c, pathOf(delivery), `Replayed: ${subjectOf(delivery)}. ${told(attempt)}`, moodOf(attempt))
+    ? done(c, pathOf(delivery), `Replayed: ${subjectOf(delivery)}. ${outcomeOf(attempt)}`, moodOf(attempt))
     : done(c, pathOf(delivery), `Replayed: ${subjectOf(delivery)}. It is on its way.`);
 }
 
@@ -87,9 +86,7 @@ export const moodOf = ({ result }: Pick<Delivery['log'][number], 'result'>) =>
 /** The delivery that the path names. @throws Refusal: not found, also for another account's */
 async function requireDelivery(c: Context) {
   const key = { webhookId: c.req.param('id') ?? '', id: c.req.param('deliveryId') ?? '' };
-  const delivery = await findDelivery(c.env, c.get('caller'), key);
-  if (!delivery) throw new Refusal({ kind: 'not found' });
-  return delivery;
+  return found(await findDelivery(c.env, c.get('caller'), key));
 }
 
 const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
@@ -103,7 +100,7 @@ const Next = ({ delivery }: { delivery: DeliveryDetail }) => {
   return (
     <Note mood="warn">
       <p>
-        <strong>{counted(attempts, 'attempt has failed', 'attempts have failed')}.</strong> {told(last)}{' '}
+        <strong>{counted(attempts, 'attempt has failed', 'attempts have failed')}.</strong> {outcomeOf(last)}{' '}
         Attempt {attempts + 1} of {retries.maxAttempts} is due{' '}
         {at <= Date.now() ? 'now' : ['at ', <Time at={at} seconds />]}.
       </p>

@@ -1,6 +1,9 @@
-import type { Connection } from '../../fleet/connections.ts';
+import type * as v from 'valibot';
+import { type Connection, maxConnectionsListed } from '../../fleet/connections.ts';
+import type { AccidentDelivery, EventDelivery } from '../../webhooks/notifications/payloads.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { maxWebhookDescription, maxWebhookName } from '../../webhooks/schema.ts';
+import { nameOf } from '../connections/connections.tsx';
 import {
   Choice,
   errorOf,
@@ -15,9 +18,7 @@ import {
 import { Note } from '../ui/parts.tsx';
 import { Headers } from './headers.tsx';
 import type { FormState } from './sent.ts';
-import { Connections } from './webhook-connections.tsx';
-import { accidentSample, eventSample } from './webhook-samples.ts';
-import { told } from './words.ts';
+import { outcomeOf } from './words.ts';
 
 /**
  * The form of a webhook. Each of its buttons sends all of it: what it does is its value, and its address leads back to
@@ -98,7 +99,7 @@ export const Form = (props: {
         {tried && (
           <Note mood={tried.result === 'success' ? 'ok' : 'bad'} role="status">
             <p>
-              <strong>{told(tried)}</strong>
+              <strong>{outcomeOf(tried)}</strong>
               {tried.result !== 'success' && ' Only a 2xx status counts as delivered.'}
             </p>
             {'answer' in tried && tried.answer && <pre class="answer">{tried.answer}</pre>}
@@ -147,3 +148,116 @@ const Sample = ({ name, sample }: { name: string; sample: object }) => (
     <pre tabindex={0}>{JSON.stringify(sample, null, 2)}</pre>
   </details>
 );
+
+/** What a receiver gets of an accident, and of a safety event: for somebody who is about to choose. */
+const accidentSample: v.InferOutput<typeof AccidentDelivery> = {
+  timestamp: '2026-11-20T19:32:18.204Z',
+  type: 1,
+  data: {
+    eventId: '5b0f8d5e-1f0a-5c46-9d4b-2f9a4c6f7d31',
+    eventTime: '2026-11-20T19:32:09.000Z',
+    vin: '1XQTR9EX7SD004114',
+    connection: '019aa0c5-520b-7a61-9f0e-5d2f3c8be901',
+    tSP: 'Samsara',
+    location: { latitude: 40.21502, longitude: -77.18934 },
+    notificationLevel: 1,
+    reportReady: false,
+    isAccurate: false,
+  },
+};
+
+const eventSample: v.InferOutput<typeof EventDelivery> = {
+  timestamp: '2026-11-20T20:08:44.019Z',
+  type: 2,
+  data: {
+    eventId: '0d7a5b9c-6a5e-5f5c-8f0e-91b6f0c2a7e4',
+    issuedOn: '2026-11-20T20:08:41.000Z',
+    translatedIncidentTypes: ['Harsh Braking'],
+    eventRisk: 4,
+    vehicleId: '8a3e7c41-92bd-5d0a-b6f2-1c4d5e6f7a80',
+    vehicleName: 'Truck 207',
+    vehicleVin: '1XQTR9EX2SD004207',
+    vehicleGroups: ['Line haul'],
+    recipients: ['safety@example.com'],
+  },
+};
+
+/** With more connections than this there is a search. */
+const plenty = 8;
+
+/**
+ * The connections that a webhook gets notifications of. A search narrows what is listed to what matches, and what is
+ * chosen stays chosen.
+ */
+const Connections = (props: {
+  connections: Connection[];
+  chosen: Set<string>;
+  find: string;
+  to: string;
+  error: string | undefined;
+}) => {
+  const { connections, chosen, find, to, error } = props;
+  const matches = connections.filter((connection) => isFound(connection, find));
+  const others = connections.filter(({ id }) => chosen.has(id) && !matches.some((match) => match.id === id));
+  return (
+    <fieldset class="form-section" id="connections" aria-describedby="connections-error">
+      <legend class="legend mb-3">Connections</legend>
+      {connections.length === 0 && (
+        <p class="hint">There are no connections yet, so nothing would be sent.</p>
+      )}
+      {connections.length > plenty && (
+        <div class="search">
+          <label class="sr-only" for="find">
+            Find connections
+          </label>
+          <input
+            class="input"
+            id="find"
+            name="find"
+            type="search"
+            value={find}
+            placeholder="Find by name or provider"
+            data-filter="connection-choices"
+          />
+          <input type="hidden" name="found" value={find} />
+          <FormButton to={`${to}#connections`} does="find" icon="search">
+            Find
+          </FormButton>
+        </div>
+      )}
+      {find !== '' && (
+        <p class="hint">
+          {matches.length} of {connections.length} match “{find}”. {chosen.size} are chosen; those that are
+          not listed stay chosen.
+        </p>
+      )}
+      {others.map(({ id }) => (
+        <input type="hidden" name="connectionIds" value={id} />
+      ))}
+      <div
+        class={`choices choices-2${connections.length > plenty ? ' choices-many' : ''}`}
+        id="connection-choices"
+      >
+        {matches.map((connection) => (
+          <Choice
+            type="checkbox"
+            name="connectionIds"
+            value={connection.id}
+            checked={chosen.has(connection.id)}
+            label={nameOf(connection)}
+            note={connection.tsp}
+          />
+        ))}
+      </div>
+      {connections.length === maxConnectionsListed && (
+        <p class="hint">Only the first 1,000 connections are listed. Saving leaves the others as they are.</p>
+      )}
+      <FieldProblem id="connections-error" message={error} />
+    </fieldset>
+  );
+};
+
+const isFound = (connection: Connection, find: string): boolean =>
+  `${nameOf(connection)} ${connection.provider} ${connection.tsp}`
+    .toLowerCase()
+    .includes(find.trim().toLowerCase());

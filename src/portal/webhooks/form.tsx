@@ -3,6 +3,7 @@ import { type Connection, listConnections } from '../../fleet/connections.ts';
 import { config } from '../../platform/config.ts';
 import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { retries } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../../webhooks/service.ts';
@@ -10,15 +11,22 @@ import { tryReceiver } from '../../webhooks/simulate.ts';
 import { limitAction } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
-import { readForm, submit } from '../ui/form.ts';
+import { type FormProblem, readForm, submit } from '../ui/form.ts';
+import { Icon, type IconName } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Form } from './fields.tsx';
-import { changedBy, type FormState, isSaving, sentFields, wantedOf } from './sent.ts';
+import {
+  changedBy,
+  type FormState,
+  isSaving,
+  mergeWebhook,
+  parseShown,
+  sentFields,
+  type WebhookFields,
+  wantedOf,
+} from './sent.ts';
 import { requireWebhook } from './webhook.tsx';
-import { mergeWebhook, parseShown, type WebhookFields } from './webhook-merge.ts';
-import { inFormWords } from './webhook-problems.ts';
-import { Duties } from './webhook-receiver-duties.tsx';
-import { pathOf, titleOf } from './webhook-words.ts';
+import { aboveOf, pathOf, titleOf } from './words.ts';
 
 /** Adding and editing a webhook, with the checks of the API. */
 export const webhookForms = new Hono<App>()
@@ -106,10 +114,7 @@ function formPage(
     c,
     {
       title: webhook ? 'Edit webhook' : 'Add a webhook',
-      above: [
-        { href: '/portal/webhooks', name: 'Webhooks' },
-        ...(webhook ? [{ href: pathOf(webhook), name: titleOf(webhook) }] : []),
-      ],
+      above: webhook ? aboveOf(webhook) : [{ href: '/portal/webhooks', name: 'Webhooks' }],
       lead: webhook
         ? 'Changes also apply to deliveries that wait.'
         : 'Accidents and safety events are sent to your endpoint as they happen.',
@@ -146,3 +151,66 @@ function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: bo
     headers: Object.entries(headers).map(([name, value]) => (revealed ? { name, value } : { name })),
   };
 }
+
+/** What the API says of a webhook that is not valid, as the form says it: once, under the field. */
+function inFormWords({ message, errors }: FormProblem): FormProblem {
+  const field = fieldOf[message];
+  if (field) return { message: '', errors: [{ field, message: words[message] ?? message }] };
+  const shown = errors.map(({ field, message }) => ({
+    field: field.split('.')[0] ?? '',
+    message: words[message] ?? message,
+  }));
+  return shown.length > 0 ? { message: '', errors: shown } : { message, errors };
+}
+
+/** Refusals that name no field. */
+const fieldOf: { [message: string]: string } = {
+  'Webhook with this URL already exist': 'url',
+  'Invalid connection ids': 'connectionIds',
+};
+
+const words: { [message: string]: string } = {
+  'Webhook with this URL already exist': 'Another webhook of your account has this URL.',
+  'Invalid connection ids': 'Some of these connections do not exist any more. Open the form again.',
+  'must be an absolute https URL':
+    'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
+  'must not be a private, local or reserved address, nor this service itself':
+    'Must be a public address. Private, local and reserved ones cannot be reached from here.',
+  'must not contain a user name or password':
+    'Must not contain a user name or password. Use a header for secrets.',
+  'must use port 443 or one from 1024 up': 'Must use port 443 or one from 1024 up.',
+  'must have at least one value': 'Choose at least one.',
+};
+
+/** What a receiver has to do, beside the form. */
+const Duties = () => (
+  <aside class="panel" aria-labelledby="duties">
+    <header class="panel-head">
+      <h2 id="duties">What your receiver should do</h2>
+    </header>
+    <ol class="checks panel-body pt-1">
+      <Duty icon="timer">
+        Return any 2xx status within {retries.timeoutSeconds} seconds. Do slow work afterwards.
+      </Duty>
+      <Duty icon="shield-check">Check the secret header and refuse requests without it.</Duty>
+      <Duty icon="copy">
+        Drop repeats by <code>Delivery-Id</code>.
+      </Duty>
+      <Duty icon="rotate-ccw">
+        Expect retries: up to {retries.maxAttempts} attempts over {retries.hours} hours.
+      </Duty>
+    </ol>
+    <p class="panel-foot">
+      <a class="underline" href="/docs/quick-start">
+        Receiver examples
+      </a>
+    </p>
+  </aside>
+);
+
+const Duty = ({ icon, children }: { icon: IconName; children: unknown }) => (
+  <li>
+    <Icon name={icon} small />
+    <span>{children}</span>
+  </li>
+);

@@ -1,7 +1,6 @@
 import { FieldProblem, FormButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
-import type { FormState } from './sent.ts';
-import type { WebhookFields } from './webhook-merge.ts';
+import type { FormState, WebhookFields } from './sent.ts';
 
 type Row = WebhookFields['headers'][number];
 const empty: Row = { name: '', value: '' };

@@ -4,7 +4,7 @@ import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receive
 import { Note } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { habit } from './words.ts';
+import { failureDescription } from './words.ts';
 
 /** How badly a webhook does: 0 is worst, 3 is well. */
 export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {
@@ -42,7 +42,7 @@ export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiti
     <Note mood="bad">
       <p>
         <strong>Paused after {failures} failures in a row.</strong>{' '}
-        {lastFailure && `Its receiver ${habit(lastFailure)}. `}
+        {lastFailure && `Its receiver ${failureDescription(lastFailure)}. `}
         {waiting} {waiting.startsWith('1 ') ? 'is' : 'are'} waiting, and no attempt is spent on them.{' '}
         {openUntil === null ? (
           'The next attempt is due now.'

@@ -1,25 +1,29 @@
 import { Hono } from 'hono';
 import { type Child, useContext } from 'hono/jsx';
-import { timestamp } from '../../platform/fields.ts';
-import type { App, Context } from '../../platform/http/context.ts';
-import { seeOther } from '../../platform/http/context.ts';
-import { replay } from '../../webhooks/deliveries/replay.ts';
-import { countReplayable, replayableMs } from '../../webhooks/deliveries/replayable.ts';
+import * as v from 'valibot';
+import { parse, Timestamp, timestamp } from '../../platform/fields.ts';
+import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
+import { maxReplayedPerCall, replay } from '../../webhooks/deliveries/replay.ts';
+import {
+  countReplayable,
+  maxReplayCounted,
+  type ReplayCount,
+  type ReplaySelection,
+  replayableMs,
+} from '../../webhooks/deliveries/replayable.ts';
 import type { StoredWebhook } from '../../webhooks/service.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
+import { isLocalTime, localTime, momentOf } from '../ui/days.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
-import { Field, Problem, Select, Submit } from '../ui/forms.tsx';
+import { Field, LinkButton, Problem, Select, Submit } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { localTime } from '../ui/local-time.ts';
-import { Panel } from '../ui/parts.tsx';
+import { Note, Panel } from '../ui/parts.tsx';
 import { TimeZone, ZoneName } from '../ui/time.tsx';
-import { type ReplayFields, replayFields, selectionOf, sentBefore, stepOf } from './replay-form.ts';
-import { Question, Sent } from './replay-question.tsx';
 import { requireWebhook } from './webhook.tsx';
-import { pathOf, titleOf } from './webhook-words.ts';
-import { deliveries } from './words.ts';
+import { aboveOf, deliveries, pathOf } from './words.ts';
 
 /** Replaying a webhook's deliveries, with a count before it starts, which costs as much as an action. */
 export const replayPages = new Hono<App>()
@@ -80,10 +84,7 @@ function replayPage(
     c,
     {
       title: 'Replay deliveries',
-      above: [
-        { href: '/portal/webhooks', name: 'Webhooks' },
-        { href: pathOf(webhook), name: titleOf(webhook) },
-      ],
+      above: aboveOf(webhook),
       lead: <code>{webhook.url}</code>,
       narrow: true,
     },
@@ -144,3 +145,109 @@ const TimeField = (props: {
     />
   );
 };
+
+/** What the page of a replay carries from step to step, in its address and its forms. */
+const names = ['since', 'until', 'which', 'after', 'sent'] as const;
+type ReplayFields = Record<(typeof names)[number], string>;
+
+/**
+ * Collects the fields of a form or an address; one that is missing is empty. Times that people have typed are in their
+ * `zone`; from here on they are in UTC.
+ */
+function replayFields(value: (name: string) => string | undefined, zone: string): ReplayFields {
+  const given = Object.fromEntries(names.map((name) => [name, value(name) ?? ''])) as ReplayFields; // of the names
+  return { ...given, since: inUtc(given.since, zone), until: inUtc(given.until, zone) };
+}
+
+/** A time that does not exist stays as it is, to be refused. */
+const inUtc = (text: string, zone: string): string =>
+  isLocalTime(text) && v.is(Timestamp, withZone(text)) ? timestamp(momentOf(zone, text)) : text;
+
+/** The address of a page's next step. */
+const stepOf = (path: string, fields: ReplayFields): string =>
+  `${path}?${new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))}`;
+
+/** In UTC, or a time that does not exist as somebody has typed it. */
+const FormTime = v.optional(v.pipe(v.string(), v.transform(withZone), Timestamp));
+
+const Selection = v.object({
+  since: FormTime,
+  until: FormTime,
+  which: v.optional(v.picklist(['missed', 'all'])),
+  after: v.optional(v.pipe(v.string(), v.uuid(), v.toLowerCase())),
+});
+
+/** What the fields select. @throws Refusal: invalid, for a time that does not exist */
+function selectionOf(fields: ReplayFields): ReplaySelection {
+  const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+  const { which, ...selection } = parse(Selection, filled);
+  return { ...selection, includeDelivered: which === 'all' };
+}
+
+/** How many have been replayed in the steps before. */
+const sentBefore = ({ sent }: ReplayFields): number => (/^\d{1,12}$/.test(sent) ? Number(sent) : 0);
+
+function withZone(text: string): string {
+  if (/T\d\d:\d\d$/.test(text)) return `${text}:00Z`;
+  return /T[\d:.]+$/.test(text) ? `${text}Z` : text;
+}
+
+/** Says how many have been replayed so far, when there are more. */
+const Sent = ({ sent }: { sent: number }) => (
+  <Note mood="ok" role="status">
+    <p>{deliveries(sent)} queued again.</p>
+  </Note>
+);
+
+/** What would be replayed, and the button that does it. */
+const Question = (props: {
+  to: string;
+  back: string;
+  fields: ReplayFields;
+  count: ReplayCount;
+  days: number;
+}) => {
+  const { to, back, fields, count, days } = props;
+  const isOneCall = !count.more && count.count <= maxReplayedPerCall;
+  const part = `${fields.sent === '' ? 'first' : 'next'} ${maxReplayedPerCall.toLocaleString('en')}`;
+  return (
+    <section class="panel" aria-labelledby="question">
+      <div class="panel-body stack">
+        <h2 id="question">{inWords(count, fields)}</h2>
+        {count.tooOld > 0 && (
+          <p class="sub">
+            {`${deliveries(count.tooOld, maxReplayCounted)} cannot be replayed any more: that is possible for ${days} days.`}
+          </p>
+        )}
+        {(count.count > 0 || count.more) && (
+          <>
+            <p>
+              Each keeps its Delivery-Id.{' '}
+              {fields.which === 'all'
+                ? 'Your receiver will see a repeat of each that it has already received.'
+                : 'Your receiver should drop any that it has already received.'}
+            </p>
+            <form method="post" action={to}>
+              {Object.entries(fields).map(([name, value]) => (
+                <input type="hidden" name={name} value={value} />
+              ))}
+              <div class="actions">
+                <Submit name={isOneCall ? `Replay ${deliveries(count.count)}` : `Replay the ${part}`} />
+                <LinkButton href={back} name={fields.sent === '' ? 'Cancel' : 'Stop here'} weight="ghost" />
+              </div>
+            </form>
+          </>
+        )}
+      </div>
+    </section>
+  );
+};
+
+function inWords({ count, more }: ReplayCount, { which, sent }: ReplayFields): string {
+  const left = sent === '' ? '' : 'more ';
+  if (more && count < maxReplayCounted)
+    return `Of the first ${maxReplayCounted.toLocaleString('en')} ${left}deliveries ${count} can be replayed, and there are others after them.`;
+  if (count > 0)
+    return `${counted(count, `${left}delivery`, `${left}deliveries`, more ? maxReplayCounted : undefined)} can be replayed.`;
+  return which === 'all' ? 'There is nothing to replay.' : 'Nothing was missed.';
+}

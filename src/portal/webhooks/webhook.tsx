@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { maxCounted, type WebhookActivity, webhookActivity } from '../../webhooks/deliveries/activity.ts';
 import { views } from '../../webhooks/deliveries/browse.ts';
@@ -10,17 +9,17 @@ import { EVENT, notificationTypes } from '../../webhooks/notifications/types.ts'
 import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { needs } from '../session/rights.ts';
 import { Allowed } from '../ui/allowed.tsx';
-import { LinkButton, PostButton } from '../ui/forms.tsx';
+import { capital, listed, percent, upTo } from '../ui/format.ts';
+import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Panel } from '../ui/parts.tsx';
+import { found } from '../ui/records.tsx';
 import { Time } from '../ui/time.tsx';
 import { Charts } from './charts.tsx';
 import { Browser, type Shown } from './deliveries.tsx';
 import { callLimits, Health, Trouble } from './health.tsx';
-import { capital, listed, pathOf, titleOf, typesOf } from './webhook-words.ts';
-import { percent } from './webhooks.tsx';
-import { deliveries, upTo } from './words.ts';
+import { deliveries, pathOf, titleOf, typesOf } from './words.ts';
 
 /** One webhook with its deliveries. */
 export const webhookPages = new Hono<App>().get('/webhooks/:id', needs('viewer'), detail);
@@ -91,9 +90,7 @@ function selectionOf(c: Context): Shown {
 
 /** The webhook that the path names. @throws Refusal: not found, also for another account's */
 export async function requireWebhook(c: Context): Promise<StoredWebhook> {
-  const webhook = await findWebhook(c.env, c.get('caller'), c.req.param('id') ?? '');
-  if (!webhook) throw new Refusal({ kind: 'not found' });
-  return webhook;
+  return found(await findWebhook(c.env, c.get('caller'), c.req.param('id') ?? ''));
 }
 
 /** The usual actions as buttons, and the others in a menu. */
@@ -109,10 +106,7 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
       )}
       <LinkButton href={`${path}/edit`} name="Edit" icon="pencil" />
       <Allowed to={`${path}/delete`}>
-        <button class="btn" type="button" popovertarget="more" aria-label="More actions">
-          <Icon name="ellipsis" />
-        </button>
-        <div class="dialog menu-list" id="more" popover="auto">
+        <MoreActions>
           {sendsEvents && webhook.notificationTypes.length > 1 && (
             <form method="post" action={`${path}/test-accident`}>
               <button class="btn btn-ghost" type="submit">
@@ -129,7 +123,7 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
             <Icon name="trash" />
             Delete
           </a>
-        </div>
+        </MoreActions>
       </Allowed>
     </>
   );
@@ -149,7 +143,7 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
           scale:
             ended === 0
               ? 'nothing has ended'
-              : `${percent(day.delivered / ended)} of ${ended.toLocaleString('en')}`,
+              : `${percent(day.delivered / ended, 1)} of ${ended.toLocaleString('en')}`,
         },
         {
           name: 'Failed attempts, 24 h',

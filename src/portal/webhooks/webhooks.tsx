@@ -1,17 +1,19 @@
 import { Hono } from 'hono';
 import type { App, Context } from '../../platform/http/context.ts';
-import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { requestedSlice } from '../../platform/http/slices.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
-import { addTallies, type HourTally, noTally, type Tally } from '../../webhooks/deliveries/counts.ts';
+import { addTallies, noTally, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/deliveries/latency.ts';
 import { needs } from '../session/rights.ts';
 import { webhookVersion } from '../session/version.ts';
+import { Spark } from '../ui/chart.tsx';
+import { duration, percent, upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, Pager, Table } from '../ui/parts.tsx';
+import { Empty, SlicePager, Table } from '../ui/parts.tsx';
 import { Health, rankOf } from './health.tsx';
-import { pathOf, titleOf } from './webhook-words.ts';
-import { duration, upTo } from './words.ts';
+import { pathOf, titleOf } from './words.ts';
 
 /** The account's webhooks, and how their deliveries went. */
 export const webhookListPages = new Hono<App>().get('/webhooks', needs('viewer'), list);
@@ -23,11 +25,11 @@ const maxWatched = 10;
 
 /** Those in trouble come first. */
 async function list(c: Context) {
-  const { items, next } = await listActivity(c.env, c.get('caller'), requestedSlice(c, pageSize));
+  const slice = requestedSlice(c, pageSize);
+  const { items, next } = await listActivity(c.env, c.get('caller'), slice);
   const webhooks = items
     .map((webhook) => ({ webhook, day: addTallies(webhook.hours) }))
     .sort((a, b) => rankOf(a.webhook.receiver, a.day) - rankOf(b.webhook.receiver, b.day));
-  const isFirst = c.req.query('cursor') === undefined;
   return page(
     c,
     {
@@ -55,14 +57,13 @@ async function list(c: Context) {
       ) : (
         <Webhooks webhooks={webhooks} />
       )}
-      {(next || !isFirst) && (
-        <Pager
-          count={`${webhooks.length} webhook${webhooks.length === 1 ? '' : 's'}`}
-          newest={isFirst ? undefined : c.req.path}
-          older={next && `${c.req.path}?cursor=${cursorFor(c, next)}`}
-          names={['First', 'More']}
-        />
-      )}
+      <SlicePager
+        c={c}
+        count={counted(webhooks.length, 'webhook', 'webhooks')}
+        slice={slice}
+        next={next}
+        names={['First', 'More']}
+      />
     </section>,
   );
 }
@@ -93,7 +94,12 @@ const Webhooks = ({ webhooks }: { webhooks: { webhook: WebhookSummary; day: Tall
           <Health receiver={webhook.receiver} day={day} connections={webhook.connections} />
         </td>
         <td class="max-md:hidden">
-          <Spark hours={webhook.hours} />
+          <Spark
+            columns={webhook.hours.map(({ delivered, failed, retried }) => ({
+              good: delivered,
+              bad: failed + retried,
+            }))}
+          />
         </td>
         <td class="num" data-label="Delivered">
           <span>
@@ -106,7 +112,7 @@ const Webhooks = ({ webhooks }: { webhooks: { webhook: WebhookSummary; day: Tall
           </span>
         </td>
         <td class="nowrap" data-label="Response">
-          <Response day={day} />
+          <ResponseTime day={day} />
         </td>
         <td class="num" data-label="Waiting">
           <span>{upTo(webhook.waiting, maxCountedInList)}</span>
@@ -118,7 +124,7 @@ const Webhooks = ({ webhooks }: { webhooks: { webhook: WebhookSummary; day: Tall
 
 const numeric = (name: string) => <span class="num-head">{name}</span>;
 
-const Response = ({ day: { answers } }: { day: Tally }) => {
+const ResponseTime = ({ day: { answers } }: { day: Tally }) => {
   const [median, slow] = [percentile(answers, 0.5), percentile(answers, 0.95)];
   if (median === null || slow === null) return <span>–</span>;
   return (
@@ -130,29 +136,4 @@ const Response = ({ day: { answers } }: { day: Tally }) => {
 
 /** How much of what ended was delivered. */
 const shareOf = ({ delivered, failed }: Tally): string =>
-  delivered + failed === 0 ? '' : `(${percent(delivered / (delivered + failed))})`;
-
-/** A share from 0 to 1 as "97.6%"; what is not all of it is never "100%". */
-export const percent = (share: number): string => `${Math.floor(share * 1000) / 10}%`;
-
-/** The hours as columns, delivered and failed. The numbers stand beside it. */
-const Spark = ({ hours }: { hours: HourTally[] }) => {
-  const highest = Math.max(1, ...hours.map(({ delivered, failed, retried }) => delivered + failed + retried));
-  const height = (count: number) => Math.round((count / highest) * 230) / 10;
-  return (
-    <svg class="spark" viewBox="0 0 96 24" preserveAspectRatio="none" aria-hidden="true">
-      <line x1="0" x2="96" y1="24" y2="24" />
-      {hours.map(({ delivered, failed, retried }, i) => {
-        const [good, bad] = [height(delivered), height(failed + retried)];
-        return (
-          <>
-            {bad > 0 && <rect class="fill-bad" x={i * 4 + 0.5} width="3" y={24 - bad} height={bad} />}
-            {good > 0 && (
-              <rect class="fill-main" x={i * 4 + 0.5} width="3" y={24 - bad - good} height={good} />
-            )}
-          </>
-        );
-      })}
-    </svg>
-  );
-};
+  delivered + failed === 0 ? '' : `(${percent(delivered / (delivered + failed), 1)})`;

@@ -1,87 +1,65 @@
+import { counted } from '../../webhooks/alerts/words.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import type { Attempt } from '../../webhooks/deliveries/record.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
+import { duration } from '../ui/format.ts';
 
 type Happened = Pick<Attempt, 'result' | 'status'>;
 
+/** What receivers do that do not respond as they should: in a word or two, as a sentence, and to follow "Its receiver". */
+const failures: { [result in Exclude<Attempt['result'], 'success' | 'status' | 'redirect'>]: Failure } = {
+  timeout: {
+    brief: 'Timed out',
+    sentence: `Your receiver did not respond within ${retries.timeoutSeconds} s.`,
+    description: 'does not respond in time',
+  },
+  dns: {
+    brief: 'Host not found',
+    sentence: 'The host name of your receiver was not found.',
+    description: 'has a host name that cannot be found',
+  },
+  tls: {
+    brief: 'Bad certificate',
+    sentence: 'Your receiver has no certificate that we can trust.',
+    description: 'has no certificate that we can trust',
+  },
+  connection: {
+    brief: 'No connection',
+    sentence: 'Your receiver could not be reached.',
+    description: 'cannot be reached',
+  },
+  'blocked address': {
+    brief: 'Address not allowed',
+    sentence: 'Your receiver has an address that we do not call.',
+    description: 'has an address that we do not call',
+  },
+};
+type Failure = { brief: string; sentence: string; description: string };
+
 /** What an attempt led to, in a word or two: "200", "410 Gone", "Timed out". */
 export function briefly({ result, status }: Happened): string {
-  switch (result) {
-    case 'success':
-    case 'status':
-      return nameOf(status);
-    case 'redirect':
-      return `${status} Redirect`;
-    case 'timeout':
-      return 'Timed out';
-    case 'dns':
-      return 'Host not found';
-    case 'tls':
-      return 'Bad certificate';
-    case 'connection':
-      return 'No connection';
-    case 'blocked address':
-      return 'Address not allowed';
-  }
+  if (result === 'success' || result === 'status') return nameOf(status);
+  return result === 'redirect' ? `${status} Redirect` : failures[result].brief;
 }
 
 /** What an attempt led to, as a sentence. */
-export function told({
-  result,
-  status,
-  durationMs,
-}: Pick<Attempt, 'result' | 'status' | 'durationMs'>): string {
-  switch (result) {
-    case 'success':
-    case 'status':
-      return `Your receiver returned ${nameOf(status)} in ${duration(durationMs)}.`;
-    case 'redirect':
-      return `Your receiver returned a redirect (${status}) in ${duration(durationMs)}. Redirects are not followed.`;
-    case 'timeout':
-      return `Your receiver did not respond within ${retries.timeoutSeconds} s.`;
-    case 'dns':
-      return 'The host name of your receiver was not found.';
-    case 'tls':
-      return 'Your receiver has no certificate that we can trust.';
-    case 'connection':
-      return 'Your receiver could not be reached.';
-    case 'blocked address':
-      return 'Your receiver has an address that we do not call.';
-  }
+export function outcomeOf(attempt: Pick<Attempt, 'result' | 'status' | 'durationMs'>): string {
+  const { result, status } = attempt;
+  const time = duration(attempt.durationMs);
+  if (result === 'success' || result === 'status')
+    return `Your receiver returned ${nameOf(status)} in ${time}.`;
+  if (result === 'redirect')
+    return `Your receiver returned a redirect (${status}) in ${time}. Redirects are not followed.`;
+  return failures[result].sentence;
 }
 
-/** What its receiver does, to follow "Its receiver": "returns 410 Gone". */
-export function habit({ result, status }: Happened): string {
-  switch (result) {
-    case 'success':
-    case 'status':
-      return `returns ${nameOf(status)}`;
-    case 'redirect':
-      return `returns a redirect (${status})`;
-    case 'timeout':
-      return 'does not answer in time';
-    case 'dns':
-      return 'has a host name that cannot be found';
-    case 'tls':
-      return 'has no certificate that we can trust';
-    case 'connection':
-      return 'cannot be reached';
-    case 'blocked address':
-      return 'has an address that we do not call';
-  }
+/** What a receiver does, to follow "Its receiver": "returns 410 Gone". */
+export function failureDescription({ result, status }: Happened): string {
+  if (result === 'success' || result === 'status') return `returns ${nameOf(status)}`;
+  return result === 'redirect' ? `returns a redirect (${status})` : failures[result].description;
 }
 
-/** A time span: "41 ms", "2,140 ms", "15 s". */
-export const duration = (ms: number): string =>
-  ms < 10_000 ? `${ms.toLocaleString('en')} ms` : `${Math.round(ms / 1000)} s`;
-
-/** A count of something: "1 delivery", "2 deliveries"; `most` means that many or more: "500+ deliveries". */
-export const counted = (count: number, one: string, many: string, most = Number.POSITIVE_INFINITY): string =>
-  `${upTo(count, most)} ${count === 1 ? one : many}`;
-
-/** A count, where `most` means that many or more. */
-export const upTo = (count: number, most: number): string =>
-  `${count.toLocaleString('en')}${count < most ? '' : '+'}`;
-
+/** "1 delivery", "2 deliveries"; of `most`, "500 or more deliveries". */
 export const deliveries = (count: number, most?: number): string =>
   counted(count, 'delivery', 'deliveries', most);
 
@@ -105,3 +83,23 @@ const names: { [status: number]: string } = {
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
 };
+
+/** Notification types in words. */
+const typeNames = { [ACCIDENT]: 'accidents', [EVENT]: 'safety events' };
+
+/** What a webhook subscribes to, in words. */
+export const typesOf = ({ notificationTypes }: { notificationTypes: NotificationType[] }): string =>
+  notificationTypes.map((type) => typeNames[type]).join(' and ');
+
+/** What a webhook is called: its name, or the host of its address. */
+export const titleOf = ({ name, url }: { name: string | null; url: string }): string =>
+  name ?? (URL.canParse(url) ? new URL(url).host : url);
+
+/** The path of a webhook's page. */
+export const pathOf = ({ id }: { id: string }): string => `/portal/webhooks/${id}`;
+
+/** The pages above those of a webhook. */
+export const aboveOf = (webhook: { id: string; name: string | null; url: string }) => [
+  { href: '/portal/webhooks', name: 'Webhooks' },
+  { href: pathOf(webhook), name: titleOf(webhook) },
+];

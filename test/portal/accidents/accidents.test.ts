@@ -128,12 +128,12 @@ describe('the page of an accident', () => {
 
   it('says by level who was notified and how the receiver answered', async () => {
     const html = await get(await linkTo('VIN114'));
-    const told = /id="told"[\s\S]*?<\/section>/.exec(html)?.[0] ?? '';
-    expect(told.match(/<tbody>/g)).toHaveLength(2);
-    expect(told.match(/claims\.example\.com\/in/g)).toHaveLength(2);
-    expect(told).toMatch(/claims[\s\S]*?Delivered[\s\S]*?200/);
-    expect(told).toMatch(/board[\s\S]*?Failed[\s\S]*?410/);
-    expect(told).not.toContain('said in private');
+    const notified = /id="notified"[\s\S]*?<\/section>/.exec(html)?.[0] ?? '';
+    expect(notified.match(/<tbody>/g)).toHaveLength(2);
+    expect(notified.match(/claims\.example\.com\/in/g)).toHaveLength(2);
+    expect(notified).toMatch(/claims[\s\S]*?Delivered[\s\S]*?200/);
+    expect(notified).toMatch(/board[\s\S]*?Failed[\s\S]*?410/);
+    expect(notified).not.toContain('said in private');
   });
 
   it('has what the vehicle did in the hours around it, in order', async () => {

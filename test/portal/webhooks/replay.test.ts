@@ -102,7 +102,9 @@ it('what is too old is left out, and counted', async () => {
   for (const { id } of await deliveriesOf(hook.id))
     await rows('update deliveries set id = ?1 where id = ?2', newId(Date.now() - 21 * dayMs), id);
   const { text, hidden } = await open();
-  expect(text).toContain('Nothing was missed. 2 cannot be replayed any more: that is possible for 20 days.');
+  expect(text).toContain(
+    'Nothing was missed. 2 deliveries cannot be replayed any more: that is possible for 20 days.',
+  );
   expect(hidden).toEqual([]);
 });
 

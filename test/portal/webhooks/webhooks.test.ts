@@ -99,10 +99,10 @@ describe('what an action leads to is said on the page that follows', () => {
     );
   });
 
-  it('of a made-up accident', async () => {
+  it('of a test accident', async () => {
     const { press } = await hookThat(200);
     expect(await press('test-accident')).toMatch(
-      /Level 1 of a made-up accident sent: your receiver returned 200 in \d+ ms\. Levels 2 and 3 follow/,
+      /Level 1 of a test accident sent: your receiver returned 200 in \d+ ms\. Levels 2 and 3 follow/,
     );
   });
 

@@ -1,0 +1,82 @@
+import { validate as isUuid } from 'uuid';
+import type { NamedEvent } from '../../fleet/named.ts';
+import { Refusal } from '../../platform/errors.ts';
+import type { Context } from '../../platform/http/context.ts';
+import type { MapPoint } from './map.tsx';
+
+export const vehiclePath = (id: string): string => `/portal/vehicles/${id}`;
+export const driverPath = (id: string): string => `/portal/drivers/${id}`;
+
+/**
+ * The pages of single records. A record that has moved to the archive is found by its time, which is why its link says it:
+ * a link that somebody keeps leads to it also years later.
+ */
+export const eventPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
+  `/portal/events/${id}?at=${Date.parse(startedAt)}`;
+
+export const accidentPath = ({ eventId, eventTime }: { eventId: string; eventTime: string }): string =>
+  `/portal/accidents/${eventId}?at=${Date.parse(eventTime)}`;
+
+export const tripPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
+  `/portal/trips/${id}?at=${Date.parse(startedAt)}`;
+
+/** The time that such a link says, in milliseconds since 1970. */
+export const timeIn = (at: string | undefined): number | undefined =>
+  at !== undefined && /^\d{1,14}$/.test(at) ? Number(at) : undefined;
+
+/** The id of the record that a path names. @throws Refusal: not found, for what is no id */
+export function idIn(c: Context, name = 'id'): string {
+  const id = c.req.param(name)?.toLowerCase() ?? '';
+  if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
+  return id;
+}
+
+/** What was looked for. @throws Refusal: not found, if it is not there, or another account's */
+export function found<T>(thing: T | undefined): T {
+  if (thing === undefined) throw new Refusal({ kind: 'not found' });
+  return thing;
+}
+
+type Driven = { driverId: string | null; driverName?: string | null | undefined };
+
+/** The name of a record's driver, as far as it is known. */
+export const DriverName = ({ driverId, driverName }: Driven) =>
+  driverName ? driverName : <span class="sub">{driverId ? 'Unknown' : 'Not assigned'}</span>;
+
+/** The same as a link. */
+export const DriverLink = ({ driverId, driverName }: Driven) =>
+  driverId ? <a href={driverPath(driverId)}>{driverName ?? 'Unknown'}</a> : <DriverName driverId={null} />;
+
+/** The connection that a record came in through. */
+export const SourceLink = (props: {
+  id: string;
+  connection: { name: string | null; tSP: string } | undefined;
+  tSP?: string;
+}) => {
+  const { id, connection, tSP } = props;
+  return (
+    <>
+      <a href={`/portal/connections/${id}`}>
+        {connection?.name ?? tSP ?? connection?.tSP ?? 'Its connection'}
+      </a>
+      {tSP && <span class="sub"> {tSP}</span>}
+    </>
+  );
+};
+
+/** Where these events were, for a map; those that have a place. */
+export const pointsOf = (events: Pick<NamedEvent, PointKeys>[]): MapPoint[] =>
+  events.flatMap((event) =>
+    event.location
+      ? [
+          {
+            at: event.location,
+            name: event.translatedIncidentTypes.join(', '),
+            look: `risk-${event.eventRisk}` as MapPoint['look'], // a risk is 1 to 5
+            href: eventPath(event),
+          },
+        ]
+      : [],
+  );
+
+type PointKeys = 'id' | 'startedAt' | 'location' | 'translatedIncidentTypes' | 'eventRisk';

@@ -14,13 +14,8 @@ import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
   .description('Runs the whole service on this machine, with a demo account and a receiver for its webhook.')
-  .option(
-    '--port <port>',
-    'port of the API; the receiver and a made-up provider get the next two',
-    asPort,
-    8787,
-  )
-  .option('--quiet', 'send no made-up events: nothing happens until you send something')
+  .option('--port <port>', 'port of the API; the receiver and a fake provider get the next two', asPort, 8787)
+  .option('--quiet', 'send no sample events: nothing happens until you send something')
   .option('--homes <names>', 'run several homes, such as main,eu,us2, each with a demo account', asHomes, [])
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
@@ -124,7 +119,7 @@ function welcome(demo: Demo): string {
   Docs                  ${demo.baseUrl}/docs
   API token             ${demo.apiToken}
   Connections           ${first?.id}  ${first?.name} (motive)
-                        ${second?.id}  ${second?.name} (samsara, pulled from a made-up provider)
+                        ${second?.id}  ${second?.name} (samsara, pulled from a fake provider)
   Portal                ${demo.portalSignInUrl}
   Receiver              ${demo.receiver.url}${homes.map((home) => homeLine(home, demo)).join('')}
   Everything else       ${relative(process.cwd(), localDirectory)}/demo.json: ingest keys, operator key, certificate
@@ -135,7 +130,7 @@ function welcome(demo: Demo): string {
   Operator's tool:      npm run fleet -- --help
   Ctrl-C stops everything and keeps the data. Start with --fresh to delete it.
 
-  Deliveries as they arrive${quiet ? '' : ', starting with made-up events'}:
+  Deliveries as they arrive${quiet ? '' : ', starting with sample events'}:
 `;
 }
 

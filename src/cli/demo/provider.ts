@@ -11,7 +11,7 @@ import type { Certificates } from '../local/certificates.ts';
 import { type Listening, listen } from '../local/receiver.ts';
 import type { Operator } from '../operate/client.ts';
 
-/** A made-up Samsara that runs on this machine. */
+/** A fake Samsara that runs on this machine. */
 export type DemoProvider = Listening & {
   /** What `fleet connection create` needs to connect it. */
   credential: string;
@@ -24,7 +24,7 @@ export type DemoProvider = Listening & {
 const dayMs = 86_400_000;
 const historyDays = 30;
 
-/** Starts a made-up provider with five vans, and with a month of trips and events unless `quiet`. */
+/** Starts a fake provider with five vans, and with a month of trips and events unless `quiet`. */
 export async function startDemoProvider(
   certificates: Certificates,
   port: number,

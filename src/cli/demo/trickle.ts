@@ -4,7 +4,7 @@ import type { DemoAccount } from './account.ts';
 import type { DemoProvider } from './provider.ts';
 
 /**
- * Sends in a made-up fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
+ * Sends in a sample fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
  * event happens at the provider that the second connection pulls from.
  */
 export async function trickle(

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { buildDocs } from '../../docs/pages/build.ts';
-import { root } from '../project/paths.ts';
+import { root, siteDirectory } from '../project/paths.ts';
 import { buildDesign } from './design.ts';
 import { buildMap } from './map.ts';
 
@@ -66,3 +66,5 @@ function replace(file: string, fresh: string): void {
   mkdirSync(dirname(file), { recursive: true });
   renameSync(fresh, file);
 }
+
+if (import.meta.main) await updateSite(siteDirectory); // `npm run assets`

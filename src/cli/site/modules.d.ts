@@ -1,3 +1,15 @@
+declare module 'subset-font' {
+  /** Returns the font with the glyphs of `text` alone, its axes pinned or narrowed. */
+  export default function subsetFont(
+    font: Buffer,
+    text: string,
+    options: {
+      targetFormat: 'woff2';
+      variationAxes: { [axis: string]: number | { min: number; max: number } };
+    },
+  ): Promise<Buffer>;
+}
+
 declare module 'topojson-client' {
   /** Areas that share their borders, each border stored once. */
   export type Topology = { objects: { [name: string]: Areas } };

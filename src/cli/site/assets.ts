@@ -1,4 +1,0 @@
-import { siteDirectory } from '../project/paths.ts';
-import { updateSite } from './build.ts';
-
-await updateSite(siteDirectory);

@@ -24,6 +24,7 @@ export async function codeRenderer(): Promise<(code: string, fence: Fence) => st
   });
   return (code, { language, name }) => {
     const html = highlighter.codeToHtml(code.trimEnd(), {
+      tokenizeTimeLimit: 0, // otherwise a busy machine gives up in the middle of a line
       lang: language,
       theme: 'docs',
       transformers: [classes],

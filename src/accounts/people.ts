@@ -98,19 +98,14 @@ export async function listPortalUsers(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Slice<PortalUser>> {
-  const [users] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      db
-        .select()
-        .from(portalUsers)
-        .where(and(eq(portalUsers.accountId, caller.accountId), following(portalUsers, slice)))
-        .orderBy(portalUsers.createdAt, portalUsers.id)
-        .limit(slice.limit + 1),
-    ],
-    { repeatable: true },
-  );
+  const [users] = await asCaller(env, caller, (db) => [
+    db
+      .select()
+      .from(portalUsers)
+      .where(and(eq(portalUsers.accountId, caller.accountId), following(portalUsers, slice)))
+      .orderBy(portalUsers.createdAt, portalUsers.id)
+      .limit(slice.limit + 1),
+  ]);
   return sliceOf(users, slice);
 }
 
@@ -120,17 +115,12 @@ export async function findPortalUser(
   caller: Caller,
   userId: string,
 ): Promise<PortalUser | undefined> {
-  const [[user]] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      db
-        .select()
-        .from(portalUsers)
-        .where(and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId))),
-    ],
-    { repeatable: true },
-  );
+  const [[user]] = await asCaller(env, caller, (db) => [
+    db
+      .select()
+      .from(portalUsers)
+      .where(and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId))),
+  ]);
   return user;
 }
 

@@ -29,12 +29,10 @@ export async function listByName<K extends keyof Kinds>(
   const position = sql`(coalesce((select name from ${list.table} where id = ${after} and +account_id = ${caller.accountId}), ''), ${after})`;
   const ids = sql`select id from names where account_id = ${caller.accountId} and kind = ${kind}
     ${after === undefined ? sql.empty() : sql`and (name, id) > ${position}`} order by name, id limit ${limit + 1}`;
-  const [leaving, rows] = await asCaller(
-    env,
-    caller,
-    (db) => [connectionsBeingDeleted(db, caller), select(db, caller, list, ids)] as const,
-    { repeatable: true },
-  );
+  const [leaving, rows] = await asCaller(env, caller, (db) => [
+    connectionsBeingDeleted(db, caller),
+    select(db, caller, list, ids),
+  ]);
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return { items: present<K>(list, rows.slice(0, limit), leaving), ...(last && { next: String(last.id) }) };
 }
@@ -55,17 +53,11 @@ export async function findByName(env: Env, caller: Caller, text: string, limit: 
   const withVin = sql`select id from (select id, account_id from vehicles
     where vin in (${text}, ${text.toUpperCase()}) limit ${maxSameVin}) where account_id = ${accountId}`;
   const found = sql`${starting('vehicle')} union ${starting('plate')} union ${withVin}`;
-  const [leaving, vehicleRows, driverRows] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        connectionsBeingDeleted(db, caller),
-        select(db, caller, kinds.vehicle, sql`${found} limit ${3 * most}`),
-        select(db, caller, kinds.driver, starting('driver')),
-      ] as const,
-    { repeatable: true },
-  );
+  const [leaving, vehicleRows, driverRows] = await asCaller(env, caller, (db) => [
+    connectionsBeingDeleted(db, caller),
+    select(db, caller, kinds.vehicle, sql`${found} limit ${3 * most}`),
+    select(db, caller, kinds.driver, starting('driver')),
+  ]);
   return {
     vehicles: present<'vehicle'>(kinds.vehicle, vehicleRows, leaving).slice(0, most),
     drivers: present<'driver'>(kinds.driver, driverRows, leaving),

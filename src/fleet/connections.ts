@@ -25,35 +25,25 @@ export async function sliceConnections(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Slice<Connection>> {
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      db
-        .select()
-        .from(connections)
-        .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
-        .orderBy(connections.createdAt, connections.id)
-        .limit(slice.limit + 1),
-    ],
-    { repeatable: true },
-  );
+  const [rows] = await asCaller(env, caller, (db) => [
+    db
+      .select()
+      .from(connections)
+      .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
+      .orderBy(connections.createdAt, connections.id)
+      .limit(slice.limit + 1),
+  ]);
   return sliceOf(rows, slice);
 }
 
 /** One connection of the account; undefined if it has none with this id. */
 export async function findConnection(env: Env, caller: Caller, id: string): Promise<Connection | undefined> {
-  const [[row]] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      db
-        .select()
-        .from(connections)
-        .where(and(eq(connections.id, id), eq(connections.accountId, caller.accountId))),
-    ],
-    { repeatable: true },
-  );
+  const [[row]] = await asCaller(env, caller, (db) => [
+    db
+      .select()
+      .from(connections)
+      .where(and(eq(connections.id, id), eq(connections.accountId, caller.accountId))),
+  ]);
   return row;
 }
 

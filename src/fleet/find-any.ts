@@ -24,16 +24,10 @@ export async function findAny(env: Env, caller: Caller, id: string): Promise<Fou
       sql`select ${kind} as kind, connection_id as "connectionId" from ${sql.raw(table)}
         where id = ${id} and account_id = ${caller.accountId}`,
   );
-  const [leaving, found] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        connectionsBeingDeleted(db, caller),
-        statement<{ kind: FoundKind; connectionId: string }>(db, sql.join(each, sql` union all `)),
-      ] as const,
-    { repeatable: true },
-  );
+  const [leaving, found] = await asCaller(env, caller, (db) => [
+    connectionsBeingDeleted(db, caller),
+    statement<{ kind: FoundKind; connectionId: string }>(db, sql.join(each, sql` union all `)),
+  ]);
   return found
     .filter(({ connectionId }) => leaving.every((connection) => connection.id !== connectionId))
     .map(({ kind }) => kind);

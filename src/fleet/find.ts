@@ -22,12 +22,10 @@ export async function findItem<T>(
   id: string,
   at?: number,
 ): Promise<T | undefined> {
-  const [leaving, [row]] = await asCaller(
-    env,
-    caller,
-    (db) => [connectionsBeingDeleted(db, caller), selectByIds(db, caller, list, [id])] as const,
-    { repeatable: true },
-  );
+  const [leaving, [row]] = await asCaller(env, caller, (db) => [
+    connectionsBeingDeleted(db, caller),
+    selectByIds(db, caller, list, [id]),
+  ]);
   const left = ({ connectionId }: { [key: string]: unknown }) =>
     leaving.some((connection) => connection.id === connectionId);
   if (row) return left(row) ? undefined : list.present(row);
@@ -58,18 +56,12 @@ export type References = {
 /** What a record refers to, as its own list shows it, in one round trip; undefined for what D1 does not have. */
 export async function findReferences(env: Env, caller: Caller, ids: References) {
   const one = (id: string | null | undefined) => (id ? [id] : []);
-  const [[connection], [vehicle], [driver], [trip]] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        selectByIds(db, caller, connections.list, [ids.connectionId]),
-        selectByIds(db, caller, vehicles.list, one(ids.vehicleId)),
-        selectByIds(db, caller, drivers.list, one(ids.driverId)),
-        selectByIds(db, caller, trips.list, one(ids.tripId)),
-      ] as const,
-    { repeatable: true },
-  );
+  const [[connection], [vehicle], [driver], [trip]] = await asCaller(env, caller, (db) => [
+    selectByIds(db, caller, connections.list, [ids.connectionId]),
+    selectByIds(db, caller, vehicles.list, one(ids.vehicleId)),
+    selectByIds(db, caller, drivers.list, one(ids.driverId)),
+    selectByIds(db, caller, trips.list, one(ids.tripId)),
+  ]);
   return {
     connection: connection && connections.list.present(connection),
     vehicle: vehicle && vehicles.list.present(vehicle),

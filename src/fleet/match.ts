@@ -28,12 +28,10 @@ export async function matchFleet(
   { vehicle, vin, driver }: Typed,
 ): Promise<Matched> {
   if (!vehicle && !vin && !driver) return {};
-  const [vehicles, drivers] = await asCaller(
-    env,
-    caller,
-    (db) => [matchVehicles(db, caller, vehicle, vin), matchDrivers(db, caller, driver)] as const,
-    { repeatable: true },
-  );
+  const [vehicles, drivers] = await asCaller(env, caller, (db) => [
+    matchVehicles(db, caller, vehicle, vin),
+    matchDrivers(db, caller, driver),
+  ]);
   return { ...((vehicle || vin) && { vehicles }), ...(driver && { drivers }) };
 }
 

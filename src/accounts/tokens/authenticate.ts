@@ -39,7 +39,7 @@ export const authenticate = (scope: Scope) =>
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
     enterHome(c, homeInToken(value), token.accountId);
     const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...replicaReadsOf(c) };
-    const check = () => asCaller(c.env, caller, () => [], { repeatable: true });
+    const check = () => asCaller(c.env, caller, () => []);
     if (token.scope !== scope) {
       await check(); // a revoked one is 401 here too
       throw new Refusal({ kind: 'forbidden' });

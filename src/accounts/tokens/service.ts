@@ -106,19 +106,14 @@ function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string 
 
 /** A part of the account's credentials that are not revoked, newest first. */
 export async function listTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Token>> {
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      db
-        .select()
-        .from(tokens)
-        .where(and(activeOf(caller), following(tokens, slice, 'newest first')))
-        .orderBy(desc(tokens.createdAt), desc(tokens.id))
-        .limit(slice.limit + 1),
-    ],
-    { repeatable: true },
-  );
+  const [rows] = await asCaller(env, caller, (db) => [
+    db
+      .select()
+      .from(tokens)
+      .where(and(activeOf(caller), following(tokens, slice, 'newest first')))
+      .orderBy(desc(tokens.createdAt), desc(tokens.id))
+      .limit(slice.limit + 1),
+  ]);
   const { items, ...rest } = sliceOf(rows, slice);
   return { items: items.map(visible), ...rest };
 }
@@ -128,39 +123,29 @@ export type ApiToken = Token & { createdBy: string | null };
 
 /** A part of the account's API tokens that are not revoked, newest first. */
 export async function listApiTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<ApiToken>> {
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      db
-        .select({
-          ...getTableColumns(tokens),
-          createdBy: creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by'),
-        })
-        .from(tokens)
-        .where(and(activeOf(caller), eq(tokens.scope, 'api'), following(tokens, slice, 'newest first')))
-        .orderBy(desc(tokens.createdAt), desc(tokens.id))
-        .limit(slice.limit + 1),
-    ],
-    { repeatable: true },
-  );
+  const [rows] = await asCaller(env, caller, (db) => [
+    db
+      .select({
+        ...getTableColumns(tokens),
+        createdBy: creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by'),
+      })
+      .from(tokens)
+      .where(and(activeOf(caller), eq(tokens.scope, 'api'), following(tokens, slice, 'newest first')))
+      .orderBy(desc(tokens.createdAt), desc(tokens.id))
+      .limit(slice.limit + 1),
+  ]);
   const { items, ...rest } = sliceOf(rows, slice);
   return { items: items.map(({ createdBy, ...row }) => ({ ...visible(row), createdBy })), ...rest };
 }
 
 /** One credential of the account; undefined if it has none with this id, or has revoked it. */
 export async function findTokenById(env: Env, caller: Caller, id: string): Promise<Token | undefined> {
-  const [[row]] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      db
-        .select()
-        .from(tokens)
-        .where(and(activeOf(caller), eq(tokens.id, id))),
-    ],
-    { repeatable: true },
-  );
+  const [[row]] = await asCaller(env, caller, (db) => [
+    db
+      .select()
+      .from(tokens)
+      .where(and(activeOf(caller), eq(tokens.id, id))),
+  ]);
   return row && visible(row);
 }
 

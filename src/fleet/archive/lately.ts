@@ -66,23 +66,17 @@ export async function findArchived(
 type DayWith = DayOf & { parts: string; ids: string };
 
 async function daysWith(env: Env, caller: Caller, kind: ArchiveKind, ids: string[]): Promise<DayWith[]> {
-  const [days] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        statement<DayWith>(
-          db,
-          sql`select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts,
+  const [days] = await asCaller(env, caller, (db) => [
+    statement<DayWith>(
+      db,
+      sql`select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts,
               json_group_array(l.id) as ids
             from json_each(${JSON.stringify(ids)}) w
             cross join archived_lately l on l.kind = ${kind.name} and l.id = w.value
             cross join archived_days d on d.kind = l.kind and d.connection_id = l.connection_id and d.day = l.day
             where l.account_id = ${caller.accountId} group by d.connection_id, d.day`,
-        ),
-      ] as const,
-    { repeatable: true },
-  );
+    ),
+  ]);
   return days;
 }
 

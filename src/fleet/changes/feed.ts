@@ -48,7 +48,7 @@ export async function readChanges(
     env,
     caller,
     (db) => [selectLatest(db, caller), selectRows(db, caller, after, { connectionId, kinds })],
-    { connectionId, repeatable: true },
+    { connectionId },
   );
   if (cursor === now) {
     const upTo = upToNow(latest?.seq);

@@ -43,16 +43,10 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
     }))
     .filter(({ ids }) => ids.length > 0);
   if (wanted.length === 0) return new Map();
-  const [leaving, ...found] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        connectionsBeingDeleted(db, caller),
-        ...wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
-      ] as const,
-    { repeatable: true },
-  );
+  const [leaving, ...found] = await asCaller(env, caller, (db) => [
+    connectionsBeingDeleted(db, caller),
+    ...wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
+  ]);
   const items = found.flatMap((rows, at) => {
     const list = wanted[at]?.list;
     return list ? rows.map((row) => presentSized(list, row)) : [];

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1';
 import { type Failure, invalid, Refusal } from '../errors.ts';
-import { d1Reason, retrying, withRetries } from './retry.ts';
+import { d1Reason, isRead, retrying, withRetries } from './retry.ts';
 
 export type Database = DrizzleD1Database & { $client: D1Database };
 
@@ -110,16 +110,23 @@ export const refuseUnless = (db: Database, condition: SQL, word: RefusalWord) =>
 export const jsonList = (values: readonly string[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(values)}))`;
 
+/** Whether a statement of a batch changes nothing. */
+export function isReading(item: object): boolean {
+  const one = item as { toSQL?: () => { sql: string }; getQuery?: () => { sql: string } }; // Drizzle's type names neither
+  return isRead((one.getQuery?.() ?? one.toSQL?.())?.sql ?? '');
+}
+
 /**
  * Runs `statements` as one transaction of the service itself. `repeatable` says that running it twice has the
- * effect of running it once, so that it may be tried again when D1 does not say whether it ran.
+ * effect of running it once, so that it may be tried again when D1 does not say whether it ran: unless given, it is if
+ * it only reads.
  *
  * @throws Refusal: what a `refuseUnless` among the statements names, or unavailable
  */
 export async function transaction<const T extends readonly [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]]>(
   db: Database,
   statements: T,
-  { repeatable = false }: { repeatable?: boolean } = {},
+  { repeatable = statements.every(isReading) }: { repeatable?: boolean | undefined } = {},
 ) {
   try {
     return await withRetries(() => db.batch(statements), repeatable);

@@ -3,8 +3,15 @@ import type { BatchItem } from 'drizzle-orm/batch';
 import { noteActivity } from '../fair-queue.ts';
 import { hasHomes } from '../homes/homes.ts';
 import { may, type Role, roles } from '../roles.ts';
-import { type Database, jsonList, openDatabase, refuse, statement, transaction } from './database.ts';
-import { isRead } from './retry.ts';
+import {
+  type Database,
+  isReading,
+  jsonList,
+  openDatabase,
+  refuse,
+  statement,
+  transaction,
+} from './database.ts';
 
 /** An account that somebody acts in, and with what right. Good only together with `asCaller`'s check. */
 export type Caller = { accountId: string } & (
@@ -36,7 +43,7 @@ export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
   env: Env,
   caller: Caller,
   statements: (db: Database) => T,
-  { connectionId, repeatable = false }: { connectionId?: string | undefined; repeatable?: boolean } = {},
+  { connectionId, repeatable }: { connectionId?: string | undefined; repeatable?: boolean } = {},
 ) {
   noteActivity(caller.accountId);
   const { found, results } = await guarded(env, openDatabase(env), caller, statements, {
@@ -53,7 +60,7 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
   db: Database,
   caller: Caller,
   statements: (db: Database) => T,
-  { connectionId, repeatable }: { connectionId?: string | undefined; repeatable: boolean },
+  { connectionId, repeatable }: { connectionId: string | undefined; repeatable: boolean | undefined },
 ) {
   const work = statements(db);
   const check = credentialCheck(db, caller, connectionId, hasHomes(env) ? isElsewhere(work) : undefined);
@@ -66,15 +73,9 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
  * and this would write.
  */
 function isElsewhere(work: readonly BatchItem<'sqlite'>[]): SQL {
-  const writes = work.some((item) => !isRead(textOf(item)));
+  const writes = !work.every(isReading);
   return sql`when a.home is not null then ${refuse('moved account')}
     ${writes ? sql`when a.frozen then ${refuse('account being moved')}` : sql.empty()}`;
-}
-
-/** The SQL of Drizzle's builders, or of a `statement`. */
-function textOf(item: object): string {
-  const one = item as { toSQL?: () => { sql: string }; getQuery?: () => { sql: string } }; // Drizzle's type names neither
-  return (one.getQuery?.() ?? one.toSQL?.())?.sql ?? '';
 }
 
 function credentialCheck(

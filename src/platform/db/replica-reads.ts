@@ -63,7 +63,7 @@ export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[
 
 async function checkOnPrimary(env: Env, { tokenId, accountId }: Extract<Caller, { tokenId: string }>) {
   const caller: Extract<Caller, { tokenId: string }> = { tokenId, accountId };
-  await asCaller(env, caller, () => [], { repeatable: true });
+  await asCaller(env, caller, () => []);
   return caller.lastUsedAt ?? 0;
 }
 

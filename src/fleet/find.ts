@@ -1,7 +1,9 @@
-import { asCaller, type Caller, connectionsBeingDeleted } from '../platform/db/guard.ts';
+import { sql } from 'drizzle-orm';
+import { type Database, jsonList, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
+import { selected } from '../platform/db/pages.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { findArchived } from './archive/lately.ts';
-import { selectByIds } from './by-ids.ts';
 import { connections } from './lists/connections.ts';
 import { drivers } from './lists/drivers.ts';
 import type { List } from './lists/list.ts';
@@ -22,16 +24,11 @@ export async function findItem<T>(
   id: string,
   at?: number,
 ): Promise<T | undefined> {
-  const [leaving, [row]] = await asCaller(env, caller, (db) => [
-    connectionsBeingDeleted(db, caller),
-    selectByIds(db, caller, list, [id]),
-  ]);
-  const left = ({ connectionId }: { [key: string]: unknown }) =>
-    leaving.some((connection) => connection.id === connectionId);
-  if (row) return left(row) ? undefined : list.present(row);
+  const [[row]] = await asCaller(env, caller, (db) => [selectByIds(db, caller, list, [id])]);
+  if (row) return list.present(row);
   if (!list.archive || !bucketOf(env)) return undefined;
   const [archived] = await findArchived(env, caller, list.archive, [id]);
-  if (archived) return left(archived) ? undefined : list.present(archived);
+  if (archived) return list.present(archived);
   return at === undefined ? undefined : findAt(env, caller, list, id, at);
 }
 
@@ -68,4 +65,60 @@ export async function findReferences(env: Env, caller: Caller, ids: References) 
     driver: driver && drivers.list.present(driver),
     trip: trip && trips.list.present(trip),
   };
+}
+
+/** An item as its list shows it, and how many bytes it has as JSON. */
+export type SizedItem = { id: string; item: unknown; size: number };
+
+type SizedRow = { recordId: string; size: number; [key: string]: unknown };
+
+/** Which items of a list have these ids. Reads a row for each. */
+export const selectByIds = (
+  db: Database,
+  { accountId }: Caller,
+  { table, columns, connection }: List,
+  ids: string[],
+) => {
+  const row = selected(columns);
+  return statement<SizedRow>(
+    db,
+    sql`select ${table.id} as "recordId", ${row.size} as size, ${row.columns}
+        from ${table} where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId}
+          and ${notBeingDeleted(connection)}`,
+  );
+};
+
+/** Turns what `selectByIds` found into items. */
+export const presentSized = (list: List, { recordId, size, ...row }: SizedRow): SizedItem => ({
+  id: recordId,
+  item: list.present(row),
+  size,
+});
+
+/** The kinds of what has an id, each with its table. */
+const tables = {
+  event: 'safety_events',
+  accident: 'accidents',
+  vehicle: 'vehicles',
+  driver: 'drivers',
+  trip: 'trips',
+} as const;
+
+export type FoundKind = keyof typeof tables;
+
+/**
+ * Which of the account's records D1 has under an id: nearly always one or none. Reads a row for each kind.
+ *
+ * @throws Refusal: unauthenticated, forbidden
+ */
+export async function findAny(env: Env, caller: Caller, id: string): Promise<FoundKind[]> {
+  const each = Object.entries(tables).map(
+    ([kind, table]) =>
+      sql`select ${kind} as kind from ${sql.raw(table)}
+        where id = ${id} and account_id = ${caller.accountId} and ${notBeingDeleted(sql`connection_id`)}`,
+  );
+  const [found] = await asCaller(env, caller, (db) => [
+    statement<{ kind: FoundKind }>(db, sql.join(each, sql` union all `)),
+  ]);
+  return found.map(({ kind }) => kind);
 }

@@ -15,7 +15,7 @@ import { maxReportUrlLength } from '../../src/fleet/lists/accidents.ts';
 import { maxAddressLength } from '../../src/fleet/lists/field-types.ts';
 import { incidentTypeLimits, recipientLimits } from '../../src/fleet/lists/safety-events.ts';
 import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/vehicles.ts';
-import { maxMatches } from '../../src/fleet/match.ts';
+import { maxMatches } from '../../src/fleet/names.ts';
 import * as trends from '../../src/fleet/trends/recount.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
 import { fewRecords } from '../../src/ingest/service.ts';

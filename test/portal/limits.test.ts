@@ -4,7 +4,7 @@ import { operatorIn } from '../../src/accounts/owner.ts';
 import { createSignInLinks } from '../../src/accounts/sessions.ts';
 import * as inConnections from '../../src/fleet/connection-activity.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
-import { matchFleet, maxMatches } from '../../src/fleet/match.ts';
+import { matchFleet, maxMatches } from '../../src/fleet/names.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, PartGone } from './bucket.ts';
 import { dayMs } from './day.ts';
@@ -74,7 +74,8 @@ async function daysWith(env: Env, caller: Caller, kind: ArchiveKind, ids: string
             from json_each(${JSON.stringify(ids)}) w
             cross join archived_lately l on l.kind = ${kind.name} and l.id = w.value
             cross join archived_days d on d.kind = l.kind and d.connection_id = l.connection_id and d.day = l.day
-            where l.account_id = ${caller.accountId} group by d.connection_id, d.day`,
+            where l.account_id = ${caller.accountId} and ${notBeingDeleted(sql`l.connection_id`)}
+            group by d.connection_id, d.day`,
     ),
   ]);
   return days;

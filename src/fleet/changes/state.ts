@@ -1,8 +1,8 @@
-import { asCaller, type Caller, connectionsBeingDeleted } from '../../platform/db/guard.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { fitting } from '../../platform/db/pages.ts';
 import { findArchived } from '../archive/lately.ts';
 import { sizeOfRow } from '../archive/stream.ts';
-import { presentSized, type SizedItem, selectByIds } from '../by-ids.ts';
+import { presentSized, type SizedItem, selectByIds } from '../find.ts';
 import type { List } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
 import type { Collapsed, Reached } from './page.ts';
@@ -12,7 +12,8 @@ import type { Change } from './schema.ts';
 const bytesAround = 200;
 
 /**
- * Gives records their current state: a row read for each. One that is gone is told as deleted once the feed has come to
+ * Gives records their current state: a row read for each. One that is gone, or of a connection that is being deleted, is
+ * told as deleted once the feed has come to
  * its deletion; before that it is left out. `cut` is how far this gets, if the page would become too large.
  */
 export async function withState(
@@ -43,20 +44,16 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
     }))
     .filter(({ ids }) => ids.length > 0);
   if (wanted.length === 0) return new Map();
-  const [leaving, ...found] = await asCaller(env, caller, (db) => [
-    connectionsBeingDeleted(db, caller),
-    ...wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
-  ]);
+  const found = await asCaller(env, caller, (db) =>
+    wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
+  );
   const items = found.flatMap((rows, at) => {
     const list = wanted[at]?.list;
     return list ? rows.map((row) => presentSized(list, row)) : [];
   });
-  // Records of a connection that is being deleted are as good as gone.
-  const gone = new Set(leaving.map(({ id }) => id));
-  const hidden = new Set(records.flatMap(({ id, connectionId }) => (gone.has(connectionId) ? [id] : [])));
-  const known = new Map(items.flatMap((item) => (hidden.has(item.id) ? [] : [[item.id, item] as const])));
+  const known = new Map(items.map((item) => [item.id, item]));
   for (const { list, ids } of wanted) {
-    const missing = ids.filter((id) => !known.has(id) && !hidden.has(id));
+    const missing = ids.filter((id) => !known.has(id));
     for (const item of await archivedItems(env, caller, list, missing)) known.set(item.id, item);
   }
   return known;

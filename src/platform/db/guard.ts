@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { noteActivity } from '../fair-queue.ts';
 import { hasHomes } from '../homes/homes.ts';
 import { may, type Role, roles } from '../roles.ts';
@@ -149,3 +150,7 @@ export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
     db,
     sql`select id from deletions where account_id = ${accountId} and kind = 'connection'`,
   );
+
+/** The condition that a record is of none of these, for statements that read few records. */
+export const notBeingDeleted = (connectionId: SQL | SQLiteColumn): SQL =>
+  sql`not exists (select 1 from deletions where deletions.id = ${connectionId})`;

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { type Connection, listConnections } from '../../fleet/connections.ts';
-import { matchFleet } from '../../fleet/match.ts';
 import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
+import { matchFleet } from '../../fleet/names.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { limitActions } from '../session/action-limit.ts';

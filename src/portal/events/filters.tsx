@@ -1,6 +1,6 @@
 import type { Connection } from '../../fleet/connections.ts';
 import { incidentTypeOf, incidentTypes } from '../../fleet/incidents/types.ts';
-import { type Match, type Matched, maxMatches } from '../../fleet/match.ts';
+import { type Match, type Matched, maxMatches } from '../../fleet/names.ts';
 import type { ListRequest } from '../../fleet/service.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { addDays, daysInWords, isDay, startOfDay } from '../ui/days.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
-import { findByName, listByName, type NamedItem } from '../../fleet/by-name.ts';
+import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { needs } from '../session/rights.ts';

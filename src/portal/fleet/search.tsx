@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
-import { findByName } from '../../fleet/by-name.ts';
-import { type FoundKind, findAny } from '../../fleet/find-any.ts';
+import { type FoundKind, findAny } from '../../fleet/find.ts';
+import { findByName } from '../../fleet/names.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
 import { needs } from '../session/rights.ts';

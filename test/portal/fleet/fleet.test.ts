@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { findByName, listByName } from '../../../src/fleet/by-name.ts';
+import { findByName, listByName } from '../../../src/fleet/names.ts';
 import { countByRisk } from '../../../src/fleet/risk-counts.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';

@@ -1,0 +1,154 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
+import { selected } from '../platform/db/pages.ts';
+import { drivers } from './lists/drivers.ts';
+import type { List } from './lists/list.ts';
+import { vehicles } from './lists/vehicles.ts';
+
+/** What has a name, by its kind in `names`. */
+const kinds = { vehicle: vehicles.list, driver: drivers.list };
+
+type Kinds = typeof kinds;
+/** A vehicle or driver, with what people call its connection. */
+export type NamedItem<K extends keyof Kinds> = ReturnType<Kinds[K]['present']> & { connectionName: string };
+
+/**
+ * Reads vehicles or drivers of the account by name, in the order of the alphabet: those that come after the one with the
+ * id `after`, or the first ones. Reads about four rows for each, from an index range. Returns whether more follow.
+ *
+ * @throws Refusal: unauthenticated, forbidden
+ */
+export async function listByName<K extends keyof Kinds>(
+  env: Env,
+  caller: Caller,
+  kind: K,
+  { after, limit }: { after?: string | undefined; limit: number },
+): Promise<{ items: NamedItem<K>[]; next?: string }> {
+  const list: List = kinds[kind];
+  const position = sql`(coalesce((select name from ${list.table} where id = ${after} and +account_id = ${caller.accountId}), ''), ${after})`;
+  const ids = sql`select id from names where account_id = ${caller.accountId} and kind = ${kind}
+    ${after === undefined ? sql.empty() : sql`and (name, id) > ${position}`} order by name, id limit ${limit + 1}`;
+  const [rows] = await asCaller(env, caller, (db) => [selectItems(db, caller, list, ids)]);
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { items: present<K>(list, rows.slice(0, limit)), ...(last && { next: String(last.id) }) };
+}
+
+/**
+ * Finds the account's vehicles whose name or licence plate begins with `text`, whose VIN it is, and the drivers whose
+ * name begins with it, in any case of the letters A to Z. Returns `limit` and one more of each at most, by name. All of
+ * it comes from index ranges.
+ *
+ * @throws Refusal: unauthenticated, forbidden
+ */
+export async function findByName(env: Env, caller: Caller, text: string, limit: number) {
+  const most = limit + 1;
+  const ids = vehiclesMeantBy(caller, text, most);
+  const [vehicleRows, driverRows] = await asCaller(env, caller, (db) => [
+    selectItems(db, caller, kinds.vehicle, sql`${ids} limit ${3 * most}`),
+    selectItems(db, caller, kinds.driver, startingWith(caller, 'driver', text, most)),
+  ]);
+  return {
+    vehicles: present<'vehicle'>(kinds.vehicle, vehicleRows).slice(0, most),
+    drivers: present<'driver'>(kinds.driver, driverRows),
+  };
+}
+
+/** The items with these ids, in the order of the alphabet. */
+const selectItems = (db: Database, { accountId }: Caller, { table, columns, connection }: List, ids: SQL) =>
+  statement<{ [key: string]: unknown }>(
+    db,
+    sql`select ${selected(columns).columns},
+        (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
+      from ${table} where id in (${ids}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
+      order by name collate nocase, id`,
+  );
+
+const present = <K extends keyof Kinds>(list: List, rows: { [key: string]: unknown }[]) =>
+  rows.map((row) => list.present(row) as NamedItem<K>); // by this kind's own list, which keeps what else a row has
+
+/** What people type to say which vehicles and drivers they mean; an id is that of a link. */
+export type Typed = { vehicle?: string; vin?: string; driver?: string };
+
+/** What matches; undefined for what was not asked. */
+export type Matched = { vehicles?: Match[]; drivers?: Match[] };
+export type Match = { id: string; name: string };
+
+/** More matches than this are not told apart from too many. */
+export const maxMatches = 100;
+
+/**
+ * Finds the account's vehicles and drivers that match all that was typed: a vehicle by its id, name, licence plate or VIN,
+ * a driver by id or name. Names and plates match from their beginning, in any case. Returns 100 of each at most, in one
+ * round trip. All of it comes from index ranges.
+ *
+ * @throws Refusal: unauthenticated, forbidden
+ */
+export async function matchFleet(
+  env: Env,
+  caller: Caller,
+  { vehicle, vin, driver }: Typed,
+): Promise<Matched> {
+  if (!vehicle && !vin && !driver) return {};
+  const [vehicles, drivers] = await asCaller(env, caller, (db) => [
+    matchVehicles(db, caller, vehicle, vin),
+    matchDrivers(db, caller, driver),
+  ]);
+  return { ...((vehicle || vin) && { vehicles }), ...(driver && { drivers }) };
+}
+
+function matchVehicles(db: Database, caller: Caller, text: string | undefined, vin: string | undefined) {
+  if (vin) return selectMatches(db, caller, 'vehicles', withVin(caller, vin), text && isMeantBy(text));
+  if (!text) return nothing(db);
+  const ids = sql`${vehiclesMeantBy(caller, text, maxMatches)} union select ${text}`;
+  return selectMatches(db, caller, 'vehicles', ids);
+}
+
+function matchDrivers(db: Database, caller: Caller, text: string | undefined) {
+  if (!text) return nothing(db);
+  const ids = sql`${startingWith(caller, 'driver', text, maxMatches)} union select ${text}`;
+  return selectMatches(db, caller, 'drivers', ids);
+}
+
+const nothing = (db: Database) => statement<Match>(db, sql`select null as id, null as name where 0`);
+
+const selectMatches = (
+  db: Database,
+  { accountId }: Caller,
+  table: 'vehicles' | 'drivers',
+  ids: SQL,
+  condition?: SQL | '' | undefined,
+) =>
+  statement<Match>(
+    db,
+    sql`select id, name from ${sql.raw(table)} where id in (${ids}) and +account_id = ${accountId}
+      ${condition ? sql`and ${condition}` : sql.empty()} order by name, id limit ${maxMatches}`,
+  );
+
+/** Whether a vehicle is one that a text names. `like` knows no other special characters than these. */
+function isMeantBy(text: string): SQL {
+  const beginning = `${text.replace(/[\\%_]/g, '\\$&')}%`;
+  return sql`(id = ${text} or vin = ${text.toUpperCase()} or license_plate like ${beginning} escape '\\'
+    or name like ${beginning} escape '\\')`;
+}
+
+/** The ids of vehicles whose name or plate begins with a text, or whose VIN it is. */
+const vehiclesMeantBy = (caller: Caller, text: string, most: number): SQL =>
+  sql`${startingWith(caller, 'vehicle', text, most)} union ${startingWith(caller, 'plate', text, most)}
+    union ${withVin(caller, text)}`;
+
+const startingWith = (
+  { accountId }: Caller,
+  kind: 'vehicle' | 'plate' | 'driver',
+  text: string,
+  most: number,
+): SQL =>
+  sql`select id from (select id from names where account_id = ${accountId} and kind = ${kind}
+    and name >= ${text} and name < ${`${text}\u{10ffff}`} order by name limit ${most})`;
+
+/** How many accounts' vehicles with the same VIN are passed over. */
+const maxSameVin = 1000;
+
+const withVin = ({ accountId }: Caller, vin: string): SQL =>
+  sql`select id from (select id, account_id from vehicles where vin in (${vin}, ${vin.toUpperCase()})
+    limit ${maxSameVin}) where account_id = ${accountId}`;

@@ -93,7 +93,7 @@ export default defineConfig({
           name: 'node',
           root,
           include: ['test/{cli,dev/fakes,docs/contract,docs/pages,journey,browser,structure}/**/*.test.ts'],
-          globalSetup: ['test/support/node/empty-state.ts'],
+          globalSetup: ['test/support/node/global-setup.ts'],
           // Each has a stack or a process of its own to work with.
           isolate: false,
           // As above. Those that make a lot at first do it while others use both cores.

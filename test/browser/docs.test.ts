@@ -1,16 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/local/stack.ts';
 import { guidePaths } from '../../src/docs/pages/guides.ts';
 import { launchBrowser } from '../support/node/browser.ts';
-import { journeyAccount, stackFolder } from '../support/node/journey.ts';
+import { journeyAccount, type SharedStack, sharedStack } from '../support/node/journey.ts';
 import { expectGoodPages } from '../support/node/page-rules.ts';
 
-const folder = stackFolder();
 const guides = ['/docs', ...guidePaths.map((path) => `/docs/${path}`)];
 const pages = [...guides, '/docs/topics', '/docs/reference'];
-let stack: Stack;
+let stack: SharedStack;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
@@ -18,7 +16,7 @@ const outside: string[] = [];
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([folder.start(), launchBrowser()]);
+  [stack, browser] = await Promise.all([sharedStack(), launchBrowser()]);
   context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
   context.on('request', (request) => {
     if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(stack.baseUrl))
@@ -32,8 +30,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await stack?.stop();
-  folder.remove();
 });
 
 const open = async (path: string, on = page) => {

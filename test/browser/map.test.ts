@@ -1,11 +1,17 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/local/stack.ts';
 import { launchBrowser } from '../support/node/browser.ts';
-import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import {
+  api,
+  fleet,
+  fleetJson,
+  journeyAccount,
+  type SharedStack,
+  sharedStack,
+  until,
+} from '../support/node/journey.ts';
 
-const folder = stackFolder();
-let stack: Stack;
+let stack: SharedStack;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
@@ -15,7 +21,7 @@ let accident = '';
 let maplibre: string[] = [];
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([folder.start(), launchBrowser()]);
+  [stack, browser] = await Promise.all([sharedStack(), launchBrowser()]);
   const us = await journeyAccount(stack);
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const place = (longitude: number) => ({ latitude: 40.2, longitude });
@@ -32,10 +38,10 @@ beforeAll(async () => {
       },
     ],
   });
-  await fleetJson(stack, 'user', 'add', 'ann@example.com', '--account', us.accountId);
+  await fleetJson(stack, 'user', 'add', 'mara@example.com', '--account', us.accountId);
   context = await browser.newContext();
   const first = await context.newPage();
-  await first.goto((await fleet(stack, 'sign-in-link', 'ann@example.com')).out.trim());
+  await first.goto((await fleet(stack, 'sign-in-link', 'mara@example.com')).out.trim());
   await first.getByRole('button', { name: 'Sign in' }).click();
   await first.waitForURL(`${stack.baseUrl}/portal`);
   await first.goto(`${stack.baseUrl}/portal/accidents`);
@@ -44,8 +50,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await stack?.stop();
-  folder.remove();
 });
 beforeEach(async () => {
   await page?.close();

@@ -4,15 +4,21 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
-import type { Stack } from '../../src/cli/local/stack.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import { launchBrowser } from '../support/node/browser.ts';
-import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import {
+  api,
+  fleet,
+  fleetJson,
+  journeyAccount,
+  type SharedStack,
+  sharedStack,
+  until,
+} from '../support/node/journey.ts';
 import { expectGoodPages } from '../support/node/page-rules.ts';
 import { startProvider } from '../support/node/provider.ts';
 
-const folder = stackFolder();
-let stack: Stack;
+let stack: SharedStack;
 let us: Awaited<ReturnType<typeof journeyAccount>>;
 let browser: Browser;
 let context: BrowserContext;
@@ -25,7 +31,7 @@ const outside: string[] = [];
 let pulled = '';
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([folder.start(), launchBrowser()]);
+  [stack, browser] = await Promise.all([sharedStack(), launchBrowser()]);
   us = await journeyAccount(stack);
   await fleetJson(stack, 'user', 'add', 'Ann@Example.com', '--account', us.accountId);
   receiver = await startReceiver(stack.certificates, 0, (received, response) => {
@@ -42,8 +48,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   receiver?.stop();
-  await stack?.stop();
-  folder.remove();
 });
 
 /** The link of the mail that the local email service has kept; its log says where. */

@@ -2,20 +2,23 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/local/stack.ts';
-import { api, fleet, fleetJson, journeyAccount, stackFolder } from '../support/node/journey.ts';
+import {
+  api,
+  fleet,
+  fleetJson,
+  journeyAccount,
+  type SharedStack,
+  sharedStack,
+} from '../support/node/journey.ts';
 
-const folder = stackFolder();
 const files = mkdtempSync(join(tmpdir(), 'fleet-import-'));
-let stack: Stack;
+let stack: SharedStack;
 let us: Awaited<ReturnType<typeof journeyAccount>>;
 beforeAll(async () => {
-  stack = await folder.start();
+  stack = await sharedStack();
   us = await journeyAccount(stack);
 });
 afterAll(async () => {
-  await stack.stop();
-  folder.remove();
   rmSync(files, { recursive: true });
 });
 

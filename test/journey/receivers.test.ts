@@ -6,8 +6,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';
 import { freePort } from '../../src/cli/local/dev.ts';
 import { type Listening, listen } from '../../src/cli/local/receiver.ts';
-import type { Stack } from '../../src/cli/local/stack.ts';
-import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import {
+  api,
+  fleet,
+  fleetJson,
+  journeyAccount,
+  type SharedStack,
+  sharedStack,
+  until,
+} from '../support/node/journey.ts';
 
 type Shown = {
   id: string;
@@ -68,10 +75,9 @@ const script: Record<
   },
 };
 
-const folder = stackFolder();
 const strangers = mkdtempSync(join(tmpdir(), 'fleet-stranger-'));
 const servers: Listening[] = [];
-let stack: Stack;
+let stack: SharedStack;
 let us: Awaited<ReturnType<typeof journeyAccount>>;
 const hooks: Record<string, string> = {};
 
@@ -86,7 +92,7 @@ const listenAs = async (files: Certificates): Promise<string> => {
 };
 
 beforeAll(async () => {
-  stack = await folder.start();
+  stack = await sharedStack();
   us = await journeyAccount(stack);
   const scripted = await listenAs(stack.certificates);
   const urls: Record<string, string> = {
@@ -116,8 +122,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of servers) server.stop();
-  await stack.stop();
-  folder.remove();
   rmSync(strangers, { recursive: true });
 });
 

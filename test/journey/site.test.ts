@@ -2,19 +2,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/local/stack.ts';
+import { beforeAll, expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
-import { stackFolder } from '../support/node/journey.ts';
+import { type SharedStack, sharedStack } from '../support/node/journey.ts';
 
-const folder = stackFolder();
-let stack: Stack;
+let stack: SharedStack;
 beforeAll(async () => {
-  stack = await folder.start();
-});
-afterAll(async () => {
-  await stack?.stop();
-  folder.remove();
+  stack = await sharedStack();
 });
 
 it('a running service serves its docs while others build them', async () => {

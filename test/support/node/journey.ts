@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
+import { type Stack, type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 
 const fleetProgram = join(root, 'src/cli/fleet.ts');
@@ -19,6 +19,17 @@ export function stackFolder(config?: StackOptions['config'], homes: string[] = [
     start: (port = 0) => startStack({ directory, port, homes, ...(config && { config }) }),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
+}
+
+/** What tests need of a stack that others use as well. */
+export type SharedStack = Pick<Stack, 'baseUrl' | 'operatorKey' | 'certificates'>;
+
+/** The one stack of all tests that disturb no others: each has accounts and addresses of its own there. */
+export async function sharedStack(): Promise<SharedStack> {
+  const response = await fetch(process.env.SHARED_STACK ?? '');
+  const stack: SharedStack & { error?: string } = await response.json();
+  if (stack.error) throw new Error(stack.error);
+  return stack;
 }
 
 /** Waits until `condition` holds. @throws Error saying what was awaited, after `seconds` */

@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { emptyState } from '../../../src/cli/local/migrate.ts';
+import type { Stack } from '../../../src/cli/local/stack.ts';
+import { browserPath } from './browser.ts';
+import { stackFolder } from './journey.ts';
+
+/**
+ * Does once what tests that start side by side would each do: migrates, unpacks the browser, and starts the stack that
+ * they share as soon as the first of them asks where it is.
+ */
+export default async function setUp() {
+  await emptyState();
+  await browserPath();
+  const folder = stackFolder();
+  let stack: Promise<Stack> | undefined;
+  const server = createServer(async (_, response) => {
+    stack ??= folder.start();
+    const started = await stack.catch((error) => ({ error: `${error}` }));
+    response.end(JSON.stringify(started));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // of a server that listens on TCP
+  process.env.SHARED_STACK = `http://127.0.0.1:${port}`;
+  return async () => {
+    server.close();
+    await (await stack)?.stop();
+    folder.remove();
+  };
+}

@@ -8,6 +8,7 @@ import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { readDeliveries } from './deliveries/list.ts';
+import { fieldNames, pick } from './fields.ts';
 import { parseWebhook, type WebhookOutput } from './schema.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook, type Webhook } from './service.ts';
 
@@ -65,20 +66,7 @@ function webhookId(c: Context): string {
   return id.toLowerCase();
 }
 
-const present = ({
-  id,
-  connectionIds,
-  url,
-  httpVerb,
-  headers,
-  notificationTypes,
-  createdAt,
-}: Webhook): WebhookOutput => ({
-  id,
-  connectionIds,
-  url,
-  httpVerb,
-  headers,
-  notificationTypes,
+const present = ({ createdAt, ...webhook }: Webhook): WebhookOutput => ({
+  ...pick(webhook, ['id', ...fieldNames]),
   createdAt: timestamp(createdAt),
 });

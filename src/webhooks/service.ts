@@ -10,6 +10,7 @@ import { invalid } from '../platform/errors.ts';
 import { normalisedUrl } from './address.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { send, wakeOf } from './deliveries/queue.ts';
+import { pick, plainColumns, plainFields } from './fields.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
 import type { WebhookInput } from './schema.ts';
 
@@ -147,8 +148,7 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
       id: webhooks.id,
       connectionIds: sql<string>`(select json_group_array(connection_id) from webhook_connections
         where webhook_id = ${webhooks.id})`.as('connection_ids'),
-      url: webhooks.url,
-      httpVerb: webhooks.httpVerb,
+      ...plainColumns,
       headers: webhooks.headers,
       notificationTypes: webhooks.notificationTypes,
       createdAt: webhooks.createdAt,
@@ -189,9 +189,8 @@ const subscribe = (
   );
 
 const columnsOf = async (env: Env, id: string, input: WebhookInput) => ({
-  url: input.url,
+  ...pick(input, plainFields),
   normalisedUrl: normalisedUrl(input.url),
-  httpVerb: input.httpVerb,
   headers: await seal(config(env).headerKeys, id, input.headers),
   notificationTypes: toBits(input.notificationTypes),
 });

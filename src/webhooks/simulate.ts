@@ -7,6 +7,7 @@ import { deliverTo } from './deliveries/fan-out.ts';
 import { priorityOf } from './deliveries/policy.ts';
 import type { DeliveryKey, DeliveryMessage } from './deliveries/queue.ts';
 import type { Attempt } from './deliveries/record.ts';
+import { pick, plainFields } from './fields.ts';
 import { insertNotifications, type NewNotification } from './notifications/insert.ts';
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
 import type { WebhookInput } from './schema.ts';
@@ -100,11 +101,11 @@ export async function sendTest(
  * accident. `input` has been validated, so its address is one that deliveries may go to. Saves nothing.
  */
 export async function tryReceiver(input: WebhookInput): Promise<Attempt> {
-  const { url, httpVerb, headers, notificationTypes } = input;
+  const { headers, notificationTypes } = input;
   const [made] = notificationTypes.includes(EVENT) ? testEvent() : testAccident(input);
   const at = Date.now();
   const outcome = await attempt(
-    { url, httpVerb, headers: headersFor(headers) },
+    { ...pick(input, plainFields), headers: headersFor(headers) },
     { id: newId(at), attempt: 1, type: made?.type ?? EVENT, data: JSON.stringify(made?.data ?? {}) },
   );
   return { at, durationMs: Date.now() - at, ...outcome };

@@ -61,6 +61,7 @@ import * as policy from '../../src/webhooks/deliveries/policy.ts';
 import { maxKeptAttempts } from '../../src/webhooks/deliveries/record.ts';
 import { maxReplayedPerCall } from '../../src/webhooks/deliveries/replay.ts';
 import { maxReplayCounted, replayableMs } from '../../src/webhooks/deliveries/replayable.ts';
+import * as webhookFields from '../../src/webhooks/fields.ts';
 import { maxCallsPerSecond } from '../../src/webhooks/limits.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 import * as webhooks from '../../src/webhooks/schema.ts';
@@ -129,8 +130,8 @@ const figures: Record<string, number[]> = {
   'emails about a connection': [hour / health.quietMs],
 
   'webhooks of an account': [maxWebhooks],
-  'connections of a webhook': [webhooks.maxConnections],
-  '`url`': [webhooks.maxUrlLength],
+  'connections of a webhook': [webhookFields.maxConnections],
+  '`url`': [webhookFields.maxUrlLength],
   'port of `url`': [443, lowestPort],
   '`headers`': [50],
   '`headers` in all, as JSON': [8192],
@@ -233,7 +234,7 @@ it('the page names what a webhook is refused for', () => {
   expect(codeIn('names\nthat end in', 'The same holds').sort()).toEqual([...internalSuffixes].sort());
   const prefixes = codeIn('every name that begins with', 'Values are').map((prefix) => `${prefix}.*`);
   const names = [...codeIn('cannot set what the delivery sets itself:', 'and every name'), ...prefixes];
-  const refused = webhooks.refusedHeaders.source.slice('^(?:'.length, -')$'.length).split('|');
+  const refused = webhookFields.refusedHeaders.source.slice('^(?:'.length, -')$'.length).split('|');
   expect(names.map((name) => name.toLowerCase()).sort()).toEqual(refused.sort());
 });
 

@@ -2,6 +2,7 @@ import { accidents } from '../../fleet/lists/accidents.ts';
 import { exampleConnectionId as connection } from '../../fleet/lists/resource.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { recordId } from '../../platform/db/ids.ts';
+import { eachField } from '../../webhooks/fields.ts';
 import { resourceExamples } from './resources.ts';
 
 const event = safetyEvents.itemExample;
@@ -69,13 +70,7 @@ const accidentPayload = {
   reportReady: false,
   isAccurate: false,
 };
-const webhookInput = {
-  connectionIds: [connection],
-  url: 'https://claims.example.com/fleet',
-  httpVerb: 'POST',
-  headers: { 'X-Fleet-Secret': 'a long random secret' },
-  notificationTypes: [1, 2],
-};
+const webhookInput = eachField('example');
 const token = {
   id: '01a1fc69-ae95-7b3f-9c55-2d7f0c4b8a10',
   connectionId: null,

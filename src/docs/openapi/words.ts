@@ -1,5 +1,6 @@
 import { changeKinds } from '../../fleet/changes/schema.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
+import { eachField } from '../../webhooks/fields.ts';
 import { resourceWords } from './resources.ts';
 
 /**
@@ -8,6 +9,7 @@ import { resourceWords } from './resources.ts';
  */
 export const words: Record<string, string> = {
   ...resourceWords,
+  ...eachField('description'),
 
   AccidentLevel: 'A level that an accident has reached.',
   Location: 'A place, in decimal degrees.',
@@ -69,8 +71,6 @@ export const words: Record<string, string> = {
 
   id: 'Its identifier.',
   accountId: 'The account it belongs to.',
-  connectionIds:
-    'The connections whose notifications it receives; each must belong to the account. May be empty: it then receives none. At most 1,000.',
   sourceId: "The provider's own identifier.",
   name: 'Its name.',
   createdAt: 'When it was created.',
@@ -116,15 +116,11 @@ export const words: Record<string, string> = {
   'EventNotification.vehicleVin': "The vehicle's VIN at that time; empty if it had none.",
   vehicleGroups: 'The groups that the vehicle belonged to at that time.',
   recipients: 'The email addresses of those to be told.',
-  url: "The receiver's address: https, public, and unique within the account.",
   'SignInLinkInput.accountId': 'Which account it opens, for somebody whom several have invited.',
   role: 'What they may do: an admin everything, a member everything but people and tokens, a viewer only read.',
   'PortalUser.pending': 'Whether they have yet to sign in for the first time.',
   'SignInLink.url': 'Where to sign in.',
   'WebhookHealth.url': "The receiver's address.",
-  httpVerb: 'The HTTP method of its deliveries.',
-  headers: 'Sent with each delivery: a place for a secret that only you and the service know. At most 8 KiB.',
-  notificationTypes: '1 accidents, 2 events.',
   type: '1 accident, 2 event.',
   data: 'What it is about.',
   message: 'What happened, for people.',

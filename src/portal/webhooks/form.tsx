@@ -17,7 +17,9 @@ import { page } from '../ui/layout.tsx';
 import { Form } from './fields.tsx';
 import {
   changedBy,
+  eachText,
   type FormState,
+  initialOf,
   isSaving,
   mergeWebhook,
   parseShown,
@@ -37,10 +39,7 @@ export const webhookForms = new Hono<App>()
 
 /** What the form of a webhook that is yet to be created has shown of it. */
 const nothing: WebhookFields = {
-  name: '',
-  description: '',
-  url: '',
-  httpVerb: 'POST',
+  ...eachText(initialOf),
   notificationTypes: [],
   connectionIds: [],
   headers: [],
@@ -139,13 +138,10 @@ const isRevealed = (c: Context): boolean => c.req.query('reveal') === 'yes';
 
 /** The webhook as its form shows it: with the connections that are listed, and with header values if revealed. */
 function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: boolean): WebhookFields {
-  const { name, description, url, httpVerb, notificationTypes, connectionIds, headers } = webhook;
+  const { notificationTypes, connectionIds, headers } = webhook;
   const listed = new Set(connections.map(({ id }) => id));
   return {
-    name: name ?? '',
-    description: description ?? '',
-    url,
-    httpVerb,
+    ...eachText((field) => String(webhook[field] ?? '')),
     notificationTypes,
     connectionIds: connectionIds.filter((id) => listed.has(id)),
     headers: Object.entries(headers).map(([name, value]) => (revealed ? { name, value } : { name })),

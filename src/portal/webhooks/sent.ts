@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { base64url } from '../../platform/crypto.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Attempt } from '../../webhooks/deliveries/record.ts';
+import { plainFields, type WebhookField, webhookFields } from '../../webhooks/fields.ts';
 import type { StoredWebhook } from '../../webhooks/service.ts';
 import type { FormProblem, SentForm } from '../ui/form.ts';
 
@@ -22,10 +23,7 @@ export type FormState = {
 export function sentFields(form: SentForm): WebhookFields {
   const values = form.values('headerValue');
   return {
-    name: form.value('name').trim(),
-    description: form.value('description').trim(),
-    url: form.value('url').trim(),
-    httpVerb: form.value('httpVerb'),
+    ...eachText((field) => form.value(field).trim()),
     notificationTypes: form.values('notificationTypes').map(Number),
     connectionIds: form.values('connectionIds'),
     headers: form
@@ -80,11 +78,12 @@ export function changedBy(
   };
 }
 
+/** What a form shows as a text. */
+export const textFields = ['name', 'description', ...plainFields] as const;
+type TextField = (typeof textFields)[number];
+
 const WebhookFields = v.object({
-  name: v.optional(v.string(), ''),
-  description: v.optional(v.string(), ''),
-  url: v.string(),
-  httpVerb: v.string(),
+  ...v.entriesFromList(textFields, v.optional(v.string(), '')),
   notificationTypes: v.array(v.number()),
   connectionIds: v.array(v.string()),
   /** Without a value where that is hidden. */
@@ -112,10 +111,9 @@ export function mergeWebhook(
   sent: WebhookFields,
 ) {
   return {
-    name: now && sent.name === shown.name ? (now.name ?? '') : sent.name,
-    description: now && sent.description === shown.description ? (now.description ?? '') : sent.description,
-    url: now && sent.url === shown.url ? now.url : sent.url,
-    httpVerb: now && sent.httpVerb === shown.httpVerb ? now.httpVerb : sent.httpVerb,
+    ...eachText((field) =>
+      now && sent[field] === shown[field] ? (now[field] ?? '') : fieldValue(field, sent[field]),
+    ),
     notificationTypes: mergeChoices(
       now?.notificationTypes ?? [],
       shown.notificationTypes,
@@ -125,6 +123,19 @@ export function mergeWebhook(
     headers: mergeHeaders(now?.headers ?? {}, shown.headers, sent.headers),
   };
 }
+
+/** Something for each text of a form, by the fields' names. */
+export const eachText = <T>(make: (field: TextField) => T) =>
+  Object.fromEntries(textFields.map((field) => [field, make(field)])) as { [field in TextField]: T }; // of all of them
+
+/** What a text of a form stands for: a number where the field is one. */
+const fieldValue = (field: TextField, text: string): string | number =>
+  typeof declared[field]?.example === 'number' ? Number(text) : text;
+
+const declared: { [name: string]: WebhookField } = webhookFields;
+
+/** What a text of the form of a new webhook holds. */
+export const initialOf = (field: string): string => declared[field]?.initial ?? '';
 
 /** What is chosen now, without what the person has unchecked, and with what they have checked. */
 function mergeChoices<T>(now: T[], shown: T[], sent: T[]): T[] {

@@ -1,8 +1,10 @@
 import { version } from '../../../package.json';
+import type { PlainField } from '../fields.ts';
+import type { WebhookInput } from '../schema.ts';
 import { callTimeoutMs, type Outcome, parseRetryAfter } from './policy.ts';
 
 /** A webhook's receiver, ready to be called: its address has been checked, its headers decrypted and completed. */
-export type CallTarget = { url: string; httpVerb: string; headers: Record<string, string> };
+export type CallTarget = Pick<WebhookInput, PlainField> & { headers: Record<string, string> };
 
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
 export type Call = { id: string; attempt: number; type: number; data: string };

@@ -3,6 +3,7 @@ import { unseal } from '../../platform/crypto.ts';
 import { othersAreActive } from '../../platform/fair-queue.ts';
 import { described, fault } from '../../platform/log.ts';
 import { receiverProblem } from '../address.ts';
+import { pick, plainFields } from '../fields.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { attempt, type CallTarget, headersFor } from './attempt.ts';
 import type { Claimed, ClaimedWebhook } from './claim.ts';
@@ -137,12 +138,13 @@ async function attemptClaimed(
 async function targetOf(
   env: Env,
   webhookId: string,
-  { url, httpVerb, headers }: ClaimedWebhook,
+  webhook: ClaimedWebhook,
 ): Promise<CallTarget | 'blocked' | 'unreadable'> {
   const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
-  if (receiverProblem(url, { allowLoopback })) return 'blocked';
+  if (receiverProblem(webhook.url, { allowLoopback })) return 'blocked';
   try {
-    return { url, httpVerb, headers: headersFor(await unseal(headerKeys, webhookId, headers)) };
+    const headers = headersFor(await unseal(headerKeys, webhookId, webhook.headers));
+    return { ...pick(webhook, plainFields), headers };
   } catch (error) {
     fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
     return 'unreadable';

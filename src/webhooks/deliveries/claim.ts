@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Sealed } from '../../platform/crypto.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
+import { type PlainField, plainColumns, plainFields } from '../fields.ts';
+import type { WebhookInput } from '../schema.ts';
 import { burstSeconds, circuitAfter, firstWindow, widestWindow } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 
@@ -11,10 +13,8 @@ export const startWindowMs = 5_000;
 export const leaseMs = 30_000;
 
 /** A webhook as a worker sees it, with the state of its receiver. */
-export type ClaimedWebhook = {
+export type ClaimedWebhook = Pick<WebhookInput, PlainField> & {
   accountId: string;
-  url: string;
-  httpVerb: string;
   headers: Sealed;
   /** The most calls that it may have in flight now, and ever. */
   window: number;
@@ -113,7 +113,7 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
   statement<WebhookRow>(
     db,
     sql`
-    select w.account_id as accountId, w.url, w.http_verb as httpVerb, w.headers,
+    select w.account_id as accountId, ${plain}, w.headers,
       coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
       w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
       ${windowOf(now)} as window, ${ceilingOf} as ceiling,
@@ -122,6 +122,8 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
     from webhooks w left join webhook_health h on h.webhook_id = w.id
     where w.id = ${webhookId} and w.stopped_at is null`,
   );
+
+const plain = sql.raw(plainFields.map((name) => `w.${plainColumns[name].name} as "${name}"`).join(', '));
 
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
 

@@ -1,0 +1,151 @@
+import * as v from 'valibot';
+import { webhooks } from '../platform/db/tables.ts';
+import { isPrintable } from '../platform/fields.ts';
+import { ACCIDENT, EVENT } from './notifications/types.ts';
+
+/**
+ * One field of a webhook, from which all else follows: what the API takes, returns and documents, what D1 keeps, what
+ * calls to the receiver get, and what the portal's form carries.
+ */
+export type WebhookField = {
+  description: string;
+  example: unknown;
+  /** What clients send, and what they get. */
+  input: v.GenericSchema;
+  output: v.GenericSchema;
+  /**
+   * Whether a column of the field's name keeps its value as it is. Such a field is also part of each call, and a text
+   * of the portal's form. What becomes of the others, `service.ts` says.
+   */
+  plain: boolean;
+  /** What the form of a new webhook holds. */
+  initial?: string;
+};
+
+const unique = <T>(values: T[]): T[] => [...new Set(values)];
+
+/** How many connections a webhook can name. This many fit into a request's 64 KiB beside everything else. */
+export const maxConnections = 1000;
+/** How long a webhook's url can be. */
+export const maxUrlLength = 2048;
+
+export const refusedHeaders =
+  /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cf-.*|x-forwarded-.*|delivery-.*)$/i;
+
+const isStringMap = (input: unknown): input is Record<string, string> =>
+  typeof input === 'object' &&
+  input !== null &&
+  !Array.isArray(input) &&
+  Object.values(input).every((value) => typeof value === 'string');
+
+const CustomHeaders = v.pipe(
+  v.custom<Record<string, string>>(isStringMap, 'must be an object of strings'),
+  v.check((map) => Object.keys(map).length <= 50, 'can be at most 50'),
+  v.check((map) => JSON.stringify(map).length <= 8192, 'can be at most 8 KiB in total'),
+  v.check(
+    (map) => Object.keys(map).every((name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)),
+    'names must be RFC 9110 field names of at most 128 characters',
+  ),
+  v.check(
+    (map) => Object.values(map).every((value) => /^(?:[!-~]([\t -~]*[!-~])?)?$/.test(value)),
+    'values must be visible ASCII characters, with spaces only between them',
+  ),
+  v.check(
+    (map) => !Object.keys(map).some((name) => refusedHeaders.test(name)),
+    'must not name a header that the delivery itself sets (Host, Content-*, Connection, CF-*, X-Forwarded-*, Delivery-* and the like)',
+  ),
+  v.check(
+    (map) => unique(Object.keys(map).map((name) => name.toLowerCase())).length === Object.keys(map).length,
+    'must not name a header twice',
+  ),
+  v.metadata({ type: 'object', maxProperties: 50, additionalProperties: { type: 'string' } }),
+);
+
+/** Whether every character of a url can be seen: what it shows is then what it is. */
+function isVisible(url: string): boolean {
+  return isPrintable(url) && !/[\s\p{Cf}]/u.test(url);
+}
+
+/** The fields of a webhook that clients set. */
+export const webhookFields = {
+  connectionIds: {
+    description:
+      'The connections whose notifications it receives; each must belong to the account. May be empty: it then receives none. At most 1,000.',
+    example: ['01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7'],
+    input: v.pipe(
+      v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+      // As a check, which the contract does not show: it was published with a higher limit that never worked.
+      v.check((ids) => ids.length <= maxConnections, 'can be at most 1,000'),
+      v.transform(unique),
+    ),
+    output: v.array(v.pipe(v.string(), v.uuid())),
+    plain: false,
+  },
+  url: {
+    description: "The receiver's address: https, public, and unique within the account.",
+    example: 'https://claims.example.com/fleet',
+    input: v.pipe(
+      v.string(),
+      v.maxLength(maxUrlLength, 'can be at most 2,048 characters'),
+      v.check(isVisible, 'must not contain white space, control characters or others that cannot be seen'),
+      v.metadata({ format: 'uri' }),
+    ),
+    output: v.string(),
+    plain: true,
+  },
+  httpVerb: {
+    description: 'The HTTP method of its deliveries.',
+    example: 'POST',
+    input: v.picklist(['POST', 'PUT'], 'must be POST or PUT'),
+    output: v.picklist(['POST', 'PUT']),
+    plain: true,
+    initial: 'POST',
+  },
+  headers: {
+    description:
+      'Sent with each delivery: a place for a secret that only you and the service know. At most 8 KiB.',
+    example: { 'X-Fleet-Secret': 'a long random secret' },
+    input: v.optional(CustomHeaders, {}),
+    output: v.record(v.string(), v.string()),
+    plain: false,
+  },
+  notificationTypes: {
+    description: '1 accidents, 2 events.',
+    example: [1, 2],
+    input: v.pipe(
+      v.array(
+        v.pipe(
+          v.picklist([ACCIDENT, EVENT], 'must be 1 (accident) or 2 (event)'),
+          v.metadata({ type: 'integer' }),
+        ),
+      ),
+      v.minLength(1, 'must have at least one value'),
+      v.transform((types) => unique(types).sort()),
+    ),
+    output: v.array(v.pipe(v.number(), v.integer(), v.values([ACCIDENT, EVENT]))),
+    plain: false,
+  },
+} as const satisfies { [name: string]: WebhookField };
+
+type Fields = typeof webhookFields;
+export type FieldName = keyof Fields;
+
+/** One part of each field's declaration, by the fields' names. */
+export const eachField = <P extends keyof WebhookField & keyof Fields[FieldName]>(part: P) =>
+  Object.fromEntries(Object.entries(webhookFields).map(([name, field]) => [name, field[part]])) as {
+    [N in FieldName]: Fields[N][P]; // of these very fields
+  };
+
+export const fieldNames = Object.keys(webhookFields) as FieldName[]; // as declared above
+
+/** The fields that are kept as they are, and that each call gets. */
+export type PlainField = { [N in FieldName]: Fields[N]['plain'] extends true ? N : never }[FieldName];
+export const plainFields = fieldNames.filter((name): name is PlainField => webhookFields[name].plain);
+
+/** Their columns. */
+export const plainColumns = pick(webhooks, plainFields);
+
+/** Some properties of an object. */
+export function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>; // these very properties
+}

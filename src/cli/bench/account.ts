@@ -4,7 +4,7 @@ import { operatorOf, request } from '../operate/client.ts';
 import type { BenchStack } from './harness.ts';
 
 /** An account with one connection and fifty vehicles, and the calls of its customer and of its connector. */
-export type Account = {
+export type BenchAccount = {
   id: string;
   connection: string;
   token: string;
@@ -18,7 +18,7 @@ export type Account = {
 const vehicles = 50;
 
 /** Opens an account; without a `home`, in main. */
-export async function newAccount(stack: Stack, home?: string): Promise<Account> {
+export async function newAccount(stack: Stack, home?: string): Promise<BenchAccount> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
   const { id } = await operator.post<{ id: string }>('/accounts', { name: 'Bench', home });
   const connection = await operator.post<{ id: string }>(`/accounts/${id}/connections`, {
@@ -103,7 +103,7 @@ const maxPerCall = 2000;
 /** Has events come in whose wake-ups are dropped, for so many webhooks. Returns what D1 did for that. */
 export async function pileUp(
   { call }: BenchStack,
-  { post, ingestKey }: Account,
+  { post, ingestKey }: BenchAccount,
   events: number,
   webhooks: number,
 ): Promise<Used> {

@@ -7,7 +7,7 @@ const dayMs = 86_400_000;
 const runMs = 15_000;
 
 /** What the archive has and the database takes, as the benchmarks' Worker reports it. */
-type Run = {
+type ArchiveRun = {
   cost: { read: number; written: number };
   archive: { rows: number; bytes: number; files: number; open: number };
   databaseBytes: number;
@@ -30,7 +30,7 @@ export const archive: Benchmark = {
         connection,
       );
     }
-    const before = await stack.call<Run>('/bench/archive?ms=0');
+    const before = await stack.call<ArchiveRun>('/bench/archive?ms=0');
     const { archive, seconds, ...work } = await archiveAll(stack);
     const rows = archive.rows - before.archive.rows;
     const perEvent = (figure: number) => (figure / rows).toFixed(1);
@@ -81,10 +81,10 @@ async function archiveAll({ call, directory }: BenchStack) {
   }, 500);
   const began = performance.now();
   const total = { read: 0, written: 0 };
-  let archive: Run['archive'] | undefined;
+  let archive: ArchiveRun['archive'] | undefined;
   for (let last = -1; last !== archive?.rows || archive.open > 0; ) {
     last = archive?.rows ?? -1;
-    const done = await call<Run>(`/bench/archive?ms=${runMs}`);
+    const done = await call<ArchiveRun>(`/bench/archive?ms=${runMs}`);
     total.read += done.cost.read;
     total.written += done.cost.written;
     archive = done.archive;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Stack } from '../local/stack.ts';
-import { type Account, newAccount, safetyEvent, vehicle } from './account.ts';
+import { type BenchAccount, newAccount, safetyEvent, vehicle } from './account.ts';
 import { startCounter } from './counter.ts';
 import { paced } from './neighbour.ts';
 
@@ -134,7 +134,7 @@ const eventsOf = (vehicle: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => safetyEvent(vehicle, `e${first + i}`));
 
 /** Sends records in, and says what came of it: an attacker does not mind being refused. */
-const outcome = ({ ingest }: Account, records: object[]): Promise<string> =>
+const outcome = ({ ingest }: BenchAccount, records: object[]): Promise<string> =>
   ingest(records).then(
     ({ rejected }) => (rejected.length === 0 ? 'all taken' : `${rejected.length} rejected`),
     (error: Error) => error.message,

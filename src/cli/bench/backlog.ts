@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startReceiver } from '../local/receiver.ts';
-import { type Account, forget, newAccount, pileUp, type Used } from './account.ts';
+import { type BenchAccount, forget, newAccount, pileUp, type Used } from './account.ts';
 import { arrivalsPerSecond, startCounter } from './counter.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 import { percentile, type Table, yesOrNo } from './table.ts';
@@ -23,7 +23,7 @@ export const backlog: Benchmark = {
 /** How long each level of an accident takes to a webhook with many events waiting, and to one without. */
 async function accidentsBeside(
   stack: BenchStack,
-  us: Account,
+  us: BenchAccount,
   {
     waiting,
     slowMs,
@@ -66,7 +66,7 @@ async function accidentsBeside(
 }
 
 /** How long it takes until everything that is due has been delivered, once its receivers are back. */
-async function drain(stack: BenchStack, us: Account, due: number): Promise<Table> {
+async function drain(stack: BenchStack, us: BenchAccount, due: number): Promise<Table> {
   const receiver = await startCounter(stack);
   const webhooks = await us.webhooks([1, 2, 3, 4].map((n) => `${receiver.url}/${n}`));
   const prepare = async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Account, deliveryBody, forget, newAccount, pileUp, type Used } from './account.ts';
+import { type BenchAccount, deliveryBody, forget, newAccount, pileUp, type Used } from './account.ts';
 import { arrivalsPerSecond, type Counter, startCounter } from './counter.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 import { spread } from './table.ts';
@@ -50,7 +50,7 @@ export const curve: Benchmark = {
 /** Measures deliveries a second, and the rows of each delivery in the last round. */
 async function cost(
   stack: BenchStack,
-  us: Account,
+  us: BenchAccount,
   receiver: Counter,
   { webhooks, deliveries, rounds }: { webhooks: number; deliveries: number; rounds: number },
 ): Promise<string[]> {
@@ -75,7 +75,12 @@ async function cost(
 }
 
 /** Adds finished deliveries of the last 30 days with their notifications, up to `count`. Returns the database's bytes. */
-async function fillLog(stack: BenchStack, us: Account, webhooks: string[], count: number): Promise<number> {
+async function fillLog(
+  stack: BenchStack,
+  us: BenchAccount,
+  webhooks: string[],
+  count: number,
+): Promise<number> {
   // Ids of events are hashes, so rows spread over the whole table.
   const event = `printf('%08x-0005-5000-8000-%012x', ((i / 4) * 2654435761) & 4294967295, i / 4)`;
   const time = `(${logStart} + i * ${logStepMs})`;

@@ -1,5 +1,5 @@
 import { operatorOf } from '../operate/client.ts';
-import { type Account, newAccount } from './account.ts';
+import { type BenchAccount, newAccount } from './account.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 import { median, percentile, yesOrNo } from './table.ts';
 
@@ -70,7 +70,7 @@ export const distance: Benchmark = {
 };
 
 /** Reads pages with a token that nobody has seen yet, and revokes it. Returns how long each page took. */
-async function withNewToken(stack: BenchStack, us: Account, { ms, replicas }: Scene, pages: number) {
+async function withNewToken(stack: BenchStack, us: BenchAccount, { ms, replicas }: Scene, pages: number) {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
   const path = `/accounts/${us.id}/tokens`;
   const { id, value } = await operator.post<{ id: string; value: string }>(path, { name: 'far' });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Account, forget, newAccount, newEvents } from './account.ts';
+import { type BenchAccount, forget, newAccount, newEvents } from './account.ts';
 import { compare, comparedWithBare } from './compare.ts';
 import { startCounter } from './counter.ts';
 import type { Benchmark } from './harness.ts';
@@ -38,7 +38,7 @@ export const ingest: Benchmark = {
 };
 
 /** The rows that the service would write: events, and deliveries of each to each webhook. */
-function bareBody({ connection }: Account, webhooks: string[]) {
+function bareBody({ connection }: BenchAccount, webhooks: string[]) {
   const now = Date.now();
   const events = Array.from({ length: perCall }, () => ({
     id: randomUUID(),

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Account, deliveryBody, forget, newAccount, pileUp, type Used } from './account.ts';
+import { type BenchAccount, deliveryBody, forget, newAccount, pileUp, type Used } from './account.ts';
 import { arrivalsPerSecond, startCounter } from './counter.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 import { yesOrNo } from './table.ts';
@@ -40,7 +40,7 @@ export const receivers: Benchmark = {
   },
 };
 
-async function measure(stack: BenchStack, us: Account, { webhooks, ms, deliveries, required }: Case) {
+async function measure(stack: BenchStack, us: BenchAccount, { webhooks, ms, deliveries, required }: Case) {
   const receiver = await startCounter(stack, ms);
   const urls = Array.from({ length: webhooks }, (_, i) => `${receiver.url}/${i}`);
   const sent = { urls, body: deliveryBody, count: deliveries };

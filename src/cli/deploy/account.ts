@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import type { NamedDatabase } from './api.ts';
 import { type Api, granted, listed } from './api.ts';
-import { type Place, placed } from './place.ts';
-import type { Home, HomeIds, Ids, Plan } from './plan.ts';
+import { placed, type Residency } from './place.ts';
+import type { HomeIds, HomeToDeploy, Ids, Plan } from './plan.ts';
 import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
 /** The account that a deployment goes to. */
-export type Account = { id: string; name: string };
+export type CloudflareAccount = { id: string; name: string };
 
 /** What an account has already: ids, and names of secrets. */
-export type Found = {
+export type AccountContents = {
   /** All of the account, whatever they are for. */
   databases: NamedDatabase[];
   /** That of main. */
@@ -27,7 +27,7 @@ const Namespace = v.object({ id: v.string(), title: v.string() });
 const Secrets = v.array(v.object({ name: v.string() }));
 
 /** Returns the account that wrangler is signed in to. @throws Stopped when there is none, or several to choose from */
-export async function chooseAccount(wrangler: Wrangler): Promise<Account> {
+export async function chooseAccount(wrangler: Wrangler): Promise<CloudflareAccount> {
   const output = await wrangler(['whoami', '--json']);
   if (!output.ok && /"loggedIn":\s*false/.test(output.out)) throw notSignedIn();
   const { out } = await must('Signing in to Cloudflare', output);
@@ -45,7 +45,7 @@ export async function chooseAccount(wrangler: Wrangler): Promise<Account> {
 }
 
 /** Looks up what the account has already. Changes nothing. @throws Stopped */
-export async function lookUp(api: Api, plan: Plan): Promise<Found> {
+export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
   const [all, namespaces, secrets, homes] = await Promise.all([
     listed(api, 'Looking for the databases', '/d1/database', Database),
     listed(api, 'Looking for the KV namespace', '/storage/kv/namespaces', Namespace),
@@ -66,8 +66,8 @@ export async function lookUp(api: Api, plan: Plan): Promise<Found> {
 export async function createMissing(
   api: Api,
   plan: Plan,
-  found: Found,
-  homes: [Home, ...Home[]],
+  found: AccountContents,
+  homes: [HomeToDeploy, ...HomeToDeploy[]],
   report: (line: string) => void,
 ): Promise<Ids> {
   const create = async <S extends v.GenericSchema>(what: string, schema: S, path: string, body: object) => {
@@ -75,11 +75,11 @@ export async function createMissing(
     report(`Created the ${what}`);
     return created;
   };
-  const createNamespace = async (title: string, place: Place) => {
+  const createNamespace = async (title: string, place: Residency) => {
     const body = { title, ...placed(place) };
     return (await create(`KV namespace ${title}`, Namespace, '/storage/kv/namespaces', body)).id;
   };
-  const createDatabase = async (name: string, place: Place) => {
+  const createDatabase = async (name: string, place: Residency) => {
     const body = { name, ...placed(place, 'primary_location_hint') };
     return (await create(`database ${name}`, Database, '/d1/database', body)).uuid;
   };
@@ -103,7 +103,7 @@ const noR2 = 10_042;
 async function ensureBucket(
   api: Api,
   name: string,
-  place: Place,
+  place: Residency,
   report: (line: string) => void,
 ): Promise<boolean> {
   const { jurisdiction, ...location } = placed(place, 'locationHint');

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { homeName, mainHome } from '../../platform/homes/names.ts';
 import { root } from '../project/paths.ts';
-import type { Found } from './account.ts';
+import type { AccountContents } from './account.ts';
 import type { NamedDatabase, Query } from './api.ts';
 import { type Api, granted } from './api.ts';
 import { misplaced, placeBeside } from './place.ts';
-import type { Home, Plan } from './plan.ts';
+import type { HomeToDeploy, Plan } from './plan.ts';
 import { Stopped } from './wrangler.ts';
 
 /**
@@ -20,16 +20,16 @@ export async function homesToDeploy(
   api: Api,
   query: Query,
   plan: Plan,
-  found: Found,
+  found: AccountContents,
   warn: (text: string) => void,
-): Promise<[Home, ...Home[]]> {
+): Promise<[HomeToDeploy, ...HomeToDeploy[]]> {
   const settled = [...(await boundBefore(query, plan, found)), ...(await added(query, plan, found, warn))];
   const known = settled.map(({ name }) => name);
   for (const name of lookLikeHomes(found.databases, plan.database, known))
     warn(
       `there is a database ${plan.partsOf(name).database} that the Worker is not bound to. If it is a home, deploy with --home ${name}.`,
     );
-  const withQueues = async (home: Omit<Home, 'missingQueues'>): Promise<Home> => {
+  const withQueues = async (home: Omit<HomeToDeploy, 'missingQueues'>): Promise<HomeToDeploy> => {
     const there = await Promise.all(home.queues.map((queue) => hasQueue(api, queue)));
     return { ...home, missingQueues: home.queues.filter((_, at) => !there[at]) };
   };
@@ -40,7 +40,7 @@ export async function homesToDeploy(
 }
 
 /** The homes that the Worker is bound to already. */
-function boundBefore(query: Query, plan: Plan, { databases, homes }: Found) {
+function boundBefore(query: Query, plan: Plan, { databases, homes }: AccountContents) {
   return Promise.all(
     homes.map(async ({ name, database: id, jurisdiction }) => {
       const there = databases.find((one) => one.id === id);
@@ -62,7 +62,12 @@ function boundBefore(query: Query, plan: Plan, { databases, homes }: Found) {
 const otherHome = 'Choose another name with --home for a home there';
 
 /** The home that is asked for, if the Worker is not bound to it yet; an interrupted deploy may have created some of it. */
-async function added(query: Query, plan: Plan, { databases, homes }: Found, warn: (text: string) => void) {
+async function added(
+  query: Query,
+  plan: Plan,
+  { databases, homes }: AccountContents,
+  warn: (text: string) => void,
+) {
   if (!plan.home || homes.some(({ name }) => name === plan.home?.name)) return [];
   const { name, place: asked } = plan.home;
   const parts = plan.partsOf(name);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Found } from './account.ts';
+import type { AccountContents } from './account.ts';
 import type { Plan } from './plan.ts';
 import { Stopped } from './wrangler.ts';
 
@@ -22,7 +22,11 @@ export const operatorKeyFile = (folder: string): string => join(folder, 'operato
  *
  * @throws Stopped where a new key would be lost, or could not read what the database holds
  */
-export function keepMissing(folder: string, plan: Plan, found: Pick<Found, 'database' | 'secrets'>): Key[] {
+export function keepMissing(
+  folder: string,
+  plan: Plan,
+  found: Pick<AccountContents, 'database' | 'secrets'>,
+): Key[] {
   return plan.secrets
     .filter((secret) => !found.secrets.includes(secret))
     .map((secret) => {

@@ -15,10 +15,10 @@ export const locations = {
 export const jurisdictions = ['eu', 'us', 'fedramp'] as const;
 
 /** Where a deployment's data is kept. All of it is fixed for good when it is created. */
-export type Place = { location?: keyof typeof locations | undefined; jurisdiction?: string | undefined };
+export type Residency = { location?: keyof typeof locations | undefined; jurisdiction?: string | undefined };
 
 /** Says where a new database goes and that this is final. A jurisdiction overrides a location. */
-export function placeWarning({ location, jurisdiction }: Place, what = 'a new database'): string {
+export function placeWarning({ location, jurisdiction }: Residency, what = 'a new database'): string {
   const final = 'This cannot be changed later.';
   if (jurisdiction)
     return `${what} is created in the jurisdiction ${jurisdiction}${location ? `, which overrides --location ${location}` : ''}. ${final}`;
@@ -27,7 +27,10 @@ export function placeWarning({ location, jurisdiction }: Place, what = 'a new da
 }
 
 /** What creates something there, as Cloudflare's API names a location for it, if it has one. A jurisdiction overrides it. */
-export function placed({ location, jurisdiction }: Place, locationName?: string): { [name: string]: string } {
+export function placed(
+  { location, jurisdiction }: Residency,
+  locationName?: string,
+): { [name: string]: string } {
   if (jurisdiction) return { jurisdiction };
   return locationName && location ? { [locationName]: location } : {};
 }
@@ -40,9 +43,9 @@ export function placed({ location, jurisdiction }: Place, locationName?: string)
 export function placeBeside(
   database: Database | undefined,
   name: string,
-  place: Place,
+  place: Residency,
   advice = 'Choose another --name for a deployment there.',
-): Place {
+): Residency {
   if (!database || database.jurisdiction === undefined) return place; // Cloudflare does not say
   const { jurisdiction } = database;
   if (place.jurisdiction && place.jurisdiction !== jurisdiction)
@@ -57,7 +60,7 @@ export function placeBeside(
 export async function misplaced(
   query: Query,
   database: NamedDatabase,
-  { location, jurisdiction }: Place,
+  { location, jurisdiction }: Residency,
 ): Promise<string | undefined> {
   if (!location || jurisdiction) return undefined;
   const { region } = await query('Asking the database where it runs', database, 'select 1');

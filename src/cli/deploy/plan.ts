@@ -7,7 +7,7 @@ import { mainHome } from '../../platform/homes/names.ts';
 import { bindingOf, withHomes } from '../project/homes.ts';
 import { root, siteDirectory } from '../project/paths.ts';
 import type { NamedDatabase } from './api.ts';
-import type { Place } from './place.ts';
+import type { Residency } from './place.ts';
 import type { Settings } from './settings.ts';
 import { Stopped } from './wrangler.ts';
 
@@ -27,10 +27,10 @@ export type HomeIds = {
 export type HomeParts = { database: string; bucket: string; queues: string[] };
 
 /** A home to deploy: its parts, its database if that exists, and where what is missing goes. */
-export type Home = HomeParts & {
+export type HomeToDeploy = HomeParts & {
   name: string;
   found: NamedDatabase | undefined;
-  place: Place;
+  place: Residency;
   missingQueues: string[];
 };
 
@@ -40,10 +40,10 @@ export type Plan = {
   database: string;
   namespace: string;
   secrets: string[];
-  place: Place;
+  place: Residency;
   partsOf: (home: string) => HomeParts;
   /** A home that is to be added, or is there. */
-  home: { name: string; place: Place } | undefined;
+  home: { name: string; place: Residency } | undefined;
   /** The sender of mail, if any is sent. */
   emailFrom: string | undefined;
   /** Whether lists are read from replicas of the database. */

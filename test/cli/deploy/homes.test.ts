@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Found } from '../../../src/cli/deploy/account.ts';
+import type { AccountContents } from '../../../src/cli/deploy/account.ts';
 import type { Api, Query } from '../../../src/cli/deploy/api.ts';
 import { homesToDeploy } from '../../../src/cli/deploy/homes.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
@@ -11,7 +11,7 @@ const inAccount = (name: string, jurisdiction: string | null | undefined) => ({
   jurisdiction,
 });
 const main = inAccount('fleet', null);
-const found: Found = {
+const found: AccountContents = {
   databases: [main, inAccount('fleet-eu', 'eu'), inAccount('fleet-us2', null)],
   database: main,
   namespace: 'n',

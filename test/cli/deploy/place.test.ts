@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Place, placeBeside, placed } from '../../../src/cli/deploy/place.ts';
+import { placeBeside, placed, type Residency } from '../../../src/cli/deploy/place.ts';
 
 describe('what is missing beside a database', () => {
   const inThe = (jurisdiction: string | null | undefined) => ({ id: '1', jurisdiction });
@@ -30,7 +30,7 @@ describe('what is missing beside a database', () => {
 });
 
 it('a jurisdiction holds for everything, a location only for what can have one', () => {
-  const parts = (place: Place) => [placed(place, 'primary_location_hint'), placed(place)];
+  const parts = (place: Residency) => [placed(place, 'primary_location_hint'), placed(place)];
   expect(parts({})).toEqual([{}, {}]);
   expect(parts({ location: 'oc' })).toEqual([{ primary_location_hint: 'oc' }, {}]);
   expect(parts({ location: 'oc', jurisdiction: 'eu' })).toEqual(Array(2).fill({ jurisdiction: 'eu' }));

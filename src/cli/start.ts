@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import { demoAccount, demoAccountIn, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
-import { trickle } from './demo/trickle.ts';
+import { sendSampleEvents } from './demo/sample-events.ts';
 import { type Demo, type DemoHome, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
 import { type Received, startReceiver } from './local/receiver.ts';
 import { startStack } from './local/stack.ts';
@@ -87,7 +87,7 @@ async function run(): Promise<void> {
     console.log(welcome(demo));
     // Cloudflare's clock, by hand and a little faster, so that what was due runs soon after a restart.
     setInterval(() => stack.minute().catch(() => {}), 10_000);
-    if (!quiet) await trickle(stack.baseUrl, account, provider, stopped.signal);
+    if (!quiet) await sendSampleEvents(stack.baseUrl, account, provider, stopped.signal);
   } catch (error) {
     if (stopped.signal.aborted) return;
     console.error(`npm start: ${error instanceof Error ? error.message : error}`);

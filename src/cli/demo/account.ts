@@ -63,7 +63,7 @@ async function newAccount(
   return { accountId, apiToken: token.value, connections };
 }
 
-/** Returns a link that signs in to the portal as a person of a demo account. */
+/** Returns a link that signs in to the portal as a user of a demo account. */
 export async function demoSignIn(
   operator: Operator,
   { accountId }: DemoAccount,

@@ -88,8 +88,10 @@ function fleet(quiet: boolean): SamsaraData {
 
 const labels = ['Braking', 'FollowingDistanceSevere', 'MobileUsage', 'HarshTurn', 'RollingStop', 'Drowsy'];
 
-const somewhere = () => ({
+/** A place around Denver, as a record has it. */
+export const somewhere = () => ({
   location: { latitude: 39.7 + Math.random() / 10, longitude: -105 + Math.random() / 10 },
 });
 
-const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T; // never empty
+/** One of `values`, which must not be empty. */
+export const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T; // never empty

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from '../operate/client.ts';
 import type { DemoAccount } from './account.ts';
-import type { DemoProvider } from './provider.ts';
+import { type DemoProvider, pick, somewhere } from './provider.ts';
 
 /**
  * Sends in a sample fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
  * event happens at the provider that the second connection pulls from.
  */
-export async function trickle(
+export async function sendSampleEvents(
   baseUrl: string,
   demo: DemoAccount,
   provider: DemoProvider,
@@ -29,21 +29,21 @@ export async function trickle(
     groups: [pick(['North', 'South'])],
   }));
   await send(...vehicles);
-  for (let turn = 0; !stopped.aborted; turn++) {
+  for (let sent = 0; !stopped.aborted; sent++) {
     const [word, label] = pick(incidents);
-    if (turn >= 1 && turn <= 3) await send(accident(run, began, turn, vehicles[0]?.vin ?? ''));
-    else if (turn % 2 === 1) await provider.happen(label);
+    if (sent >= 1 && sent <= 3) await send(accident(run, began, sent, vehicles[0]?.vin ?? ''));
+    else if (sent % 2 === 1) await provider.happen(label);
     else
       await send({
         kind: 'safetyEvent',
-        sourceId: `demo-${run}-${turn}`,
+        sourceId: `demo-${run}-${sent}`,
         vehicle: pick(vehicles).sourceId,
         incidentTypes: [word],
         startedAt: new Date().toISOString(),
-        location: { latitude: 39.7 + Math.random() / 10, longitude: -105 + Math.random() / 10 },
+        ...somewhere(),
         recipients: ['safety@demo.example'],
       });
-    await wait(turn < 4 ? 2000 : 8000);
+    await wait(sent < 4 ? 2000 : 8000);
   }
 }
 
@@ -66,5 +66,3 @@ const incidents = [
   ['stop_sign_violation', 'RollingStop'],
   ['drowsiness', 'Drowsy'],
 ] as const;
-
-const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T; // never empty

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import { launchBrowser } from '../support/node/browser.ts';
@@ -64,6 +64,23 @@ const heading = () => page.locator('h1').innerText();
 const follow = (target: Locator) =>
   Promise.all([target.page().waitForEvent('domcontentloaded'), target.click()]);
 const press = (name: string, on = page) => follow(on.getByRole('button', { name, exact: true }));
+
+const steps: (() => Promise<void>)[] = [];
+
+/** A test of the story that this file tells. Run alone, with `-t`, it first does what the tests before it do. */
+function it(name: string, act: () => Promise<void>): void {
+  const before = steps.slice();
+  let acted: Promise<void> | undefined;
+  const step = () => {
+    acted ??= act();
+    return acted;
+  };
+  steps.push(step);
+  test(name, async () => {
+    for (const earlier of before) await earlier().catch(() => undefined); // its own test says what is wrong
+    await step();
+  });
+}
 
 it('somebody who is not signed in is redirected to the sign-in page, and gets the same reply for any address', async () => {
   await open('/portal/settings/tokens');

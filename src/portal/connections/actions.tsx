@@ -96,7 +96,7 @@ async function showCredential(
     {
       title: `Replace the ${label}`,
       above: above(pulled),
-      lead: 'The new one is tested first. Then pulling goes on from where it stopped: nothing is missed or told twice.',
+      lead: 'The new one is tested first. Then pulling goes on from where it stopped: nothing is missed or notified twice.',
       narrow: true,
     },
     <section class="panel" aria-label={`New ${label}`}>

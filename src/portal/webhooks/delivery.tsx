@@ -118,7 +118,7 @@ const Attempts = ({ delivery: { log, attemptsOmitted } }: { delivery: Delivery }
   >
     {log.length === 0 ? (
       <Empty icon="clock" title="None yet">
-        An attempt appears here as soon as your receiver has answered.
+        An attempt appears here as soon as your receiver has responded.
       </Empty>
     ) : (
       <ol class="rows attempts">

@@ -9,14 +9,12 @@ import {
   EventNotification,
 } from '../../webhooks/notifications/payloads.ts';
 import { WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
-import { changeFeed } from './changes.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries } from './deliveries.ts';
 import { deliveryList } from './delivery-list.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
-import { listParameters } from './list-parts.ts';
-import { listOperations } from './lists.ts';
+import { changeFeed, listOperations, listParameters } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
 import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';

@@ -1,7 +1,7 @@
 import { deliveryFilters } from '../../webhooks/deliveries/schema.ts';
 import { ref } from './components.ts';
 import { examples } from './examples.ts';
-import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from './list-parts.ts';
+import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from './lists.ts';
 import type { Operation } from './operation.ts';
 
 const { from, to, ...filters } = deliveryFilters;

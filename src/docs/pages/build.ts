@@ -7,8 +7,7 @@ import { guidePage, referencePage, topicsPage, type Versions } from './layout.ts
 import { guideRenderer } from './markdown.ts';
 import type { ApiDocument } from './reference/document.ts';
 import { detailsOf, referenceMarkdown } from './reference/markdown.ts';
-import { searchIndex } from './search.ts';
-import { guideTopics, referenceTopics } from './topics.ts';
+import { guideTopics, referenceTopics, searchIndex } from './topics.ts';
 
 /** They are almost half of MiniSearch's module. */
 const docComments = /^ *\/\*\*[\s\S]*?\*\/\n/gm;

@@ -1,13 +1,14 @@
+import menuIcon from 'lucide-static/dist/esm/icons/menu.mjs';
+import searchIcon from 'lucide-static/dist/esm/icons/search.mjs';
 import { type Guide, guideGroups, hrefOf } from './guides.ts';
-import { icon, mark } from './icons.ts';
 import type { Heading, Rendered } from './markdown.ts';
 import type { Topic } from './topics.ts';
 
 /** What pages refer to that has a version: browsers keep such files for a year. */
 export type Versions = { minisearch: string; index: string };
 
-/** A place of the docs: a guide among `guides`, or a page beside them. */
-type Place = { guides: Guide[]; path: string; title: string; versions: Versions };
+/** A page's frame: which of the `guides` it is, or which page beside them. */
+type Frame = { guides: Guide[]; path: string; title: string; versions: Versions };
 
 /** A guide's whole page. `guides` are all of them, for the menu. */
 export const guidePage = (guides: Guide[], guide: Guide, rendered: Rendered, versions: Versions): string => {
@@ -50,13 +51,13 @@ ${html}</article>
 <script src="/docs/try.js" type="module"></script>`,
   );
 
-const page = (place: Place, body: string, scripts: string): string => `<!doctype html>
+const page = (frame: Frame, body: string, scripts: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(place.title)} · Fleet Data Service</title>
+<title>${escaped(frame.title)} · Fleet Data Service</title>
 <link rel="icon" href="/design/mark.svg">
 <link rel="preload" href="/design/geist.woff2" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="/design/design.css">
@@ -66,9 +67,9 @@ const page = (place: Place, body: string, scripts: string): string => `<!doctype
 </head>
 <body class="docs">
 <a class="skip" href="#content">Skip to content</a>
-${header(place)}
+${header(frame)}
 <div class="docs-body">
-${menu(place)}
+${menu(frame)}
 ${body}
 </div>
 ${scripts}
@@ -77,7 +78,7 @@ ${scripts}
 `;
 
 /** Where the search stands there is a plain link first, for browsers that run no scripts. */
-const header = ({ path, versions }: Place): string => `<header class="docs-head">
+const header = ({ path, versions }: Frame): string => `<header class="docs-head">
 <a class="brand" href="/docs">${mark}<span>Fleet Data Service<small>Documentation</small></span></a>
 <search class="docs-search" data-index="/docs/search.json?v=${versions.index}" data-program="/docs/minisearch.js?v=${versions.minisearch}">
 <a class="docs-field" href="/docs/topics">${icon('search')}All topics</a>
@@ -93,17 +94,17 @@ const header = ({ path, versions }: Place): string => `<header class="docs-head"
 </header>`;
 
 /** One list of links: beside the page, or on a phone a drawer, which needs no script and closes with Esc. */
-const menu = (place: Place): string => `<nav class="nav" id="nav" popover="auto" aria-label="Documentation">
-${guideGroups.map(({ heading, paths }) => menuGroup(heading, paths, place)).join('\n')}
+const menu = (frame: Frame): string => `<nav class="nav" id="nav" popover="auto" aria-label="Documentation">
+${guideGroups.map(({ heading, paths }) => menuGroup(heading, paths, frame)).join('\n')}
 <div><h2>API</h2>
 <ul>
-<li><a href="/docs/reference"${current(place.path === 'reference')}>API reference</a></li>
-<li><a href="/docs/topics"${current(place.path === 'topics')}>All topics</a></li>
+<li><a href="/docs/reference"${current(frame.path === 'reference')}>API reference</a></li>
+<li><a href="/docs/topics"${current(frame.path === 'topics')}>All topics</a></li>
 <li class="docs-portal"><a href="/portal">Portal</a></li>
 </ul></div>
 </nav>`;
 
-function menuGroup(heading: string, paths: string[], { guides, path }: Place): string {
+function menuGroup(heading: string, paths: string[], { guides, path }: Frame): string {
   const links = guides
     .filter((guide) => paths.includes(guide.path))
     .map(
@@ -149,3 +150,17 @@ const current = (here: boolean): string => (here ? ' aria-current="page"' : '');
 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+const icons = { menu: menuIcon, search: searchIcon };
+
+/** One of Lucide's icons beside a word: it says nothing that the word does not. */
+const icon = (name: keyof typeof icons): string =>
+  `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${shapesOf(icons[name])}</svg>`;
+
+const shapesOf = (svg: string): string =>
+  svg.replace(/^[\s\S]*?<svg[^>]*>|<\/svg>\s*$/g, '').replaceAll(/\s*\n\s*/g, '');
+
+/** The service's mark, in the colours of the page. `src/portal/design/mark.svg` is the same for browser tabs. */
+const mark =
+  '<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/>' +
+  '<path class="bars" d="m4.6 24.5 2.5-7h4.4L9 24.5zM11 24.5l4.3-12.3h4.4l-4.3 12.3zM17.4 24.5l6-17h4.4l-6 17z"/></svg>';

@@ -1,3 +1,4 @@
+import MiniSearch from 'minisearch';
 import { type Guide, hrefOf } from './guides.ts';
 import type { Rendered } from './markdown.ts';
 
@@ -32,3 +33,19 @@ export const referenceTopics = ({ headings }: Rendered, details: Map<string, str
     const href = tag === 'h1' ? '/docs/reference' : `/docs/reference#${id}`;
     return { page: 'API reference', title, href, ...(detail && { detail }), lead, text };
   });
+
+const options = {
+  fields: ['title', 'page', 'detail', 'text'],
+  storeFields: ['title', 'page', 'href', 'detail', 'excerpt'],
+};
+
+/** The index of all topics, as `src/docs/assets/search.js` loads it: MiniSearch's options, and what it has indexed. */
+export function searchIndex(topics: Topic[]): string {
+  const index = new MiniSearch<Topic & { id: number; excerpt: string }>(options);
+  index.addAll(topics.map((topic, id) => ({ ...topic, id, excerpt: excerptOf(topic.lead) })));
+  return JSON.stringify({ options, index });
+}
+
+/** The beginning of a text, up to the end of a word. */
+const excerptOf = (text: string): string =>
+  text.length <= 120 ? text : `${text.slice(0, 120).replace(/\s+\S*$/, '')}…`;

@@ -1,4 +1,5 @@
 import type { FileMetaData } from 'hyparquet';
+import type { Position } from '../../platform/db/cursor.ts';
 import { dateOf } from './day.ts';
 import { type Bytes, decodeFooter } from './parquet.ts';
 
@@ -8,9 +9,6 @@ export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => e
 /** A day of a connection: what one folder of the archive holds. */
 export type DayOf = { kind: string; accountId: string; connectionId: string; day: number };
 
-/** The place of a row in its list. */
-type Place = { sort: number; id: string };
-
 /** A file of a day: some thousands of its rows, in order. Files never change; a new one takes the place of an old one. */
 export type Part = {
   file: string;
@@ -18,8 +16,8 @@ export type Part = {
   /** The size of the file, and of its footer, in bytes. */
   bytes: number;
   footer: number;
-  first: Place;
-  last: Place;
+  first: Position;
+  last: Position;
 };
 
 /** A file that the catalog names is not there: it has been replaced since, or the database was restored. */

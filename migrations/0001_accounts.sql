@@ -7,7 +7,7 @@ create table accounts (
   status     text not null default 'active' check (status in ('active', 'suspended')),
   created_at integer not null,
   home       text,                      -- where it lives now, if it has moved to another home: this row stays behind
-  frozen     integer not null default 0 -- 1: nothing of it may be changed, because it is about to move
+  frozen     integer not null default 0 -- 1: nothing of it may be changed, because it is being moved
 ) strict, without rowid;
 
 -- Nobody's account: connections belong to it from the moment that their deletion begins, so that whoever asks for those

@@ -68,7 +68,6 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   pulls: { kept: 'at most one row a connection' },
   pull_refusals: { kept: 'at most 100 a connection (the guide Limits)' },
   moves: { kept: 'one row for each account that is on its way to another home' },
-  moved_rows: { kept: 'deleted by the move that they belong to' },
   names: { kept: 'one or two rows for each vehicle and driver, removed with them' },
   // The customer's own records: as many as their connectors send, each once. They are what the service is for.
   ...Object.fromEntries(recordKinds.map(({ table }) => [getTableName(table), { kept: 'records' }])),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
-import { andNotAway } from '../platform/db/moving.ts';
+import { andNotMoving } from '../platform/db/moving.ts';
 import { described, fault } from '../platform/log.ts';
 import { sendMails } from '../webhooks/alerts/mails.ts';
 import { selectRecipients } from '../webhooks/alerts/report.ts';
@@ -83,7 +83,7 @@ const selectUntold = (env: Env, db: Database, now: number) =>
     from pulls p indexed by pulls_to_tell join connections c on c.id = p.connection_id
     where p.health <> p.told_health and p.health_at <= iif(p.health in (2, 4), ${now - toldAfterMs}, ${now})
       and p.told_at <= ${now - quietMs}
-      ${andNotAway(env, sql`p.account_id`)}
+      ${andNotMoving(env, sql`p.account_id`)}
     order by p.health_at limit ${maxTold}`,
   );
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { noteHealthStatus, noteSilentSince } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
-import { andNotAway } from '../platform/db/moving.ts';
+import { andNotMoving } from '../platform/db/moving.ts';
 import { sendMails } from '../webhooks/alerts/mails.ts';
 import { selectRecipients } from '../webhooks/alerts/report.ts';
 import { silentMs } from './health.ts';
@@ -58,7 +58,7 @@ const selectChanged = (env: Env, db: Database, after: string, now: number) =>
         where t.connection_id = c.id and t.revoked_at is null) as silent
       from ${chunk(after)} c
       where not exists (select 1 from pulls p where p.connection_id = c.id)
-        ${andNotAway(env, sql`c.account_id`)})
+        ${andNotMoving(env, sql`c.account_id`)})
     where silent <> known`,
   );
 

@@ -42,7 +42,7 @@ type Row = {
   [K in keyof Claimed]: Claimed[K] extends object | null | undefined ? string | null : Claimed[K];
 };
 
-/** The ids of connections of active accounts that are due and that nobody works for. */
+/** The ids of connections that are due and that nobody works for, of accounts that are active and not being moved. */
 export async function dueConnections(env: Env, now = Date.now()): Promise<string[]> {
   const rows = await statement<{ id: string }>(
     openDatabase(env),
@@ -53,7 +53,7 @@ export async function dueConnections(env: Env, now = Date.now()): Promise<string
   return rows.map(({ id }) => id);
 }
 
-const isActive = sql`exists (select 1 from accounts where id = account_id and status = 'active')`;
+const isActive = sql`exists (select 1 from accounts where id = account_id and status = 'active' and frozen = 0)`;
 
 /**
  * Claims those of these connections that are due, of active accounts, for 45 s, in one round trip. They stay due, so that

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { type Remover, rowsPerChunk, untilNone } from '../platform/db/chunks.ts';
 import { change, type Database, openDatabase, statement } from '../platform/db/database.ts';
 
@@ -15,9 +15,9 @@ export const stopWebhooks = (db: Database, accountId: string, now: number) =>
     statement<{ id: string }>(db, sql`select id from webhooks where account_id = ${accountId}`),
   ] as const;
 
-/** The statement that lets them go on. */
-export const resumeWebhooks = (db: Database, accountId: string) =>
-  change(db, sql`update webhooks set stopped_at = null where account_id = ${accountId}`);
+/** The statement that lets them go on, if `condition` holds. */
+export const resumeWebhooks = (db: Database, accountId: string, condition: SQL = sql`true`) =>
+  change(db, sql`update webhooks set stopped_at = null where account_id = ${accountId} and ${condition}`);
 
 /** The statements that end all subscriptions to a connection. The first one lists the webhooks that had one. */
 export const unsubscribeAll = (db: Database, connectionId: string) =>

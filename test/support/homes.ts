@@ -27,7 +27,7 @@ export type MoveOut = {
   refusedForMs: number;
   problem: string | null;
 };
-export type MoveReply = { move: MoveOut | null };
+export type MoveReply = { move: MoveOut | null; estimate?: { rows: number; seconds: number } };
 
 /** Moves an account as the tool does, to the end. */
 export async function moveTo(accountId: string, to: string): Promise<MoveOut> {
@@ -82,14 +82,11 @@ export function killedAfter(calls: number): Env {
   return { ...env, ...Object.fromEntries(databases) };
 }
 
-/** Every trigger, row and file that a move has made in a home beside the rows of the account. */
+/** Every row and file that a move has made in a home beside the rows of the account. */
 export async function leftovers(name: string, accountId: string): Promise<unknown[]> {
   const files = await home(name).ARCHIVE.list();
-  const triggers = `select name from sqlite_master where type = 'trigger' and name like ?1`;
   return [
-    ...(await rowsIn(name, triggers, `move%${accountId.replaceAll('-', '')}%`)),
     ...(await rowsIn(name, 'select * from moves where account_id = ?1', accountId)),
-    ...(await rowsIn(name, 'select * from moved_rows where account_id = ?1', accountId)),
     ...files.objects.filter(({ key }) => key.includes(accountId)).map(({ key }) => key),
   ];
 }

@@ -13,7 +13,7 @@ type Move = {
   refusedForMs: number;
   problem: string | null;
 };
-type Progress = { move: Move | null };
+type Progress = { move: Move | null; estimate?: { rows: number; seconds: number } };
 
 const columns = ['id', 'from', 'to', 'state', 'copied', 'refusedForMs'];
 
@@ -37,6 +37,7 @@ export const moveAccountCommand = (): Command =>
       const path = `/accounts/${encodeURIComponent(id)}/move`;
       const call = (): Promise<Progress> =>
         cancel ? operator.post(`${path}/cancel`, {}) : operator.post(path, { to });
+      if (!cancel) tellEstimate(await operator.get<Progress>(path));
       show(command, { id, ...(await toTheEnd(operator, path, call)) }, columns);
     });
 
@@ -60,6 +61,15 @@ async function toTheEnd(operator: Operator, path: string, call: () => Promise<Pr
       await new Promise((resolve) => setTimeout(resolve, 2_000));
     }
   }
+}
+
+/** Says before a move begins what it will take. */
+function tellEstimate({ estimate }: Progress): void {
+  if (estimate)
+    console.error(
+      `Moving ${estimate.rows} rows. Until they are copied, in about ${estimate.seconds} seconds at most, ` +
+        'writes of this account get 503. Cancel with --cancel.',
+    );
 }
 
 function tell({ state, copied, rows }: Move): void {

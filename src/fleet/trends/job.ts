@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { andNotAway } from '../../platform/db/moving.ts';
+import { andNotMoving } from '../../platform/db/moving.ts';
 import { described, fault } from '../../platform/log.ts';
 import { hotSince } from '../archive/day.ts';
 import { dayMs, hourMs, hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
@@ -88,7 +88,7 @@ const behindSince = (env: Env, db: Database, from: number, to: number) =>
     db,
     sql`
     select account_id as accountId from event_counting where counted_to >= ${from} and counted_to < ${to}
-      ${andNotAway(env, sql`event_counting.account_id`)}
+      ${andNotMoving(env, sql`event_counting.account_id`)}
     order by counted_to limit ${int(accountsAtATime)}`,
   );
 
@@ -104,7 +104,7 @@ const firstMarked = (env: Env, db: Database) =>
       from marked where account_id is not null)
     select d.account_id as accountId, d.day, d.hours
     from marked m cross join event_counts_due d on d.account_id = m.account_id
-      and d.day = (select max(day) from event_counts_due where account_id = m.account_id) ${andNotAway(env, sql`d.account_id`)}
+      and d.day = (select max(day) from event_counts_due where account_id = m.account_id) ${andNotMoving(env, sql`d.account_id`)}
     limit ${int(accountsAtATime)}`,
   );
 

@@ -1,14 +1,15 @@
 import { sql } from 'drizzle-orm';
-import { announce } from '../../accounts/home.ts';
+import { announce, setFrozen } from '../../accounts/home.ts';
 import { livesHere, nobody } from '../../accounts/owner.ts';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { change, openDatabase, refuseUnless, statement, transaction } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { homesOf, nameOf } from '../../platform/homes/homes.ts';
-import { countRows } from './counts.ts';
+import { pendingWebhooks } from '../../webhooks/deliveries/sweep.ts';
+import { stopWebhooks } from '../../webhooks/remove.ts';
+import { countRows } from './copy.ts';
 import { hasFiles } from './files.ts';
 import { findMove, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
-import { seal, watch } from './triggers.ts';
 
 /**
  * Begins to move an account from the home where it lives, unless it is on its way there already.
@@ -37,9 +38,15 @@ export async function beginMove(env: Env, accountId: string, home: string): Prom
       change(
         db,
         sql`insert into moves (account_id, role, home, state, started_at)
-          values (${accountId}, 'leaving', ${home}, 'starting', ${Date.now()}) on conflict do nothing`,
+          values (${accountId}, 'leaving', ${home}, 'pausing', ${Date.now()}) on conflict do nothing`,
       ),
-      ...watch(db, accountId),
+      refuseUnless(
+        db,
+        sql`not exists (select 1 from moves where account_id = ${accountId} and state <> 'pausing')`,
+        'account being moved',
+      ),
+      setFrozen(db, accountId, true),
+      ...stopWebhooks(db, accountId, Date.now()),
     ],
     { repeatable: true },
   );
@@ -85,33 +92,66 @@ async function refuseWhatCannotMove(from: Env, to: Env, accountId: string): Prom
       );
 }
 
-/** Prepares the new home: what comes there is nobody's to read or write until the account lives there. */
-export async function prepare(job: Job): Promise<void> {
+/** What requests left to do behind their replies when the account was frozen has been done by then. */
+const quietMs = 1_000;
+
+/**
+ * Waits until no call to a receiver and no pull is under way: nothing new is claimed of an account that is frozen, whose
+ * webhooks are stopped. Then prepares the new home: what comes there is nobody's until the account lives there.
+ */
+export async function pause(job: Job, { startedAt }: Move): Promise<void> {
   const { accountId, from, turn } = job;
-  const db = openDatabase(job.to);
+  const leftMs = Math.max(await claimedUntil(job), startedAt + quietMs) - Date.now();
+  if (leftMs > 0) return scheduler.wait(Math.min(leftMs, 250));
   const home = nameOf(from);
   const [account] = await statement<{ createdAt: number }>(
     openDatabase(from),
     sql`select created_at as createdAt from accounts where id = ${accountId}`,
   );
-  const total = Object.values(await countRows(from, accountId)).reduce((sum, count) => sum + count, 0);
+  const { rows } = await estimateMove(from, accountId);
+  const db = openDatabase(job.to);
   await transaction(
     db,
     [
       change(
         db,
-        sql`insert into moves (account_id, role, home, state, gate, turn, was_here, started_at)
-          values (${accountId}, 'arriving', ${home}, 'arriving', '-', ${turn},
+        sql`insert into moves (account_id, role, home, state, turn, was_here, started_at)
+          values (${accountId}, 'arriving', ${home}, 'arriving', ${turn},
             exists (select 1 from accounts where id = ${accountId}), ${Date.now()})
           on conflict do update set turn = excluded.turn where role = 'arriving' and turn < excluded.turn`,
       ),
-      ...seal(db, accountId),
     ],
     { repeatable: true },
   );
   await inNewHome(job, (there) => [announce(there, accountId, account?.createdAt ?? 0, home)]);
   await inOldHome(job, (old) => [
-    change(old, sql`update moves set total = ${total} where account_id = ${accountId}`),
+    change(old, sql`update moves set total = ${rows} where account_id = ${accountId}`),
     goTo(old, job, 'copying'),
   ]);
+}
+
+/** Until when something of the account is claimed (milliseconds since 1970). */
+async function claimedUntil({ from, accountId }: Job): Promise<number> {
+  const [found] = await statement<{ deliveries: number | null; pulls: number | null }>(
+    openDatabase(from),
+    sql`
+    with ${pendingWebhooks}
+    select (select max(d.claimed_until) from hooks cross join deliveries d indexed by deliveries_due
+        on d.webhook_id = hooks.id and d.status = 'pending'
+        where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}) as deliveries,
+      (select max(p.claimed_until) from connections c cross join pulls p on p.connection_id = c.id
+        where c.account_id = ${accountId} and p.claim is not null) as pulls`,
+  );
+  return Math.max(found?.deliveries ?? 0, found?.pulls ?? 0);
+}
+
+/** How many rows are copied in a second, and for how long a claim of a pull or of a delivery can hold the copying up. */
+const rowsPerSecond = 3_000;
+const longestPauseSeconds = 45;
+
+/** How many rows an account has, and for how many seconds its writes will be refused while they are copied, at most. */
+export async function estimateMove(env: Env, accountId: string): Promise<{ rows: number; seconds: number }> {
+  const counts = await countRows(env, accountId);
+  const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { rows, seconds: longestPauseSeconds + Math.ceil(rows / rowsPerSecond) };
 }

@@ -1,67 +1,39 @@
 import { sql } from 'drizzle-orm';
-import { change, openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { d1Reason } from '../../platform/db/retry.ts';
-import { keyOf, nextPlace, pageStatements, type Row, withKeys } from './pages.ts';
-import { type Cursor, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
-import { type Moved, movedTables, parents } from './tables.ts';
-import { countKeys, makeRoom, removals, upserts } from './write.ts';
+import { removeMarks } from '../../fleet/trends/remove.ts';
+import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { countOf, nextPlace, pageStatements, type Row, raw } from './pages.ts';
+import { type Cursor, goTo, inNewHome, inOldHome, type Job, type Move, stop } from './state.ts';
+import { derived, type Moved, movedTables } from './tables.ts';
 
 /** How many rows a chunk has at first and at most, and how many characters it should have. */
 const rowsAtFirst = 100;
 const maxRows = 1000;
 const wantedCharacters = 700_000;
 
-/** How many changes one round of catching up takes. */
-export const changesPerRound = 400;
+/** How often everything is copied again before the move stops. */
+const maxRounds = 3;
 
-/** Some rows of the home that were copied are not there. */
-export class Missing extends Error {}
-
-/**
- * Copies the next rows of one table, whose count in the new home is compared. What has changed meanwhile is copied
- * first, for rows may refer to others that are new.
- */
+/** Copies the next rows of one table. Nobody changes them meanwhile, and copying some of them again does no harm. */
 export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
-  const { table: at = 0, after, rows: limit = rowsAtFirst } = cursor;
+  const { table: at = 0, after, rows: limit = rowsAtFirst, round } = cursor;
   const table = movedTables[at];
   if (!table) {
-    await inOldHome(job, (db) => [goTo(db, job, 'copying files')] as const);
+    await inOldHome(job, (db) => [goTo(db, job, 'copying files', { cursor: { round } })]);
     return;
   }
-  if (at >= parents) await catchUp(job);
-  const db = openDatabase(job.from);
-  const [rows, end] = await transaction(db, pageStatements(db, table, job.accountId, after, limit), {
-    repeatable: true,
-  });
-  if (rows.length > 0 && !(await write(job, table, rows))) return; // and read afresh
+  const page = pageStatements(openDatabase(job.from), table, job.accountId, after, limit);
+  const [rows, end] = await transaction(openDatabase(job.from), page, { repeatable: true });
+  await inNewHome(job, (db) => [
+    // The events that were copied have marked their hours.
+    ...(table.name === 'event_counts_due' && !after ? [removeMarks(db, job.accountId)] : []),
+    ...upserts(db, table, rows),
+  ]);
   const place = nextPlace(table, limit, rows, end);
+  const size = nextSize(rows, limit);
   const next: Cursor = place
-    ? { table: at, after: place, rows: nextSize(rows, limit) }
-    : { table: at + 1, rows: nextSize(rows, limit) };
-  await inOldHome(job, (old) => [goTo(old, job, 'copying', { cursor: next, copied: rows.length })] as const);
-}
-
-/** Writes rows. Returns false if one refers to another that has come or gone since. @throws Missing */
-async function write(job: Job, table: Moved, rows: Row[]): Promise<boolean> {
-  try {
-    const results = await inNewHome(job, (db) => [
-      ...makeRoom(db, job, table, rows),
-      ...upserts(db, job, table, rows),
-      countKeys(db, table, rows),
-    ]);
-    checkCount(table, rows, results.at(-1));
-    return true;
-  } catch (error) {
-    if (!d1Reason(error).includes('FOREIGN KEY constraint failed')) throw error;
-    await catchUp(job);
-    return false;
-  }
-}
-
-function checkCount({ name }: Moved, rows: Row[], result: unknown): void {
-  const [found] = result as { count: number }[]; // of `countKeys`
-  if (found?.count !== rows.length)
-    throw new Missing(`${found?.count} of ${rows.length} rows of ${name} are there`);
+    ? { table: at, after: place, rows: size, round }
+    : { table: at + 1, rows: size, round };
+  await inOldHome(job, (db) => [goTo(db, job, 'copying', { cursor: next, copied: rows.length })]);
 }
 
 /** Chunks grow and shrink with the rows. */
@@ -71,54 +43,73 @@ function nextSize(rows: Row[], limit: number): number {
   return Math.max(10, Math.min(maxRows, Math.floor(limit * factor)));
 }
 
-type Noted = { id: number; tableName: string; key: string };
+/** The statements that write rows as they are. */
+const upserts = (db: Database, { name, columns, key }: Moved, rows: Row[]) => {
+  const others = columns.filter((column) => !key.includes(column));
+  const update =
+    others.length > 0
+      ? `do update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`
+      : 'do nothing';
+  const values = columns.map((_, at) => `value->>${at}`).join(', ');
+  return jsonArrays(rows.map((row) => columns.map((column) => row[column]))).map((json) =>
+    change(
+      db,
+      sql`insert into ${raw(`${name} (${columns.join(', ')})`)}
+        select ${raw(values)} from json_each(${json}) where true on conflict (${raw(key.join(', '))}) ${raw(update)}`,
+    ),
+  );
+};
 
-/**
- * Copies what has changed in the old home since it was copied, the oldest changes first, and deletes what is gone.
- * Returns how many changes there were; fewer than a round takes means that there were no more.
- */
-export async function catchUp(job: Job): Promise<number> {
-  const { accountId } = job;
-  const db = openDatabase(job.from);
-  const noted = await statement<Noted>(
-    db,
-    sql`select id, table_name as tableName, key from moved_rows where account_id = ${accountId}
-      order by id limit ${changesPerRound}`,
-  );
-  const last = noted.at(-1);
-  if (!last) return 0;
-  const changed = movedTables.flatMap((table) => {
-    const own = noted.filter(({ tableName }) => tableName === table.name).map(({ key }) => key);
-    return own.length > 0
-      ? [{ table, keys: [...new Set(own)].map((key) => JSON.parse(key) as unknown[]) }]
-      : [];
-  });
-  const [first, ...others] = changed.map(({ table, keys }) => withKeys(db, table, accountId, keys));
-  if (!first) throw new Error('Changes are noted of tables only that move');
-  const found: readonly Row[][] = await transaction(db, [first, ...others], { repeatable: true });
-  await inNewHome(job, (there) => [
-    ...changed.toReversed().flatMap(({ table, keys }) => {
-      const kept = new Set(found[changed.findIndex((one) => one.table === table)]?.map(keyText(table)));
-      const gone = keys.filter((key) => !kept.has(JSON.stringify(key)));
-      return gone.length > 0 ? removals(there, job, table, gone) : [];
-    }),
-    ...changed.flatMap(({ table }, at) => makeRoom(there, job, table, found[at] ?? [])),
-    ...changed.flatMap(({ table }, at) => {
-      const rows = found[at] ?? [];
-      return rows.length > 0 ? upserts(there, job, table, rows) : [];
-    }),
-  ]);
-  await inOldHome(
-    job,
-    (old) =>
-      [
-        change(old, sql`delete from moved_rows where account_id = ${accountId} and id <= ${last.id}`),
-      ] as const,
-  );
-  return noted.length;
+/** These values as JSON arrays, each so small that it fits a parameter: D1 takes 2 MB. */
+export function jsonArrays(values: unknown[]): string[] {
+  const parts: string[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const value of values.map((one) => JSON.stringify(one))) {
+    if (size + value.length > wantedCharacters) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1)?.push(value);
+    size += value.length + 1;
+  }
+  return parts.map((part) => `[${part.join(',')}]`);
 }
 
-const keyText =
-  (table: Moved) =>
-  (row: Row): string =>
-    JSON.stringify(keyOf(table, row));
+/**
+ * Compares how many rows each table has in both homes, and decides: from here on the move goes to its end. Rows that are
+ * missing in the new home have everything copied again, some times at most. It may have more: those that have been
+ * pruned from the old one since.
+ */
+export async function compare(job: Job, { cursor: { round = 1 } }: Move): Promise<void> {
+  const [old, copied] = await Promise.all([
+    countRows(job.from, job.accountId),
+    countRows(job.to, job.accountId),
+  ]);
+  const missing = Object.entries(old).filter(
+    ([table, count]) => !derived.includes(table) && (copied[table] ?? 0) < count,
+  );
+  if (missing.length === 0) {
+    await inOldHome(job, (db) => [goTo(db, job, 'switching')]);
+  } else if (round < maxRounds) {
+    await inOldHome(job, (db) => [
+      goTo(db, job, 'copying', { cursor: { round: round + 1 } }),
+      change(db, sql`update moves set copied = 0 where account_id = ${job.accountId}`),
+    ]);
+  } else {
+    const [[table, count] = []] = missing;
+    await stop(job, `${table} has ${count} rows and ${copied[table ?? '']} copied`);
+  }
+}
+
+/** How many rows an account has in a home, by table; but for notifications, which no index leads to. */
+export async function countRows(env: Env, accountId: string): Promise<Record<string, number>> {
+  const counts = movedTables.flatMap((table) => {
+    const count = countOf(table, accountId);
+    return count ? [sql`${count} as ${raw(`"${table.name}"`)}`] : [];
+  });
+  const [found = {}] = await statement<Record<string, number>>(
+    openDatabase(env),
+    sql`select ${sql.join(counts, sql`, `)}`,
+  );
+  return found;
+}

@@ -1,34 +1,40 @@
 import { sql } from 'drizzle-orm';
-import { retract, setFrozen } from '../../accounts/home.ts';
-import { change, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { retract } from '../../accounts/home.ts';
+import { removeMarks } from '../../fleet/trends/remove.ts';
+import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
-import { removeChunk } from './remove.ts';
-import { type Cursor, findMove, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
-import { drop, findTriggers } from './triggers.ts';
+import { jsonArrays } from './copy.ts';
+import { removeFiles } from './files.ts';
+import { keyOf, nextPlace, pageStatements, raw } from './pages.ts';
+import {
+  type Cursor,
+  findMove,
+  goTo,
+  inNewHome,
+  inOldHome,
+  type Job,
+  type Move,
+  noteWritable,
+  resume,
+} from './state.ts';
+import { movedTables } from './tables.ts';
 
 /** Deletes some of what the old home still has. The account's own row stays, and says where it lives. */
 export async function cleanUp(job: Job, { cursor }: Move): Promise<void> {
   const next = await removeChunk(job.from, inOldHome, job, cursor);
   if (next) await note(job, 'cleaning up', next);
-  else await forget(job);
+  else await inOldHome(job, (db) => [removeMarks(db, job.accountId), forget(db, job)]);
 }
 
 const note = (job: Job, state: 'cleaning up' | 'cancelling', cursor: Cursor) =>
-  inOldHome(job, (db) => [goTo(db, job, state, { cursor })] as const);
+  inOldHome(job, (db) => [goTo(db, job, state, { cursor })]);
 
-/** Deletes the move itself, with its triggers and notes. */
-async function forget(job: Job): Promise<void> {
-  const triggers = await findTriggers(openDatabase(job.from), job.accountId);
-  const of = sql`where account_id = ${job.accountId}`;
-  await inOldHome(job, (db) => [
-    ...drop(db, triggers),
-    change(db, sql`delete from moved_rows ${of}`),
-    change(db, sql`delete from moves ${of}`),
-  ]);
-}
+/** Deletes the move itself. */
+const forget = (db: Database, { accountId }: Job) =>
+  change(db, sql`delete from moves where account_id = ${accountId}`);
 
 /** The states in which a move can be cancelled. */
-const undecided = ['starting', 'copying', 'copying files', 'catching up', 'draining', 'frozen', 'stopped'];
+const undecided = ['pausing', 'copying', 'copying files', 'comparing', 'stopped'];
 
 /**
  * Has a move cancelled: writes are let through, and what was copied will be deleted.
@@ -42,13 +48,14 @@ export async function cancelMove(env: Env, accountId: string): Promise<void> {
   await transaction(
     db,
     [
-      setFrozen(db, accountId, false, sql`exists (select 1 from moves where ${isUndecided})`),
+      ...resume(db, accountId, sql`exists (select 1 from moves where ${isUndecided})`),
       // Whoever is at it has lost the turn.
       change(
         db,
-        sql`update moves set state = 'cancelling', gate = '', cursor = '{}', turn = turn + 1, claimed_until = 0
+        sql`update moves set state = 'cancelling', cursor = '{}', turn = turn + 1, claimed_until = 0
           where ${isUndecided}`,
       ),
+      noteWritable(db, accountId),
     ],
     { repeatable: true },
   );
@@ -71,14 +78,41 @@ export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
     await note(job, 'cancelling', next);
     return;
   }
-  if (arriving) {
-    const triggers = await findTriggers(db, accountId);
+  if (arriving)
     await inNewHome(job, (there) => [
-      ...drop(there, triggers),
+      removeMarks(there, accountId),
       // One that has lived here before leaves the row that leads on.
       ...(arriving.wasHere ? [] : [retract(there, accountId)]),
-      change(there, sql`delete from moves where account_id = ${accountId}`),
+      forget(there, job),
     ]);
-  }
-  await forget(job);
+  await inOldHome(job, (old) => [forget(old, job)]);
+}
+
+const rowsPerChunk = 1000;
+
+/**
+ * Deletes some of the rows and files that an account has in a home where it does not live, those that refer to others
+ * first. Returns where to go on; undefined once nothing is left.
+ */
+async function removeChunk(
+  home: Env,
+  inHome: typeof inNewHome,
+  job: Job,
+  { table: at = movedTables.length - 1, after }: Cursor,
+): Promise<Cursor | undefined> {
+  const table = movedTables[at];
+  if (!table) return (await removeFiles(home, job.accountId)) ? undefined : { table: at };
+  const page = pageStatements(openDatabase(home), table, job.accountId, after, rowsPerChunk);
+  const [rows, end] = await transaction(openDatabase(home), page, { repeatable: true });
+  await inHome(job, (db) =>
+    jsonArrays(rows.map((row) => keyOf(table, row))).map((keys) =>
+      change(
+        db,
+        sql`delete from ${raw(table.name)} where (${raw(table.key.join(', '))}) in (
+          select ${raw(table.key.map((_, column) => `value->>${column}`).join(', '))} from json_each(${keys}))`,
+      ),
+    ),
+  );
+  const next = nextPlace(table, rowsPerChunk, rows, end);
+  return next ? { table: at, after: next } : { table: at - 1 };
 }

@@ -31,11 +31,13 @@ export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
     }
     const last = found.at(-1);
     if (last) {
-      await inOldHome(job, (db) => [goTo(db, job, 'copying files', { cursor: { file: last.key } })] as const);
+      await inOldHome(job, (db) => [
+        goTo(db, job, 'copying files', { cursor: { file: last.key, round: cursor.round } }),
+      ]);
       return;
     }
   }
-  await inOldHome(job, (db) => [goTo(db, job, 'catching up')] as const);
+  await inOldHome(job, (db) => [goTo(db, job, 'comparing', { cursor: { round: cursor.round } })]);
 }
 
 async function filesAfter(bucket: R2Bucket, accountId: string, after: string): Promise<R2Object[]> {

@@ -107,19 +107,6 @@ export function countOf(table: Moved, accountId: string): SQL | undefined {
   return sql`(${ownersFrom(table, accountId)} select count(*) from ${found(table)})`;
 }
 
-/** The rows with these keys that are the account's. `keys` is JSON: an array of keys. */
-export const withKeys = (db: Database, table: Moved, accountId: string, keys: unknown[][]) =>
-  statement<Row>(
-    db,
-    sql`select ${raw(table.columns.map((column) => `t.${column}`).join(', '))}
-      from json_each(${JSON.stringify(keys)}) k cross join ${raw(table.name)} t on ${raw(onKey(table))}
-      where ${raw(isOf(table, 't', quoted(accountId)))}`,
-  );
-
-/** SQL that joins `t` to the key in `k.value`. */
-export const onKey = ({ key }: Moved): string =>
-  key.map((column, at) => `t.${column} = k.value->>${at}`).join(' and ');
-
 /** The key of a row. */
 export const keyOf = ({ key }: Moved, row: Row): unknown[] => key.map((column) => row[column]);
 

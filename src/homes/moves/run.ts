@@ -1,11 +1,11 @@
 import { hasHomes } from '../../platform/homes/homes.ts';
 import { described, fault } from '../../platform/log.ts';
-import { prepare } from './begin.ts';
-import { copyChunk, Missing } from './copy.ts';
+import { pause } from './begin.ts';
+import { compare, copyChunk } from './copy.ts';
 import { cancelChunk, cleanUp } from './end.ts';
 import { copyFiles } from './files.ts';
 import { endTurn, findMove, type Job, type Move, type State, takeTurn, waitingMoves } from './state.ts';
-import { catchUpMost, drainAndFreeze, openNewHome, stop, switchHomes, thaw } from './switch.ts';
+import { openNewHome, switchHomes } from './switch.ts';
 
 /** What one run may do: D1 takes 1,000 queries of an invocation, and what begins and ends a move takes some hundreds. */
 type Budget = { steps: number; queries: number; until: number };
@@ -21,12 +21,10 @@ const longestRestMs = 100;
 
 /** What is done in each state. Every step can be repeated, and be interrupted anywhere. */
 const steps: Record<Exclude<State, 'stopped'>, (job: Job, move: Move) => Promise<void>> = {
-  starting: prepare,
+  pausing: pause,
   copying: copyChunk,
   'copying files': copyFiles,
-  'catching up': catchUpMost,
-  draining: drainAndFreeze,
-  frozen: thaw, // whoever froze it is gone
+  comparing: compare,
   switching: switchHomes,
   opening: openNewHome,
   'cleaning up': cleanUp,
@@ -60,18 +58,13 @@ export async function continueMove(env: Env, accountId: string, budget: Budget =
   }
 }
 
-/** Between freezing and opening nobody waits for the next run. */
-const isDecisive = ({ state }: Move): boolean => ['frozen', 'switching', 'opening'].includes(state);
+/** Between the switch and opening nobody waits for the next run. */
+const isDecisive = ({ state }: Move): boolean => state === 'switching' || state === 'opening';
 
 async function step(job: Job, move: Move): Promise<void> {
   if (move.state === 'stopped') return;
   const began = Date.now();
-  try {
-    await steps[move.state](job, move);
-  } catch (error) {
-    if (!(error instanceof Missing)) throw error;
-    return stop(job, error.message);
-  }
+  await steps[move.state](job, move);
   // Half of D1's time is left to others.
   if (!isDecisive(move)) await scheduler.wait(Math.min(Date.now() - began, longestRestMs));
 }

@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
+import { setFrozen } from '../../accounts/home.ts';
 import {
   change,
   type Database,
@@ -9,20 +10,20 @@ import {
   transaction,
 } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
+import { askHomes } from '../../platform/homes/each.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
+import { resumeWebhooks } from '../../webhooks/remove.ts';
 import type { Place } from './pages.ts';
 
 /**
- * The steps of a move. Until `switching` it can be cancelled; from there on it goes to its end. `stopped`: what was
- * copied is not what is there.
+ * The steps of a move. Until `switching` it can be cancelled; from there on it goes to its end. `stopped`: rows are
+ * missing from what was copied.
  */
 export const states = [
-  'starting',
+  'pausing',
   'copying',
   'copying files',
-  'catching up',
-  'draining',
-  'frozen',
+  'comparing',
   'switching',
   'opening',
   'cleaning up',
@@ -41,14 +42,20 @@ export type Move = {
   cursor: Cursor;
   total: number;
   copied: number;
-  refusedMs: number;
-  frozenAt: number | null;
   problem: string | null;
+  /** Since when writes are refused, and until when they were. */
   startedAt: number;
+  writableAt: number | null;
 };
 
-/** How far a step has come: in which table, after which row, and how many rows it takes at a time. */
-export type Cursor = { table?: number; after?: Place; rows?: number; file?: string };
+/** How far a step has come: in which table, after which row, how many rows it takes at a time, and for which time. */
+export type Cursor = {
+  table?: number;
+  after?: Place;
+  rows?: number;
+  file?: string;
+  round?: number | undefined;
+};
 
 /** How long a turn holds that is not renewed: whoever had it is gone. */
 const turnMs = 20_000;
@@ -74,8 +81,8 @@ export async function findMove(env: Env, accountId: string): Promise<Move | unde
   return row && { ...row, cursor: JSON.parse(row.cursor) };
 }
 
-const columns = sql`account_id as accountId, home, state, turn, cursor, total, copied, refused_ms as refusedMs,
-  frozen_at as frozenAt, problem, started_at as startedAt`;
+const columns = sql`account_id as accountId, home, state, turn, cursor, total, copied, problem,
+  started_at as startedAt, writable_at as writableAt`;
 
 /** The moves that nobody is working on. */
 export const waitingMoves = (env: Env) =>
@@ -163,15 +170,49 @@ export const goTo = (
   db: Database,
   { accountId }: Job,
   state: State,
-  { cursor = {}, copied = 0, gate }: { cursor?: Cursor; copied?: number; gate?: '' | 'drain' | '-' } = {},
+  { cursor = {}, copied = 0 }: { cursor?: Cursor; copied?: number } = {},
 ) =>
   change(
     db,
-    sql`update moves set state = ${state}, cursor = ${JSON.stringify(cursor)}, copied = copied + ${copied},
-        gate = coalesce(${gate ?? null}, gate)
+    sql`update moves set state = ${state}, cursor = ${JSON.stringify(cursor)}, copied = copied + ${copied}
       where account_id = ${accountId} and role = 'leaving'`,
   );
 
-/** Opens the gate for the rows of one table, or shuts it again; both belong in the transaction that writes them. */
-export const openGate = (db: Database, { accountId }: Job, gate: string) =>
-  change(db, sql`update moves set gate = ${gate} where account_id = ${accountId}`);
+/**
+ * The statements that let the account be written again, and its webhooks be called, in the home where it lives, if
+ * `condition` holds.
+ */
+export const resume = (db: Database, accountId: string, condition?: SQL) =>
+  [setFrozen(db, accountId, false, condition), resumeWebhooks(db, accountId, condition)] as const;
+
+/** Notes in the old home that writes are not refused any more. */
+export const noteWritable = (db: Database, accountId: string) =>
+  change(
+    db,
+    sql`update moves set writable_at = coalesce(writable_at, ${Date.now()})
+      where account_id = ${accountId} and role = 'leaving'`,
+  );
+
+/** Ends a move for good, until it is cancelled: nothing but looking into it helps. */
+export async function stop(job: Job, problem: string): Promise<void> {
+  const { accountId } = job;
+  await inOldHome(job, (db) => [
+    goTo(db, job, 'stopped'),
+    change(db, sql`update moves set problem = ${problem} where account_id = ${accountId}`),
+    noteWritable(db, accountId),
+    ...resume(db, accountId),
+  ]);
+}
+
+/** An account's move, and the home that it leaves. */
+export type Found = { from: Env; move: Move };
+
+/**
+ * The move of an account that is under way, wherever the account lives by now. One that only cleans up behind itself
+ * comes after one that does not.
+ */
+export async function findMoveAnywhere(env: Env, accountId: string): Promise<Found | undefined> {
+  const asked = await askHomes(env, (home) => findMove(home, accountId));
+  const found = asked.flatMap(([from, move]) => (move ? [{ from, move }] : []));
+  return found.find(({ move }) => move.state !== 'cleaning up') ?? found[0];
+}

@@ -19,8 +19,6 @@ export type Moved = {
   owner: string;
   tail: { column: string; isText: boolean }[];
   index: string | undefined;
-  /** Columns that have to be unique beside the primary key, and can change. */
-  unique: string[];
 };
 
 const owners = {
@@ -56,14 +54,15 @@ export const movedTables: Moved[] = [
   moved(tables.deliveries, 'delivery'),
   moved(tables.fanOuts, 'scan'),
   moved(tables.changes, 'account'),
+  // First up to when events have been counted: what is counted meanwhile is counted again.
+  moved(tables.eventCounting, 'account'),
   moved(tables.eventCounts, 'account'),
   moved(tables.eventCountsDue, 'account'),
-  moved(tables.eventCounting, 'account'),
   moved(tables.auditLog, 'account'),
 ];
 
-/** How many of these others refer to. */
-export const parents = 4;
+/** Tables whose rows are counted from others, and may be while the account moves. */
+export const derived = ['event_counting', 'event_counts', 'event_counts_due'];
 
 /** Tables whose rows stay, and why. */
 export const stayingTables: Record<string, string> = {
@@ -74,7 +73,6 @@ export const stayingTables: Record<string, string> = {
   archive_turns: "the home's own",
   database_sizes: "the home's own",
   moves: 'the move itself',
-  moved_rows: 'the move itself',
 };
 
 function moved(table: SQLiteTable, way: Way): Moved {
@@ -86,17 +84,12 @@ function moved(table: SQLiteTable, way: Way): Moved {
     columns.find((column) => column.name === wanted)?.getSQLType() === 'text';
   const named = indexes.map(({ config }) => ({
     index: config.name,
-    unique: config.unique,
     columns: config.columns.flatMap((column) => ('name' in column ? [String(column.name)] : [])),
   }));
   const byOwner = named.find((one) => one.columns[0] === owner);
   const led = way === 'scan' || key[0] === owner ? { columns: key, index: undefined } : byOwner;
   if (!led) throw new Error(`No index leads to the rows of ${name}`);
   const tail = [...new Set([...led.columns, ...key])].filter((column) => column !== owner);
-  const unique = named.flatMap((one) => {
-    const last = one.columns.at(-1) ?? '';
-    return one.unique && !key.includes(last) && last !== 'account_id' && isText(last) ? [last] : [];
-  });
   return {
     name,
     way,
@@ -105,11 +98,10 @@ function moved(table: SQLiteTable, way: Way): Moved {
     owner,
     tail: tail.map((column) => ({ column, isText: isText(column) })),
     index: led.index,
-    unique: [...new Set(unique)],
   };
 }
 
-/** SQL for whether a row, such as `new` of a trigger, is the account's. The account's id is quoted. */
+/** SQL for whether a row, such as `t`, is the account's. The account's id is quoted. */
 export function isOf({ columns }: Moved, row: string, accountId: string): string {
   if (columns.includes('account_id')) return `${row}.account_id = ${accountId}`;
   const [column = '', parent] = parentOf(columns);
@@ -123,7 +115,7 @@ function parentOf(columns: string[]): [string, string] {
   throw new Error('A table leads to no account');
 }
 
-/** An account's id as it stands in SQL: triggers take no parameters. @throws Error, for what is no UUID */
+/** An account's id as it stands in SQL. @throws Error, for what is no UUID */
 export function quoted(accountId: string): string {
   if (!/^[0-9a-f-]{36}$/.test(accountId)) throw new Error('An account has a UUID');
   return `'${accountId}'`;

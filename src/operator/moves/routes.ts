@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import { beginMove } from '../../homes/moves/begin.ts';
+import { beginMove, estimateMove } from '../../homes/moves/begin.ts';
 import { cancelMove } from '../../homes/moves/end.ts';
-import { findMoveAnywhere } from '../../homes/moves/find.ts';
 import { continueMove } from '../../homes/moves/run.ts';
+import { findMoveAnywhere } from '../../homes/moves/state.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import { readJson } from '../../platform/http/body.ts';
@@ -20,7 +20,8 @@ const id = (c: Context): string => c.req.param('id') ?? '';
 
 async function showMove(c: Context) {
   const found = await findMoveAnywhere(c.env, id(c));
-  return ok(c, 'Move', found ? presentMove(found.from, found.move, found.move.state) : { move: null });
+  if (found) return ok(c, 'Move', presentMove(found.from, found.move, found.move.state));
+  return ok(c, 'Move', { move: null, estimate: await estimateMove(c.env, id(c)) });
 }
 
 async function moveAccount(c: Context) {

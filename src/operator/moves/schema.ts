@@ -28,7 +28,11 @@ export const MoveOutput = v.object({
 export type MoveOutput = v.InferOutput<typeof MoveOutput>;
 
 /** How an account's move stands; null if it is not being moved. */
-export const MoveProgress = v.object({ move: v.nullable(MoveOutput) });
+export const MoveProgress = v.object({
+  move: v.nullable(MoveOutput),
+  /** Of an account that is not being moved: how many rows it has, and for how long a move would refuse its writes. */
+  estimate: v.optional(v.object({ rows: count, seconds: count })),
+});
 
 /** Presents a move, with the state that it is in or has come to. */
 export const presentMove = (
@@ -43,7 +47,7 @@ export const presentMove = (
     state,
     rows: Math.max(move.total, move.copied),
     copied: move.copied,
-    refusedForMs: move.refusedMs,
+    refusedForMs: (move.writableAt ?? Date.now()) - move.startedAt,
     startedAt: timestamp(move.startedAt),
     problem: move.problem,
   },

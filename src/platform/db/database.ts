@@ -62,11 +62,6 @@ const refusals = {
     message: 'This webhook was changed at the same moment. Save again to apply your changes.',
   },
   'account being deleted': { kind: 'invalid', message: 'This account is being deleted' },
-  'account on the move': {
-    kind: 'invalid',
-    message:
-      'This account is being moved to another home. Nothing of it can be deleted before it is there, or the move is cancelled.',
-  },
   'deletion under way': {
     kind: 'invalid',
     message: 'Something of this account is being deleted. Move it once that is done: see fleet deletions',
@@ -94,7 +89,7 @@ const refusals = {
   },
   'lost turn': { kind: 'unavailable', retryAfter: 60 },
   'moved account': { kind: 'moved', retryAfter: 2 },
-  'account being moved': { kind: 'unavailable', retryAfter: 2 },
+  'account being moved': { kind: 'unavailable', retryAfter: 10 },
   'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
 } satisfies Record<string, Failure>;
 export type RefusalWord = keyof typeof refusals;

@@ -44,16 +44,20 @@ export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
   env: Env,
   caller: Caller,
   statements: (db: Database) => T,
-  { connectionId, repeatable }: { connectionId?: string | undefined; repeatable?: boolean } = {},
+  options: GuardOptions = {},
 ) {
   noteActivity(caller.accountId);
-  const { found, results } = await guarded(env, openDatabase(env), caller, statements, {
-    connectionId,
-    repeatable,
-  });
+  const { found, results } = await guarded(env, openDatabase(env), caller, statements, options);
   if (found && 'tokenId' in caller) caller.lastUsedAt = found.lastUsedAt;
   return results;
 }
+
+export type GuardOptions = {
+  connectionId?: string | undefined;
+  repeatable?: boolean | undefined;
+  /** Whether it writes nothing but what is counted from other rows, which it may while the account is being moved. */
+  countsOnly?: boolean;
+};
 
 /** The same in any database of the home, a replica too: `found` is what that one says of the credential. */
 export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
@@ -61,20 +65,20 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
   db: Database,
   caller: Caller,
   statements: (db: Database) => T,
-  { connectionId, repeatable }: { connectionId: string | undefined; repeatable: boolean | undefined },
+  { connectionId, repeatable, countsOnly = false }: GuardOptions,
 ) {
   const work = statements(db);
-  const check = credentialCheck(db, caller, connectionId, hasHomes(env) ? isElsewhere(work) : undefined);
+  const writes = !countsOnly && !work.every(isReading);
+  const check = credentialCheck(db, caller, connectionId, hasHomes(env) ? isElsewhere(writes) : undefined);
   const [[found], ...results] = await transaction(db, [check, ...work] as const, { repeatable });
   return { found, results };
 }
 
 /**
- * Where there are several homes, what refuses because the account, whose row is `a`, lives in another, or is about to
- * and this would write.
+ * Where there are several homes, what refuses because the account, whose row is `a`, lives in another, or is being
+ * moved there and this would write.
  */
-function isElsewhere(work: readonly BatchItem<'sqlite'>[]): SQL {
-  const writes = !work.every(isReading);
+function isElsewhere(writes: boolean): SQL {
   return sql`when a.home is not null then ${refuse('moved account')}
     ${writes ? sql`when a.frozen then ${refuse('account being moved')}` : sql.empty()}`;
 }

@@ -6,12 +6,9 @@ import { hasHomes } from '../homes/homes.ts';
  * With a single home there are none, and statements are as they were.
  */
 
-/** That rows of this account are not a copy that is yet to be the account, nor what it has left behind. */
-export const andNotAway = (env: Env, accountId: SQL): SQL =>
-  hasHomes(env)
-    ? sql`and not exists (select 1 from moves m where m.account_id = ${accountId} and m.gate not in ('', 'drain'))`
-    : sql.empty();
-
-/** That this account is not on its way at all. */
+/** That this account is not on its way: neither read only, nor a copy, nor what it has left behind. */
 export const andNotMoving = (env: Env, accountId: SQL): SQL =>
-  hasHomes(env) ? sql`and not exists (select 1 from moves m where m.account_id = ${accountId})` : sql.empty();
+  hasHomes(env)
+    ? sql`and not exists (select 1 from moves m where m.account_id = ${accountId}
+        and (m.role = 'arriving' or m.state not in ('stopped', 'cancelling')))`
+    : sql.empty();

@@ -44,7 +44,7 @@ async function claimDue(env: Env, now: number): Promise<Addressed[]> {
   const db = openDatabase(env);
   const [, , , , , , due] = await transaction(
     db,
-    [...takeChanges(db, now), ...noticeChanges(db, now), selectDue(db, now)],
+    [...takeChanges(env, db, now), ...noticeChanges(env, db, now), selectDue(env, db, now)],
     { repeatable: true },
   );
   const decided = withinBounds(due.map((alert) => ({ alert, ...decide(alert, now) })));

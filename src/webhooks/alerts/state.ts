@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database, statement } from '../../platform/db/database.ts';
+import { andNotMoving } from '../../platform/db/moving.ts';
 import { newlyFailed, newlyPaused, newlyWorking } from '../deliveries/receiver-changes.ts';
 import type { AlertKind, AlertState } from './policy.ts';
 
@@ -13,27 +14,27 @@ export type Decided = { alert: DueAlert; kinds: AlertKind[]; nextAt: number | nu
 export const maxLookedAt = 1000;
 
 /** The statements that put what has changed with receivers into `alerts`, to be looked at now. */
-export const takeChanges = (db: Database, now: number) =>
+export const takeChanges = (env: Env, db: Database, now: number) =>
   [
     change(
       db,
       sql`
       insert into alerts (webhook_id, account_id, paused_from, due_at)
-      select w.id, w.account_id, ${now}, ${now} from (${newlyPaused}) p cross join webhooks w on w.id = p.webhook_id
+      select w.id, w.account_id, ${now}, ${now} from (${newlyPaused(env)}) p cross join webhooks w on w.id = p.webhook_id
       where true
       on conflict (webhook_id) do update set
         paused_from = excluded.paused_from, paused_to = null, due_at = excluded.due_at`,
     ),
     change(
       db,
-      sql`update alerts set paused_to = ${now}, due_at = ${now} where webhook_id in (${newlyWorking})`,
+      sql`update alerts set paused_to = ${now}, due_at = ${now} where webhook_id in (${newlyWorking(env)})`,
     ),
     change(
       db,
       sql`
       insert into alerts (webhook_id, account_id, failed, failed_from, due_at)
       select w.id, w.account_id, f.failed, ${now}, ${now}
-      from (select webhook_id, sum(failed - noticed) as failed from (${newlyFailed}) group by webhook_id) f
+      from (select webhook_id, sum(failed - noticed) as failed from (${newlyFailed(env)}) group by webhook_id) f
       cross join webhooks w on w.id = f.webhook_id
       where true
       on conflict (webhook_id) do update set
@@ -44,14 +45,15 @@ export const takeChanges = (db: Database, now: number) =>
   ] as const;
 
 /** The webhooks to look at, those that have waited longest first. */
-export const selectDue = (db: Database, now: number) =>
+export const selectDue = (env: Env, db: Database, now: number) =>
   statement<DueAlert>(
     db,
     sql`
     select webhook_id as webhookId, account_id as accountId, paused_from as pausedFrom, paused_to as pausedTo, failed,
       failed_from as failedFrom, told_paused_at as toldPausedAt, told_failed_at as toldFailedAt,
       told_working_at as toldWorkingAt, due_at as dueAt
-    from alerts indexed by alerts_due where due_at <= ${now} order by due_at limit ${maxLookedAt}`,
+    from alerts indexed by alerts_due where due_at <= ${now}
+      ${andNotMoving(env, sql`alerts.account_id`)} order by due_at limit ${maxLookedAt}`,
   );
 
 /**

@@ -3,7 +3,7 @@ import { config } from '../../platform/config.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
-import { andNotAway } from '../../platform/db/moving.ts';
+import { andNotMoving } from '../../platform/db/moving.ts';
 import { deleteNotifications } from '../notifications/remove.ts';
 import { dueDeliveries } from './claim.ts';
 import { countFailed } from './counts.ts';
@@ -45,13 +45,13 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
         select id as webhookId, head->>1 as dueAt, head->>2 as accountId
         from heads left join webhook_health h on h.webhook_id = id
         where head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
-          ${andNotAway(env, sql`head->>2`)}
+          ${andNotMoving(env, sql`head->>2`)}
         limit ${maxWebhooks}`,
       ),
       statement<{ id: string }>(
         db,
         sql`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
-          ${andNotAway(env, sql`account_id`)} limit ${maxFanOuts}`,
+          ${andNotMoving(env, sql`account_id`)} limit ${maxFanOuts}`,
       ),
     ],
     { repeatable: true },

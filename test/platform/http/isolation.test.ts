@@ -108,9 +108,6 @@ const leaveMove = () =>
     env.DB.prepare(
       `insert into moves (account_id, role, home, state, started_at) values (?1, 'leaving', 'their-secret-home', 'their-secret-state', 0)`,
     ).bind(them.accountId),
-    env.DB.prepare(
-      `insert into moved_rows (account_id, table_name, key) values (?1, 'their-secret-table', '["their-secret-key"]')`,
-    ).bind(them.accountId),
   ]);
 
 /** From here on, time alone changes nothing: no delivery is due, and all that runs after a reply has run. */

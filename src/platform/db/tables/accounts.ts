@@ -12,7 +12,7 @@ export const accounts = sqliteTable('accounts', {
   createdAt: integer('created_at').notNull(),
   /** Where the account lives now, if it has moved to another home. */
   home: text(),
-  /** Whether nothing of it may be changed, because it is about to move. */
+  /** Whether nothing of it may be changed, because it is being moved. */
   frozen: integer({ mode: 'boolean' }).notNull().default(false),
 });
 

@@ -83,27 +83,13 @@ export const moves = sqliteTable('moves', {
   role: text({ enum: ['leaving', 'arriving'] }).notNull(),
   home: text().notNull(),
   state: text().notNull(),
-  gate: text().notNull().default(''),
   turn: integer().notNull().default(0),
   claimedUntil: integer('claimed_until').notNull().default(0),
   cursor: text().notNull().default('{}'),
   total: integer().notNull().default(0),
   copied: integer().notNull().default(0),
-  refusedMs: integer('refused_ms').notNull().default(0),
-  frozenAt: integer('frozen_at'),
   problem: text(),
   wasHere: integer('was_here').notNull().default(0),
   startedAt: integer('started_at').notNull(),
+  writableAt: integer('writable_at'),
 });
-
-/** Rows of accounts that leave which have changed since they were copied; triggers write it. */
-export const movedRows = sqliteTable(
-  'moved_rows',
-  {
-    id: integer().primaryKey({ autoIncrement: true }),
-    accountId: text('account_id').notNull(),
-    tableName: text('table_name').notNull(),
-    key: text().notNull(),
-  },
-  (t) => [index('moved_rows_by_account').on(t.accountId, t.id)],
-);

@@ -9,7 +9,8 @@ export const moves = forOperators('Moving', [
     path: '/operator/accounts/{id}/move',
     id: 'showMove',
     summary: "Show how an account's move stands",
-    description: 'Null if the account is not being moved.',
+    description:
+      'Null if the account is not being moved. Then `estimate` says for how many seconds a move would refuse its writes at most.',
     parameters: [accountId],
     reply: replyOf('MoveProgress', 'Move'),
   },
@@ -19,7 +20,7 @@ export const moves = forOperators('Moving', [
     id: 'moveAccount',
     summary: 'Move an account to another home, or go on with that for some seconds',
     description:
-      'The service goes on by itself each minute; calling this again and again is faster. Writes get 503 with `Retry-After` for a moment before the switch; reads go on.',
+      'The service goes on by itself each minute; calling this again and again is faster. Writes get 503 with `Retry-After` until the account lives in its new home; reads go on.',
     parameters: [accountId],
     body: 'NewMove',
     reply: replyOf('MoveProgress', 'Move'),

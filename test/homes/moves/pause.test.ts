@@ -97,7 +97,7 @@ it('claims no delivery, no pull and no fan-out, and goes on with all once the mo
     `insert into fan_outs values ('f', ?1, ?2, 2, '[{"eventId":"e","level":0,"priority":3}]', '', ?3)`,
     us.accountId,
     us.connection.id,
-    Date.now(),
+    Date.now() + 1000,
   );
   await beginMove(env, us.accountId, 'eu');
   await handle(env, { fanOut: 'f' });
@@ -105,11 +105,6 @@ it('claims no delivery, no pull and no fan-out, and goes on with all once the mo
   expect(await rowsIn('main', 'select 1 from deliveries where account_id = ?1', us.accountId)).toEqual([]);
   expect(await dueConnections(env)).not.toContain(us.connection.id);
   await cancelMove(env, us.accountId);
-  console.warn(
-    JSON.stringify(await rowsIn('main', 'select * from fan_outs')),
-    JSON.stringify(await rowsIn('main', 'select * from moves')),
-    JSON.stringify(await rowsIn('main', 'select * from webhook_connections')),
-  );
   expect(await dueConnections(env)).toContain(us.connection.id);
   await rowsIn('main', 'delete from pulls');
   await handle(env, { fanOut: 'f' });

@@ -92,7 +92,7 @@ export const openEntries = (db: Database, kinds: string[], most: number, also: S
     sql`select kind, account_id as accountId, connection_id as connectionId, day
       from archived_days indexed by archived_days_open
       where state <> 'done' and kind in (select value from json_each(${JSON.stringify(kinds)}))
-        and not exists (select 1 from deletions d where d.id in (connection_id, account_id))
+        and not exists (select 1 from deletions d where d.id in (archived_days.connection_id, archived_days.account_id))
         ${also}
       limit ${most}`,
   );

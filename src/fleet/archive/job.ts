@@ -75,7 +75,12 @@ type Due = { kind: ArchiveKind; day: DayOf };
 /** Days that were begun, and the oldest day of each of some connections. */
 async function daysToMove(env: Env, db: Database, kinds: ArchiveKind[], before: number): Promise<Due[]> {
   const names = kinds.map(({ name }) => name);
-  const begun = await openEntries(db, names, connectionsAtATime, andNotMoving(env, sql`account_id`));
+  const begun = await openEntries(
+    db,
+    names,
+    connectionsAtATime,
+    andNotMoving(env, sql`archived_days.account_id`),
+  );
   const due = begun.flatMap((day) => {
     const kind = kinds.find(({ name }) => name === day.kind);
     return kind ? [{ kind, day }] : [];

@@ -6,7 +6,10 @@ import { hasHomes } from '../homes/homes.ts';
  * With a single home there are none, and statements are as they were.
  */
 
-/** That this account is not on its way: neither read only, nor a copy, nor what it has left behind. */
+/**
+ * That this account is not on its way: neither read only, nor a copy, nor what it has left behind. `accountId` names its
+ * table, for `moves` has a column of that name as well.
+ */
 export const andNotMoving = (env: Env, accountId: SQL): SQL =>
   hasHomes(env)
     ? sql`and not exists (select 1 from moves m where m.account_id = ${accountId}

@@ -106,7 +106,7 @@ export async function continueFanOut(env: Env, id: string, inTime: () => boolean
   const [row] = await db.all<Row>(sql`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
       json_array_length(notifications) as notifications, expanded_to as expandedTo
-    from fan_outs where id = ${id} ${andNotMoving(env, sql`account_id`)}`);
+    from fan_outs where id = ${id} ${andNotMoving(env, sql`fan_outs.account_id`)}`);
   for (let mark = row?.expandedTo; row && mark !== undefined && mark < END; ) {
     if (!inTime()) return false;
     const from = mark;
@@ -134,7 +134,7 @@ async function expandNext(
   const count = webhooksIn(maxInNext, notifications);
   const next = sql`(
     select webhook_id from webhook_connections where ${subscribers} and webhook_id > ${mark}
-      and exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`account_id`)})
+      and exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`fan_outs.account_id`)})
     order by webhook_id limit ${count})`;
   const keys = sql`select n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const [idle, , , [moved]] = await transaction(db, [
@@ -145,7 +145,7 @@ async function expandNext(
       db,
       sql`
       update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
-      where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`account_id`)} returning expanded_to as mark`,
+      where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`fan_outs.account_id`)} returning expanded_to as mark`,
     ),
     statement(db, sql`delete from fan_outs where id = ${id} and expanded_to = ${END}`),
   ]);

@@ -51,7 +51,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
       statement<{ id: string }>(
         db,
         sql`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
-          ${andNotMoving(env, sql`account_id`)} limit ${maxFanOuts}`,
+          ${andNotMoving(env, sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
       ),
     ],
     { repeatable: true },

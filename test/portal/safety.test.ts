@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { app } from '../../src/app.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
+import { portalRoutes } from '../support/routes.ts';
 import {
   as,
   operator,
@@ -15,15 +15,8 @@ import {
   world,
 } from '../support/world.ts';
 
-const routes = [
-  ...new Set(
-    app.routes
-      .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/portal'))
-      .map(({ method, path }) => `${method} ${path}`),
-  ),
-];
-const anonymous = routes.filter((route) => route.includes('/sign-in'));
-const personal = routes.filter((route) => !anonymous.includes(route));
+const anonymous = portalRoutes.filter((route) => route.includes('/sign-in'));
+const personal = portalRoutes.filter((route) => !anonymous.includes(route));
 
 let us: World;
 let them: World;
@@ -92,7 +85,7 @@ describe('the portal', () => {
     },
   );
 
-  it.each(routes.filter((route) => route.startsWith('GET')))(
+  it.each(portalRoutes.filter((route) => route.startsWith('GET')))(
     '%s is sent with strict headers, and must not be cached',
     async (route) => {
       const { method, path } = aimedAtThem(route);

@@ -46,7 +46,7 @@ export async function fullAccount(name = 'main'): Promise<World> {
   const later = Date.now() + 1e9;
   await put(`insert into sessions values (?1, ?2, ?3)`, `session-${us.accountId}`, person?.id, later);
   await put(`insert into sign_in_links values (?1, ?2, ?3)`, `link-${us.accountId}`, person?.id, later);
-  await put(`insert into invitations values (?1, 'i', 'x@example.com', 1, 1)`, us.accountId);
+  await put(`insert into invitations values (?1, 'i-' || ?1, 'x@example.com', 1, 1)`, us.accountId);
   await put(
     `insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 0, 0, 0) on conflict do nothing`,
     webhook.id,
@@ -93,7 +93,7 @@ export async function fullAccount(name = 'main'): Promise<World> {
   // Deliveries of webhooks that are gone are the account's as well, and so is one that failed.
   await put(
     `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
-     values (?1, 'd', ?2, 'e', 0, 'failed', 1)`,
+     values (?1, 'd-' || ?2, ?2, 'e', 0, 'failed', 1)`,
     `gone-${us.accountId}`,
     us.accountId,
   );

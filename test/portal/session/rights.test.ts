@@ -3,7 +3,6 @@ import { Hono } from 'hono';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { listPortalUsers, setRole } from '../../../src/accounts/people.ts';
 import { hashToken } from '../../../src/accounts/tokens/format.ts';
-import { app } from '../../../src/app.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import type { App } from '../../../src/platform/http/context.ts';
 import { may, type Role, roles } from '../../../src/platform/roles.ts';
@@ -13,6 +12,7 @@ import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { ask, origin, signIn } from '../../support/portal.ts';
 import { connect } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
+import { portalRoutes } from '../../support/routes.ts';
 import { rows } from '../../support/rows.ts';
 import {
   as,
@@ -26,13 +26,9 @@ import {
 } from '../../support/world.ts';
 
 /** What people who are signed in can reach, by its pattern within the portal. */
-const routes = [
-  ...new Set(
-    app.routes
-      .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/portal'))
-      .map(({ method, path }) => `${method} ${path.slice('/portal'.length) || '/'}`),
-  ),
-].filter((route) => !route.includes(' /sign-in') && route !== 'GET /tick'); // these check for themselves
+const routes = portalRoutes
+  .map((route) => route.replace(/\/portal(?=(\/?))/, (_, slash) => (slash ? '' : '/')))
+  .filter((route) => !route.includes(' /sign-in') && route !== 'GET /tick'); // these check for themselves
 
 let us: World;
 let webhook: string;

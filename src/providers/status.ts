@@ -77,28 +77,23 @@ const row = sql`
  */
 export async function pullStatus(env: Env, caller: Caller, id: string): Promise<PullStatus | undefined> {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
-  const [[found], refusals, words] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      statement<Row>(db, sql`${row} where p.connection_id = ${own}`),
-      statement<PullStatus['refusals'][number]>(
-        db,
-        sql`
+  const [[found], refusals, words] = await asCaller(env, caller, (db) => [
+    statement<Row>(db, sql`${row} where p.connection_id = ${own}`),
+    statement<PullStatus['refusals'][number]>(
+      db,
+      sql`
         select kind, source_id as sourceId, reason, at from pull_refusals indexed by pull_refusals_by_time
         where connection_id = ${own} order by at desc limit ${refusalsKept}`,
-      ),
-      statement<{ word: string; count: number }>(
-        db,
-        sql`
+    ),
+    statement<{ word: string; count: number }>(
+      db,
+      sql`
         select word.value as word, count(*) as count from (
           select incident_types from safety_events where connection_id = ${own}
           order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word
         group by word.value order by count(*) desc`,
-      ),
-    ],
-    { repeatable: true },
-  );
+    ),
+  ]);
   const summary = found && summaryOf(found);
   if (!summary) return undefined;
   const map = found.incidentTypeMap;
@@ -108,14 +103,9 @@ export async function pullStatus(env: Env, caller: Caller, id: string): Promise<
 
 /** The same without refused records and words, which takes reading two rows. */
 export async function pullSummary(env: Env, caller: Caller, id: string): Promise<PullSummary | undefined> {
-  const [[found]] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      statement<Row>(db, sql`${row} where p.connection_id = ${id} and p.account_id = ${caller.accountId}`),
-    ],
-    { repeatable: true },
-  );
+  const [[found]] = await asCaller(env, caller, (db) => [
+    statement<Row>(db, sql`${row} where p.connection_id = ${id} and p.account_id = ${caller.accountId}`),
+  ]);
   return found && summaryOf(found);
 }
 
@@ -125,21 +115,16 @@ export async function pullSummaries(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Map<string, PullSummary>> {
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      statement<Row>(
-        db,
-        sql`
+  const [rows] = await asCaller(env, caller, (db) => [
+    statement<Row>(
+      db,
+      sql`
         ${row} where p.connection_id in (
           select id from connections
           where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
           order by created_at, id limit ${slice.limit})`,
-      ),
-    ],
-    { repeatable: true },
-  );
+    ),
+  ]);
   return new Map(
     rows.flatMap((found) => {
       const summary = summaryOf(found);

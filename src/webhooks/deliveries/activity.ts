@@ -43,24 +43,18 @@ export async function webhookActivity(
 ): Promise<WebhookActivity> {
   const now = Date.now();
   const own = ownWebhook(caller, webhookId);
-  const [rows, hours, [receiver], [counts], connections] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        search ? selectFound(db, caller, own, search) : selectPart(db, own, query),
-        selectHours(db, own, now),
-        selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
-        selectCounts(db, own),
-        statement<{ name: string }>(
-          db,
-          sql`select coalesce(c.name, c.tsp) as name from webhook_connections wc
+  const [rows, hours, [receiver], [counts], connections] = await asCaller(env, caller, (db) => [
+    search ? selectFound(db, caller, own, search) : selectPart(db, own, query),
+    selectHours(db, own, now),
+    selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
+    selectCounts(db, own),
+    statement<{ name: string }>(
+      db,
+      sql`select coalesce(c.name, c.tsp) as name from webhook_connections wc
             cross join connections c on c.id = wc.connection_id
             where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
-        ),
-      ] as const,
-    { repeatable: true },
-  );
+    ),
+  ]);
   return {
     hours: inHours(hours, countedHours, now),
     receiver: receiver && asReceiver(receiver),
@@ -118,22 +112,17 @@ export async function listActivity(
   const after = following(webhooks, slice);
   const which = sql`select id, created_at from webhooks where account_id = ${caller.accountId}
     ${after ? sql`and ${after}` : sql.empty()} order by created_at, id limit ${slice.limit + 1}`;
-  const [found, receivers, hours] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      statement<SummaryRow>(
-        db,
-        sql`
+  const [found, receivers, hours] = await asCaller(env, caller, (db) => [
+    statement<SummaryRow>(
+      db,
+      sql`
         select w.id, w.created_at as createdAt, w.name, w.url, ${waitingOf(maxCountedInList)} as waiting,
           (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections
         from (${which}) s cross join webhooks w on w.id = s.id order by w.created_at, w.id`,
-      ),
-      selectReceivers(db, sql`w.id in (select id from (${which}))`, now),
-      selectLastDay(db, which, now),
-    ],
-    { repeatable: true },
-  );
+    ),
+    selectReceivers(db, sql`w.id in (select id from (${which}))`, now),
+    selectLastDay(db, which, now),
+  ]);
   const byId = new Map(receivers.map((row) => [row.id, asReceiver(row)]));
   const summaries = found.flatMap((row) => {
     const receiver = byId.get(row.id);

@@ -40,28 +40,23 @@ export async function deliveriesOf(
   eventId: string,
 ): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean }> {
   const { deliveries, columns, filter } = ofEvent(caller.accountId, eventId);
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      statement<Row>(
-        db,
-        scan({
-          columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
+  const [rows] = await asCaller(env, caller, (db) => [
+    statement<Row>(
+      db,
+      scan({
+        columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
             d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt, ${lastAttempt} as last,
             (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${Date.now()})
               as pausedUntil`,
-          source: sql`webhooks w indexed by webhooks_by_id cross join ${deliveries}
+        source: sql`webhooks w indexed by webhooks_by_id cross join ${deliveries}
             where w.account_id = ${caller.accountId}`,
-          order: sql`order by w.id, ${columns}`,
-          passes: filter,
-          limit: maxOfEvent,
-          most: maxLookedAt,
-        }),
-      ),
-    ],
-    { repeatable: true },
-  );
+        order: sql`order by w.id, ${columns}`,
+        passes: filter,
+        limit: maxOfEvent,
+        most: maxLookedAt,
+      }),
+    ),
+  ]);
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
   return {
     deliveries: page.map(asOfEvent).sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),

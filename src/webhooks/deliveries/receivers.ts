@@ -27,20 +27,15 @@ export async function listReceivers(
   caller: Caller,
   webhookId?: string,
 ): Promise<(Receiver & { url: string })[]> {
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      statement<Receiver & { url: string }>(
-        db,
-        sql`
+  const [rows] = await asCaller(env, caller, (db) => [
+    statement<Receiver & { url: string }>(
+      db,
+      sql`
         select w.id, w.url, ${stateAt(Date.now())}
         where w.account_id = ${caller.accountId} ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}
         order by w.created_at, w.id`,
-      ),
-    ],
-    { repeatable: true },
-  );
+    ),
+  ]);
   return rows;
 }
 

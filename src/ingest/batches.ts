@@ -8,13 +8,13 @@ import { notifierOf } from './notify.ts';
 /** An accident is made up of its records, which refer to nothing. */
 const accidentKeeper: Keeper = { parents: [], write: writeAccidents };
 
-/** How records of each kind are kept, and how customers are told of them: worked out once. */
+/** How records of each kind are kept, and how customers are notified of them: worked out once. */
 const kinds = recordKinds.map((resource) => ({
   kind: resource.kind,
   toRow: resource.toRow,
   keeper: resource.kind === 'accident' ? accidentKeeper : keeperOf(resource),
   notifier: notifierOf(resource.kind),
-  // By when a record happened it is told whether the archive may have it already.
+  // When a record happened says whether the archive may have it already.
   order: 'table' in resource ? resource.list.archive?.order : undefined,
 }));
 
@@ -28,7 +28,7 @@ export type Entry = Accepted & { row: { id: string; createdAt: number; [key: str
 export type Batch = ReturnType<typeof batchesOfKind>[number];
 
 /**
- * The accepted records of a call, kind by kind, in the order they are written. Nobody is told of those from before
+ * The accepted records of a call, kind by kind, in the order they are written. Nobody is notified of those from before
  * `newsSince` (milliseconds since 1970): they may be archived, so that D1 does not know whether they are new.
  */
 export const batchesOf = (source: Source, accepted: Accepted[], newsSince: number): Batch[] =>

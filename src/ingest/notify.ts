@@ -11,13 +11,13 @@ import {
 import { ACCIDENT, EVENT, EVENT_LEVEL } from '../webhooks/notifications/types.ts';
 import type { IngestRecord, RecordOf, RowOf } from './schema.ts';
 
-/** The kinds of records that customers are told of. */
+/** The kinds of records that customers are notified of. */
 const notifiers: { [K in 'safetyEvent' | 'accident']: Notifier<RecordOf<K>, RowOf<K>> } = {
   safetyEvent: { notification: eventNotification, insert: insertEventNotifications },
   accident: { notification: accidentNotification, insert: insertAccidentNotifications },
 };
 
-/** How a record is told, and the statement that writes what was told. */
+/** What a record notifies of, and the statement that writes it. */
 type Notifier<R, Row> = {
   notification(source: Source, record: R, row: Row): NewNotification;
   insert: (
@@ -27,7 +27,7 @@ type Notifier<R, Row> = {
   ) => ReturnType<typeof insertEventNotifications>;
 };
 
-/** How customers are told of records of this kind, if they are. */
+/** How customers are notified of records of this kind, if they are. */
 export const notifierOf = (kind: Kind): Notifier<IngestRecord, object> | undefined =>
   (notifiers as { [kind: string]: Notifier<IngestRecord, object> })[kind]; // to be given this kind's records
 
@@ -57,7 +57,7 @@ function eventNotification(
 }
 
 /**
- * The notification of one level of an accident. A false alarm is told of as level 2 that is not accurate:
+ * The notification of one level of an accident. A false alarm is notified as level 2 that is not accurate:
  * verification has ended, and it was none.
  */
 function accidentNotification(

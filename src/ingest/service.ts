@@ -19,8 +19,8 @@ const recordsPerPart = 100;
 /**
  * Takes in up to 500 records of one connection, with the notifications and deliveries that follow from them, as one
  * transaction; while other accounts are active, in several, each of which may be repeated. Records are
- * refused one by one. With `notify: false` nobody is told, now or later. Returns what became of the records; `start`
- * is told of new deliveries after each transaction, for a later one may fail.
+ * refused one by one. With `notify: false` nobody is notified, now or later. Returns what became of the records; `start`
+ * gets new deliveries after each transaction, for a later one may fail.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */

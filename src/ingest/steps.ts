@@ -13,12 +13,12 @@ import type { Rejection } from './schema.ts';
 /** One statement of a call's transaction, and what is done with its result. */
 export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => void };
 
-/** What a call has come to: how many records changed something, which were refused, and what the queue has to be told. */
+/** What a call has come to: how many records changed something, which were refused, and what the queue has to carry. */
 export type Tally = { changed: number; rejected: Rejection[]; messages: DeliveryMessage[] };
 
 /**
- * The statements that take in the records of a call. Customers are told of records before these are written: what is
- * there already has been told of.
+ * The statements that take in the records of a call. Customers are notified before records are written: of what is
+ * there already they have been.
  */
 export function stepsFor(
   db: Database,
@@ -27,19 +27,19 @@ export function stepsFor(
   notify: boolean,
   tally: Tally,
 ): Step[] {
-  const told = notify ? batches.filter(({ notifier }) => notifier) : [];
+  const notified = notify ? batches.filter(({ notifier }) => notifier) : [];
   return [
     ...batches.flatMap((batch) => [
-      ...(told.includes(batch) ? tell(db, source, batch, tally) : []),
+      ...(notified.includes(batch) ? notifySteps(db, source, batch, tally) : []),
       ...keep(db, batch, tally),
     ]),
-    ...told.flatMap((batch) => orderSteps(db, source, batch)),
+    ...notified.flatMap((batch) => orderSteps(db, source, batch)),
     ...noteChanges(db, source, batches).map((note) => step(note, () => {})),
   ];
 }
 
 /** The notifications of a batch, and their deliveries. */
-const tell = (db: Database, source: Source, batch: Batch, tally: Tally): Step[] => [
+const notifySteps = (db: Database, source: Source, batch: Batch, tally: Tally): Step[] => [
   ...fanOutSteps(db, source, batch, tally),
   ...(batch.notifier ? [step(batch.notifier.insert(db, source, batch.notifications), () => {})] : []),
 ];

@@ -3,7 +3,7 @@ import { change, type Database, openDatabase, statement, transaction } from '../
 import { firstIdAt, newId, uuidV7Sql } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
-import { isUntold, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
+import { isNew, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { holdLevels } from './accident-order.ts';
 import { dueDeliveries } from './claim.ts';
@@ -24,9 +24,9 @@ const webhooksIn = (deliveries: number, notifications: number): number =>
   Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
 
 /**
- * The statements that give each webhook that subscribes to them a pending delivery of each untold notification, as far as one transaction goes; a fan-out remembers the rest, for `continueFanOut`. They run in this
- * order, before the notifications and records are written. The notifications are all of one type; the transaction has
- * `inAll` of it.
+ * The statements that give each webhook that subscribes to them a pending delivery of each new notification, as far as
+ * one transaction goes; a fan-out remembers the rest, for `continueFanOut`. They run in this order, before the
+ * notifications and records are written. The notifications are all of one type; the transaction has `inAll` of it.
  */
 export function fanOut(
   db: Database,
@@ -39,22 +39,22 @@ export function fanOut(
     ...key,
     priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
   }));
-  const untold = sql`select n.value from json_each(${JSON.stringify(keys)}) n where ${isUntold}`;
+  const unseen = sql`select n.value from json_each(${JSON.stringify(keys)}) n where ${isNew}`;
   const subscribers = subscribersOf(source.connectionId, type);
   const first = firstWebhooks(source, type, inAll);
   return {
-    idle: selectIdle(db, source.now, type, first, sql`exists (${untold})`),
-    deliveries: change(db, insertDeliveries(source, source.now, untold, first)),
+    idle: selectIdle(db, source.now, type, first, sql`exists (${unseen})`),
+    deliveries: change(db, insertDeliveries(source, source.now, unseen, first)),
     rest: statement<{ id: string }>(
       db,
       sql`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${newId()}, ${source.accountId}, ${source.connectionId}, ${type},
-        (select json_group_array(json(value)) from (${untold})), (select max(webhook_id) from ${first}),
+        (select json_group_array(json(value)) from (${unseen})), (select max(webhook_id) from ${first}),
         ${source.now}
       where exists (select 1 from webhook_connections where ${subscribers}
           limit 1 offset ${webhooksIn(maxInFirst, inAll)})
-        -- The first of them has just been given a delivery of each that is untold.
+        -- The first of them has just been given a delivery of each that is new.
         and exists (select 1 from deliveries where id >= ${firstIdAt(source.now)}
           and webhook_id = (select webhook_id from webhook_connections where ${subscribers} limit 1))
       returning id`,
@@ -129,7 +129,7 @@ async function expandNext(
   const { accountId, connectionId, type, notifications, createdAt } = row;
   const now = Date.now();
   const source = { accountId, connectionId, now, requestId: '' };
-  // Webhooks that were created later are not told of what came before.
+  // Webhooks that were created later are not notified of what came before.
   const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
   const count = webhooksIn(maxInNext, notifications);
   const next = sql`(

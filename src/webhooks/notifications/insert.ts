@@ -9,9 +9,9 @@ import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 export type NotificationSource = { accountId: string; connectionId: string; requestId: string; now: number };
 
 /**
- * One notification to be told, if it has not been: its key, and its payload. An event's payload lacks what its
+ * One notification, unless its customers have had it: its key, and its payload. An event's payload lacks what its
  * vehicle adds, which the database fills in from the row of `vehicleId` as it writes. `accident` is what the record
- * says, which decides whether this is told.
+ * says, which decides whether they have.
  */
 export type NewNotification = {
   eventId: string;
@@ -23,11 +23,11 @@ export type NewNotification = {
 };
 
 /**
- * Whether `n`, a notification as JSON, is to be told: an event that is not there yet, of a known vehicle, or what a
- * record adds to the levels of its accident that were told. Everything that asks this runs before the events and
- * accidents are written, so that repeating the batch tells nobody twice.
+ * Whether `n`, a notification as JSON, is new: an event that is not there yet, of a known vehicle, or what a
+ * record adds to the levels of its accident that were notified. Everything that asks this runs before the events and
+ * accidents are written, so that repeating the batch notifies nobody twice.
  */
-export const isUntold = sql`
+export const isNew = sql`
   case when n.value->>'level' = 0
     then not exists (select 1 from safety_events where id = n.value->>'eventId')
       and exists (select 1 from vehicles where id = n.value->>'vehicleId')
@@ -38,7 +38,7 @@ export const isUntold = sql`
         where event_id = n.value->>'eventId' and level = n.value->>'level')
   end`;
 
-/** Writes the notifications of untold events, with what their vehicles add, if some webhook gets them. */
+/** Writes the notifications of new events, with what their vehicles add, if some webhook gets them. */
 export const insertEventNotifications = (
   db: Database,
   source: NotificationSource,
@@ -58,12 +58,12 @@ export const insertEventNotifications = (
     on conflict do nothing`,
   );
 
-/** Writes the notifications of untold levels of accidents, if some webhook gets them. */
+/** Writes the notifications of new levels of accidents, if some webhook gets them. */
 export const insertAccidentNotifications = (
   db: Database,
   source: NotificationSource,
   notifications: NewNotification[],
-) => change(db, insertAll(source, ifDelivered(source, ACCIDENT, notifications), isUntold));
+) => change(db, insertAll(source, ifDelivered(source, ACCIDENT, notifications), isNew));
 
 /** Writes notifications that exist nowhere else, such as those of a test. */
 export const insertNotifications = (

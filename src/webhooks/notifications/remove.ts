@@ -45,7 +45,7 @@ async function nextChunk(db: Database, cursor: string): Promise<{ range: SQL; ne
     : { range: sql`event_id > ${cursor}`, next: undefined };
 }
 
-/** Deletes notifications by their keys. What has been told is known by the event, or the accident. */
+/** Deletes notifications by their keys. What has been notified is known by the event, or the accident. */
 export const deleteNotifications = (db: Database, keys: { eventId: string; level: number }[]) =>
   db.run(sql`
     delete from notifications

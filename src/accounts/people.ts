@@ -1,5 +1,4 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
-import * as v from 'valibot';
 import { type Database, refuseUnless, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
@@ -12,15 +11,6 @@ import { ownerElsewhere } from './owner.ts';
 
 /** A person of an account, who signs in to the portal; pending until `confirmedAt` says when they first did. */
 export type PortalUser = typeof portalUsers.$inferSelect;
-
-/** An email address, in the form in which it is stored. */
-export const Email = v.pipe(
-  v.string(),
-  v.trim(),
-  v.toLowerCase(),
-  v.maxLength(320, 'can be at most 320 characters'),
-  v.email('must be an email address'),
-);
 
 /**
  * Adds a person to the caller's account, pending until they have used a link; whoever is there already stays as they

@@ -3,13 +3,13 @@ import { accountCommands } from './operate/accounts.ts';
 import { auditCommand } from './operate/audit.ts';
 import { ApiError } from './operate/client.ts';
 import { connectionCommands } from './operate/connections.ts';
-import { deletionsCommand, driverCommands } from './operate/delete.ts';
+import { deletionCommands, driverCommands } from './operate/delete.ts';
 import { deliveryCommands } from './operate/deliveries.ts';
 import { exportCommand } from './operate/export.ts';
 import { generateCommand } from './operate/generate.ts';
 import { homeCommands } from './operate/homes.ts';
 import { importCommand } from './operate/import.ts';
-import { printable } from './operate/printable.ts';
+import { printable } from './operate/print.ts';
 import { statusCommand } from './operate/status.ts';
 import { tokenCommands } from './operate/tokens.ts';
 import { signInLinkCommand, userCommands } from './operate/users.ts';
@@ -33,7 +33,7 @@ const program = new Command('fleet')
   .addCommand(webhookCommands())
   .addCommand(deliveryCommands())
   .addCommand(driverCommands())
-  .addCommand(deletionsCommand())
+  .addCommand(deletionCommands())
   .addCommand(auditCommand())
   .addCommand(statusCommand())
   .addCommand(importCommand())

@@ -8,7 +8,7 @@ import { type Demo, type DemoHome, forgetRuns, readDemo, writeDemo } from './loc
 import { type Received, startReceiver } from './local/receiver.ts';
 import { startStack } from './local/stack.ts';
 import { type Operator, operatorOf } from './operate/client.ts';
-import { printable } from './operate/printable.ts';
+import { printable } from './operate/print.ts';
 import { furtherHomes } from './project/homes.ts';
 import { localDirectory } from './project/paths.ts';
 

@@ -4,56 +4,9 @@ import { createdAtOf } from '../platform/db/ids.ts';
 import { pausedAfterMs } from '../webhooks/alerts/policy.ts';
 import { firstDueOf } from '../webhooks/deliveries/activity.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
+import { maxFailedCounted, maxPendingCounted } from './api/counted.ts';
+import type { DeliveryStatus } from './api/service.ts';
 
-/** A webhook whose receiver has been failing. Times are milliseconds since 1970. */
-type Failing = {
-  webhookId: string;
-  accountId: string;
-  account: string;
-  /** Deliveries that failed for good within a day, counted up to `maxFailedCounted`. */
-  failed: number;
-  /** Attempts that have failed in a row. */
-  failures: number;
-  openUntil: number | null;
-  /** Attempts that failed within a day, those that are repeated among them. */
-  failedAttempts: number;
-  /** Deliveries that have failed and will be attempted again, counted up to `maxFailedCounted`. */
-  retrying: number;
-  /** What went wrong at the last attempt that failed; null if that is not known. */
-  lastFailure: { result: string; status?: number } | null;
-  /** When the next delivery that waits is attempted; null if none waits. */
-  nextAttemptAt: number | null;
-};
-
-/** A webhook whose receiver has been paused for as long as people are told of. */
-type Paused = { webhookId: string; accountId: string; account: string; pausedSince: number };
-
-/** A connection that is not healthy. */
-type Ailing = {
-  connectionId: string;
-  accountId: string;
-  account: string;
-  name: string;
-  healthStatus: number;
-  lastPulledAt: number | null;
-};
-
-/** How deliveries and connections of a home are doing. A count of `maxPendingCounted` means that many or more. */
-export type DeliveryStatus = {
-  pending: number;
-  /** Of the pending ones: those that are due, and those whose next attempt is later. */
-  due: number;
-  later: number;
-  oldestPendingAt: number | null;
-  failing: Failing[];
-  /** Those that were paused last come first. */
-  paused: Paused[];
-  /** Connections that are not healthy, some of them. */
-  connections: Ailing[];
-};
-
-export const maxPendingCounted = 10_000;
-export const maxFailedCounted = 100;
 /** How many webhooks that fail, that are paused, and connections that are not healthy are listed. */
 export const maxListed = 20;
 const dayMs = 86_400_000;
@@ -76,7 +29,7 @@ export async function deliveryStatus(env: Env, now = Date.now()): Promise<Delive
         from (select next_attempt_at, id from deliveries indexed by deliveries_due
           where status = 'pending' limit ${maxPendingCounted})`,
     ),
-    statement<Omit<Failing, 'lastFailure'> & { lastFailure: string | null }>(
+    statement<Omit<DeliveryStatus['failing'][number], 'lastFailure'> & { lastFailure: string | null }>(
       db,
       sql`
         with ailing as (
@@ -106,7 +59,7 @@ export async function deliveryStatus(env: Env, now = Date.now()): Promise<Delive
           max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
         from worst order by failed desc, failures desc, webhookId`,
     ),
-    statement<Paused>(
+    statement<DeliveryStatus['paused'][number]>(
       db,
       sql`
         select w.id as webhookId, a.id as accountId, a.name as account, h.paused_since as pausedSince
@@ -115,7 +68,7 @@ export async function deliveryStatus(env: Env, now = Date.now()): Promise<Delive
         where h.paused_since <= ${now - pausedAfterMs}
         order by h.paused_since desc limit ${maxListed}`,
     ),
-    statement<Ailing>(
+    statement<DeliveryStatus['connections'][number]>(
       db,
       sql`
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name,
@@ -131,9 +84,14 @@ export async function deliveryStatus(env: Env, now = Date.now()): Promise<Delive
     oldestPendingAt: oldest === null ? null : createdAtOf(oldest),
     failing: failing.map((row) => ({
       ...row,
-      lastFailure: row.lastFailure === null ? null : JSON.parse(row.lastFailure),
+      lastFailure: row.lastFailure === null ? null : failureIn(row.lastFailure),
     })),
     paused,
     connections,
   };
+}
+
+function failureIn(stored: string) {
+  const { result, status = null }: { result: string; status?: number | null } = JSON.parse(stored);
+  return { kind: result, status };
 }

@@ -117,3 +117,12 @@ export const Name = v.pipe(
   v.maxLength(maxName, `can be at most ${maxName} characters`),
   v.check(isPrintable, mustBePrintable),
 );
+
+/** An email address, in the form in which it is stored. */
+export const Email = v.pipe(
+  v.string(),
+  v.trim(),
+  v.toLowerCase(),
+  v.maxLength(320, 'can be at most 320 characters'),
+  v.email('must be an email address'),
+);

@@ -8,9 +8,6 @@ import { webhookToNote } from './service.ts';
 /** What an operator can allow a webhook's receiver; null for as much as the service does. */
 export type ReceiverLimits = { maxInFlight: number | null; maxPerSecond: number | null };
 
-/** The highest limit of calls a second. That of calls in flight is the widest window of `deliveries/policy.ts`. */
-export const maxCallsPerSecond = 1000;
-
 /**
  * Limits what the receiver of one of the account's webhooks gets. A limit that is left out stays as it is. Only
  * operators change limits: saving the webhook leaves them as they are.

@@ -13,7 +13,7 @@ const { page, browser, stack, us, webhookId, failingId, pulledId, refusedId, tes
   showcase;
 const deliveries = await fleetJson<{ id: string; status: string }[]>(
   stack,
-  ...['deliveries', 'list', '--webhook', failingId],
+  ...['delivery', 'list', '--webhook', failingId],
 );
 const failed = deliveries.find(({ status }) => status === 'failed');
 const waiting = deliveries.find(({ status }) => status === 'pending');

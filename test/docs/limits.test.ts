@@ -19,10 +19,10 @@ import { maxMatches } from '../../src/fleet/names.ts';
 import * as trends from '../../src/fleet/trends/recount.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
 import { fewRecords } from '../../src/ingest/service.ts';
+import { maxAccountsCounted, maxFailedCounted, maxPendingCounted } from '../../src/operator/api/counted.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/state.ts';
-import { maxAccountsCounted } from '../../src/operator/homes/overview.ts';
-import { maxFailedCounted, maxListed, maxPendingCounted } from '../../src/operator/status.ts';
+import { maxListed } from '../../src/operator/status.ts';
 import { config } from '../../src/platform/config.ts';
 import { maxPageBytes, maxScanned } from '../../src/platform/db/pages.ts';
 import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
@@ -60,9 +60,8 @@ import { maxOfEvent } from '../../src/webhooks/deliveries/of-event.ts';
 import * as policy from '../../src/webhooks/deliveries/policy.ts';
 import { maxKeptAttempts } from '../../src/webhooks/deliveries/record.ts';
 import { maxReplayedPerCall } from '../../src/webhooks/deliveries/replay.ts';
-import { maxReplayCounted, replayableMs } from '../../src/webhooks/deliveries/replayable.ts';
+import { replayableMs } from '../../src/webhooks/deliveries/replayable.ts';
 import * as webhookFields from '../../src/webhooks/fields.ts';
-import { maxCallsPerSecond } from '../../src/webhooks/limits.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 import * as webhooks from '../../src/webhooks/schema.ts';
 import { maxWebhooks } from '../../src/webhooks/service.ts';
@@ -152,7 +151,7 @@ const figures: Record<string, number[]> = {
   ],
   'time that a delivery waits for a paused receiver': [policy.giveUpAfterMs / day],
   'deliveries replayed at a time': [maxReplayedPerCall],
-  'deliveries that a replay counts first': [maxReplayCounted],
+  'deliveries that a replay counts first': [policy.maxReplayCounted],
   'age of a delivery that can be replayed': [replayableMs(env) / day],
   'time that deleting a webhook takes': [startWindowMs / second],
   'time that finished deliveries are kept': [config(env).retentionMs / day],
@@ -213,7 +212,7 @@ const figures: Record<string, number[]> = {
   'paused webhooks that the status names': [maxListed],
   'failed deliveries that the status counts of a webhook': [maxFailedCounted],
   'calls at a time that a receiver can be limited to': [1, policy.widestWindow],
-  'calls a second that a receiver can be limited to': [1, maxCallsPerSecond],
+  'calls a second that a receiver can be limited to': [1, policy.maxCallsPerSecond],
   'time that revoked and expired tokens are kept': [deadTokenDays],
   'time that entries of the audit log are kept': [auditDays],
   'entries of the audit log that an account keeps': [maxAuditEntries],

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runtimeMemory } from '../../src/cli/local/memory.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
+import type { Delivery } from '../../src/operator/api/webhooks.ts';
 import { api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 import {
   type Expected,
@@ -15,12 +16,6 @@ import {
   serveTls,
   spoiltBodies,
 } from '../support/node/misbehaving.ts';
-
-type Shown = {
-  status: string;
-  attempts: number;
-  log: { result: string; status?: number; answer?: string }[];
-};
 
 /** More than the runtime may grow by, in MB, whatever its receivers send. */
 const maxGrowth = 200;
@@ -145,11 +140,13 @@ const event = (sourceId: string) =>
   });
 
 const deliveries = (name: string) =>
-  operatorOf(stack.baseUrl, stack.operatorKey).get<Shown[]>(`/deliveries?webhookId=${hooks[name]}`);
+  operatorOf(stack.baseUrl, stack.operatorKey).get('/deliveries', {
+    query: { webhookId: hooks[name] ?? '' },
+  });
 
 /** The oldest delivery of a receiver, once it has been attempted. */
-async function attempted(name: string): Promise<Shown> {
-  let shown: Shown | undefined;
+async function attempted(name: string): Promise<Delivery> {
+  let shown: Delivery | undefined;
   await until(
     `a first attempt at the receiver that ${name}`,
     async () => {

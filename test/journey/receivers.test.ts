@@ -126,7 +126,7 @@ afterAll(async () => {
 });
 
 const shown = async (name: string): Promise<Shown | undefined> => {
-  const list = await fleetJson<Shown[]>(stack, 'deliveries', 'list', '--webhook', hooks[name] ?? '');
+  const list = await fleetJson<Shown[]>(stack, 'delivery', 'list', '--webhook', hooks[name] ?? '');
   return list[0];
 };
 const attemptedOnce = async (name: string): Promise<Shown> => {
@@ -190,13 +190,13 @@ it('the tool limits the calls of a receiver, and refuses limits that are not val
 
 it('the tool shows a delivery with its attempts, and replays what failed', async () => {
   const { id } = await attemptedOnce('answers 410');
-  const { out } = await fleet(stack, 'deliveries', 'show', id);
+  const { out } = await fleet(stack, 'delivery', 'show', id);
   expect(out).toMatch(/failed .*status 410/);
   expect(out).toMatch(/│ at .*│ result │ status │ durationMs │ answer/);
-  expect(await fleetJson(stack, 'deliveries', 'replay', id)).toEqual({ replayed: 1, more: false });
+  expect(await fleetJson(stack, 'delivery', 'replay', id)).toEqual({ replayed: 1, more: false });
   await until('the replay has failed too', async () => (await shown('answers 410'))?.log.length === 2);
   const webhook = hooks['answers 410'] ?? '';
-  const missed = ['deliveries', 'replay', '--webhook', webhook];
+  const missed = ['delivery', 'replay', '--webhook', webhook];
   const question =
     'fleet: 1 delivery can be replayed. Give --yes to replay them: there is no terminal to ask at\n';
   expect(await fleet(stack, ...missed)).toMatchObject({ code: 1, err: question });
@@ -205,7 +205,7 @@ it('the tool shows a delivery with its attempts, and replays what failed', async
   await until('it has failed again', async () => (await shown('answers 410'))?.log.length === 3);
   const health = await fleet(stack, 'webhook', 'list', '--account', us.accountId);
   expect(health.out).toContain(webhook);
-  expect(await fleet(stack, 'deliveries', 'replay')).toMatchObject({
+  expect(await fleet(stack, 'delivery', 'replay')).toMatchObject({
     code: 1,
     err: 'error: give either a Delivery-Id or --webhook\n',
   });

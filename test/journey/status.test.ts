@@ -70,7 +70,7 @@ it('a call that fails is found by its request id, and its webhook in the status'
     ],
   });
   const list = () =>
-    fleetJson<Delivery[]>(stack, 'deliveries', 'list', '--webhook', webhook.data.id, '--status', 'failed');
+    fleetJson<Delivery[]>(stack, 'delivery', 'list', '--webhook', webhook.data.id, '--status', 'failed');
   await until('both have failed', async () => (await list()).length === 2);
   receiver.stop();
 
@@ -89,7 +89,7 @@ it('a call that fails is found by its request id, and its webhook in the status'
       status: 410,
     });
   const [{ id } = { id: '' }] = await list();
-  expect((await fleet(stack, 'deliveries', 'show', id)).out).toContain(String(ingest?.requestId));
+  expect((await fleet(stack, 'delivery', 'show', id)).out).toContain(String(ingest?.requestId));
   expect(readFileSync(join(dirname(stack.certificates.caFile), 'wrangler.log'), 'utf8')).not.toContain(
     'secret-path',
   );

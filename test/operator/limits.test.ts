@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
+import { maxAccountsCounted } from '../../src/operator/api/counted.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/state.ts';
-import { listHomes, maxAccountsCounted } from '../../src/operator/homes/overview.ts';
+import { listHomes } from '../../src/operator/homes/overview.ts';
 import { status } from '../../src/operator/homes/status.ts';
 import { maxListed } from '../../src/operator/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';

@@ -3,7 +3,7 @@ import { type Database, openDatabase, statement } from '../../platform/db/databa
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
 import { invalid } from '../../platform/errors.ts';
-import type { Action, Subject } from './note.ts';
+import type { Action, Subject } from './kinds.ts';
 
 /** An entry of the audit log; `at` in milliseconds since 1970. Names are as they were then. */
 export type Entry = {

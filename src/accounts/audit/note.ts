@@ -1,32 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-
-/** What can be done to something. */
-export const actions = [
-  'created',
-  'changed',
-  'suspended',
-  'activated',
-  'revoked',
-  'invited',
-  'scheduled for deletion',
-  'deleted',
-  'erased',
-] as const;
-export type Action = (typeof actions)[number];
-
-/** What it can be done to. */
-export const subjects = [
-  'account',
-  'connection',
-  'API token',
-  'ingest key',
-  'webhook',
-  'person',
-  'driver',
-] as const;
-export type Subject = (typeof subjects)[number];
+import type { Action, Subject } from './kinds.ts';
 
 /**
  * A change to be noted. `of` selects the `id` and the `name` of what is changed, or no row if nothing changes; it runs

@@ -20,15 +20,11 @@ const vehicles = 50;
 /** Opens an account; without a `home`, in main. */
 export async function newAccount(stack: Stack, home?: string): Promise<BenchAccount> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
-  const { id } = await operator.post<{ id: string }>('/accounts', { name: 'Bench', home });
-  const connection = await operator.post<{ id: string }>(`/accounts/${id}/connections`, {
-    provider: 'motive',
-  });
-  const key = await operator.post<{ value: string }>(`/connections/${connection.id}/ingest-keys`, {
-    name: 'bench',
-  });
-  const newToken = async () =>
-    (await operator.post<{ value: string }>(`/accounts/${id}/tokens`, { name: 'bench' })).value;
+  const { id } = await operator.post('/accounts', { body: { name: 'Bench', home } });
+  const connection = await operator.post('/accounts/:id/connections', { id, body: { provider: 'motive' } });
+  const named = { name: 'bench' };
+  const key = await operator.post('/connections/:id/ingest-keys', { id: connection.id, body: named });
+  const newToken = async () => (await operator.post('/accounts/:id/tokens', { id, body: named })).value;
   const token = await newToken();
   const post = <T>(path: string, body: object, credential = token) =>
     request<T>(stack.baseUrl + path, {

@@ -72,8 +72,7 @@ export const distance: Benchmark = {
 /** Reads pages with a token that nobody has seen yet, and revokes it. Returns how long each page took. */
 async function withNewToken(stack: BenchStack, us: BenchAccount, { ms, replicas }: Scene, pages: number) {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
-  const path = `/accounts/${us.id}/tokens`;
-  const { id, value } = await operator.post<{ id: string; value: string }>(path, { name: 'far' });
+  const { id, value } = await operator.post('/accounts/:id/tokens', { id: us.id, body: { name: 'far' } });
   const distances = `${ms},${replicas ? sameRegion : ''},${coldKv}`;
   const headers = { 'x-api-key': value, 'connection-id': us.connection, 'x-distances': distances };
   const took: number[] = [];
@@ -87,6 +86,6 @@ async function withNewToken(stack: BenchStack, us: BenchAccount, { ms, replicas 
     if (body.data?.length !== pageSize) throw new Error(`page ${page} is ${reply.status}`);
     next = body.next;
   }
-  await operator.delete(`/tokens/${id}`); // an account has only so many
+  await operator.delete('/tokens/:id', { id }); // an account has only so many
   return took;
 }

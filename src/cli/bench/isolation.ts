@@ -61,7 +61,7 @@ async function deliveryTimes(stack: BenchStack, hung: number, { healthy, rounds,
     times.set(`${hung} hung, before the circuits open`, await load());
     const operator = operatorOf(stack.baseUrl, stack.operatorKey);
     const allOpen = async () =>
-      (await operator.get<{ url: string; openUntil: string | null }[]>(`/accounts/${us.id}/webhooks`))
+      (await operator.get('/accounts/:id/webhooks', { id: us.id }))
         .filter(({ url }) => url.includes('/hung'))
         .every(({ openUntil }) => openUntil);
     while (!(await allOpen())) {

@@ -104,7 +104,7 @@ async function connectAll(stack: BenchStack, fleets: SamsaraData[], baseUrl: str
     for (const { token: credential } of fleets.slice(at, at + perAccount)) {
       const connection = { provider: 'samsara', credential, baseUrl, historyDays: 0 };
       connectionIds.push(
-        (await operator.post<{ id: string }>(`/accounts/${us.id}/connections`, connection)).id,
+        (await operator.post('/accounts/:id/connections', { id: us.id, body: connection })).id,
       );
     }
     await us.post('/webhook', {

@@ -16,10 +16,11 @@ export async function demoAccount(
   before: Demo | undefined,
   provider: Provider,
 ): Promise<DemoAccount> {
-  const accounts = await operator.list<{ id: string }>('/accounts');
+  const accounts = await operator.list('/accounts');
   if (before && accounts.some(({ id }) => id === before.accountId)) {
     const { credential, url: baseUrl } = provider; // its port may be another
-    await operator.put(`/connections/${before.connections[1]?.id}/credential`, { credential, baseUrl });
+    const id = before.connections[1]?.id ?? '';
+    await operator.put('/connections/:id/credential', { id, body: { credential, baseUrl } });
     return before;
   }
   return newAccount(operator, { name: 'Demo Fleet' }, [
@@ -40,7 +41,7 @@ export async function demoAccountIn(
   home: string,
   before: DemoAccount | undefined,
 ): Promise<DemoAccount> {
-  const accounts = await operator.list<{ id: string }>('/accounts');
+  const accounts = await operator.list('/accounts');
   if (before && accounts.some(({ id }) => id === before.accountId)) return before;
   const connection = { provider: 'motive', name: 'Long haul' };
   return newAccount(operator, { name: `Demo Fleet in ${home}`, home }, [connection]);
@@ -51,13 +52,13 @@ async function newAccount(
   account: { name: string; home?: string },
   wanted: { provider: string; name: string; credential?: string; baseUrl?: string; historyDays?: number }[],
 ): Promise<DemoAccount> {
-  const { id: accountId } = await operator.post<{ id: string }>('/accounts', account);
-  const token = await operator.post<{ value: string }>(`/accounts/${accountId}/tokens`, { name: 'demo' });
+  const { id: accountId } = await operator.post('/accounts', { body: account });
+  const body = { name: 'demo' };
+  const token = await operator.post('/accounts/:id/tokens', { id: accountId, body });
   const connections = [];
   for (const connection of wanted) {
-    const path = `/accounts/${accountId}/connections`;
-    const { id } = await operator.post<{ id: string }>(path, connection);
-    const key = await operator.post<{ value: string }>(`/connections/${id}/ingest-keys`, { name: 'demo' });
+    const { id } = await operator.post('/accounts/:id/connections', { id: accountId, body: connection });
+    const key = await operator.post('/connections/:id/ingest-keys', { id, body });
     connections.push({ id, name: connection.name, ingestKey: key.value });
   }
   return { accountId, apiToken: token.value, connections };
@@ -69,10 +70,10 @@ export async function demoSignIn(
   { accountId }: DemoAccount,
   email = 'demo@fleet.example',
 ): Promise<string> {
-  const users = await operator.list<{ email: string }>(`/accounts/${accountId}/users`);
+  const users = await operator.list('/accounts/:id/users', { id: accountId });
   if (!users.some((user) => user.email === email))
-    await operator.post(`/accounts/${accountId}/users`, { email });
-  return (await operator.post<{ url: string }>('/sign-in-links', { email })).url;
+    await operator.post('/accounts/:id/users', { id: accountId, body: { email } });
+  return (await operator.post('/sign-in-links', { body: { email } })).url;
 }
 
 /** Registers `url` for all notifications of the demo account; a webhook of an earlier start gets the new URL. */

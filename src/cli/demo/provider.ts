@@ -43,9 +43,8 @@ export async function startDemoProvider(
     ...server,
     credential: data.token,
     async ringFor(operator, baseUrl, connectionId) {
-      await operator.put(`/connections/${connectionId}/webhook-secret`, {
-        secret: secret.toString('base64'),
-      });
+      const body = { secret: secret.toString('base64') };
+      await operator.put('/connections/:id/webhook-secret', { id: connectionId, body });
       webhook = `${baseUrl}/providers/${connectionId}/webhook`;
     },
     async happen(label) {

@@ -1,18 +1,16 @@
 import { Command } from 'commander';
+import type { Account } from '../../operator/api/accounts.ts';
 import { mainHome } from '../../platform/homes/names.ts';
 import { operatorFor } from './context.ts';
 import { deleteAccountCommand } from './delete.ts';
 import { moveAccountCommand } from './moves.ts';
-import { show } from './table.ts';
+import { show } from './print.ts';
 
 const columns = ['id', 'name', 'status', 'createdAt'];
 
-/** A service from before there were homes leaves `home` out. */
-type Account = { home?: string };
-
 /** Where they live is shown where it is not the same for all. */
 function showAccounts(command: Command, found: Account | Account[]): void {
-  const elsewhere = [found].flat().some(({ home = mainHome }) => home !== mainHome);
+  const elsewhere = [found].flat().some(({ home }) => home !== mainHome);
   show(command, found, elsewhere ? [...columns, 'home'] : columns);
 }
 
@@ -25,10 +23,9 @@ export function accountCommands(): Command {
     .description('create an account')
     .argument('<name>', 'name of the customer')
     .option('--home <name>', 'home to keep all of it in, as `fleet home list` names them (default: main)')
-    .action(async (name, { home }: { home?: string }, command) => {
-      const body = { name, ...(home !== undefined && { home }) };
-      showAccounts(command, await operatorFor(command).post<Account>('/accounts', body));
-    });
+    .action(async (name, { home }, command) =>
+      showAccounts(command, await operatorFor(command).post('/accounts', { body: { name, home } })),
+    );
 
   account
     .command('list')
@@ -41,27 +38,19 @@ export function accountCommands(): Command {
     .argument('<id>', 'id of the account')
     .argument('<name>', 'its new name')
     .action(async (id, name, _, command) =>
-      show(
-        command,
-        await operatorFor(command).patch(`/accounts/${encodeURIComponent(id)}`, { name }),
-        columns,
-      ),
+      show(command, await operatorFor(command).patch('/accounts/:id', { id, body: { name } }), columns),
     );
 
   for (const [verb, status, description] of [
     ['suspend', 'suspended', 'suspend an account: refuse all of its credentials'],
     ['activate', 'active', 'activate a suspended account, and cancel its deletion'],
-  ])
+  ] as const)
     account
-      .command(`${verb}`)
-      .description(`${description}`)
+      .command(verb)
+      .description(description)
       .argument('<id>', 'id of the account')
       .action(async (id, _, command) =>
-        show(
-          command,
-          await operatorFor(command).patch(`/accounts/${encodeURIComponent(id)}`, { status }),
-          columns,
-        ),
+        show(command, await operatorFor(command).patch('/accounts/:id', { id, body: { status } }), columns),
       );
 
   return account.addCommand(moveAccountCommand()).addCommand(deleteAccountCommand());

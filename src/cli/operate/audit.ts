@@ -1,19 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { AuditEntry } from '../../operator/api/accounts.ts';
 import { operatorFor } from './context.ts';
-import { show } from './table.ts';
-
-type Entry = {
-  at: string;
-  accountId: string;
-  actor: string;
-  actorId: string | null;
-  actorName: string | null;
-  action: string;
-  subject: string;
-  subjectId: string;
-  subjectName: string | null;
-  fields: string[];
-};
+import { show } from './print.ts';
 
 const columns = ['at', 'who', 'action', 'subject', 'name', 'id', 'fields'];
 
@@ -24,14 +12,16 @@ export function auditCommand(): Command {
     .option('--account <id>', 'only in this account')
     .option('--limit <count>', 'number of entries, at most 1000', upTo1000, 100)
     .action(async ({ account, limit }, command) => {
-      const path = account ? `/accounts/${encodeURIComponent(account)}/audit` : '/audit';
-      const entries = await operatorFor(command).get<Entry[]>(`${path}?limit=${limit}`);
-      if (command.optsWithGlobals().json) return show(command, entries, []);
-      show(command, entries.map(inWords), account ? columns : ['accountId', ...columns]);
+      const operator = operatorFor(command);
+      const query = { limit: String(limit) };
+      const entries = account
+        ? await operator.get('/accounts/:id/audit', { id: account, query })
+        : await operator.get('/audit', { query });
+      show(command, entries, account ? columns : ['accountId', ...columns], inWords);
     });
 }
 
-const inWords = ({ actor, actorName, actorId, subjectName, subjectId, fields, ...entry }: Entry) => ({
+const inWords = ({ actor, actorName, actorId, subjectName, subjectId, fields, ...entry }: AuditEntry) => ({
   ...entry,
   who: [actor, actorName ?? actorId].filter(Boolean).join(' '),
   name: subjectName,

@@ -1,3 +1,7 @@
+import type * as v from 'valibot';
+import type { Operation } from '../../operator/api/operation.ts';
+import type { operations } from '../../operator/api/operations.ts';
+
 /** A request that failed or got no reply. Its message is for the person at the terminal. */
 export class ApiError extends Error {
   /** Whether the same call may work a little later. */
@@ -12,47 +16,93 @@ export class ApiError extends Error {
 /** Part of a list, and the cursor of the rest. */
 export type Page<T> = { data: T[]; next?: string };
 
-/** A client of the operators' routes of one service. */
-export type Operator = {
-  get: <T>(path: string) => Promise<T>;
+/** A client of the operators' API of one service: paths, and what goes in and comes back, are as `src/operator/api` declares. */
+export type Operator = { [method in Method]: Call<method> } & {
   /** Reads one page of a list. */
-  page: <T>(path: string) => Promise<Page<T>>;
+  page: <P extends Listed>(path: P, asked: Asked<On<'get', P>>) => Promise<Page<Item<P>>>;
   /** Reads a list to its end, however many parts it comes in. */
-  list: <T>(path: string) => Promise<T[]>;
-  post: <T>(path: string, body: unknown) => Promise<T>;
-  put: <T>(path: string, body: unknown) => Promise<T>;
-  patch: <T>(path: string, body: unknown) => Promise<T>;
-  delete: <T>(path: string) => Promise<T>;
+  list: <P extends Listed>(path: P, ...asked: Given<'get', P>) => Promise<Item<P>[]>;
 };
+
+type Known = (typeof operations)[keyof typeof operations];
+type Method = Known['method'];
+type On<M extends Method, P> = Extract<Known, { method: M; path: P }>;
+type Data<O extends Operation> = v.InferOutput<O['reply']>;
+
+type Call<M extends Method> = <P extends Extract<Known, { method: M }>['path']>(
+  path: P,
+  ...asked: Given<M, P>
+) => Promise<Data<On<M, P>>>;
+
+/** What a call needs besides its path, if anything: the ids that the path names, a query, and a body. */
+type Given<M extends Method, P> =
+  Partial<Asked<On<M, P>>> extends Asked<On<M, P>> ? [asked?: Asked<On<M, P>>] : [Asked<On<M, P>>];
+type Asked<O extends Operation> = { [name in Ids<O['path']>]: string } & (O extends {
+  body: infer B extends v.GenericSchema;
+}
+  ? { body: v.InferInput<B> }
+  : unknown) &
+  (O extends { query: infer Q extends v.GenericSchema } ? { query: v.InferInput<Q> } : unknown) &
+  (O extends { part: 'slice' } ? { query?: { cursor?: string; limit?: string } } : unknown);
+type Ids<P extends string> = P extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | Ids<`/${Rest}`>
+  : P extends `${string}/:${infer Name}`
+    ? Name
+    : never;
+
+type Listed = Extract<Known, { part: string }>['path'];
+type Item<P> = Data<On<'get', P>> extends (infer T)[] ? T : never;
 
 /** Returns a client of the service at `baseUrl`. Its methods return the `data` of a reply, or throw an ApiError. */
 export function operatorOf(baseUrl: string, operatorKey: string): Operator {
   const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' };
-  const call = <T>(method: string, path: string, body?: unknown): Promise<T> =>
-    request<T>(`${baseUrl}/operator${path}`, {
+  const call = (method: string, path: string, { query, body, ...ids }: AnyAsked = {}) =>
+    envelope<never>(`${baseUrl}/operator${filled(path, ids)}${queryOf(query)}`, {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const list = async <T>(path: string): Promise<T[]> => {
-    const items: T[] = [];
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const query: string = cursor && `?cursor=${encodeURIComponent(cursor)}`;
-      const part: Envelope<T[]> = await envelope(`${baseUrl}/operator${path}${query}`, { headers });
+  const dataOf = (method: string) => async (path: string, asked?: AnyAsked) =>
+    (await call(method, path, asked)).data;
+  const list = async (path: string, asked?: AnyAsked) => {
+    const items: never[] = [];
+    let cursor: string | undefined;
+    do {
+      const part: Envelope<never[]> = await call('GET', path, {
+        ...asked,
+        query: { ...asked?.query, cursor },
+      });
       items.push(...part.data);
       cursor = part.next;
-    }
+    } while (cursor !== undefined);
     return items;
   };
   return {
-    get: (path) => call('GET', path),
-    page: (path) => envelope(`${baseUrl}/operator${path}`, { headers }),
+    get: dataOf('GET'),
+    post: dataOf('POST'),
+    put: dataOf('PUT'),
+    patch: dataOf('PATCH'),
+    delete: dataOf('DELETE'),
+    page: (path, asked) => call('GET', path, asked),
     list,
-    post: (path, body) => call('POST', path, body),
-    put: (path, body) => call('PUT', path, body),
-    patch: (path, body) => call('PATCH', path, body),
-    delete: (path) => call('DELETE', path),
   };
+}
+
+type AnyAsked = {
+  query?: { [name: string]: string | undefined };
+  body?: unknown;
+  [id: string]: unknown;
+};
+
+/** The path with its ids in the place of their names. */
+const filled = (path: string, ids: { [name: string]: unknown }): string =>
+  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(ids[name])));
+
+function queryOf(query: { [name: string]: string | undefined } = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return given.length > 0 ? `?${new URLSearchParams(given)}` : '';
 }
 
 /** Makes one request and returns the `data` of its envelope. @throws ApiError */

@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { ApiError } from './client.ts';
 import { operatorFor } from './context.ts';
 import { deleteConnectionCommand } from './delete.ts';
+import { show } from './print.ts';
 import { pullCommands, secretFrom } from './pulls.ts';
-import { show } from './table.ts';
 
 const columns = ['id', 'name', 'provider', 'tSP', 'healthStatus', 'lastPulledAt', 'createdAt'];
 
@@ -28,7 +28,7 @@ export function connectionCommands(): Command {
     .option('--credential <text>', 'pull from the provider with this credential; - reads it from stdin')
     .option('--base-url <url>', "address of the provider's API, or the name of a region: eu, ca")
     .option('--history-days <days>', 'days of history to load first (90)', Number)
-    .action(async ({ account, provider, name, tsp, incidentTypes, ...pull }, command) => {
+    .action(async ({ account: id, provider, name, tsp, incidentTypes, ...pull }, command) => {
       const body = {
         provider,
         name,
@@ -38,8 +38,7 @@ export function connectionCommands(): Command {
         baseUrl: pull.baseUrl,
         historyDays: pull.historyDays,
       };
-      const path = `/accounts/${encodeURIComponent(account)}/connections`;
-      show(command, await operatorFor(command).post(path, body), columns);
+      show(command, await operatorFor(command).post('/accounts/:id/connections', { id, body }), columns);
     });
 
   connection
@@ -56,8 +55,7 @@ export function connectionCommands(): Command {
     .action(async (id, { name, tsp, health, incidentTypes }, command) => {
       const map = incidentTypes && readJson(incidentTypes);
       const body = { name, tSP: tsp, healthStatus: health, incidentTypeMap: map };
-      const path = `/connections/${encodeURIComponent(id)}`;
-      show(command, await operatorFor(command).patch(path, body), columns);
+      show(command, await operatorFor(command).patch('/connections/:id', { id, body }), columns);
     });
 
   connection
@@ -66,27 +64,22 @@ export function connectionCommands(): Command {
     .argument('<id>', 'id of the connection')
     .argument('<name>', 'its new name')
     .action(async (id, name, _, command) =>
-      show(
-        command,
-        await operatorFor(command).patch(`/connections/${encodeURIComponent(id)}`, { name }),
-        columns,
-      ),
+      show(command, await operatorFor(command).patch('/connections/:id', { id, body: { name } }), columns),
     );
 
   connection
     .command('list')
     .description('list the connections of an account')
     .requiredOption('--account <id>', 'account to list')
-    .action(async ({ account }, command) => {
-      const path = `/accounts/${encodeURIComponent(account)}/connections`;
-      show(command, await operatorFor(command).list(path), columns);
-    });
+    .action(async ({ account: id }, command) =>
+      show(command, await operatorFor(command).list('/accounts/:id/connections', { id }), columns),
+    );
 
   for (const command of pullCommands()) connection.addCommand(command);
   return connection.addCommand(deleteConnectionCommand());
 }
 
-function readJson(file: string): unknown {
+function readJson(file: string) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {

@@ -1,19 +1,9 @@
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
+import type { DeletionProgress } from '../../operator/api/deletion.ts';
+import { agrees, ask } from './ask.ts';
 import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
-import { printable } from './printable.ts';
-import { show } from './table.ts';
-
-type Deletion = {
-  id: string;
-  kind: string;
-  dueAt: string;
-  step: string | null;
-  stepsDone: number;
-  steps: number;
-};
-type Progress = { deletion: Deletion | null };
+import { printable, show } from './print.ts';
 
 const columns = ['id', 'kind', 'accountId', 'requestedAt', 'dueAt', 'step', 'stepsDone', 'steps'];
 
@@ -28,8 +18,7 @@ export const deleteAccountCommand = (): Command =>
     .action(async (id, { now = false, yes }, command) => {
       const name = await nameOf('account', yes);
       const operator = operatorFor(command);
-      const path = `/accounts/${encodeURIComponent(id)}/deletion`;
-      const accepted = await operator.post<Progress>(path, { name, now });
+      const accepted = await operator.post('/accounts/:id/deletion', { id, body: { name, now } });
       if (!now) return show(command, accepted.deletion ?? {}, columns);
       show(command, { id, deleted: await toTheEnd(operator, id, accepted) }, ['id', 'deleted']);
     });
@@ -43,8 +32,7 @@ export const deleteConnectionCommand = (): Command =>
     .action(async (id, { yes }, command) => {
       const name = await nameOf('connection', yes);
       const operator = operatorFor(command);
-      const path = `/connections/${encodeURIComponent(id)}/deletion`;
-      const accepted = await operator.post<Progress>(path, { name });
+      const accepted = await operator.post('/connections/:id/deletion', { id, body: { name } });
       show(command, { id, deleted: await toTheEnd(operator, id, accepted) }, ['id', 'deleted']);
     });
 
@@ -57,45 +45,39 @@ export function driverCommands(): Command {
     .argument('<id>', 'id of the driver')
     .option('--yes', 'do not ask')
     .action(async (id, { yes }, command) => {
-      const question = 'Everything that is known of this driver will be erased. Erase? [y/N] ';
-      if (!yes && !/^y(es)?$/i.test(await ask(question, '--yes')))
+      const question = 'Everything that is known of this driver will be erased. Erase?';
+      if (!yes && !(await agrees(question, noTerminal('--yes'))))
         throw new ApiError('Nothing has been erased');
       const operator = operatorFor(command);
-      const path = `/drivers/${encodeURIComponent(id)}/erasure`;
-      const accepted = await operator.post<Progress>(path, {});
+      const accepted = await operator.post('/drivers/:id/erasure', { id });
       show(command, { id, erased: await toTheEnd(operator, id, accepted) }, ['id', 'erased']);
     });
   return driver;
 }
 
-/** fleet deletions */
-export const deletionsCommand = (): Command =>
-  new Command('deletions')
-    .description('show what is being deleted, or will be')
+/** fleet deletion … */
+export function deletionCommands(): Command {
+  const deletion = new Command('deletion').description('look at what is being deleted');
+  deletion
+    .command('list')
+    .description('list what is being deleted, or will be')
     .action(async (_, command) => show(command, await operatorFor(command).get('/deletions'), columns));
+  return deletion;
+}
 
 /** The name of what is to be deleted, as the person types it. */
 const nameOf = async (kind: string, given: string | undefined): Promise<string> =>
-  given ?? (await ask(`To delete this ${kind}, type its name: `, '--yes NAME'));
+  given ?? (await ask(`To delete this ${kind}, type its name:`, noTerminal('--yes NAME')));
 
-/** Asks at the terminal. @throws ApiError when there is none */
-async function ask(question: string, instead: string): Promise<string> {
-  if (!process.stdin.isTTY)
-    throw new ApiError(`Give ${instead}: there is no terminal to ask at. Nothing has changed`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  terminal.on('SIGINT', () => process.exit(130));
-  const answer = await terminal.question(question);
-  terminal.close();
-  return answer.trim();
-}
+const noTerminal = (instead: string): string =>
+  `Give ${instead}: there is no terminal to ask at. Nothing has changed`;
 
 /** Goes on until nothing is left. If this is interrupted, the service goes on by itself. */
-async function toTheEnd(operator: Operator, id: string, { deletion }: Progress): Promise<true> {
+async function toTheEnd(operator: Operator, id: string, { deletion }: DeletionProgress): Promise<true> {
   for (let left = deletion; left; ) {
     if (process.stderr.isTTY)
       console.error(printable(`${left.step} (${left.stepsDone + 1} of ${left.steps})`));
-    const path = `/deletions/${encodeURIComponent(id)}/continue`;
-    left = (await operator.post<Progress>(path, {})).deletion;
+    left = (await operator.post('/deletions/:id/continue', { id })).deletion;
   }
   return true;
 }

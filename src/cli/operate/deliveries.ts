@@ -1,28 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
+import type { Delivery } from '../../operator/api/webhooks.ts';
 import { operatorFor } from './context.ts';
-import { printable } from './printable.ts';
+import { print, printable, rowsOf, show } from './print.ts';
 import { replayCommand } from './replay.ts';
-import { show } from './table.ts';
-
-type Entry = { at: string; result: string; status?: number; durationMs: number; answer?: string };
-type Delivery = {
-  id: string;
-  status: string;
-  attempts: number;
-  type: number;
-  level: number;
-  requestId: string | null;
-  log: Entry[];
-};
 
 const columns = ['id', 'type', 'level', 'status', 'attempts', 'nextAttemptAt', 'last'];
 
-/** fleet deliveries … */
+/** fleet delivery … */
 export function deliveryCommands(): Command {
-  const deliveries = new Command('deliveries').description('follow deliveries, and replay them');
+  const delivery = new Command('delivery').description('follow deliveries, and replay them');
 
-  deliveries
+  delivery
     .command('list')
     .description("list a webhook's deliveries, newest first")
     .requiredOption('--webhook <id>', 'webhook to list; fleet webhook list shows the ids')
@@ -31,27 +20,28 @@ export function deliveryCommands(): Command {
     .option('--limit <count>', 'number of deliveries, at most 500', '50')
     .option('--follow', 'keep running, and print each delivery as it changes')
     .action(async ({ webhook, status, since, limit, follow }, command) => {
-      const query = new URLSearchParams({ webhookId: webhook, limit });
-      if (status) query.set('status', status);
-      if (since) query.set('since', since);
-      const list = () => operatorFor(command).get<Delivery[]>(`/deliveries?${query}`);
+      const query = { webhookId: webhook, status, since, limit };
+      const list = () => operatorFor(command).get('/deliveries', { query });
       const found = await list();
       if (!follow) return show(command, found.map(withLast), columns);
       await watch(found, list);
     });
 
-  deliveries
+  delivery
     .command('show')
     .description('show a delivery with all of its attempts')
     .argument('<id>', 'Delivery-Id of the delivery')
     .action(async (id, _, command) => {
-      const found = await operatorFor(command).get<Delivery>(`/deliveries/${encodeURIComponent(id)}`);
-      if (command.optsWithGlobals().json) return show(command, found, []);
-      show(command, withLast(found), [...columns, 'requestId']);
-      show(command, found.log, ['at', 'result', 'status', 'durationMs', 'answer']);
+      const found = await operatorFor(command).get('/deliveries/:id', { id });
+      print(command, found, () =>
+        [
+          rowsOf([withLast(found)], [...columns, 'requestId']),
+          rowsOf(found.log, ['at', 'result', 'status', 'durationMs', 'answer']),
+        ].join('\n'),
+      );
     });
 
-  return deliveries.addCommand(replayCommand());
+  return delivery.addCommand(replayCommand());
 }
 
 const withLast = (delivery: Delivery) => {

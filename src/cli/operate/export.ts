@@ -4,7 +4,7 @@ import published from '../../docs/openapi/published/openapi.json' with { type: '
 import { operatorFor } from './context.ts';
 import { download, forgetDownload } from './export/download.ts';
 import type { Format } from './export/write.ts';
-import { show } from './table.ts';
+import { show } from './print.ts';
 
 /** As the contract has them: no other command should wait until the declarations of all records are loaded. */
 const kinds = published.paths['/changes'].get.parameters.flatMap((parameter) =>

@@ -5,8 +5,7 @@ import { ApiError } from './client.ts';
 import { operatorFor, serviceOf } from './context.ts';
 import { importLines, type Summary } from './import/run.ts';
 import { sendRecords } from './import/send.ts';
-import { printable } from './printable.ts';
-import { show } from './table.ts';
+import { printable, show } from './print.ts';
 
 const day = 86_400_000;
 
@@ -27,10 +26,10 @@ export function importCommand(): Command {
       const { readRecords } = await import('./import/read.ts');
       const size = sizeOf(file);
       const operator = operatorFor(command);
-      const key = await operator.post<{ id: string; value: string }>(
-        `/connections/${encodeURIComponent(connection)}/ingest-keys`,
-        { name: 'import', expiresAt: new Date(Date.now() + day).toISOString() },
-      );
+      const key = await operator.post('/connections/:id/ingest-keys', {
+        id: connection,
+        body: { name: 'import', expiresAt: new Date(Date.now() + day).toISOString() },
+      });
       const rejectedFile = `${file}.rejected.ndjson`;
       rmSync(rejectedFile, { force: true });
       const { json } = command.optsWithGlobals();
@@ -66,7 +65,7 @@ export function importCommand(): Command {
         process.exitCode = 1;
       } finally {
         bar?.stop();
-        await operator.delete(`/tokens/${key.id}`);
+        await operator.delete('/tokens/:id', { id: key.id });
       }
     });
 }

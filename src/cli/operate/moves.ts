@@ -1,24 +1,13 @@
 import { Command } from 'commander';
+import type { Move, MoveProgress } from '../../operator/api/moves.ts';
 import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
-import { printable } from './printable.ts';
-import { show } from './table.ts';
-
-type Move = {
-  from: string;
-  to: string;
-  state: string;
-  rows: number;
-  copied: number;
-  refusedForMs: number;
-  problem: string | null;
-};
-type Progress = { move: Move | null; estimate?: { rows: number; seconds: number } };
+import { printable, show } from './print.ts';
 
 const columns = ['id', 'from', 'to', 'state', 'copied', 'refusedForMs'];
 
 /** For how long the tool tries again while the service cannot be reached; the service goes on by itself. */
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 /** fleet account move */
 export const moveAccountCommand = (): Command =>
@@ -34,28 +23,29 @@ export const moveAccountCommand = (): Command =>
     .action(async (id, { to, cancel = false }, command) => {
       if (cancel === (to !== undefined)) throw new ApiError('Give either --to HOME or --cancel');
       const operator = operatorFor(command);
-      const path = `/accounts/${encodeURIComponent(id)}/move`;
-      const call = (): Promise<Progress> =>
-        cancel ? operator.post(`${path}/cancel`, {}) : operator.post(path, { to });
-      if (!cancel) tellEstimate(await operator.get<Progress>(path));
-      show(command, { id, ...(await toTheEnd(operator, path, call)) }, columns);
+      const call = (): Promise<MoveProgress> =>
+        cancel
+          ? operator.post('/accounts/:id/move/cancel', { id })
+          : operator.post('/accounts/:id/move', { id, body: { to } });
+      if (!cancel) showEstimate(await operator.get('/accounts/:id/move', { id }));
+      show(command, { id, ...(await toTheEnd(operator, id, call)) }, columns);
     });
 
 /** Goes on until nothing is left to do. @throws ApiError, when the move has stopped */
-async function toTheEnd(operator: Operator, path: string, call: () => Promise<Progress>): Promise<Move> {
+async function toTheEnd(operator: Operator, id: string, call: () => Promise<MoveProgress>): Promise<Move> {
   let last = (await call()).move;
-  for (let until = Date.now() + patienceMs; ; ) {
+  for (let until = Date.now() + timeoutMs; ; ) {
     if (!last) throw new ApiError('The account is not being moved');
     if (last.state === 'done' || last.state === 'cancelled') return last;
     if (last.problem !== null)
       throw new ApiError(`The move has stopped: ${last.problem}. Cancel it with --cancel, and begin again`);
-    tell(last);
+    showProgress(last);
     try {
       // The service may have come to the end by itself.
-      const { move } = await operator.get<Progress>(path);
+      const { move } = await operator.get('/accounts/:id/move', { id });
       if (!move) return { ...last, state: last.state === 'cancelling' ? 'cancelled' : 'done' };
       last = (await call()).move;
-      until = Date.now() + patienceMs;
+      until = Date.now() + timeoutMs;
     } catch (error) {
       if (!(error instanceof ApiError && error.temporary) || Date.now() > until) throw error;
       await new Promise((resolve) => setTimeout(resolve, 2_000));
@@ -64,7 +54,7 @@ async function toTheEnd(operator: Operator, path: string, call: () => Promise<Pr
 }
 
 /** Says before a move begins what it will take. */
-function tellEstimate({ estimate }: Progress): void {
+function showEstimate({ estimate }: MoveProgress): void {
   if (estimate)
     console.error(
       `Moving ${estimate.rows} rows. Until they are copied, in about ${estimate.seconds} seconds at most, ` +
@@ -72,7 +62,7 @@ function tellEstimate({ estimate }: Progress): void {
     );
 }
 
-function tell({ state, copied, rows }: Move): void {
+function showProgress({ state, copied, rows }: Move): void {
   if (!process.stderr.isTTY) return;
   const share =
     state === 'copying' && rows > 0 ? ` ${Math.floor((100 * copied) / rows)}% of ${rows} rows` : '';

@@ -1,53 +1,37 @@
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
+import type { Pull } from '../../operator/api/connections.ts';
 import { operatorFor } from './context.ts';
-import { printableJson } from './printable.ts';
-import { show, tableOf } from './table.ts';
-
-type Pull = {
-  provider: string;
-  organisation: string;
-  baseUrl: string;
-  state: 'pulling' | 'paused' | 'refused';
-  lastPulledAt: string | null;
-  feeds: Feed[];
-  refusals: { kind: string; sourceId: string; reason: string; at: string }[];
-  unmapped: { word: string; count: number }[];
-};
-type Feed = {
-  feed: string;
-  everyMinutes: number;
-  problem: { advice: string; since: string; nextAt: string } | null;
-  history: { share: number; records: number; recordsPerMinute: number | null; endsAt: string | null } | null;
-};
+import { print, tableOf } from './print.ts';
 
 /** fleet connection status|pause|resume|pull|credential|webhook-secret: for connections that pull from a provider */
 export function pullCommands(): Command[] {
   return [
     onConnection('status', 'show how a connection that pulls from its provider is doing').action(
-      async (id, _, command) => print(command, await operatorFor(command).get<Pull>(pathOf(id, 'pull'))),
+      async (id, _, command) =>
+        showPull(command, await operatorFor(command).get('/connections/:id/pull', { id })),
     ),
-    onConnection('pause', 'stop pulling until the connection is resumed').action((id, _, command) =>
-      act(command, pathOf(id, 'pause')),
+    onConnection('pause', 'stop pulling until the connection is resumed').action(async (id, _, command) =>
+      showPull(command, await operatorFor(command).post('/connections/:id/pause', { id })),
     ),
-    onConnection('resume', 'pull again, from where the connection stopped').action((id, _, command) =>
-      act(command, pathOf(id, 'resume')),
+    onConnection('resume', 'pull again, from where the connection stopped').action(async (id, _, command) =>
+      showPull(command, await operatorFor(command).post('/connections/:id/resume', { id })),
     ),
-    onConnection('pull', 'pull now, whatever the connection waits for').action((id, _, command) =>
-      act(command, pathOf(id, 'pull')),
+    onConnection('pull', 'pull now, whatever the connection waits for').action(async (id, _, command) =>
+      showPull(command, await operatorFor(command).post('/connections/:id/pull', { id })),
     ),
     onConnection('credential', 'replace the credential, which is read from stdin; it is tried first').action(
       async (id, _, command) => {
-        const credential = await secretFrom('-');
-        print(command, await operatorFor(command).put<Pull>(pathOf(id, 'credential'), { credential }));
+        const body = { credential: await secretFrom('-') };
+        showPull(command, await operatorFor(command).put('/connections/:id/credential', { id, body }));
       },
     ),
     onConnection(
       'webhook-secret',
       "save the secret of the provider's webhook, which is read from stdin",
     ).action(async (id, _, command) => {
-      const secret = await secretFrom('-');
-      print(command, await operatorFor(command).put<Pull>(pathOf(id, 'webhook-secret'), { secret }));
+      const body = { secret: await secretFrom('-') };
+      showPull(command, await operatorFor(command).put('/connections/:id/webhook-secret', { id, body }));
     }),
   ];
 }
@@ -60,36 +44,22 @@ export async function secretFrom(given: string): Promise<string> {
 const onConnection = (name: string, description: string): Command =>
   new Command(name).description(description).argument('<id>', 'id of the connection');
 
-const pathOf = (id: string, what: string): string => `/connections/${encodeURIComponent(id)}/${what}`;
+const showPull = (command: Command, pull: Pull): void => print(command, pull, tablesOf);
 
-async function act(command: Command, path: string): Promise<void> {
-  print(command, await operatorFor(command).post<Pull>(path, {}));
-}
+const columns = ['provider', 'organisation', 'baseUrl', 'state', 'lastPulledAt'] as const;
 
-function print(command: Command, pull: Pull): void {
-  if (command.optsWithGlobals().json) {
-    console.log(printableJson(pull));
-    return;
-  }
-  show(command, pull, ['provider', 'organisation', 'baseUrl', 'state', 'lastPulledAt']);
-  console.log(
+function tablesOf(pull: Pull): string {
+  const refused = pull.refusals.map(({ at, kind, sourceId, reason }) => [at, kind, sourceId, reason]);
+  const unmapped = pull.unmapped.map(({ word, count }) => [word, count]);
+  return [
+    tableOf([columns.map((column) => pull[column])], [...columns]),
     tableOf(pull.feeds.map(feedRow), ['feed', 'every', 'problem', 'since', 'next try', 'history', 'done by']),
-  );
-  if (pull.refusals.length > 0)
-    console.log(
-      tableOf(
-        pull.refusals.map(({ at, kind, sourceId, reason }) => [at, kind, sourceId, reason]),
-        ['refused', 'kind', 'sourceId', 'reason'],
-      ),
-    );
-  if (pull.unmapped.length > 0)
-    console.log(
-      tableOf(
-        pull.unmapped.map(({ word, count }) => [word, count]),
-        ['word that nothing maps', 'events'],
-      ),
-    );
+    ...(refused.length > 0 ? [tableOf(refused, ['refused', 'kind', 'sourceId', 'reason'])] : []),
+    ...(unmapped.length > 0 ? [tableOf(unmapped, ['word that nothing maps', 'events'])] : []),
+  ].join('\n');
 }
+
+type Feed = Pull['feeds'][number];
 
 const feedRow = ({ feed, everyMinutes, problem, history }: Feed): unknown[] => [
   feed,

@@ -1,18 +1,14 @@
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
+import type { ReplayCount, Replayed } from '../../operator/api/webhooks.ts';
+import { maxReplayCounted } from '../../webhooks/deliveries/policy.ts';
+import { agrees } from './ask.ts';
 import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
-import { printable } from './printable.ts';
-import { show } from './table.ts';
+import { print, printable, show } from './print.ts';
 
-type Count = { count: number; more: boolean; tooOld: number };
-type Replayed = { replayed: number; more: boolean; next?: string };
 type Selection = { since?: string; until?: string; includeDelivered?: boolean };
 
-/** The service counts no further: such a count stands for itself or more. */
-const maxCounted = 10_000;
-
-/** fleet deliveries replay */
+/** fleet delivery replay */
 export function replayCommand(): Command {
   return new Command('replay')
     .description('send finished deliveries again, on a new retry schedule')
@@ -27,56 +23,43 @@ export function replayCommand(): Command {
       if (!id === !webhook) command.error('error: give either a Delivery-Id or --webhook');
       if (id && (since || until || all || dryRun)) command.error('error: the options need --webhook');
       const operator = operatorFor(command);
-      if (id) {
-        const path = `/deliveries/${encodeURIComponent(id)}/replay`;
-        return show(command, await operator.post<Replayed>(path, {}), ['replayed']);
-      }
-      const path = `/webhooks/${encodeURIComponent(webhook)}/replay`;
-      const selection = { since, until, ...(all && { includeDelivered: true }) };
-      const count = await operator.get<Count>(`${path}?${queryOf(selection)}`);
+      if (id) return show(command, await operator.post('/deliveries/:id/replay', { id }), ['replayed']);
+      const range = { since, until };
+      const count = await operator.get('/webhooks/:id/replay', {
+        id: webhook,
+        query: { ...range, ...(all && { includeDelivered: 'true' }) },
+      });
       const counted = inWords(count, all);
-      if (dryRun && command.optsWithGlobals().json) return show(command, count, []);
-      if (dryRun) return console.log(counted);
+      if (dryRun) return print(command, count, () => counted);
       const isEmpty = count.count === 0 && !count.more;
       if (yes || isEmpty) console.error(counted);
-      else if (!(await agrees(counted))) throw new ApiError('Nothing has been replayed');
-      const done = isEmpty ? { replayed: 0, more: false } : await replayAll(operator, path, selection);
+      else if (!(await agrees(`${counted} Replay?`, `${counted} ${noTerminal}`)))
+        throw new ApiError('Nothing has been replayed');
+      const selection = { ...range, ...(all && { includeDelivered: true }) };
+      const done = isEmpty ? { replayed: 0, more: false } : await replayAll(operator, webhook, selection);
       show(command, done, ['replayed']);
     });
 }
 
-function queryOf(selection: Selection): URLSearchParams {
-  const given = Object.entries(selection).filter(([, value]) => value !== undefined);
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-}
+const noTerminal = 'Give --yes to replay them: there is no terminal to ask at';
 
 /** What would be replayed, in sentences. */
-function inWords({ count, more, tooOld }: Count, all: boolean): string {
+function inWords({ count, more, tooOld }: ReplayCount, all: boolean): string {
   const found =
-    more && count < maxCounted
-      ? `${count} of the first ${maxCounted} deliveries can be replayed, and there are others after them.`
+    more && count < maxReplayCounted
+      ? `${count} of the first ${maxReplayCounted} deliveries can be replayed, and there are others after them.`
       : `${count}${more ? ' or more' : ''} ${count === 1 ? 'delivery' : 'deliveries'} can be replayed.`;
-  const old = `${tooOld}${tooOld === maxCounted ? ' or more' : ''} ${tooOld === 1 ? 'is' : 'are'} too old and left out.`;
+  const old = `${tooOld}${tooOld === maxReplayCounted ? ' or more' : ''} ${tooOld === 1 ? 'is' : 'are'} too old and left out.`;
   const repeats = 'Receivers will see a repeat of what was delivered.';
   return printable([found, tooOld && old, all && repeats].filter(Boolean).join(' '));
 }
 
-/** Asks at the terminal. @throws ApiError when there is none */
-async function agrees(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw new ApiError(`${question} Give --yes to replay them: there is no terminal to ask at`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  terminal.on('SIGINT', () => process.exit(130));
-  const answer = await terminal.question(`${question} Replay? [y/N] `);
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
-}
-
 /** Replays to the end, however many calls that takes. @throws ApiError, which says how far it came */
-async function replayAll(operator: Operator, path: string, selection: Selection): Promise<Replayed> {
+async function replayAll(operator: Operator, id: string, selection: Selection): Promise<Replayed> {
   let replayed = 0;
   for (let after: string | undefined; ; ) {
-    const part = await operator.post<Replayed>(path, { ...selection, after }).catch((error) => {
+    const body = { ...selection, after };
+    const part: Replayed = await operator.post('/webhooks/:id/replay', { id, body }).catch((error) => {
       throw after
         ? new ApiError(`${error.message}. ${replayed} replayed; go on with --since ${timeOf(after)}`)
         : error;

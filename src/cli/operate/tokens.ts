@@ -1,23 +1,29 @@
 import { Command } from 'commander';
 import { operatorFor } from './context.ts';
-import { show } from './table.ts';
+import { show } from './print.ts';
 
 const columns = ['id', 'name', 'scope', 'connectionId', 'lastFour', 'createdAt', 'lastUsedAt', 'expiresAt'];
-type Token = { scope: string; connectionId: string | null };
 
 const kinds = {
-  token: { scope: 'api', owner: 'account', singular: 'an API token', plural: 'API tokens' },
+  token: {
+    scope: 'api',
+    owner: 'account',
+    path: '/accounts/:id/tokens',
+    singular: 'an API token',
+    plural: 'API tokens',
+  },
   'ingest-key': {
     scope: 'ingest',
     owner: 'connection',
+    path: '/connections/:id/ingest-keys',
     singular: 'an ingest key',
     plural: 'ingest keys',
   },
-};
+} as const;
 
 /** fleet token … and fleet ingest-key … */
 export function tokenCommands(kind: keyof typeof kinds): Command {
-  const { scope, owner, singular, plural } = kinds[kind];
+  const { scope, owner, path, singular, plural } = kinds[kind];
   const commands = new Command(kind).description(`manage ${plural}`);
 
   commands
@@ -26,15 +32,9 @@ export function tokenCommands(kind: keyof typeof kinds): Command {
     .requiredOption(`--${owner} <id>`, `${owner} that it gives access to`)
     .requiredOption('--name <name>', 'what it is for')
     .option('--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)')
-    .action(async ({ name, expires, ...options }, command) => {
-      const path =
-        kind === 'token'
-          ? `/accounts/${encodeURIComponent(options[owner])}/tokens`
-          : `/connections/${encodeURIComponent(options[owner])}/ingest-keys`;
-      const issued = await operatorFor(command).post<Token & { value: string }>(path, {
-        name,
-        expiresAt: expires,
-      });
+    .action(async ({ name, expires, [owner]: id }, command) => {
+      const asked = { id, body: { name, expiresAt: expires } };
+      const issued = await operatorFor(command).post(path, asked);
       show(command, issued, ['id', 'name', 'value']);
     });
 
@@ -42,8 +42,8 @@ export function tokenCommands(kind: keyof typeof kinds): Command {
     .command('list')
     .description(`list the ${plural} of an account, except revoked ones`)
     .requiredOption('--account <id>', 'account to list')
-    .action(async ({ account }, command) => {
-      const all = await operatorFor(command).list<Token>(`/accounts/${encodeURIComponent(account)}/tokens`);
+    .action(async ({ account: id }, command) => {
+      const all = await operatorFor(command).list('/accounts/:id/tokens', { id });
       const shown = columns.filter(
         (column) => column !== 'scope' && (column !== 'connectionId' || scope === 'ingest'),
       );
@@ -59,11 +59,7 @@ export function tokenCommands(kind: keyof typeof kinds): Command {
     .description(`revoke ${singular}, with immediate effect`)
     .argument('<id>', 'id from the list, not the value')
     .action(async (id, _, command) =>
-      show(command, await operatorFor(command).delete(`/tokens/${encodeURIComponent(id)}`), [
-        'id',
-        'name',
-        'revokedAt',
-      ]),
+      show(command, await operatorFor(command).delete('/tokens/:id', { id }), ['id', 'name', 'revokedAt']),
     );
 
   return commands;

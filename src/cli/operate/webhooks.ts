@@ -1,16 +1,7 @@
 import { Command } from 'commander';
+import type { WebhookHealth } from '../../operator/api/webhooks.ts';
 import { operatorFor } from './context.ts';
-import { show } from './table.ts';
-
-type Webhook = {
-  id: string;
-  url: string;
-  failures: number;
-  openUntil: string | null;
-  maxInFlight: number | null;
-  maxPerSecond: number | null;
-  window: number;
-};
+import { show } from './print.ts';
 
 /** fleet webhook … */
 export function webhookCommands(): Command {
@@ -22,10 +13,9 @@ export function webhookCommands(): Command {
     .command('list')
     .description('list the webhooks of an account, with the health and the limits of their receivers')
     .requiredOption('--account <id>', 'account to list')
-    .action(async ({ account }, command) => {
-      const path = `/accounts/${encodeURIComponent(account)}/webhooks`;
-      showWebhooks(command, await operatorFor(command).get<Webhook[]>(path));
-    });
+    .action(async ({ account: id }, command) =>
+      showWebhooks(command, await operatorFor(command).get('/accounts/:id/webhooks', { id })),
+    );
 
   webhook
     .command('limit')
@@ -35,14 +25,13 @@ export function webhookCommands(): Command {
     .option('--per-second <calls>', 'calls a second, 1 to 1000', wholeNumber)
     .option('--default', 'take both limits away')
     .action(async (id, { inFlight, perSecond, default: none }, command: Command) => {
-      const limits = none
+      const body = none
         ? { maxInFlight: null, maxPerSecond: null }
         : { maxInFlight: inFlight, maxPerSecond: perSecond };
       const isGiven = inFlight !== undefined || perSecond !== undefined;
       if (isGiven === Boolean(none))
         command.error('error: give --in-flight, --per-second or both, or --default');
-      const path = `/webhooks/${encodeURIComponent(id)}/limits`;
-      showWebhooks(command, await operatorFor(command).patch<Webhook>(path, limits));
+      showWebhooks(command, await operatorFor(command).patch('/webhooks/:id/limits', { id, body }));
     });
 
   return webhook;
@@ -51,15 +40,16 @@ export function webhookCommands(): Command {
 /** What is no whole number goes to the service as it is, which says what it must be: JSON would make it null. */
 const wholeNumber = (text: string): number | string => (/^\d{1,9}$/.test(text) ? Number(text) : text);
 
-function showWebhooks(command: Command, found: Webhook | Webhook[]): void {
-  const { json } = command.optsWithGlobals();
-  const rows = [found]
-    .flat()
-    .map((webhook) => ({ ...webhook, limit: limitOf(webhook), now: webhook.window }));
-  show(command, json ? found : rows, ['id', 'url', 'failures', 'openUntil', 'limit', 'now']);
+function showWebhooks(command: Command, found: WebhookHealth | WebhookHealth[]): void {
+  const columns = ['id', 'url', 'failures', 'openUntil', 'limit', 'now'];
+  show(command, found, columns, (webhook) => ({
+    ...webhook,
+    limit: limitOf(webhook),
+    now: webhook.window,
+  }));
 }
 
 /** How many calls a receiver gets at most, in words. */
-function limitOf({ maxInFlight, maxPerSecond }: Webhook): string {
+function limitOf({ maxInFlight, maxPerSecond }: WebhookHealth): string {
   return `${maxInFlight ?? 'up to 50'} at a time${maxPerSecond ? `, ${maxPerSecond} a second` : ''}`;
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Change } from '../../fleet/changes/schema.ts';
-import { HealthOutput } from '../../operator/health/schema.ts';
+import { Health } from '../../operator/api/service.ts';
 import { DeliverySummary, LastAnswer } from '../../webhooks/deliveries/schema.ts';
 import {
   AccidentDelivery,
@@ -48,7 +48,7 @@ export const clientDocument = (): Json =>
       AccidentNotification,
       DeliverySummary,
       LastAnswer,
-      Health: HealthOutput,
+      Health,
       UnhealthyReply,
     },
     parameters: { WebhookId: webhookId, ...listParameters },
@@ -179,7 +179,7 @@ const webhookOperations: Operation[] = [
 const UnhealthyReply = v.object({
   ...Failure.entries,
   retryAfter: v.pipe(v.number(), v.integer()),
-  data: HealthOutput,
+  data: Health,
 });
 
 const health: Operation = {

@@ -8,13 +8,17 @@ export type Json = { [key: string]: unknown };
 
 /**
  * Turns named valibot schemas into the named components of an OpenAPI document, each with the words for its
- * properties and its example. Where one schema holds another of them it refers to it.
+ * properties and its example. Where one schema holds another of them it refers to it. What a schema takes in is
+ * described, or its output.
  *
  * @throws Error when a schema has something that JSON Schema cannot say and no metadata says instead
  */
-export function components(schemas: Record<string, v.GenericSchema>): Record<string, Json> {
+export function components(
+  schemas: Record<string, v.GenericSchema>,
+  typeMode: 'input' | 'output' = 'input',
+): Record<string, Json> {
   const converted = toJsonSchemaDefs(schemas, {
-    typeMode: 'input',
+    typeMode,
     target: 'draft-2020-12',
     ignoreActions: ['check', 'trim', 'to_lower_case', 'regex'],
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,

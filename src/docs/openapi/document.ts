@@ -10,7 +10,10 @@ export type Parts = {
   description: string;
   tags: { name: string; description: string }[];
   operations: Operation[];
+  /** Components by their names: what requests hold, and replies that are sent as they are. */
   schemas: Record<string, v.GenericSchema>;
+  /** Components of replies whose schemas turn something into what is sent. */
+  replies?: Record<string, v.GenericSchema>;
   securitySchemes: Record<string, Json>;
   parameters?: Record<string, Json>;
   /** Messages of 413. */
@@ -43,7 +46,11 @@ export function document(parts: Parts): Json {
       ...(parameters && { parameters }),
       headers: headers(securitySchemes),
       responses: responses(tooLarge),
-      schemas: { ...components({ ...parts.schemas, Failure, FieldError }), ...envelopes },
+      schemas: {
+        ...components({ ...parts.schemas, Failure, FieldError }),
+        ...components(parts.replies ?? {}, 'output'),
+        ...envelopes,
+      },
     },
   };
 }

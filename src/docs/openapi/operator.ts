@@ -1,21 +1,10 @@
 import * as v from 'valibot';
 import * as records from '../../ingest/schema.ts';
-import * as delivery from '../../operator/delivery-replies.ts';
-import { HealthOutput } from '../../operator/health/schema.ts';
-import { HomeOutput } from '../../operator/homes/replies.ts';
-import * as moving from '../../operator/moves/schema.ts';
-import { PullOutput } from '../../operator/pulls/replies.ts';
-import * as replies from '../../operator/replies.ts';
-import * as operator from '../../operator/schema.ts';
 import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
 import type { Operation } from './operation.ts';
-import { audit, deletion, records as exported } from './operator-deletion.ts';
-import { deliveries, receivers } from './operator-deliveries.ts';
-import { moves } from './operator-moves.ts';
-import { pulls, ring } from './operator-pulls.ts';
-import { accounts, connections, people, service, tokens } from './operator-routes.ts';
+import { operatorBodies, operatorOperations, operatorReplies } from './operator-operations.ts';
 import { recordSchemas } from './resources.ts';
 
 /** The document of what connectors and operators call, served at `/openapi.operator.json`. */
@@ -29,29 +18,14 @@ export const operatorDocument = (): Json =>
       { name: 'Connections', description: 'Their data sources.' },
       { name: 'Tokens', description: 'API tokens and ingest keys.' },
       { name: 'Deliveries', description: 'What became of notifications.' },
-      { name: 'People', description: 'Who signs in to the portal.' },
+      { name: 'Users', description: 'Who signs in to the portal.' },
       { name: 'Audit log', description: 'Who changed what.' },
       { name: 'Deletion', description: 'Deleting accounts and connections, and erasing drivers.' },
       { name: 'Moving', description: 'Moving accounts from one home to another.' },
       { name: 'Export', description: 'Reading everything.' },
       { name: 'Service', description: 'The service itself.' },
     ],
-    operations: [
-      ingest,
-      ...accounts,
-      ...connections,
-      ...pulls,
-      ring,
-      ...tokens,
-      ...deliveries,
-      ...receivers,
-      ...people,
-      ...audit,
-      ...deletion,
-      ...moves,
-      ...exported,
-      ...service,
-    ],
+    operations: [ingest, ring, ...operatorOperations()],
     schemas: {
       IngestInput: v.object({
         ...records.IngestBody.entries,
@@ -60,44 +34,9 @@ export const operatorDocument = (): Json =>
       ...recordSchemas,
       IngestOutcome: records.Outcome,
       Rejection: records.Rejection,
-      NewAccount: operator.NewAccount,
-      AccountChange: operator.AccountChange,
-      Account: replies.AccountOutput,
-      AuditEntry: replies.AuditEntry,
-      AccountDeletion: operator.AccountDeletion,
-      ConnectionDeletion: operator.ConnectionDeletion,
-      Deletion: replies.DeletionOutput,
-      DeletionProgress: replies.DeletionProgress,
-      NewMove: moving.NewMove,
-      Move: moving.MoveOutput,
-      MoveProgress: moving.MoveProgress,
-      NewConnection: operator.NewConnection,
-      ConnectionChange: operator.ConnectionChange,
-      OperatorConnection: replies.ConnectionOutput,
-      NewCredential: operator.NewCredential,
-      WebhookSecret: operator.WebhookSecret,
-      Pull: PullOutput,
-      NewToken: operator.NewToken,
-      Token: replies.TokenOutput,
-      IssuedToken: replies.IssuedToken,
-      NewUser: operator.NewUser,
-      SignInLinkInput: operator.SignInLinkInput,
-      PortalUser: replies.UserOutput,
-      SignInLink: replies.SignInLink,
-      WebhookHealth: delivery.WebhookHealth,
-      Delivery: delivery.DeliveryOutput,
-      AttemptEntry: delivery.AttemptEntry,
-      ReplayRange: operator.ReplayRange,
-      Replayed: delivery.Replayed,
-      ReplayCount: delivery.ReplayCount,
-      ReceiverLimits: operator.ReceiverLimits,
-      StatusReport: delivery.StatusOutput,
-      Health: HealthOutput,
-      Home: HomeOutput,
-      FailingWebhook: delivery.FailingWebhook,
-      PausedWebhook: delivery.PausedWebhook,
-      AilingConnection: delivery.AilingConnection,
+      ...operatorBodies,
     },
+    replies: operatorReplies,
     securitySchemes: {
       IngestKey: {
         type: 'apiKey',
@@ -141,4 +80,29 @@ const ingest: Operation = {
     { message: 'Request body is not valid JSON' },
     { message: 'Request body is not valid UTF-8' },
   ],
+};
+
+/** Where a provider's own webhook makes a pull due. */
+const ring: Operation = {
+  method: 'post',
+  path: '/providers/{connectionId}/webhook',
+  id: 'ring',
+  tag: 'Connections',
+  summary: "Make a pull due, as the provider's webhook",
+  description:
+    'Its body is not read: the call counts if the provider has signed it with the secret that was saved.',
+  parameters: [
+    {
+      name: 'connectionId',
+      in: 'path',
+      required: true,
+      description: "The connection's id.",
+      schema: { type: 'string' },
+    },
+  ],
+  others: {
+    401: { $ref: '#/components/responses/Unauthorized' },
+    413: { $ref: '#/components/responses/TooLarge' },
+  },
+  reply: { name: 'RingReply', message: 'Pull is due', data: { type: 'null' }, example: null },
 };

@@ -262,4 +262,15 @@ export const words: Record<string, string> = {
   maxInFlight: 'The most calls that it gets at a time, as operators have set; null: up to 50.',
   maxPerSecond: 'The most calls that it gets in a second, as operators have set; null: no limit.',
   window: 'How many calls it may have in flight now; 0 while nothing is sent to it.',
+
+  'listDeliveries.webhookId': "The webhook's id.",
+  'listDeliveries.status': 'Only those with this status.',
+  'listDeliveries.since': 'Only those since this time.',
+  before: 'Only those older than this Delivery-Id.',
+  limit: 'How many to return at most; more than 500 count as 500.',
+  'countReplay.includeDelivered': 'Whether to count those that were delivered, too.',
+  'listRecords.kind': 'The kind of the records.',
+  cursor: 'The `next` of the page before; without one, the list begins.',
+  from: 'Only those from this time on. Needs `to`, where the list has a range.',
+  to: 'Only those before this time.',
 };

@@ -1,9 +1,9 @@
 import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
-import type { Health, ServiceHealth } from './schema.ts';
+import type { Health, HomeHealth } from '../api/service.ts';
 import { checkHealth, problemOf, warningOf } from './service.ts';
 
 /** Checks each home, at the same time. Never throws: a failure is a result. */
-export async function checkHomes(env: Env): Promise<ServiceHealth> {
+export async function checkHomes(env: Env): Promise<Health> {
   if (!hasHomes(env)) return checkHealth(env);
   const names = [...homesOf(env).keys()];
   const checked = await Promise.all([...homesOf(env).values()].map((home) => checkHealth(home)));
@@ -11,14 +11,14 @@ export async function checkHomes(env: Env): Promise<ServiceHealth> {
 }
 
 /** What is wrong, in words for people, with the home that it is about; undefined if all is well. */
-export const problemIn = (health: ServiceHealth): string | undefined => said(health, problemOf);
+export const problemIn = (health: Health): string | undefined => said(health, problemOf);
 
 /** What will go wrong unless somebody does something, in the same way. */
-export const warningIn = (health: ServiceHealth): string | undefined => said(health, warningOf);
+export const warningIn = (health: Health): string | undefined => said(health, warningOf);
 
 function said(
-  { homes, ...only }: ServiceHealth,
-  words: (health: Health) => string | undefined,
+  { homes, ...only }: Health,
+  words: (health: HomeHealth) => string | undefined,
 ): string | undefined {
   if (!homes) return words(only);
   const found = Object.entries(homes).flatMap(([name, health]) => {
@@ -28,7 +28,7 @@ function said(
   return found.length > 0 ? found.join('; ') : undefined;
 }
 
-function worstOf(all: Health[]): Health {
+function worstOf(all: HomeHealth[]): HomeHealth {
   const known = <T>(values: (T | null)[]) => values.filter((value) => value !== null);
   const most = (values: (number | null)[]) => known(values).reduce<number | null>(greater, null);
   const sizes = known(all.map(({ size }) => size)).toSorted((a, b) => b.share - a.share);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { change, openDatabase, transaction } from '../../platform/db/database.ts';
 import { described, fault } from '../../platform/log.ts';
-import type { Health } from './schema.ts';
+import type { HomeHealth } from '../api/service.ts';
 import { earlierSize, sizeOf, warningShare } from './size.ts';
 
 /** The sweep runs each minute: what five sweeps could not get going is stuck. */
@@ -17,7 +17,7 @@ type Swept = { at: number; oldestDueAt: number | null };
  * `oldestDueSeconds` is how long the oldest delivery has been due that nobody works for, null if there is none. Never
  * throws: a failure is a result.
  */
-export async function checkHealth(env: Env): Promise<Health> {
+export async function checkHealth(env: Env): Promise<HomeHealth> {
   const now = Date.now();
   const [found, queueBacklog] = await Promise.all([
     Promise.race([readStored(env, now), timeout()]).catch((error: unknown) => {
@@ -49,7 +49,7 @@ async function readStored(env: Env, now: number) {
 }
 
 /** What is wrong, in words for people; undefined if all is well. */
-export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: Health): string | undefined {
+export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: HomeHealth): string | undefined {
   if (database !== 'ok') return 'Database does not answer';
   if ((oldestDueSeconds ?? 0) > staleAfterSeconds) return 'Deliveries are late';
   if ((sweptSecondsAgo ?? 0) > staleAfterSeconds) return 'Scheduled jobs have stopped';
@@ -57,7 +57,7 @@ export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: Healt
 }
 
 /** What will go wrong unless somebody does something, in words for people; undefined if nothing will. */
-export function warningOf({ size }: Health): string | undefined {
+export function warningOf({ size }: HomeHealth): string | undefined {
   if (!size || size.share <= warningShare) return undefined;
   const left = size.daysLeft === null ? '' : `, and will be full in ${size.daysLeft} days at this rate`;
   return `The database is ${Math.floor(size.share * 100)} % full${left}`;

@@ -1,20 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { nobody } from '../../accounts/owner.ts';
 import { change, openDatabase, transaction } from '../../platform/db/database.ts';
+import { timestamp } from '../../platform/fields.ts';
 import { askHomes } from '../../platform/homes/each.ts';
 import { homesOf, nameOf } from '../../platform/homes/homes.ts';
-import { earlierSize, type Size, sizeOf } from '../health/size.ts';
+import { maxAccountsCounted } from '../api/counted.ts';
+import type { Home } from '../api/service.ts';
+import { earlierSize, sizeOf } from '../health/size.ts';
 
-/** A home with what lives there; nulls where it cannot be asked. A count of `maxAccountsCounted` means that many or more. */
-export type HomeOverview = {
-  name: string;
-  accounts: number | null;
-  /** Safety events of yesterday, UTC. */
-  eventsPerDay: number | null;
-  size: Size | null;
-};
-
-export const maxAccountsCounted = 10_000;
 const dayMs = 86_400_000;
 
 /**
@@ -22,16 +15,15 @@ const dayMs = 86_400_000;
  *
  * @throws Refusal: unavailable, when the only home cannot be asked
  */
-export async function listHomes(env: Env, now = Date.now()): Promise<HomeOverview[]> {
+export async function listHomes(env: Env, now = Date.now()): Promise<Home[]> {
   const asked = new Map(await askHomes(env, (home) => look(home, now)));
-  return [...homesOf(env)].map(
-    ([name, home]) => asked.get(home) ?? { name, accounts: null, eventsPerDay: null, size: null },
-  );
+  const unknown = { accounts: null, bytes: null, share: null, eventsPerDay: null, fullOn: null };
+  return [...homesOf(env)].map(([name, home]) => asked.get(home) ?? { name, ...unknown });
 }
 
 type Counted = { accounts: number; events: number };
 
-async function look(env: Env, now: number): Promise<HomeOverview> {
+async function look(env: Env, now: number): Promise<Home> {
   const db = openDatabase(env);
   const yesterday = (Math.floor(now / dayMs) - 1) * 24;
   const counted = change(
@@ -46,10 +38,11 @@ async function look(env: Env, now: number): Promise<HomeOverview> {
     repeatable: true,
   });
   const [{ accounts, events } = { accounts: 0, events: 0 }] = results as Counted[]; // what the statement selects
-  return {
-    name: nameOf(env),
-    accounts,
-    eventsPerDay: events,
-    size: sizeOf(meta.size_after, now, earlier && { bytes: earlier.bytes, at: earlier.day * dayMs }),
-  };
+  const { bytes, share, daysLeft } = sizeOf(
+    meta.size_after,
+    now,
+    earlier && { bytes: earlier.bytes, at: earlier.day * dayMs },
+  );
+  const fullOn = daysLeft === null ? null : timestamp(now + daysLeft * dayMs).slice(0, 10);
+  return { name: nameOf(env), accounts, eventsPerDay: events, bytes, share, fullOn };
 }

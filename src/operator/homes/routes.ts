@@ -7,15 +7,18 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
 import { hasDelivery } from '../../webhooks/deliveries/queries.ts';
 
-/** What the lists under `/operator` hold, by the name of the list. */
-const kinds: { [list: string]: Owned } = {
+/** What an id in a path below `/operator` is of, by the list before it: accounts, and what belongs to one. */
+export const owned = {
   accounts: 'account',
   connections: 'connection',
   tokens: 'token',
   drivers: 'driver',
   webhooks: 'webhook',
-  deletions: 'deletion',
-};
+} as const;
+
+/** What the id in a path below `/operator` is of; undefined for what is found in another way. */
+export const ownedIn = (path: string): Owned | undefined =>
+  new Map<string, Owned>(Object.entries(owned)).get(path.split('/')[1] ?? '');
 
 /**
  * Has a request about something happen in the home where that is. An id names no home, so all are asked; with a single
@@ -46,6 +49,6 @@ function look(c: Context): ((home: Env) => Promise<boolean>) | undefined {
   const webhookId = c.req.query('webhookId');
   if (list === 'deliveries' && id) return (home) => hasDelivery(home, id);
   if (list === 'deliveries' && webhookId) return (home) => livesHere(home, 'webhook', webhookId);
-  const { [list]: kind } = kinds;
+  const kind = list === 'deletions' ? 'deletion' : ownedIn(`/${list}`);
   return kind && id ? (home) => livesHere(home, kind, id) : undefined;
 }

@@ -1,17 +1,16 @@
+import type * as v from 'valibot';
 import { askHomes } from '../../platform/homes/each.ts';
+import { maxPendingCounted } from '../api/counted.ts';
+import type { DeliveryStatus, StatusReport } from '../api/service.ts';
 import { checkHomes, problemIn, warningIn } from '../health/homes.ts';
-import type { ServiceHealth } from '../health/schema.ts';
-import { type DeliveryStatus, deliveryStatus, maxListed, maxPendingCounted } from '../status.ts';
+import { deliveryStatus, maxListed } from '../status.ts';
 
-/** What operators look at first: the service's health, and how the deliveries of all homes that can be asked are doing. */
-export type Status = {
-  problem: string | null;
-  warning: string | null;
-  health: ServiceHealth;
-} & DeliveryStatus;
-
-/** How the service is doing, in all its homes. @throws Refusal: unavailable, when the only home cannot be asked */
-export async function status(env: Env): Promise<Status> {
+/**
+ * What operators look at first: the service's health, and how the deliveries of all homes that can be asked are doing.
+ *
+ * @throws Refusal: unavailable, when the only home cannot be asked
+ */
+export async function status(env: Env): Promise<v.InferInput<typeof StatusReport>> {
   const [health, asked] = await Promise.all([checkHomes(env), askHomes(env, (home) => deliveryStatus(home))]);
   return {
     problem: problemIn(health) ?? null,

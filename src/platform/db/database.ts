@@ -64,7 +64,7 @@ const refusals = {
   'account being deleted': { kind: 'invalid', message: 'This account is being deleted' },
   'deletion under way': {
     kind: 'invalid',
-    message: 'Something of this account is being deleted. Move it once that is done: see fleet deletions',
+    message: 'Something of this account is being deleted. Move it once that is done: see fleet deletion list',
   },
   'too many connections': { kind: 'invalid', message: 'An account can have at most 1000 connections' },
   'no pull': { kind: 'invalid', message: 'This connection does not pull from a provider, or is paused' },

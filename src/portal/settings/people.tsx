@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { invite } from '../../accounts/invitations.ts';
 import {
-  Email,
   findPortalUser,
   listPortalUsers,
   type PortalUser,
@@ -10,7 +9,7 @@ import {
   setRole,
 } from '../../accounts/people.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { parse } from '../../platform/fields.ts';
+import { Email, parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';

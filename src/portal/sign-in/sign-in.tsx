@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { Email } from '../../accounts/people.ts';
 import { isSecret, splitSecret } from '../../accounts/secrets.ts';
 import { signIn, signOut } from '../../accounts/sessions.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
+import { Email } from '../../platform/fields.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';

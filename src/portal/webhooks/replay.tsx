@@ -4,10 +4,10 @@ import * as v from 'valibot';
 import { parse, Timestamp, timestamp } from '../../platform/fields.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { maxReplayCounted } from '../../webhooks/deliveries/policy.ts';
 import { maxReplayedPerCall, replay } from '../../webhooks/deliveries/replay.ts';
 import {
   countReplayable,
-  maxReplayCounted,
   type ReplayCount,
   type ReplaySelection,
   replayableMs,

@@ -1,5 +1,8 @@
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
+/** The states of a delivery. */
+export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+
 /** The outcome of one HTTP call of a delivery. `answer` is the first KiB of the reply as text. */
 export type Outcome =
   | { result: 'success'; status: number; answer: string }
@@ -58,6 +61,8 @@ export const circuitLongestMs = 15 * minute;
  */
 export const firstWindow = 5;
 export const widestWindow = 50;
+/** The highest limit of calls a second that an operator can set. */
+export const maxCallsPerSecond = 1000;
 export const inTimeMs = 5 * second;
 
 /** How long the next level of an accident waits for the one before it. */
@@ -106,3 +111,6 @@ export function parseRetryAfter(value: string | null, now: number): number | und
 }
 
 const isBusy = (status: number): boolean => status === 429 || status === 503;
+
+/** How many deliveries a count of what can be replayed looks at, and of what is too old for it. */
+export const maxReplayCounted = 10_000;

@@ -4,11 +4,9 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
+import type { statuses } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 import type { Attempt } from './record.ts';
-
-/** The states of a delivery. */
-export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
 /** A delivery with all its attempts. Times are milliseconds since 1970. */
 export type Delivery = {

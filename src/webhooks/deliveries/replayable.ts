@@ -4,7 +4,7 @@ import { statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
-import { giveUpAfterMs } from './policy.ts';
+import { giveUpAfterMs, maxReplayCounted } from './policy.ts';
 
 /**
  * Which finished deliveries of a webhook to replay: those that it missed, which failed or were cancelled, or those that
@@ -89,9 +89,6 @@ export const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
  * `tooOld` counts those that it leaves out because of their age; 10,000 means that many or more.
  */
 export type ReplayCount = { count: number; more: boolean; tooOld: number };
-
-/** How many deliveries a count looks at, of those that can be replayed and of those that are too old. */
-export const maxReplayCounted = 10_000;
 
 /** How many of them a transaction looks at, so that nobody waits long for D1. */
 const perChunk = 2500;

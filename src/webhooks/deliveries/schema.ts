@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Limit, QueryChoice, QueryCode, QueryId, QueryText, QueryTime } from '../../platform/query.ts';
 import { accidentLevels, notificationTypes } from '../notifications/types.ts';
-import { statuses } from './queries.ts';
+import { statuses } from './policy.ts';
 
 /** What narrows the list of deliveries, by parameter. */
 export const deliveryFilters = {

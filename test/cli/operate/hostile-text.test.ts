@@ -109,16 +109,16 @@ const commands = [
   ...['ingest-key list --account x', 'ingest-key issue --connection x --name x'],
   ...['user list --account x', 'user add a@b.example --account x', 'user remove ann@example.com --account x'],
   ...['webhook list --account x', 'webhook limit x --in-flight 1', 'webhook limit refused --default'],
-  ...['deliveries replay --webhook x --dry-run', 'deliveries replay --webhook x'],
-  ...['sign-in-link ann@example.com', 'deliveries list --webhook x'],
+  ...['delivery replay --webhook x --dry-run', 'delivery replay --webhook x'],
+  ...['sign-in-link ann@example.com', 'delivery list --webhook x'],
   ...[
-    'deliveries show x',
-    'deliveries replay x',
-    'deliveries replay --webhook x --yes',
+    'delivery show x',
+    'delivery replay x',
+    'delivery replay --webhook x --yes',
     'status',
     'audit',
     'audit --account x',
-    'deletions',
+    'deletion list',
     'account rename x y',
     'connection rename x y',
     'account delete x --yes y',
@@ -136,8 +136,8 @@ describe("the operator's tool prints nothing that a terminal would obey", () => 
     expect(lines.filter((line) => line.startsWith('│ forged'))).toEqual([]);
   });
 
-  it('fleet deliveries list --follow', async () => {
-    const { child, printed } = start('deliveries list --webhook x --follow'.split(' '));
+  it('fleet delivery list --follow', async () => {
+    const { child, printed } = start('delivery list --webhook x --follow'.split(' '));
     await expect.poll(printed, { timeout: 30_000 }).toContain('Acme');
     child.kill();
     await once(child, 'close');

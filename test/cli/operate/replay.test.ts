@@ -43,7 +43,7 @@ beforeEach(() => {
 });
 
 const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
-const tool = () => [process.execPath, join(root, 'src/cli/fleet.ts'), '--url', url(), 'deliveries', 'replay'];
+const tool = () => [process.execPath, join(root, 'src/cli/fleet.ts'), '--url', url(), 'delivery', 'replay'];
 
 async function run([program = '', ...args]: string[]) {
   const child = spawn(program, args, { env: { ...process.env, FLEET_OPERATOR_KEY: 'key' } });
@@ -58,7 +58,7 @@ const replay = (...options: string[]) => run([...tool(), '--webhook', 'w', ...op
 const calls = () => asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
 const counted = '10000 or more deliveries can be replayed. 3 are too old and left out.';
 
-describe('fleet deliveries replay', () => {
+describe('fleet delivery replay', () => {
   it('goes on until all is done, and says what it has left out', async () => {
     const since = '2026-11-20T00:00:00Z';
     const { out, err, code } = await replay('--yes', '--all', '--since', since, '--json');

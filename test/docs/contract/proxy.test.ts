@@ -141,13 +141,13 @@ it('a validating proxy between clients, connectors, operators and the service fi
   await until('all have failed', async () => (await failed()) === 4);
   await fleetJson(seen, 'status');
   await fleetJson(seen, 'webhook', 'list', '--account', us.accountId);
-  const listed = ['deliveries', 'list', '--webhook', made.data.id];
+  const listed = ['delivery', 'list', '--webhook', made.data.id];
   const [first] = await fleetJson<{ id: string }[]>(seen, ...listed);
-  await fleetJson(seen, 'deliveries', 'show', first?.id ?? '');
-  await fleetJson(seen, 'deliveries', 'replay', first?.id ?? '');
+  await fleetJson(seen, 'delivery', 'show', first?.id ?? '');
+  await fleetJson(seen, 'delivery', 'replay', first?.id ?? '');
   const missed = ['--webhook', made.data.id, '--since', '2026-11-20T00:00:00Z'];
-  await fleetJson(seen, 'deliveries', 'replay', ...missed, '--dry-run');
-  await fleetJson(seen, 'deliveries', 'replay', ...missed, '--yes');
+  await fleetJson(seen, 'delivery', 'replay', ...missed, '--dry-run');
+  await fleetJson(seen, 'delivery', 'replay', ...missed, '--yes');
   await fleetJson(seen, 'webhook', 'limit', made.data.id, '--in-flight', '10', '--per-second', '20');
   await fleetJson(seen, 'account', 'list');
   await fleetJson(seen, 'account', 'suspend', us.accountId);
@@ -186,24 +186,28 @@ it('a validating proxy between clients, connectors, operators and the service fi
     await fleetJson(seen, 'connection', action, pulled.id);
   const secret = Buffer.alloc(32, 7);
   const operator = operatorOf(proxy.url, stack.operatorKey);
-  await operator.put(`/connections/${pulled.id}/credential`, { credential: samsara.token });
-  await operator.put(`/connections/${pulled.id}/webhook-secret`, { secret: secret.toString('base64') });
+  const { id } = pulled;
+  await operator.put('/connections/:id/credential', { id, body: { credential: samsara.token } });
+  await operator.put('/connections/:id/webhook-secret', {
+    id,
+    body: { secret: secret.toString('base64') },
+  });
   expect((await ring(`${proxy.url}/providers/${pulled.id}/webhook`, secret)).status).toBe(200);
   provider.stop();
 
-  const mover = await operator.post<{ id: string }>('/accounts', { name: 'Mover' });
+  const mover = await operator.post('/accounts', { body: { name: 'Mover' } });
   // Beside the proxy, which takes one call at a time. It loses its turn.
   const direct = operatorOf(stack.baseUrl, stack.operatorKey);
-  const moving = direct.post(`/accounts/${mover.id}/move`, { to: 'eu' }).catch(() => {});
+  const moving = direct.post('/accounts/:id/move', { id: mover.id, body: { to: 'eu' } }).catch(() => {});
   await until('the move is being cancelled', () =>
-    operator.post(`/accounts/${mover.id}/move/cancel`, {}).then(
+    operator.post('/accounts/:id/move/cancel', { id: mover.id }).then(
       () => true,
       () => false,
     ),
   );
   await moving;
   await fleetJson(seen, 'account', 'move', mover.id, '--cancel').catch(() => {}); // unless that was all
-  expect(await operator.get(`/accounts/${mover.id}/move`)).toEqual({ move: null });
+  expect(await operator.get('/accounts/:id/move', { id: mover.id })).toEqual({ move: null });
   const moved = await fleetJson(seen, 'account', 'move', mover.id, '--to', 'eu');
   expect(moved).toMatchObject({ from: 'main', to: 'eu', state: 'done' });
   expect((await fleet(seen, 'account', 'move', mover.id, '--to', 'eu')).err).toContain('lives in eu already');
@@ -221,7 +225,7 @@ it('a validating proxy between clients, connectors, operators and the service fi
   const name = 'Vans of the city';
   await fleetJson(seen, 'connection', 'delete', us.connectionId, '--yes', name);
   await fleetJson(seen, 'account', 'delete', us.accountId, '--yes', 'Acme');
-  expect(await fleetJson<object[]>(seen, 'deletions')).toHaveLength(1);
+  expect(await fleetJson<object[]>(seen, 'deletion', 'list')).toHaveLength(1);
   receiver.stop();
 
   expect(proxy.deviations()).toEqual([]);

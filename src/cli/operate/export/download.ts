@@ -24,9 +24,7 @@ export async function download(
   file: string,
   onProgress: (rows: number, connection: number, connections: number) => void,
 ): Promise<number> {
-  const connections = await operator.list<{ id: string }>(
-    `/accounts/${encodeURIComponent(wanted.account)}/connections`,
-  );
+  const connections = await operator.list('/accounts/:id/connections', { id: wanted.account });
   let mark = markIn(`${file}.json`, wanted);
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600 });
   truncateSync(file, mark.bytes); // what was written after the mark comes again
@@ -73,11 +71,11 @@ async function page(
   connection: string,
   { kind, from, to }: Wanted,
   cursor: string | undefined,
-): Promise<Page<object>> {
-  const query = new URLSearchParams({ kind, from, to, limit: String(perPage), ...(cursor && { cursor }) });
+): Promise<Page<unknown>> {
+  const query = { kind, from, to, limit: String(perPage), cursor };
   for (let tries = 1; ; tries++) {
     try {
-      return await operator.page<object>(`/connections/${encodeURIComponent(connection)}/records?${query}`);
+      return await operator.page('/connections/:id/records', { id: connection, query });
     } catch (error) {
       if (!(error instanceof ApiError) || !error.temporary) throw error;
       if (tries === maxTries) throw new ApiError(`${error.message}. Run the same command again to continue`);

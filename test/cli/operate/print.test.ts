@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { printable, printableJson } from '../../../src/cli/operate/printable.ts';
-import { tableOf } from '../../../src/cli/operate/table.ts';
+import { printable, printableJson, tableOf } from '../../../src/cli/operate/print.ts';
 
 const character = (code: number) => String.fromCharCode(code);
 const hostile = [0x00, 0x08, 0x0a, 0x0d, 0x1b, 0x7f, 0x9b, 0x200f, 0x202e, 0x2066, 0x2028];

@@ -1,0 +1,25 @@
+/** What can be done to something. */
+export const actions = [
+  'created',
+  'changed',
+  'suspended',
+  'activated',
+  'revoked',
+  'invited',
+  'scheduled for deletion',
+  'deleted',
+  'erased',
+] as const;
+export type Action = (typeof actions)[number];
+
+/** What it can be done to. */
+export const subjects = [
+  'account',
+  'connection',
+  'API token',
+  'ingest key',
+  'webhook',
+  'person',
+  'driver',
+] as const;
+export type Subject = (typeof subjects)[number];

@@ -1,0 +1,16 @@
+import { createInterface } from 'node:readline/promises';
+import { ApiError } from './client.ts';
+
+/** Asks at the terminal and returns the answer. @throws ApiError, which says what to do, when there is no terminal */
+export async function ask(question: string, withoutTerminal: string): Promise<string> {
+  if (!process.stdin.isTTY) throw new ApiError(withoutTerminal);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  terminal.on('SIGINT', () => process.exit(130));
+  const answer = await terminal.question(`${question} `);
+  terminal.close();
+  return answer.trim();
+}
+
+/** Asks a question that is answered with yes or no. @throws ApiError, when there is no terminal */
+export const agrees = async (question: string, withoutTerminal: string): Promise<boolean> =>
+  /^y(es)?$/i.test(await ask(`${question} [y/N]`, withoutTerminal));

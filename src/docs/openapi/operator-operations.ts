@@ -1,0 +1,143 @@
+import type * as v from 'valibot';
+import * as accounts from '../../operator/api/accounts.ts';
+import * as connections from '../../operator/api/connections.ts';
+import * as deletion from '../../operator/api/deletion.ts';
+import * as moves from '../../operator/api/moves.ts';
+import type { Operation as Declared } from '../../operator/api/operation.ts';
+import { operations } from '../../operator/api/operations.ts';
+import * as service from '../../operator/api/service.ts';
+import * as webhooks from '../../operator/api/webhooks.ts';
+import { maxSlice } from '../../platform/http/slices.ts';
+import { components, type Json, ref } from './components.ts';
+import { examples } from './examples.ts';
+import { refused } from './list-parts.ts';
+import type { Operation, Refused, Reply } from './operation.ts';
+
+/* The operators' operations as OpenAPI has them, from what `src/operator/api` declares. */
+
+const declared: Declared[] = Object.values(operations);
+
+/** The schemas that `src/operator/api` exports, by their names, which are those of the components. */
+const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
+  Object.entries<unknown>({
+    ...accounts,
+    ...connections,
+    ...webhooks,
+    ...deletion,
+    ...moves,
+    ...service,
+  }).filter((entry): entry is [string, v.GenericSchema] => isSchema(entry[1])),
+);
+const nameOf = (schema: v.GenericSchema): string | undefined =>
+  Object.keys(schemas).find((name) => schemas[name] === schema);
+
+const isBody = ([, schema]: [string, v.GenericSchema]) => declared.some(({ body }) => body === schema);
+
+export const operatorBodies = Object.fromEntries(Object.entries(schemas).filter(isBody));
+export const operatorReplies = Object.fromEntries(Object.entries(schemas).filter((entry) => !isBody(entry)));
+
+export const operatorOperations = (): Operation[] =>
+  Object.entries<Declared>(operations).map(([id, operation]) => operationOf(id, operation));
+
+function operationOf(id: string, operation: Declared): Operation {
+  const { method, path, tag, summary, description, body } = operation;
+  const bodyName = body && nameOf(body);
+  return {
+    method,
+    path: `/operator${path.replace(/:(\w+)/g, '{$1}')}`,
+    id,
+    tag,
+    summary,
+    ...(description && { description }),
+    security: 'OperatorKey',
+    parameters: [...pathParameters(path), ...queryParameters(id, operation)],
+    ...(bodyName && { body: bodyName }),
+    reply: replyOf(operation, bodyName),
+    refusals: refusalsOf(operation),
+  };
+}
+
+/** What the `:id` of a path is, by what the path begins with. */
+const ids: Record<string, string> = {
+  accounts: "The account's id.",
+  connections: "The connection's id.",
+  deletions: 'The id of what is deleted.',
+  deliveries: 'The Delivery-Id.',
+  drivers: "The driver's id.",
+  tokens: "The token's id.",
+  webhooks: "The webhook's id.",
+};
+
+const pathParameters = (path: string): Json[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: name === 'userId' ? "The user's id." : ids[path.split('/')[1] ?? ''],
+    schema: { type: 'string' },
+  }));
+
+const sliceParameters = [
+  {
+    name: 'cursor',
+    in: 'query',
+    description: 'The `next` of the part before; without one, the list begins.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'How many to return at most; more than 1,000 count as 1,000.',
+    schema: { type: 'integer', minimum: 1, default: maxSlice },
+  },
+];
+
+/** The fields of an operation's query, each with the words for `operation.field` or `field`. */
+function queryParameters(id: string, { query, part }: Declared): Json[] {
+  if (!query) return part === 'slice' ? sliceParameters : [];
+  const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {
+    [id: string]: { properties?: Record<string, Json>; required?: string[] }; // an object's schema
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(required.includes(name) && { required: true }),
+    description,
+    schema: schema.type === 'integer' ? { ...schema, default: Number(schema.default) } : schema,
+  }));
+}
+
+function replyOf({ reply, message, part }: Declared, body: string | undefined): Reply {
+  const item = 'item' in reply ? (reply.item as v.GenericSchema) : undefined; // v.array
+  const name = nameOf(item ?? reply);
+  const example = name && examples[name];
+  return {
+    name: item ? `${name ?? 'Record'}List` : `${name}Reply`,
+    message: typeof message === 'string' ? message : message(examples[body ?? ''] as object), // the body's example
+    data: item ? { type: 'array', items: name ? ref(name) : { type: 'object' } } : ref(name ?? ''),
+    example: item ? (example ? [example] : []) : example,
+    ...(part && { paged: true }),
+  };
+}
+
+/** What an operation declares, what its schemas refuse of each field, and what all that read alike refuse. */
+function refusalsOf({ refusals = [], query, body, part }: Declared): Refused[] {
+  const fields = Object.entries({ ...query?.entries, ...body?.entries } as v.ObjectEntries);
+  return [
+    ...refusals.map((refusal) =>
+      typeof refusal === 'string'
+        ? { message: refusal }
+        : { ...refusal, message: `${refusal.field} ${refusal.must}` },
+    ),
+    ...fields.map(
+      ([name, schema]) =>
+        refused(name, schema as v.GenericSchema, '?') ?? refused(name, schema as v.GenericSchema, undefined),
+    ),
+    part && { message: 'Invalid cursor' },
+    body && { message: 'Request body is not valid JSON' },
+  ].filter((refusal) => refusal !== undefined);
+}
+
+function isSchema(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schema';
+}

@@ -1,0 +1,217 @@
+import * as v from 'valibot';
+import { actions, subjects } from '../../accounts/audit/kinds.ts';
+import { Email, Name, Timestamp } from '../../platform/fields.ts';
+import { homeName } from '../../platform/homes/names.ts';
+import { roles } from '../../platform/roles.ts';
+import { id, type Operation, time, Uuid } from './operation.ts';
+
+/* Accounts, their users and credentials, and who changed what. */
+
+export const NewAccount = v.object({
+  name: Name,
+  home: v.optional(v.pipe(v.string(), v.regex(homeName, 'must be the name of a home'))),
+});
+
+export const AccountChange = v.object({
+  name: v.optional(Name),
+  status: v.optional(v.picklist(['active', 'suspended'], 'must be active or suspended')),
+});
+
+export const Account = v.object({
+  id,
+  name: v.string(),
+  status: v.picklist(['active', 'suspended']),
+  home: v.string(),
+  createdAt: time,
+});
+export type Account = v.InferOutput<typeof Account>;
+
+export const AuditEntry = v.object({
+  at: time,
+  accountId: id,
+  actor: v.picklist(['operator', 'person', 'token', 'service']),
+  actorId: v.nullable(id),
+  actorName: v.nullable(v.string()),
+  action: v.picklist(actions),
+  subject: v.picklist(subjects),
+  subjectId: id,
+  subjectName: v.nullable(v.string()),
+  fields: v.array(v.string()),
+});
+export type AuditEntry = v.InferOutput<typeof AuditEntry>;
+
+export const NewToken = v.object({
+  name: Name,
+  expiresAt: v.optional(
+    v.pipe(
+      Timestamp,
+      v.check((ms) => ms > Date.now(), 'must be in the future'),
+    ),
+  ),
+});
+
+export const Token = v.object({
+  id,
+  connectionId: v.nullable(id),
+  scope: v.picklist(['api', 'ingest']),
+  name: v.string(),
+  lastFour: v.string(),
+  createdAt: time,
+  expiresAt: v.nullable(time),
+  lastUsedAt: v.nullable(time),
+  revokedAt: v.nullable(time),
+});
+
+export const IssuedToken = v.object({ ...Token.entries, value: v.string() });
+
+export const NewUser = v.object({
+  email: Email,
+  role: v.optional(v.picklist(roles, 'must be admin, member or viewer'), 'admin'),
+});
+
+export const PortalUser = v.object({
+  id,
+  accountId: id,
+  email: v.string(),
+  role: v.picklist(roles),
+  createdAt: time,
+  lastSignInAt: v.nullable(time),
+  pending: v.boolean(),
+});
+
+export const SignInLinkInput = v.object({ email: Email, accountId: v.optional(Uuid) });
+
+export const SignInLink = v.object({ url: v.string() });
+
+export const accountOperations = {
+  listAccounts: {
+    method: 'get',
+    path: '/accounts',
+    tag: 'Accounts',
+    summary: 'List accounts',
+    description: 'Oldest first, at most 1,000 at a time.',
+    message: 'Accounts',
+    reply: v.array(Account),
+    part: 'slice',
+  },
+  createAccount: {
+    method: 'post',
+    path: '/accounts',
+    tag: 'Accounts',
+    summary: 'Create an account',
+    body: NewAccount,
+    message: 'Account created',
+    reply: Account,
+  },
+  changeAccount: {
+    method: 'patch',
+    path: '/accounts/:id',
+    tag: 'Accounts',
+    summary: 'Suspend or reactivate an account',
+    body: AccountChange,
+    message: ({ status = 'changed' }) => `Account ${status}`,
+    reply: Account,
+    refusals: ['Unknown account'],
+  },
+  listTokens: {
+    method: 'get',
+    path: '/accounts/:id/tokens',
+    tag: 'Tokens',
+    summary: "List an account's API tokens and ingest keys",
+    message: 'Tokens',
+    reply: v.array(Token),
+    part: 'slice',
+  },
+  issueApiToken: {
+    method: 'post',
+    path: '/accounts/:id/tokens',
+    tag: 'Tokens',
+    summary: 'Issue an API token',
+    body: NewToken,
+    message: 'Token issued',
+    reply: IssuedToken,
+    refusals: ['Unknown account'],
+  },
+  issueIngestKey: {
+    method: 'post',
+    path: '/connections/:id/ingest-keys',
+    tag: 'Tokens',
+    summary: 'Issue an ingest key for a connection',
+    body: NewToken,
+    message: 'Token issued',
+    reply: IssuedToken,
+    refusals: ['Unknown connection'],
+  },
+  revokeToken: {
+    method: 'delete',
+    path: '/tokens/:id',
+    tag: 'Tokens',
+    summary: 'Revoke an API token or ingest key immediately',
+    message: 'Token revoked',
+    reply: Token,
+    refusals: ['Unknown token'],
+  },
+  listUsers: {
+    method: 'get',
+    path: '/accounts/:id/users',
+    tag: 'Users',
+    summary: "List an account's users",
+    message: 'Users',
+    reply: v.array(PortalUser),
+    part: 'slice',
+  },
+  addUser: {
+    method: 'post',
+    path: '/accounts/:id/users',
+    tag: 'Users',
+    summary: 'Add a user, who can then sign in',
+    description:
+      'The first user of an account becomes an admin, whatever `role` says. Somebody who is pending already gets the ' +
+      'new role.',
+    body: NewUser,
+    message: 'User added',
+    reply: PortalUser,
+    refusals: ['Unknown account', 'This address cannot be added'],
+  },
+  removeUser: {
+    method: 'delete',
+    path: '/accounts/:id/users/:userId',
+    tag: 'Users',
+    summary: 'Remove a user and end their sessions',
+    message: 'User removed',
+    reply: PortalUser,
+    refusals: ['Unknown user'],
+  },
+  makeSignInLink: {
+    method: 'post',
+    path: '/sign-in-links',
+    tag: 'Users',
+    summary: 'Create a link that signs a user in',
+    description:
+      'The account is needed only for somebody whom several have invited and who has yet to sign in.',
+    body: SignInLinkInput,
+    message: 'Sign-in link',
+    reply: SignInLink,
+    refusals: ['Unknown address'],
+  },
+  listAudit: {
+    method: 'get',
+    path: '/audit',
+    tag: 'Audit log',
+    summary: 'List who created, changed or deleted what',
+    description: 'Newest first, in all accounts. Entries are kept for a year.',
+    message: 'Audit log',
+    reply: v.array(AuditEntry),
+    part: 'slice',
+  },
+  listAccountAudit: {
+    method: 'get',
+    path: '/accounts/:id/audit',
+    tag: 'Audit log',
+    summary: 'List who created, changed or deleted what in an account',
+    description: 'Newest first. Entries are kept for a year.',
+    message: 'Audit log',
+    reply: v.array(AuditEntry),
+    part: 'slice',
+  },
+} satisfies Record<string, Operation>;

@@ -1,0 +1,218 @@
+import * as v from 'valibot';
+import { isIncidentType } from '../../fleet/incidents/types.ts';
+import { lists } from '../../fleet/lists/registry.ts';
+import { Name } from '../../platform/fields.ts';
+import { feedNames } from '../../providers/connector.ts';
+import { count, id, Limit, type Operation, time } from './operation.ts';
+
+/* Connections, what they pull, and their records. */
+
+const isTypeMap = (input: unknown): input is Record<string, string[]> =>
+  typeof input === 'object' &&
+  input !== null &&
+  Object.values(input).every(
+    (types) => Array.isArray(types) && types.every((type) => typeof type === 'string'),
+  );
+const IncidentTypeMap = v.pipe(
+  v.custom<Record<string, string[]>>(isTypeMap, "must map the provider's words to lists of types"),
+  v.check(
+    (map) => Object.values(map).flat().every(isIncidentType),
+    'must map to normalised incident types only',
+  ),
+  v.metadata({ type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } }),
+);
+
+/** As people paste it: a token, or JSON. */
+const Credential = v.pipe(v.string(), v.maxLength(4000, 'can be at most 4000 characters'));
+const BaseUrl = v.pipe(v.string(), v.maxLength(500, 'can be at most 500 characters'));
+
+/** With a credential, the connection pulls from its provider, which must be built in. */
+export const NewConnection = v.object({
+  provider: v.pipe(
+    v.string(),
+    v.toLowerCase(),
+    v.regex(/^[a-z0-9-]{1,40}$/, 'must be letters, digits and hyphens, at most 40'),
+  ),
+  name: v.optional(Name),
+  tSP: v.optional(Name),
+  incidentTypeMap: v.optional(IncidentTypeMap),
+  credential: v.optional(Credential),
+  baseUrl: v.optional(BaseUrl),
+  historyDays: v.optional(v.number()),
+});
+
+export const ConnectionChange = v.object({
+  name: v.optional(Name),
+  tSP: v.optional(Name),
+  healthStatus: v.optional(
+    v.pipe(
+      v.picklist([1, 2, 3, 4], 'must be 1 (healthy), 2 (warning), 3 (unavailable) or 4 (degraded)'),
+      v.metadata({ type: 'integer' }),
+    ),
+  ),
+  incidentTypeMap: v.optional(IncidentTypeMap),
+});
+
+export const OperatorConnection = v.object({
+  id,
+  accountId: id,
+  name: v.nullable(v.string()),
+  provider: v.string(),
+  tSP: v.string(),
+  healthStatus: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [1, 2, 3, 4] })),
+  incidentTypeMap: v.nullable(v.record(v.string(), v.array(v.string()))),
+  lastPulledAt: v.nullable(time),
+  createdAt: time,
+  updatedAt: time,
+});
+
+/** With another address, it is tried and from then on called there. */
+export const NewCredential = v.object({ credential: Credential, baseUrl: v.optional(BaseUrl) });
+
+export const WebhookSecret = v.object({ secret: v.string() });
+
+export const Pull = v.object({
+  provider: v.string(),
+  organisation: v.string(),
+  baseUrl: v.string(),
+  state: v.picklist(['pulling', 'paused', 'refused']),
+  hasWebhookSecret: v.boolean(),
+  lastPulledAt: v.nullable(time),
+  historyDays: count,
+  feeds: v.array(
+    v.object({
+      feed: v.picklist(feedNames),
+      everyMinutes: count,
+      problem: v.nullable(
+        v.object({ advice: v.string(), since: time, nextAt: time, isFailing: v.boolean() }),
+      ),
+      history: v.nullable(
+        v.object({
+          share: v.number(),
+          records: count,
+          recordsPerMinute: v.nullable(count),
+          endsAt: v.nullable(time),
+        }),
+      ),
+    }),
+  ),
+  refusals: v.array(v.object({ kind: v.string(), sourceId: v.string(), reason: v.string(), at: time })),
+  unmapped: v.array(v.object({ word: v.string(), count })),
+});
+export type Pull = v.InferOutput<typeof Pull>;
+
+const noPull = 'This connection does not pull from a provider';
+const isPaused = 'This connection does not pull from a provider, or is paused';
+
+export const connectionOperations = {
+  listAccountConnections: {
+    method: 'get',
+    path: '/accounts/:id/connections',
+    tag: 'Connections',
+    summary: "List an account's connections",
+    message: 'Connections',
+    reply: v.array(OperatorConnection),
+    part: 'slice',
+  },
+  createConnection: {
+    method: 'post',
+    path: '/accounts/:id/connections',
+    tag: 'Connections',
+    summary: 'Add a connection',
+    body: NewConnection,
+    message: 'Connection created',
+    reply: OperatorConnection,
+    refusals: ['Unknown account'],
+  },
+  changeConnection: {
+    method: 'patch',
+    path: '/connections/:id',
+    tag: 'Connections',
+    summary: 'Change a connection',
+    body: ConnectionChange,
+    message: 'Connection changed',
+    reply: OperatorConnection,
+    refusals: ['Unknown connection'],
+  },
+  getPull: {
+    method: 'get',
+    path: '/connections/:id/pull',
+    tag: 'Connections',
+    summary: 'See how a connection that pulls from its provider is doing',
+    message: 'Pull',
+    reply: Pull,
+    refusals: ['Unknown connection', noPull],
+  },
+  pullNow: {
+    method: 'post',
+    path: '/connections/:id/pull',
+    tag: 'Connections',
+    summary: 'Pull now, whatever the connection waits for',
+    message: 'Pull is due',
+    reply: Pull,
+    refusals: ['Unknown connection', isPaused],
+  },
+  pausePull: {
+    method: 'post',
+    path: '/connections/:id/pause',
+    tag: 'Connections',
+    summary: 'Stop pulling',
+    message: 'Paused',
+    reply: Pull,
+    refusals: ['Unknown connection', isPaused],
+  },
+  resumePull: {
+    method: 'post',
+    path: '/connections/:id/resume',
+    tag: 'Connections',
+    summary: 'Pull again',
+    message: 'Resumed',
+    reply: Pull,
+    refusals: ['Unknown connection', isPaused],
+  },
+  replaceCredential: {
+    method: 'put',
+    path: '/connections/:id/credential',
+    tag: 'Connections',
+    summary: 'Replace the credential, which is tried first',
+    body: NewCredential,
+    message: 'Credential replaced',
+    reply: Pull,
+    refusals: ['Unknown connection', noPull],
+  },
+  setWebhookSecret: {
+    method: 'put',
+    path: '/connections/:id/webhook-secret',
+    tag: 'Connections',
+    summary: "Save the secret of the provider's webhook",
+    body: WebhookSecret,
+    message: 'Webhook secret saved',
+    reply: Pull,
+    refusals: [
+      'Unknown connection',
+      isPaused,
+      { field: 'secret', must: 'must be one word of 8 to 500 characters' },
+    ],
+  },
+  listRecords: {
+    method: 'get',
+    path: '/connections/:id/records',
+    tag: 'Export',
+    summary: "List a connection's records of one kind",
+    description: 'The items of the list of that kind, with its parameters, such as `from` and `to`.',
+    query: v.object({
+      kind: v.pipe(
+        v.string(),
+        v.check((kind) => lists.some((resource) => resource.kind === kind), 'must be the kind of a list'),
+      ),
+      cursor: v.optional(v.string()),
+      limit: Limit(500, 50),
+      from: v.optional(v.string()),
+      to: v.optional(v.string()),
+    }),
+    message: 'Records',
+    reply: v.array(v.pipe(v.unknown(), v.metadata({ type: 'object' }))),
+    part: 'page',
+    refusals: ['Unknown connection'],
+  },
+} satisfies Record<string, Operation>;

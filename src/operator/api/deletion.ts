@@ -1,0 +1,79 @@
+import * as v from 'valibot';
+import { count, id, type Operation, time } from './operation.ts';
+
+/* Deleting accounts and connections, and erasing drivers. */
+
+/** What is deleted has to be named, so that nobody deletes something else by a wrong id. */
+export const AccountDeletion = v.object({ name: v.string(), now: v.optional(v.boolean(), false) });
+export const ConnectionDeletion = v.object({ name: v.string() });
+
+export const Deletion = v.object({
+  id,
+  kind: v.picklist(['account', 'connection', 'driver']),
+  accountId: id,
+  requestedAt: time,
+  dueAt: time,
+  step: v.nullable(v.string()),
+  stepsDone: count,
+  steps: count,
+});
+
+export const DeletionProgress = v.object({ deletion: v.nullable(Deletion) });
+export type DeletionProgress = v.InferOutput<typeof DeletionProgress>;
+
+const wrongName = 'The name does not match. Nothing has been deleted.';
+
+export const deletionOperations = {
+  deleteAccount: {
+    method: 'post',
+    path: '/accounts/:id/deletion',
+    tag: 'Deletion',
+    summary: 'Suspend an account, and delete it in 30 days or at once',
+    description: 'Until it begins, activating the account cancels it.',
+    body: AccountDeletion,
+    message: 'Account suspended',
+    reply: DeletionProgress,
+    refusals: ['Unknown account', wrongName],
+  },
+  deleteConnection: {
+    method: 'post',
+    path: '/connections/:id/deletion',
+    tag: 'Deletion',
+    summary: 'Delete a connection and its records',
+    description:
+      'The connection is unknown from this moment on. Its name is that of its provider if it has none.',
+    body: ConnectionDeletion,
+    message: 'Connection taken from its account',
+    reply: DeletionProgress,
+    refusals: ['Unknown connection', wrongName],
+  },
+  eraseDriver: {
+    method: 'post',
+    path: '/drivers/:id/erasure',
+    tag: 'Deletion',
+    summary: 'Erase a driver and every reference to them',
+    description:
+      'Their trips and events remain, without a driver. Records of the driver that come later are ignored.',
+    message: 'Driver erased',
+    reply: DeletionProgress,
+    refusals: ['Unknown driver'],
+  },
+  listDeletions: {
+    method: 'get',
+    path: '/deletions',
+    tag: 'Deletion',
+    summary: 'List what is being deleted, or will be',
+    message: 'Deletions',
+    reply: v.array(Deletion),
+  },
+  continueDeletion: {
+    method: 'post',
+    path: '/deletions/:id/continue',
+    tag: 'Deletion',
+    summary: 'Go on with a deletion for some seconds',
+    description:
+      'The service goes on by itself each minute; this is faster. Null once nothing is left to do.',
+    message: 'Deletion',
+    reply: DeletionProgress,
+  },
+} satisfies Record<string, Operation>;

@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import { homeName } from '../../platform/homes/names.ts';
+import { id, type Operation, time } from './operation.ts';
+
+/* Moving accounts from one home to another. */
+
+export const NewMove = v.object({
+  to: v.pipe(v.string(), v.regex(homeName, 'must be the name of a home')),
+});
+
+const counted = v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 0 }));
+
+export const Move = v.object({
+  accountId: id,
+  from: v.string(),
+  to: v.string(),
+  state: v.picklist([
+    'pausing',
+    'copying',
+    'copying files',
+    'comparing',
+    'switching',
+    'opening',
+    'cleaning up',
+    'cancelling',
+    'stopped',
+    'done',
+    'cancelled',
+  ]),
+  rows: counted,
+  copied: counted,
+  refusedForMs: counted,
+  startedAt: time,
+  problem: v.nullable(v.string()),
+});
+export type Move = v.InferOutput<typeof Move>;
+
+export const MoveProgress = v.object({
+  move: v.nullable(Move),
+  estimate: v.optional(v.object({ rows: counted, seconds: counted })),
+});
+export type MoveProgress = v.InferOutput<typeof MoveProgress>;
+
+export const moveOperations = {
+  showMove: {
+    method: 'get',
+    path: '/accounts/:id/move',
+    tag: 'Moving',
+    summary: "Show how an account's move stands",
+    description:
+      'Null if the account is not being moved. Then `estimate` says for how many seconds a move would refuse its ' +
+      'writes at most.',
+    message: 'Move',
+    reply: MoveProgress,
+  },
+  moveAccount: {
+    method: 'post',
+    path: '/accounts/:id/move',
+    tag: 'Moving',
+    summary: 'Move an account to another home, or go on with that for some seconds',
+    description:
+      'The service goes on by itself each minute; calling this again and again is faster. Writes get 503 with ' +
+      '`Retry-After` until the account lives in its new home; reads go on.',
+    body: NewMove,
+    message: 'Move',
+    reply: MoveProgress,
+    refusals: [
+      'Unknown account',
+      { field: 'to', must: 'must be another home: the account lives in eu already' },
+      'The account is being moved to us2 already. Cancel that first, or wait until it is there.',
+    ],
+  },
+  cancelMove: {
+    method: 'post',
+    path: '/accounts/:id/move/cancel',
+    tag: 'Moving',
+    summary: 'Cancel a move, or go on with that for some seconds',
+    description: 'What was copied is deleted. After the switch it is too late: move the account back.',
+    message: 'Move',
+    reply: MoveProgress,
+    refusals: [
+      'The account is not being moved',
+      'The account lives in eu already. To have it back, move it again.',
+    ],
+  },
+} satisfies Record<string, Operation>;

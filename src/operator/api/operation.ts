@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { limitUpTo, timestamp } from '../../platform/fields.ts';
+
+/**
+ * One operation of the operators' API. Its route, its part of the OpenAPI document and the types of the operator's tool
+ * come from here. What names the fields in words is in `src/docs/openapi/words.ts`.
+ */
+export type Operation = {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Below `/operator`. An `:id` is that of what the path begins with. */
+  path: `/${string}`;
+  tag: string;
+  summary: string;
+  description?: string;
+  query?: v.ObjectSchema<v.ObjectEntries, undefined>;
+  body?: v.ObjectSchema<v.ObjectEntries, undefined>;
+  /** What the reply says, for people. */
+  message: string | ((body: { status?: string | undefined }) => string);
+  /** What `data` is: handlers return what it takes in, and its output is sent. It describes, and does not check. */
+  reply: v.GenericSchema;
+  /** Whether the reply is part of a list: a slice of the operators' own, or a page of a list that customers have. */
+  part?: 'slice' | 'page';
+  /** How it refuses for other reasons than that a field is invalid. */
+  refusals?: (string | { field: string; must: string })[];
+};
+
+/* What replies are made of. */
+
+export const id = v.pipe(v.string(), v.metadata({ format: 'uuid' }));
+export const count = v.pipe(v.number(), v.metadata({ type: 'integer' }));
+export const countUpTo = (maximum: number) => v.pipe(v.number(), v.metadata({ type: 'integer', maximum }));
+
+/** A time: milliseconds since 1970 for handlers, RFC 3339 in replies. */
+export const time = v.pipe(
+  v.number(),
+  v.transform(timestamp),
+  v.string(),
+  v.metadata({ format: 'date-time' }),
+);
+
+/* What requests are made of. */
+
+export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
+export const DeliveryId = v.pipe(Uuid, v.toLowerCase());
+
+/** How many items are asked for; more than `most` counts as `most`. */
+export const Limit = (most: number, usual = most) =>
+  v.optional(v.pipe(v.string(), v.metadata({ type: 'integer', minimum: 1 }), limitUpTo(most)), String(usual));

@@ -1,0 +1,16 @@
+import { accountOperations } from './accounts.ts';
+import { connectionOperations } from './connections.ts';
+import { deletionOperations } from './deletion.ts';
+import { moveOperations } from './moves.ts';
+import { serviceOperations } from './service.ts';
+import { webhookOperations } from './webhooks.ts';
+
+/** All operations of the operators' API, by their names. */
+export const operations = {
+  ...accountOperations,
+  ...connectionOperations,
+  ...webhookOperations,
+  ...deletionOperations,
+  ...moveOperations,
+  ...serviceOperations,
+};

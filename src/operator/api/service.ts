@@ -1,0 +1,111 @@
+import * as v from 'valibot';
+import { maxAccountsCounted, maxFailedCounted, maxPendingCounted } from './counted.ts';
+import { count, countUpTo, id, type Operation, time } from './operation.ts';
+
+/* How the service and its homes are doing. */
+
+const homeHealth = {
+  database: v.picklist(['ok', 'unavailable']),
+  queueBacklog: v.nullable(count),
+  oldestDueSeconds: v.nullable(count),
+  sweptSecondsAgo: v.nullable(count),
+  size: v.nullable(
+    v.object({
+      bytes: count,
+      share: v.number(),
+      daysLeft: v.nullable(count),
+    }),
+  ),
+};
+const HomeHealth = v.object(homeHealth);
+export type HomeHealth = v.InferOutput<typeof HomeHealth>;
+
+/** The health of the service, as `/health` and the operators see it: the worst of its homes, and each if there are several. */
+export const Health = v.object({
+  ...homeHealth,
+  homes: v.optional(v.record(v.string(), HomeHealth)),
+});
+export type Health = v.InferOutput<typeof Health>;
+
+const account = { accountId: id, account: v.string() };
+
+/** A webhook whose receiver has been failing. */
+export const FailingWebhook = v.object({
+  webhookId: id,
+  ...account,
+  failed: countUpTo(maxFailedCounted),
+  failures: count,
+  openUntil: v.nullable(time),
+  failedAttempts: count,
+  retrying: countUpTo(maxFailedCounted),
+  lastFailure: v.nullable(v.object({ kind: v.string(), status: v.nullable(count) })),
+  nextAttemptAt: v.nullable(time),
+});
+
+/** A webhook whose receiver has been paused for as long as users are notified of. */
+export const PausedWebhook = v.object({ webhookId: id, ...account, pausedSince: time });
+
+/** A connection that is not healthy. */
+export const AilingConnection = v.object({
+  connectionId: id,
+  ...account,
+  name: v.string(),
+  healthStatus: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [2, 3, 4] })),
+  lastPulledAt: v.nullable(time),
+});
+
+/** How deliveries and connections are doing. */
+const deliveryStatus = {
+  pending: countUpTo(maxPendingCounted),
+  due: countUpTo(maxPendingCounted),
+  later: countUpTo(maxPendingCounted),
+  oldestPendingAt: v.nullable(time),
+  failing: v.array(FailingWebhook),
+  paused: v.array(PausedWebhook),
+  connections: v.array(AilingConnection),
+};
+const DeliveryStatus = v.object(deliveryStatus);
+export type DeliveryStatus = v.InferInput<typeof DeliveryStatus>;
+
+export const StatusReport = v.object({
+  problem: v.nullable(v.string()),
+  warning: v.nullable(v.string()),
+  health: Health,
+  ...deliveryStatus,
+});
+export type StatusReport = v.InferOutput<typeof StatusReport>;
+
+/** A home with what lives there; nulls where it cannot be asked. */
+export const Home = v.object({
+  name: v.string(),
+  accounts: v.nullable(countUpTo(maxAccountsCounted)),
+  bytes: v.nullable(count),
+  share: v.nullable(v.number()),
+  eventsPerDay: v.nullable(count),
+  fullOn: v.nullable(v.pipe(v.string(), v.metadata({ format: 'date' }))),
+});
+export type Home = v.InferOutput<typeof Home>;
+
+export const serviceOperations = {
+  status: {
+    method: 'get',
+    path: '/status',
+    tag: 'Service',
+    summary: 'Show how the service is doing, and which webhooks fail',
+    description:
+      'Counts stop at 10,000, and failed deliveries of a webhook at 100. These values mean that many or more.',
+    message: 'Status',
+    reply: StatusReport,
+  },
+  listHomes: {
+    method: 'get',
+    path: '/homes',
+    tag: 'Service',
+    summary: 'List the homes where accounts live, and how full each is',
+    description:
+      'Counts of accounts stop at 10,000. `eventsPerDay` is the safety events of yesterday, UTC, and `fullOn` the day ' +
+      'when the database is full at the rate of the last two weeks. A home that cannot be asked has nulls.',
+    message: 'Homes',
+    reply: v.array(Home),
+  },
+} satisfies Record<string, Operation>;

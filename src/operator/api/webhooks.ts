@@ -1,0 +1,178 @@
+import * as v from 'valibot';
+import { Timestamp } from '../../platform/fields.ts';
+import {
+  maxCallsPerSecond,
+  maxReplayCounted,
+  statuses,
+  widestWindow,
+} from '../../webhooks/deliveries/policy.ts';
+import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
+import { count, countUpTo, DeliveryId, id, Limit, type Operation, time, Uuid } from './operation.ts';
+
+/* Webhooks with their receivers, deliveries, and replays. */
+
+const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
+
+export const WebhookHealth = v.object({
+  id,
+  url: v.string(),
+  failures: count,
+  openUntil: v.nullable(time),
+  maxInFlight: callLimit,
+  maxPerSecond: callLimit,
+  window: v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 0 })),
+});
+export type WebhookHealth = v.InferOutput<typeof WebhookHealth>;
+
+const limitUpToCalls = (highest: number) => {
+  const must = `must be a whole number from 1 to ${highest}`;
+  const calls = v.pipe(v.number(must), v.integer(must), v.minValue(1, must), v.maxValue(highest, must));
+  return v.optional(v.nullable(calls));
+};
+
+/** What is left out stays as it is; null takes a limit away. */
+export const ReceiverLimits = v.object({
+  maxInFlight: limitUpToCalls(widestWindow),
+  maxPerSecond: limitUpToCalls(maxCallsPerSecond),
+});
+
+export const AttemptEntry = v.object({
+  at: time,
+  durationMs: v.number(),
+  result: v.string(),
+  status: v.optional(count),
+  answer: v.optional(v.string()),
+  retryAfter: v.optional(v.number()),
+});
+
+export const Delivery = v.object({
+  id,
+  webhookId: id,
+  eventId: id,
+  type: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [...notificationTypes] })),
+  level: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [EVENT_LEVEL, ...accidentLevels] })),
+  status: v.picklist(statuses),
+  attempts: count,
+  nextAttemptAt: v.nullable(time),
+  finishedAt: v.nullable(time),
+  requestId: v.nullable(id),
+  log: v.array(AttemptEntry),
+  attemptsOmitted: count,
+});
+export type Delivery = v.InferOutput<typeof Delivery>;
+
+const selection = { since: v.optional(Timestamp), until: v.optional(Timestamp) };
+
+export const ReplayRange = v.object({
+  ...selection,
+  includeDelivered: v.optional(v.boolean()),
+  after: v.optional(DeliveryId),
+});
+
+export const ReplayCount = v.object({
+  count: countUpTo(maxReplayCounted),
+  more: v.boolean(),
+  tooOld: countUpTo(maxReplayCounted),
+});
+export type ReplayCount = v.InferOutput<typeof ReplayCount>;
+
+export const Replayed = v.object({ replayed: count, more: v.boolean(), next: v.optional(id) });
+export type Replayed = v.InferOutput<typeof Replayed>;
+
+const emptySpan = { field: 'since', must: 'must be before until' };
+
+export const webhookOperations = {
+  listWebhookHealth: {
+    method: 'get',
+    path: '/accounts/:id/webhooks',
+    tag: 'Accounts',
+    summary: "List an account's webhooks with the health of their receivers",
+    message: 'Webhooks',
+    reply: v.array(WebhookHealth),
+  },
+  limitReceiver: {
+    method: 'patch',
+    path: '/webhooks/:id/limits',
+    tag: 'Deliveries',
+    summary: 'Limit the calls to a webhook',
+    body: ReceiverLimits,
+    message: 'Limits changed',
+    reply: WebhookHealth,
+    refusals: ['Unknown webhook'],
+  },
+  listDeliveries: {
+    method: 'get',
+    path: '/deliveries',
+    tag: 'Deliveries',
+    summary: "List a webhook's deliveries",
+    description: 'Newest first, at most 500.',
+    query: v.object({
+      webhookId: Uuid,
+      status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
+      since: v.optional(Timestamp),
+      before: v.optional(Uuid),
+      limit: Limit(500, 50),
+    }),
+    message: 'Deliveries',
+    reply: v.array(Delivery),
+    refusals: ['Unknown webhook'],
+  },
+  getDelivery: {
+    method: 'get',
+    path: '/deliveries/:id',
+    tag: 'Deliveries',
+    summary: 'Show a delivery with all its attempts',
+    message: 'Delivery',
+    reply: Delivery,
+    refusals: ['Unknown delivery'],
+  },
+  replayDelivery: {
+    method: 'post',
+    path: '/deliveries/:id/replay',
+    tag: 'Deliveries',
+    summary: 'Replay a finished delivery',
+    description: 'A pending one stays as it is.',
+    message: 'Replayed',
+    reply: Replayed,
+    refusals: [
+      'Unknown delivery',
+      'This delivery is too old to be replayed',
+      'The webhook does not subscribe to this notification any more',
+    ],
+  },
+  countReplay: {
+    method: 'get',
+    path: '/webhooks/:id/replay',
+    tag: 'Deliveries',
+    summary: 'Count what a replay would send again',
+    description: 'Looks at no more than 10,000 deliveries.',
+    query: v.object({
+      ...selection,
+      includeDelivered: v.optional(
+        v.pipe(
+          v.picklist(['true', 'false'], 'must be true or false'),
+          v.transform((text) => text === 'true'),
+        ),
+        'false',
+      ),
+      after: v.optional(DeliveryId),
+    }),
+    message: 'Counted',
+    reply: ReplayCount,
+    refusals: ['Unknown webhook', emptySpan],
+  },
+  replayWebhook: {
+    method: 'post',
+    path: '/webhooks/:id/replay',
+    tag: 'Deliveries',
+    summary: 'Replay what a webhook has missed, or all of its deliveries',
+    description:
+      'At most 5,000 per call, oldest first. Deliveries that are too old are left out, and so are those that the ' +
+      'webhook does not subscribe to. Receivers get each under its Delivery-Id, also those that they have received ' +
+      'before.',
+    body: ReplayRange,
+    message: 'Replayed',
+    reply: Replayed,
+    refusals: ['Unknown webhook', emptySpan],
+  },
+} satisfies Record<string, Operation>;

@@ -1,0 +1,34 @@
+import type * as v from 'valibot';
+import type { Caller } from '../platform/db/guard.ts';
+import type { Slice, SliceQuery } from '../platform/db/slices.ts';
+import type { Operation } from './api/operation.ts';
+import type { owned } from './homes/routes.ts';
+
+/** What a handler does for one operation. It throws a Refusal, or returns what the reply's schema takes in. */
+export type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O>>;
+
+/** The handlers of some operations, by their names. */
+export type Handlers<All extends Record<string, Operation>> = { [name in keyof All]: Handler<All[name]> };
+
+/** What a request asks for; `env` is that of the home of what the path names. */
+export type Asked<O extends Operation> = { env: Env } & PathOf<O['path']> &
+  (O extends { body: infer B extends v.GenericSchema } ? { body: v.InferOutput<B> } : unknown) &
+  (O extends { query: infer Q extends v.GenericSchema } ? { query: v.InferOutput<Q> } : unknown) &
+  (O extends { part: 'slice' } ? { slice: SliceQuery } : unknown) &
+  // With the parameters of a list that customers have, as they came.
+  (O extends { part: 'page' } ? { queries: Record<string, string[]> } : unknown);
+
+/** An operator acts in the account that owns what the path names, if that is more than an id. */
+type PathOf<P extends string> = P extends `/${infer List}/:id${infer Rest}`
+  ? { id: string } & (List extends keyof typeof owned ? { caller: Caller } : unknown) &
+      (Rest extends `${string}/:userId` ? { userId: string } : unknown)
+  : unknown;
+
+type Found<O extends Operation> =
+  v.InferInput<O['reply']> extends (infer Item)[]
+    ? O extends { part: 'slice' }
+      ? Slice<Item>
+      : O extends { part: 'page' }
+        ? { items: Item[]; next?: string | undefined }
+        : Item[]
+    : v.InferInput<O['reply']>;

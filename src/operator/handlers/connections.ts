@@ -1,0 +1,81 @@
+import {
+  type Connection,
+  createConnection,
+  sliceConnections,
+  updateConnection,
+} from '../../fleet/connections.ts';
+import { lists } from '../../fleet/lists/registry.ts';
+import { readList } from '../../fleet/service.ts';
+import type { Caller } from '../../platform/db/guard.ts';
+import { invalid } from '../../platform/errors.ts';
+import { connectProvider, replaceCredential } from '../../providers/connect.ts';
+import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
+import { type PullStatus, pullStatus } from '../../providers/status.ts';
+import type { connectionOperations } from '../api/connections.ts';
+import type { Handlers } from '../handler.ts';
+
+/** Connections, what they pull, and their records. */
+export const connectionHandlers: Handlers<typeof connectionOperations> = {
+  async listAccountConnections({ env, caller, slice }) {
+    const { items, ...rest } = await sliceConnections(env, caller, slice);
+    return { items: items.map(withTSP), ...rest };
+  },
+
+  async createConnection({ env, caller, body: { credential, baseUrl, historyDays, ...plain } }) {
+    return withTSP(
+      credential === undefined
+        ? await createConnection(env, caller, plain)
+        : await connectProvider(env, caller, { ...plain, credential, baseUrl, historyDays }),
+    );
+  },
+
+  async changeConnection({ env, caller, id, body: { name, tSP, healthStatus, incidentTypeMap } }) {
+    const changes = {
+      ...(name !== undefined && { name }),
+      ...(tSP !== undefined && { tsp: tSP }),
+      ...(healthStatus !== undefined && { healthStatus }),
+      ...(incidentTypeMap !== undefined && { incidentTypeMap }),
+    };
+    return withTSP(await updateConnection(env, caller, id, changes));
+  },
+
+  getPull: pull,
+  pullNow: (asked) => act(asked, pullNow),
+  pausePull: (asked) => act(asked, pausePull),
+  resumePull: (asked) => act(asked, resumePull),
+
+  async replaceCredential({ body: { credential, baseUrl }, ...asked }) {
+    const { env, caller, id } = asked;
+    const before = await pull(asked);
+    const changed = { id, provider: before.provider, baseUrl: baseUrl ?? before.baseUrl };
+    await replaceCredential(env, caller, changed, credential);
+    return pull(asked);
+  },
+
+  async setWebhookSecret({ body: { secret }, ...asked }) {
+    await setWebhookSecret(asked.env, asked.caller, asked.id, secret);
+    return pull(asked);
+  },
+
+  /** A page of one of the connection's lists, as a client with its Connection-Id reads it. */
+  async listRecords({ env, caller, id, query: { kind }, queries: { kind: _, ...query } }) {
+    const resource = lists.find((one) => one.kind === kind);
+    if (!resource) throw invalid('Unknown kind');
+    return readList<unknown>(env, caller, resource.list, { connectionId: id, query });
+  },
+};
+
+const withTSP = ({ tsp, ...connection }: Connection) => ({ ...connection, tSP: tsp });
+
+type Asked = { env: Env; caller: Caller; id: string };
+
+async function pull({ env, caller, id }: Asked): Promise<PullStatus> {
+  const status = await pullStatus(env, caller, id);
+  if (!status) throw invalid('This connection does not pull from a provider');
+  return status;
+}
+
+async function act(asked: Asked, action: typeof pullNow): Promise<PullStatus> {
+  await action(asked.env, asked.caller, asked.id);
+  return pull(asked);
+}

@@ -1,0 +1,26 @@
+import type { deletionOperations } from '../api/deletion.ts';
+import { deleteAccount, deleteConnection, eraseDriver } from '../deletion/accept.ts';
+import { continueDeletion } from '../deletion/run.ts';
+import type { Deletion } from '../deletion/state.ts';
+import { stepNames } from '../deletion/steps.ts';
+import type { Handlers } from '../handler.ts';
+import { listAllDeletions } from '../homes/lists.ts';
+
+/** Deleting accounts and connections, and erasing drivers. */
+export const deletionHandlers: Handlers<typeof deletionOperations> = {
+  deleteAccount: async ({ env, id, body }) => progress(await deleteAccount(env, id, body)),
+  deleteConnection: async ({ env, caller, id, body }) =>
+    progress(await deleteConnection(env, caller, id, body.name)),
+  eraseDriver: async ({ env, caller, id }) => progress(await eraseDriver(env, caller, id)),
+  listDeletions: async ({ env }) => (await listAllDeletions(env)).map(withSteps),
+  continueDeletion: async ({ env, id }) => progress(await continueDeletion(env, id)),
+};
+
+const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? withSteps(deletion) : null });
+
+/** With how many of its steps are done. */
+const withSteps = (deletion: Deletion) => {
+  const steps = stepNames(deletion.kind);
+  const stepsDone = deletion.step === null ? 0 : steps.indexOf(deletion.step);
+  return { ...deletion, stepsDone, steps: steps.length };
+};

@@ -1,0 +1,51 @@
+import type * as v from 'valibot';
+import { beginMove, estimateMove } from '../../homes/moves/begin.ts';
+import { cancelMove } from '../../homes/moves/end.ts';
+import { continueMove } from '../../homes/moves/run.ts';
+import { findMoveAnywhere, type Move } from '../../homes/moves/state.ts';
+import { invalid } from '../../platform/errors.ts';
+import { nameOf } from '../../platform/homes/homes.ts';
+import type { Move as MoveReply, moveOperations } from '../api/moves.ts';
+import type { Handlers } from '../handler.ts';
+
+/** Moving an account to another home: `moveAccount` begins it or goes on with it for some seconds, until it is done. */
+export const moveHandlers: Handlers<typeof moveOperations> = {
+  async showMove({ env, id }) {
+    const found = await findMoveAnywhere(env, id);
+    if (found) return { move: shown(found.from, found.move, found.move.state) };
+    return { move: null, estimate: await estimateMove(env, id) };
+  },
+
+  async moveAccount({ env, id, body: { to } }) {
+    const known = await findMoveAnywhere(env, id);
+    const isOnItsWay = known !== undefined && known.move.home === to && known.move.state !== 'cancelling';
+    if (!isOnItsWay || known.move.state === 'stopped') await beginMove(env, id, to);
+    return goOn(env, id);
+  },
+
+  async cancelMove({ env, id }) {
+    const found = await findMoveAnywhere(env, id);
+    if (!found) throw invalid('The account is not being moved');
+    if (found.move.state !== 'cancelling') await cancelMove(found.from, id);
+    return goOn(env, id);
+  },
+};
+
+/** Works on the move for some seconds, and says how it stands. */
+async function goOn(env: Env, id: string) {
+  const found = await findMoveAnywhere(env, id);
+  if (!found) throw invalid('The account is not being moved');
+  const { move, last = found.move } = await continueMove(found.from, id);
+  const ended = last.state === 'cancelling' ? 'cancelled' : 'done';
+  return { move: shown(found.from, move ?? last, move?.state ?? ended) };
+}
+
+/** A move with the state that it is in or has come to. */
+const shown = (from: Env, move: Move, state: v.InferInput<typeof MoveReply>['state']) => ({
+  ...move,
+  from: nameOf(from),
+  to: move.home,
+  state,
+  rows: Math.max(move.total, move.copied),
+  refusedForMs: (move.writableAt ?? Date.now()) - move.startedAt,
+});

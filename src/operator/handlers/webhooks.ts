@@ -1,0 +1,52 @@
+import { operatorIn, operatorInOwnerOf } from '../../accounts/owner.ts';
+import { invalid } from '../../platform/errors.ts';
+import {
+  type Delivery,
+  findDelivery,
+  listDeliveries,
+  locateDelivery,
+} from '../../webhooks/deliveries/queries.ts';
+import { listReceivers } from '../../webhooks/deliveries/receivers.ts';
+import { replay, replayOne } from '../../webhooks/deliveries/replay.ts';
+import { countReplayable } from '../../webhooks/deliveries/replayable.ts';
+import { setReceiverLimits } from '../../webhooks/limits.ts';
+import type { webhookOperations } from '../api/webhooks.ts';
+import type { Handlers } from '../handler.ts';
+
+/** Webhooks with their receivers, deliveries, and replays. */
+export const webhookHandlers: Handlers<typeof webhookOperations> = {
+  listWebhookHealth: ({ env, caller }) => listReceivers(env, caller),
+
+  async limitReceiver({ env, caller, id, body }) {
+    await setReceiverLimits(env, caller, id, body);
+    const [receiver] = await listReceivers(env, caller, id);
+    if (!receiver) throw invalid('Unknown webhook');
+    return receiver;
+  },
+
+  async listDeliveries({ env, query }) {
+    const caller = await operatorInOwnerOf(env, 'webhook', query.webhookId);
+    return (await listDeliveries(env, caller, query)).map(withNextAttempt);
+  },
+
+  async getDelivery({ env, id }) {
+    const { accountId, ...key } = await locateDelivery(env, id);
+    const found = await findDelivery(env, operatorIn(accountId), key);
+    if (!found) throw invalid('Unknown delivery');
+    return withNextAttempt(found);
+  },
+
+  async replayDelivery({ env, id }) {
+    const { accountId, ...key } = await locateDelivery(env, id);
+    return replayOne(env, operatorIn(accountId), key);
+  },
+
+  countReplay: ({ env, caller, id, query }) => countReplayable(env, caller, id, query),
+  replayWebhook: ({ env, caller, id, body }) => replay(env, caller, id, body),
+};
+
+/** A delivery that is finished has no next attempt. */
+const withNextAttempt = (delivery: Delivery) => ({
+  ...delivery,
+  nextAttemptAt: delivery.status === 'pending' ? delivery.nextAttemptAt : null,
+});

@@ -53,6 +53,7 @@ const statusReport = {
   oldestPendingAt: hostile,
   failing: [thing],
   paused: [thing],
+  connections: [thing],
 };
 
 /** A service that says nothing but hostile text, in whatever it is asked. */

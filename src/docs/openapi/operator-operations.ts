@@ -10,7 +10,7 @@ import * as webhooks from '../../operator/api/webhooks.ts';
 import { maxSlice } from '../../platform/http/slices.ts';
 import { components, type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
-import { refused } from './list-parts.ts';
+import { refused } from './lists.ts';
 import type { Operation, Refused, Reply } from './operation.ts';
 
 /* The operators' operations as OpenAPI has them, from what `src/operator/api` declares. */

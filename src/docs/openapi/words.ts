@@ -227,6 +227,8 @@ export const words: Record<string, string> = {
   'Move.startedAt': 'When it began.',
   'Move.problem': 'Why it has stopped; otherwise null.',
   'MoveProgress.move': 'How it stands; null once nothing is left to do.',
+  'MoveProgress.estimate':
+    'Of an account that is not being moved: how many rows it has, and for how many seconds a move would refuse its writes at most.',
   'AuditEntry.at': 'When they did it.',
   'Deletion.kind': 'What is deleted.',
   failures: 'How many attempts in a row have failed.',

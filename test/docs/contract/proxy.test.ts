@@ -207,7 +207,7 @@ it('a validating proxy between clients, connectors, operators and the service fi
   );
   await moving;
   await fleetJson(seen, 'account', 'move', mover.id, '--cancel').catch(() => {}); // unless that was all
-  expect(await operator.get('/accounts/:id/move', { id: mover.id })).toEqual({ move: null });
+  expect(await operator.get('/accounts/:id/move', { id: mover.id })).toMatchObject({ move: null });
   const moved = await fleetJson(seen, 'account', 'move', mover.id, '--to', 'eu');
   expect(moved).toMatchObject({ from: 'main', to: 'eu', state: 'done' });
   expect((await fleet(seen, 'account', 'move', mover.id, '--to', 'eu')).err).toContain('lives in eu already');

@@ -38,11 +38,11 @@ export async function beginMove(env: Env, accountId: string, home: string): Prom
       change(
         db,
         sql`insert into moves (account_id, role, home, state, started_at)
-          values (${accountId}, 'leaving', ${home}, 'pausing', ${Date.now()}) on conflict do nothing`,
+          values (${accountId}, 'leaving', ${home}, 'draining', ${Date.now()}) on conflict do nothing`,
       ),
       refuseUnless(
         db,
-        sql`not exists (select 1 from moves where account_id = ${accountId} and state <> 'pausing')`,
+        sql`not exists (select 1 from moves where account_id = ${accountId} and state <> 'draining')`,
         'account being moved',
       ),
       setFrozen(db, accountId, true),
@@ -99,7 +99,7 @@ const quietMs = 1_000;
  * Waits until no call to a receiver and no pull is under way: nothing new is claimed of an account that is frozen, whose
  * webhooks are stopped. Then prepares the new home: what comes there is nobody's until the account lives there.
  */
-export async function pause(job: Job, { startedAt }: Move): Promise<void> {
+export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   const { accountId, from, turn } = job;
   const leftMs = Math.max(await claimedUntil(job), startedAt + quietMs) - Date.now();
   if (leftMs > 0) return scheduler.wait(Math.min(leftMs, 250));

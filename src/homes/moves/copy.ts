@@ -80,7 +80,7 @@ export function jsonArrays(values: unknown[]): string[] {
  * missing in the new home have everything copied again, some times at most. It may have more: those that have been
  * pruned from the old one since.
  */
-export async function compare(job: Job, { cursor: { round = 1 } }: Move): Promise<void> {
+export async function compare(job: Job, { round = 1 }: Cursor): Promise<void> {
   const [old, copied] = await Promise.all([
     countRows(job.from, job.accountId),
     countRows(job.to, job.accountId),

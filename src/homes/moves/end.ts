@@ -34,7 +34,7 @@ const forget = (db: Database, { accountId }: Job) =>
   change(db, sql`delete from moves where account_id = ${accountId}`);
 
 /** The states in which a move can be cancelled. */
-const undecided = ['pausing', 'copying', 'copying files', 'comparing', 'stopped'];
+const undecided = ['draining', 'copying', 'copying files', 'stopped'];
 
 /**
  * Has a move cancelled: writes are let through, and what was copied will be deleted.

@@ -1,6 +1,7 @@
 import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
 import { inArchiveTurn } from '../../fleet/archive/turn.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
+import { compare } from './copy.ts';
 import { goTo, inOldHome, type Job, type Move } from './state.ts';
 
 /** How many files a step copies or deletes. */
@@ -10,7 +11,7 @@ const foldersOf = (accountId: string): string[] =>
   archiveKinds.map(({ name }) => folderOf({ kind: name, accountId })).sort();
 
 /**
- * Copies some files of the account's archive. None of them changes meanwhile: nothing is archived of accounts that move,
+ * Copies some files of the account's archive, and compares both homes after the last one. None of them changes meanwhile: nothing is archived of accounts that move,
  * and whoever has begun before has ended once we have had the turn.
  */
 export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
@@ -37,7 +38,7 @@ export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
       return;
     }
   }
-  await inOldHome(job, (db) => [goTo(db, job, 'comparing', { cursor: { round: cursor.round } })]);
+  await compare(job, cursor);
 }
 
 async function filesAfter(bucket: R2Bucket, accountId: string, after: string): Promise<R2Object[]> {

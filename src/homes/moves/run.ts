@@ -1,7 +1,7 @@
 import { hasHomes } from '../../platform/homes/homes.ts';
 import { described, fault } from '../../platform/log.ts';
-import { pause } from './begin.ts';
-import { compare, copyChunk } from './copy.ts';
+import { drain } from './begin.ts';
+import { copyChunk } from './copy.ts';
 import { cancelChunk, cleanUp } from './end.ts';
 import { copyFiles } from './files.ts';
 import { endTurn, findMove, type Job, type Move, type State, takeTurn, waitingMoves } from './state.ts';
@@ -21,10 +21,9 @@ const longestRestMs = 100;
 
 /** What is done in each state. Every step can be repeated, and be interrupted anywhere. */
 const steps: Record<Exclude<State, 'stopped'>, (job: Job, move: Move) => Promise<void>> = {
-  pausing: pause,
+  draining: drain,
   copying: copyChunk,
   'copying files': copyFiles,
-  comparing: compare,
   switching: switchHomes,
   opening: openNewHome,
   'cleaning up': cleanUp,

@@ -20,10 +20,9 @@ import type { Place } from './pages.ts';
  * missing from what was copied.
  */
 export const states = [
-  'pausing',
+  'draining',
   'copying',
   'copying files',
-  'comparing',
   'switching',
   'opening',
   'cleaning up',

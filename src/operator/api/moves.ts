@@ -15,10 +15,9 @@ export const Move = v.object({
   from: v.string(),
   to: v.string(),
   state: v.picklist([
-    'pausing',
+    'draining',
     'copying',
     'copying files',
-    'comparing',
     'switching',
     'opening',
     'cleaning up',

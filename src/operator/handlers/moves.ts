@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import { livesHere } from '../../accounts/owner.ts';
 import { beginMove, estimateMove } from '../../homes/moves/begin.ts';
 import { cancelMove } from '../../homes/moves/end.ts';
 import { continueMove } from '../../homes/moves/run.ts';
@@ -13,7 +14,8 @@ export const moveHandlers: Handlers<typeof moveOperations> = {
   async showMove({ env, id }) {
     const found = await findMoveAnywhere(env, id);
     if (found) return { move: shown(found.from, found.move, found.move.state) };
-    return { move: null, estimate: await estimateMove(env, id) };
+    const isKnown = await livesHere(env, 'account', id);
+    return { move: null, ...(isKnown && { estimate: await estimateMove(env, id) }) };
   },
 
   async moveAccount({ env, id, body: { to } }) {

@@ -18,8 +18,8 @@ import {
 import { longAgo } from '../src/fleet/archive/lately.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { hourly } from '../src/operator/hourly.ts';
-import { rowsPerChunk } from '../src/platform/db/chunks.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
+import { rowsPerChunk } from '../src/platform/jobs/chunks.ts';
 import {
   leftOverNotifications,
   pruneNotifications,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { changeInChunks, rowsPerChunk } from '../platform/db/chunks.ts';
 import { openDatabase } from '../platform/db/database.ts';
+import { changeInChunks, rowsPerChunk } from '../platform/jobs/chunks.ts';
 
 /** Deletes sign-in links that have expired unused, once an hour. Returns how many. */
 export const pruneSignInLinks = (env: Env, now = Date.now()): Promise<number> =>

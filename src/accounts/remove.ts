@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { type Remover, rowsPerChunk, untilNone } from '../platform/db/chunks.ts';
 import { change, type Database, openDatabase, refuseUnless } from '../platform/db/database.ts';
+import { type Remover, rowsPerChunk, untilNone } from '../platform/jobs/chunks.ts';
 import { note } from './audit/note.ts';
 import { nobody, operatorIn } from './owner.ts';
 

@@ -1,6 +1,6 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
-import { type Remover, untilNone } from '../platform/db/chunks.ts';
 import { change, type Database, openDatabase } from '../platform/db/database.ts';
+import { type Remover, untilNone } from '../platform/jobs/chunks.ts';
 import { drivers } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
 import { recordKinds } from './lists/registry.ts';

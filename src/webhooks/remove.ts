@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Remover, rowsPerChunk, untilNone } from '../platform/db/chunks.ts';
 import { change, type Database, openDatabase, statement } from '../platform/db/database.ts';
+import { type Remover, rowsPerChunk, untilNone } from '../platform/jobs/chunks.ts';
 
 /** A webhook has up to 720 counters, which go with it. */
 const webhooksPerChunk = 5;

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { changeInChunks, type Remover, rowsPerChunk, untilNone } from '../../platform/db/chunks.ts';
 import { openDatabase } from '../../platform/db/database.ts';
+import { changeInChunks, type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 
 /** How many days an entry of the audit log is kept. */
 export const auditDays = 365;

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { openDatabase } from '../../platform/db/database.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
 /** How many days the row of a credential is kept after it was revoked or expired, to tell what became of it. */
 export const deadTokenDays = 90;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Remover } from '../../platform/db/chunks.ts';
 import { change, type Database, jsonList, openDatabase, statement } from '../../platform/db/database.ts';
+import type { Remover } from '../../platform/jobs/chunks.ts';
 import { forgetTokens } from './service.ts';
 
 const tokensPerChunk = 100;

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { bucketOf, type DayOf, type Part, PartGone } from './bucket.ts';
 import { dayMs } from './day.ts';
 import { readPart } from './write.ts';

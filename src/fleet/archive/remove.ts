@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { rowsPerChunk } from '../../platform/db/chunks.ts';
 import { change } from '../../platform/db/database.ts';
 import type { ArchiveKind } from '../lists/archived.ts';
+import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { bucketOf, folderOf } from './bucket.ts';
 import { inArchiveTurn, mayHave, type Turn } from './turn.ts';
 

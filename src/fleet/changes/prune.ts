@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { openDatabase } from '../../platform/db/database.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Remover, rowsPerChunk, untilNone } from '../../platform/db/chunks.ts';
 import { change, type Database, openDatabase } from '../../platform/db/database.ts';
+import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 
 /** Deletes the counts of an account that is deleted. Nothing counts it again. */
 export const removeCounts: Remover = (env, { accountId }) =>

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { jsonList, openDatabase } from '../../platform/db/database.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
 import { widestWindow } from './policy.ts';
 

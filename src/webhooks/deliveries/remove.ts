@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Owner, Remover } from '../../platform/db/chunks.ts';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
+import type { Owner, Remover } from '../../platform/jobs/chunks.ts';
 
 /** How many rows a chunk looks through, and how many webhooks it passes to find one of the account. */
 const rowsPerChunk = 2000;

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';

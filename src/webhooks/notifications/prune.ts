@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { changeInChunks, rowsPerChunk } from '../../platform/db/chunks.ts';
 import { openDatabase } from '../../platform/db/database.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
 /**
  * Each hour looks through one of so many slices of the table, by key: all of it once in 30 days. That reads each row

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Remover } from '../../platform/db/chunks.ts';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
+import type { Remover } from '../../platform/jobs/chunks.ts';
 
 /** How many rows a chunk looks through. */
 const rowsPerChunk = 2000;

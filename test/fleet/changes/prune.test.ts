@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { changesOfAccount, keptMs, pruneChanges } from '../../../src/fleet/changes/prune.ts';
-import { changeInChunks, rowsPerChunk } from '../../../src/platform/db/chunks.ts';
 import { openDatabase } from '../../../src/platform/db/database.ts';
+import { changeInChunks, rowsPerChunk } from '../../../src/platform/jobs/chunks.ts';
 import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, transaction } from './database.ts';
+import { change, type Database, transaction } from '../db/database.ts';
 
 /** How many rows one statement of a job changes at most, so that nobody waits long for it. */
 export const rowsPerChunk = 2000;

@@ -28,11 +28,12 @@ create table archived_lately (
 create index archived_lately_by_age on archived_lately (changed_at);
 create index archived_lately_by_owner on archived_lately (account_id, connection_id);
 
--- Who may change the archive now: one at a time.
-create table archive_turns (
-  id     integer primary key check (id = 1),
-  holder text not null,
-  until  integer not null
+-- Jobs that run, or wait to be run, and other work that one at a time may do. A row is deleted when the work is done;
+-- one whose lease has lapsed is yet to be taken, or was left by an invocation that was killed.
+create table jobs (
+  name         text primary key,
+  holder       text,
+  leased_until integer not null default 0
 ) strict, without rowid;
 
 -- How large the database was on each day, to say when it will be full.

@@ -1,23 +1,18 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import type * as v from 'valibot';
 import { app } from './app.ts';
-import { archive } from './fleet/archive/job.ts';
-import { archiveKinds } from './fleet/lists/registry.ts';
-import { countEvents } from './fleet/trends/job.ts';
-import { continueMoves } from './homes/moves/run.ts';
 import type { IngestRecord, Outcome } from './ingest/schema.ts';
-import { continueDeletions } from './operator/deletion/run.ts';
-import { hourly } from './operator/hourly.ts';
+import { jobs, starters } from './operator/jobs.ts';
 import type { FieldError } from './platform/errors.ts';
-import { inEachHome } from './platform/homes/each.ts';
 import { homesOf, mainHome } from './platform/homes/homes.ts';
+import { everyMinute, type JobMessage, runJob } from './platform/jobs/jobs.ts';
 import { fault } from './platform/log.ts';
-import { tellHealth } from './providers/health-alerts.ts';
-import { pull, startPulls } from './providers/pull.ts';
-import { sendAlerts } from './webhooks/alerts/send.ts';
+import { type PullMessage, pull } from './providers/pull.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
-import type { QueueMessage } from './webhooks/deliveries/queue.ts';
-import { sweep } from './webhooks/deliveries/sweep.ts';
+import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
+
+/** What the queue carries; in homes other than main with the home's name. */
+export type QueueMessage = (DeliveryMessage | PullMessage | JobMessage) & { home?: string };
 
 export default {
   fetch: app.fetch,
@@ -28,29 +23,18 @@ export default {
       const { home: name = mainHome, ...message } = body; // what is sent on may go to another home
       const home = homesOf(env).get(name);
       if (!home) fault('error', { message: 'A message is for a home that is not there' });
-      else ctx.waitUntil('pull' in message ? pull(home, message.pull) : handle(home, message));
+      else ctx.waitUntil(receive(home, message));
     }
   },
 
   async scheduled(controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
-    await inEachHome(env, (home) => minute(home, new Date(controller.scheduledTime)));
+    await everyMinute(env, new Date(controller.scheduledTime), starters, jobs);
   },
 } satisfies ExportedHandler<Env, QueueMessage>;
 
-/** What is done in a home each minute. */
-async function minute(env: Env, time: Date): Promise<void> {
-  try {
-    await sweep(env);
-  } finally {
-    await continueMoves(env); // first of all what an interrupted one refuses
-    await startPulls(env);
-    if (time.getUTCMinutes() === 0) await hourly(env);
-    await continueDeletions(env);
-    await countEvents(env);
-    await tellHealth(env);
-    await sendAlerts(env); // after what is urgent, so that slow mail holds nothing up
-    await archive(env, archiveKinds);
-  }
+function receive(home: Env, message: DeliveryMessage | PullMessage | JobMessage): Promise<void> {
+  if ('job' in message) return runJob(home, jobs, message.job);
+  return 'pull' in message ? pull(home, message.pull) : handle(home, message);
 }
 
 /** What a connector sends in, as `POST /ingest` takes it. */

@@ -17,9 +17,10 @@ import {
 } from '../src/accounts/tokens/prune.ts';
 import { longAgo } from '../src/fleet/archive/lately.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
-import { hourly } from '../src/operator/hourly.ts';
+import { jobs } from '../src/operator/jobs.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
 import { rowsPerChunk } from '../src/platform/jobs/chunks.ts';
+import { runJob } from '../src/platform/jobs/jobs.ts';
 import {
   leftOverNotifications,
   pruneNotifications,
@@ -53,7 +54,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   notifications: { pruned: [leftOverNotifications(0, 0)] },
   fan_outs: { kept: 'deleted by the transaction that completes them' },
   sweeps: { kept: 'one row' },
-  archive_turns: { kept: 'one row' },
+  jobs: { kept: 'one row for each job that runs or waits' },
   archived_lately: { pruned: [longAgo(0)] },
   archived_days: { kept: 'one row for a day of a connection, of which the archive has all records' },
   database_sizes: { kept: 'one row a day, for 60 days' },
@@ -181,7 +182,7 @@ describe('once an hour', () => {
         },
       }),
     };
-    await hourly(broken);
+    for (const name of Object.keys(jobs)) await runJob(broken, jobs, name);
     expect(await rows(`select 1 from sessions where hash = 'old'`)).toEqual([]);
     expect(logged.mock.calls.map(([line]) => JSON.parse(line).job)).toEqual([
       'delete old deliveries',

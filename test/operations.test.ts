@@ -1,17 +1,15 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
-import { countEvents } from '../src/fleet/trends/job.ts';
+import worker from '../src/index.ts';
 import { openDatabase, statement } from '../src/platform/db/database.ts';
 import { othersAreActive } from '../src/platform/fair-queue.ts';
 import { readOverview } from '../src/portal/overview/read.ts';
 import { attentionOf } from '../src/portal/session/attention.ts';
-import { tellHealth } from '../src/providers/health-alerts.ts';
-import { pull, startPulls } from '../src/providers/pull.ts';
-import { sendAlerts } from '../src/webhooks/alerts/send.ts';
+import { pull } from '../src/providers/pull.ts';
 import { handle } from '../src/webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from '../src/webhooks/deliveries/queue.ts';
 import { type Cost, metered } from './support/meter.ts';
@@ -67,6 +65,17 @@ const times = <T>(count: number, make: (i: number) => T) => Array.from({ length:
 const vehicles = (count: number) => times(count, (i) => vehicle({ sourceId: `v${i}`, vin: `VIN${i}` }));
 const events = (count: number, prefix = 'e') =>
   times(count, (i) => safetyEvent({ sourceId: `${prefix}${i}`, vehicle: `v${i}` }));
+
+// First, for the other tests leave work to be done.
+it('a minute without work', async () => {
+  await as(us.apiToken).post('/webhook', webhookBody(us));
+  await send(...vehicles(100));
+  const { env: bindings, cost } = metered();
+  const scheduledTime = new Date('2026-11-22T12:01:00Z');
+  await worker.scheduled(createScheduledController({ scheduledTime }), bindings, createExecutionContext());
+  expect(cost).toMatchObject({ trips: 4, written: 1, queued: 0 });
+  expect(cost.read).toBeLessThanOrEqual(20);
+});
 
 describe('a list page of 50', () => {
   const range = 'from=2026-11-01&to=2026-12-01';
@@ -281,14 +290,6 @@ describe('the overview of an account with a million events', () => {
   });
 });
 
-it('a minute in which no hour is to be counted again', async () => {
-  await countEvents(env);
-  const { env: bindings, cost } = metered();
-  await countEvents(bindings);
-  expect(cost).toMatchObject({ trips: 1, written: 0 });
-  expect(cost.read).toBeLessThanOrEqual(10);
-});
-
 describe('100 deliveries, all at the first try', () => {
   it.each([
     ['for one webhook', 100, 1, 16],
@@ -420,16 +421,6 @@ describe('a page of 50 deliveries', () => {
   }, 60_000);
 });
 
-it('a minute in which there is nothing to tell anybody', async () => {
-  await as(us.apiToken).post('/webhook', webhookBody(us));
-  await env.DB.prepare('update webhook_health set failures = 0').run();
-  await sendAlerts(env);
-  const { env: bindings, cost } = metered();
-  expect(await sendAlerts(bindings)).toBe(0);
-  expect(cost).toMatchObject({ trips: 1, written: 0, queued: 0 });
-  expect(cost.read).toBeLessThanOrEqual(20);
-});
-
 it('a connection that pulls: a minute without news, and a page of 100 events', async () => {
   const trucks = times(100, (i) => samsaraVehicle(i));
   const none: ReturnType<typeof samsaraEvent>[] = [];
@@ -464,13 +455,4 @@ it('a connection that pulls: a minute without news, and a page of 100 events', a
   expect(busy.trips).toBeLessThanOrEqual(4);
   expect(busy.read).toBeLessThanOrEqual(28 * 100);
   expect(busy.written).toBeLessThanOrEqual(12 * 100);
-});
-
-it('a minute in which no connection is due, and there is nothing to tell', async () => {
-  await rows('update pulls set due_at = null, health = told_health');
-  const { env: bindings, cost } = metered();
-  expect(await startPulls(bindings)).toBe(0);
-  expect(await tellHealth(bindings)).toBe(0);
-  expect(cost).toMatchObject({ trips: 2, written: 0, queued: 0 });
-  expect(cost.read).toBeLessThanOrEqual(2);
 });

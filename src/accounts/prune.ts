@@ -1,14 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase } from '../platform/db/database.ts';
+import type { Budget } from '../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../platform/jobs/chunks.ts';
 
 /** Deletes sign-in links that have expired unused, once an hour. Returns how many. */
-export const pruneSignInLinks = (env: Env, now = Date.now()): Promise<number> =>
-  changeInChunks(openDatabase(env), expiredSignInLinks(now));
+export const pruneSignInLinks = (env: Env, now = Date.now(), budget?: Budget): Promise<number> =>
+  changeInChunks(openDatabase(env), expiredSignInLinks(now), budget);
 
 /** Deletes sessions that have expired, once an hour. Returns how many. */
-export const pruneSessions = (env: Env, now = Date.now()): Promise<number> =>
-  changeInChunks(openDatabase(env), expiredSessions(now));
+export const pruneSessions = (env: Env, now = Date.now(), budget?: Budget): Promise<number> =>
+  changeInChunks(openDatabase(env), expiredSessions(now), budget);
 
 /** The statements, apart so that a test can ask SQLite for their plans. */
 export const expiredSignInLinks = (now: number): SQL => sql`

@@ -54,20 +54,13 @@ export type Fault =
   | ({ message: 'Internal error'; requestId: string; route: string } & Described)
   | ({ message: 'Database unavailable'; requestId: string; route: string } & Described)
   | ({ message: 'Database does not answer' } & Described)
-  | ({ message: 'Queue refused wake-ups'; left: number } & Described)
+  | ({ message: 'Queue refused messages'; left: number } & Described)
   | ({ message: 'Deliveries were interrupted' } & Described)
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
-  | ({ message: 'Pulls were interrupted' } & Described)
-  | ({ message: 'A pull was interrupted'; connectionId: string } & Described)
-  | ({ message: 'An hourly job failed'; job: string } & Described)
-  | ({ message: 'A deletion was interrupted' } & Described)
-  | ({ message: 'A move was interrupted' } & Described)
-  | ({ message: 'Counting events was interrupted' } & Described)
-  | ({ message: 'Alerts were interrupted' } & Described)
-  | ({ message: 'Archiving was interrupted' } & Described)
+  | ({ message: 'A pull was interrupted'; connectionId?: string } & Described)
   | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }
   | { message: 'The database is nearly full'; percent: number }
-  | ({ message: 'A job failed in a home'; home: string } & Described)
+  | ({ message: 'A job failed'; job: string; home: string; connectionId?: string } & Described)
   | ({ message: 'A home cannot be asked'; home: string } & Described)
   | ({ message: 'A replica failed, and the primary is read'; home: string } & Described)
   | { message: 'A message is for a home that is not there' }

@@ -1,7 +1,8 @@
 import { ingest } from '../ingest/service.ts';
 import { unknownParent } from '../ingest/steps.ts';
 import { newId } from '../platform/db/ids.ts';
-import { type DeliveryMessage, send } from '../webhooks/deliveries/queue.ts';
+import { send } from '../platform/queue.ts';
+import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import type { Page, ProviderRecord } from './connector.ts';
 import { msOf } from './read.ts';
 import { type Claimed, noteRefusals } from './store.ts';

@@ -3,7 +3,7 @@ import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { change, refuseUnless } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { send } from '../webhooks/deliveries/queue.ts';
+import { send } from '../platform/queue.ts';
 import { noteOn, ownPull, wrong } from './connect.ts';
 
 /**

@@ -1,9 +1,10 @@
 import { config } from '../platform/config.ts';
 import { seal, unseal } from '../platform/crypto.ts';
 import { refusalIn } from '../platform/errors.ts';
+import { type Budget, isLeft, newBudget, within } from '../platform/jobs/budget.ts';
 import { described, fault } from '../platform/log.ts';
+import { send } from '../platform/queue.ts';
 import { providerProblem } from '../webhooks/address.ts';
-import { send } from '../webhooks/deliveries/queue.ts';
 import { takeIn } from './accept.ts';
 import type { Connector, FeedName, Json } from './connector.ts';
 import { healthOf } from './health.ts';
@@ -21,8 +22,14 @@ import { Problem } from './problem.ts';
 import { connectorOf } from './registry.ts';
 import { type Claimed, claimDue, dueConnections, noteHealth, release, type Saved, save } from './store.ts';
 
-/** In this time a turn begins pages. The last may take 18 s, and then it is written; background work ends after 30 s. */
-const turnMs = 8_000;
+/**
+ * In this time an invocation begins pages. The last may take 18 s, and then it is written; background work ends after
+ * 30 s. Each connection may be writing a page of some hundred queries when the budget is used up.
+ */
+const pullBudget = { ms: 8_000, queries: 400 };
+
+/** Says that connections are due to pull from their providers. */
+export type PullMessage = { pull: string[] };
 
 /** An invocation has connections for so many providers at once. */
 export const connectionsPerMessage = 5;
@@ -46,25 +53,27 @@ export async function startPulls(env: Env, now = Date.now()): Promise<number> {
  * that nobody releases lapses.
  */
 export async function pull(env: Env, ids: string[]): Promise<void> {
+  const budget = newBudget(pullBudget);
+  const counted = within(env, budget);
   try {
-    const claimed = await claimDue(env, ids);
-    const left = await Promise.all(claimed.map((one) => pullOne(env, one)));
+    const claimed = await claimDue(counted, ids);
+    const left = await Promise.all(claimed.map((one) => pullOne(counted, one, budget)));
     await send(
       env.DELIVERIES,
       left.flatMap((again) => (again ? [{ pull: [again] }] : [])),
     );
   } catch (error) {
-    fault('error', { message: 'Pulls were interrupted', ...described(error) });
+    fault('error', { message: 'A pull was interrupted', ...described(error) });
   }
 }
 
 /** One connection's turn. Returns its id if there is more to do at once. */
-async function pullOne(env: Env, claimed: Claimed): Promise<string | undefined> {
+async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<string | undefined> {
   try {
     const connector = connectorOf(claimed.provider);
     if (!connector) throw new Error(`No provider ${claimed.provider} is built in`);
     const turn = await openTurn(env, claimed, connector);
-    await work(env, turn);
+    await work(env, turn, budget);
     const now = Date.now();
     const { planned, saved } = turn;
     const health = healthOf(planned, {
@@ -93,7 +102,6 @@ type Turn = {
   connector: Connector;
   api: unknown;
   planned: Planned;
-  until: number;
   done: Set<FeedName>;
   saved: Saved;
   session?: { session: string };
@@ -110,7 +118,6 @@ async function openTurn(env: Env, claimed: Claimed, connector: Connector): Promi
     connector,
     api: undefined,
     planned: { connector, feeds, connectedAt, historyDays },
-    until: Date.now() + turnMs,
     done: new Set(),
     saved: {},
   };
@@ -127,8 +134,8 @@ async function openTurn(env: Env, claimed: Claimed, connector: Connector): Promi
   return turn;
 }
 
-/** Pulls page after page until nothing is due, the time is up, or the provider wants to be left alone. */
-async function work(env: Env, turn: Turn): Promise<void> {
+/** Pulls page after page until nothing is due, the budget is used up, or the provider wants to be left alone. */
+async function work(env: Env, turn: Turn, budget: Budget): Promise<void> {
   const { planned, done } = turn;
   for (;;) {
     const task = nextTask(planned, Date.now(), done);
@@ -148,7 +155,7 @@ async function work(env: Env, turn: Turn): Promise<void> {
       }
       setFeed(turn, task.feed, afterProblem(planned.feeds[task.feed], problem, Date.now()));
     }
-    if (Date.now() >= turn.until) return;
+    if (!isLeft(budget)) return;
   }
 }
 

@@ -3,6 +3,7 @@ import { noteHealthStatus, noteSilentSince } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { andNotMoving } from '../platform/db/moving.ts';
+import { isLeft, newBudget } from '../platform/jobs/budget.ts';
 import { sendMails } from '../webhooks/alerts/mails.ts';
 import { selectRecipients } from '../webhooks/alerts/report.ts';
 import { silentMs } from './health.ts';
@@ -14,8 +15,8 @@ const noteMs = 3_600_000;
 /** How many connections one statement looks at. */
 const perChunk = 2000;
 
-/** How many connections a run tells of; the others come next. */
-const maxTold = 100;
+/** How many connections are told of at a time: some 20 s of emails at most. */
+const maxTold = 10;
 
 /** A connection that has fallen silent, or sends again. */
 type Changed = { id: string; accountId: string; name: string; silent: number };
@@ -24,21 +25,21 @@ type Changed = { id: string; accountId: string; name: string; silent: number };
  * Notes which connections fed by connectors have sent nothing for a day, and which of these send again, and emails their
  * accounts' people. Those that have never sent anything are left alone. Returns how many have changed.
  */
-export async function noteSilences(env: Env, now = Date.now()): Promise<number> {
+export async function noteSilences(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
-  const changed: Changed[] = [];
-  for (let after: string | undefined = ''; after !== undefined && changed.length < maxTold; ) {
-    const [found, [last]]: readonly [Changed[], { id: string | null }[]] = await transaction(
+  let count = 0;
+  for (let after: string | undefined = ''; after !== undefined && isLeft(budget); ) {
+    const [changed, [last]]: readonly [Changed[], { id: string | null }[]] = await transaction(
       db,
       [selectChanged(env, db, after, now), lastOfChunk(db, after)],
       { repeatable: true },
     );
-    changed.push(...found.slice(0, maxTold - changed.length));
-    after = last?.id ?? undefined;
+    for (const one of changed) await note(db, one, now);
+    await tell(env, db, changed);
+    count += changed.length;
+    if (changed.length < maxTold) after = last?.id ?? undefined;
   }
-  for (const one of changed) await note(db, one, now);
-  await tell(env, db, changed);
-  return changed.length;
+  return count;
 }
 
 const chunk = (after: string) =>
@@ -59,7 +60,7 @@ const selectChanged = (env: Env, db: Database, after: string, now: number) =>
       from ${chunk(after)} c
       where not exists (select 1 from pulls p where p.connection_id = c.id)
         ${andNotMoving(env, sql`c.account_id`)})
-    where silent <> known`,
+    where silent <> known limit ${maxTold}`,
   );
 
 async function note(db: Database, { id, accountId, silent }: Changed, now: number): Promise<void> {

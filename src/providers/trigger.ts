@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
 import { change, openDatabase, statement } from '../platform/db/database.ts';
-import { send } from '../webhooks/deliveries/queue.ts';
+import { send } from '../platform/queue.ts';
 import { connectorOf } from './registry.ts';
 
 /** However often a provider rings, a connection is made due no more often than this. */

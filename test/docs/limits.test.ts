@@ -51,7 +51,7 @@ import { quietMs as triggerQuietMs } from '../../src/providers/trigger.ts';
 import { internalSuffixes, lowestPort } from '../../src/webhooks/address.ts';
 import * as alerts from '../../src/webhooks/alerts/policy.ts';
 import { maxPeople, maxWaitingCounted } from '../../src/webhooks/alerts/report.ts';
-import { maxAccounts, maxNamed } from '../../src/webhooks/alerts/send.ts';
+import { maxNamed } from '../../src/webhooks/alerts/send.ts';
 import { maxLookedAt } from '../../src/webhooks/alerts/state.ts';
 import * as attempts from '../../src/webhooks/deliveries/attempt.ts';
 import { maxFound } from '../../src/webhooks/deliveries/browse.ts';
@@ -161,7 +161,6 @@ const figures: Record<string, number[]> = {
   'people of an account who are emailed': [maxPeople],
   'webhooks that an email names': [maxNamed],
   'waiting deliveries that an email counts': [maxWaitingCounted],
-  'accounts that are emailed in a minute': [maxAccounts],
   'webhooks whose changes are noticed in a minute': [maxLookedAt],
 
   'tests, replays, invitations and new tokens of a session': calls('ACTION_LIMIT'),

@@ -9,7 +9,7 @@ import {
 } from '../../src/dev/fakes/samsara.ts';
 import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
 import type { Feed } from '../../src/providers/connector.ts';
-import { quietMs, tellHealth, toldAfterMs } from '../../src/providers/health-alerts.ts';
+import { quietMs, sendHealthAlerts, toldAfterMs } from '../../src/providers/health-alerts.ts';
 import { pull, startPulls } from '../../src/providers/pull.ts';
 import { samsara } from '../../src/providers/samsara/connector.ts';
 import { connect, pullAll, read, turn } from '../support/provider.ts';
@@ -154,8 +154,8 @@ it('stops when Samsara refuses the credential, tells people what to do, and goes
   calls = [];
   await pull(env, [id]);
   expect(calls).toEqual([]);
-  expect(await tellHealth(env)).toBe(1);
-  expect(await tellHealth(env)).toBe(0);
+  expect(await sendHealthAlerts(env)).toBe(1);
+  expect(await sendHealthAlerts(env)).toBe(0);
   expect(mails[0]?.subject).toBe('Acme Trucking is unavailable');
   expect(mails[0]?.text).toContain(
     'Samsara refuses the API token. Create a new one with these scopes: Read Vehicles',
@@ -171,7 +171,7 @@ it('stops when Samsara refuses the credential, tells people what to do, and goes
   await pullAll(id);
   expect((await listed(id))?.healthStatus).toBe(1);
   expect(urls.findLast((url) => url.includes('/fleet/drivers'))).toContain('updatedAfterTime='); // its cursors are kept
-  expect(await tellHealth(env, Date.now() + quietMs)).toBe(1);
+  expect(await sendHealthAlerts(env, Date.now() + quietMs)).toBe(1);
   expect(mails[1]?.subject).toBe('Acme Trucking works again');
 });
 
@@ -181,8 +181,8 @@ it('tells of what may pass by itself only after a while, and of what has passed 
   fault = (path) => (path === '/trips/stream' ? Response.json({}, { status: 403 }) : undefined);
   await turn(id);
   expect((await listed(id))?.healthStatus).toBe(4);
-  expect(await tellHealth(env)).toBe(0);
-  expect(await tellHealth(env, Date.now() + toldAfterMs)).toBe(1);
+  expect(await sendHealthAlerts(env)).toBe(0);
+  expect(await sendHealthAlerts(env, Date.now() + toldAfterMs)).toBe(1);
   expect(mails[0]?.subject).toBe('Acme Trucking is incomplete');
   expect(mails[0]?.text).toContain('The API token may not read this. It needs these scopes: Read Vehicles');
 });

@@ -1,14 +1,15 @@
 import { env } from 'cloudflare:workers';
 import type { DayOf } from '../../src/fleet/archive/bucket.ts';
+import { inArchive } from '../../src/fleet/archive/catalog.ts';
 import { dayMs, dayOf } from '../../src/fleet/archive/day.ts';
 import { moveDay } from '../../src/fleet/archive/move.ts';
-import { inArchiveTurn } from '../../src/fleet/archive/turn.ts';
 import { type Sizes, usualSizes } from '../../src/fleet/archive/write.ts';
 import type { ArchiveKind } from '../../src/fleet/lists/archived.ts';
 import type { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
 import type { Caller } from '../../src/platform/db/guard.ts';
+import { newBudget } from '../../src/platform/jobs/budget.ts';
 import { rows } from './rows.ts';
 import type { World } from './world.ts';
 
@@ -48,14 +49,7 @@ export async function insertTrips(
 
 /** Forgets everything that was archived and everything that would be. */
 export async function emptyArchive(): Promise<void> {
-  for (const table of [
-    'archived_lately',
-    'archived_days',
-    'archive_turns',
-    'trips',
-    'safety_events',
-    'accidents',
-  ])
+  for (const table of ['archived_lately', 'archived_days', 'jobs', 'trips', 'safety_events', 'accidents'])
     await rows(`delete from ${table}`);
   const { objects } = await bucket.list();
   await bucket.delete(objects.map(({ key }) => key));
@@ -74,10 +68,10 @@ export async function move(
 ): Promise<void> {
   const connectionId = us.connections[connection]?.id ?? '';
   const day: DayOf = { kind: kind.name, accountId: us.accountId, connectionId, day: dayOf(at) };
-  const done = await inArchiveTurn(bindings, (turn) =>
-    moveDay({ bucket: bindings.ARCHIVE, kind, day, turn, sizes }, () => false),
+  const done = await inArchive(bindings, (lease) =>
+    moveDay({ bucket: bindings.ARCHIVE, kind, day, lease, sizes }, newBudget()),
   );
-  if (done === 'busy') throw new Error('somebody else has the turn');
+  if (done === 'busy') throw new Error('somebody else changes the archive');
 }
 
 /** Bindings that fail for good before the `steps`th change of the database or the bucket, as if the Worker were killed. */
@@ -107,8 +101,8 @@ export function interruptedAfter(steps: number): Env {
   return { ...env, ARCHIVE, DB };
 }
 
-/** Lets a turn lapse whose holder was interrupted. */
-export const lapse = () => rows('update archive_turns set until = 0');
+/** Lets a lease lapse whose holder was interrupted. */
+export const lapse = () => rows('update jobs set leased_until = 0');
 
 /** Reads a list to its end, and returns its items and how long each page was. */
 export async function walk(

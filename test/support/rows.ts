@@ -83,7 +83,7 @@ export async function rowsOf(accountId: string, db = env.DB): Promise<AccountRow
 }
 
 /** Tables whose rows are the service's own. */
-const ofTheService = ['sweeps', 'archive_turns', 'database_sizes'];
+const ofTheService = ['sweeps', 'jobs', 'database_sizes'];
 
 /** The condition that a row of `table` belongs to account `?1`; undefined if the schema does not say whose it is. */
 async function ownership(table: string): Promise<string | undefined> {

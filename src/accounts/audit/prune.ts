@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase } from '../../platform/db/database.ts';
+import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 
 /** How many days an entry of the audit log is kept. */
@@ -9,10 +10,13 @@ export const auditDays = 365;
 export const maxAuditEntries = 100_000;
 
 /** Deletes entries of the audit log that are a year old, and an account's oldest beyond 100,000. Returns how many. */
-export async function pruneAudit(env: Env, now = Date.now()): Promise<number> {
+export async function pruneAudit(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const db = openDatabase(env);
   const before = now - auditDays * 86_400_000;
-  return (await changeInChunks(db, oldEntries(before))) + (await changeInChunks(db, surplusEntries()));
+  return (
+    (await changeInChunks(db, oldEntries(before), budget)) +
+    (await changeInChunks(db, surplusEntries(), budget))
+  );
 }
 
 /** Deletes the account's entries. */

@@ -1,9 +1,9 @@
 import { app } from '../../app.ts';
 import { archive } from '../../fleet/archive/job.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
-import worker from '../../index.ts';
+import worker, { type QueueMessage } from '../../index.ts';
+import { newBudget } from '../../platform/jobs/budget.ts';
 import type { StarterEnv } from '../../webhooks/deliveries/consumer.ts';
-import type { QueueMessage } from '../../webhooks/deliveries/queue.ts';
 import { sweep } from '../../webhooks/deliveries/sweep.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver, bareDeliverSlow } from './worker-bare.ts';
 import { farAway } from './worker-distance.ts';
@@ -119,7 +119,8 @@ const noLimit = { limit: async () => ({ success: true }) };
 /** Archives for some milliseconds. Returns what that cost, and what the archive has. */
 async function archived(env: Env, forMs: number) {
   const cost: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
-  if (forMs > 0) await archive({ ...env, DB: metered(env.DB, cost) }, archiveKinds, { forMs });
+  const budget = newBudget({ ms: forMs });
+  if (forMs > 0) await archive({ ...env, DB: metered(env.DB, cost) }, archiveKinds, Date.now(), budget);
   const { results, meta } = await env.DB.prepare(
     `select coalesce(sum(part.value->>'rows'), 0) as rows, coalesce(sum(part.value->>'bytes'), 0) as bytes,
        count(part.value) as files, coalesce(sum(state <> 'done'), 0) as open

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
+import { isLeased, type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 
 /** `writing`: D1 alone counts. From `moving` on the archive does, and D1 still has some of the rows; `done`: it has none. */
@@ -96,3 +97,28 @@ export const openEntries = (db: Database, kinds: string[], most: number, also: S
         ${also}
       limit ${most}`,
   );
+
+const archiveLease = 'archive files';
+
+/** Runs work that changes the archive: one at a time does, a job, a deletion or a reader. Returns 'busy' otherwise. */
+export const inArchive = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
+  withLease(env, archiveLease, work);
+
+/** How long to wait before trying again. */
+export const busyMs = 500;
+
+/** Whether the archive may have, or come to have, something of an owner. Reads two rows; needs no lease. */
+export async function mayHave(
+  env: Pick<Env, 'DB'>,
+  { accountId, connectionId }: { accountId: string; connectionId?: string | null },
+): Promise<boolean> {
+  const owned = connectionId
+    ? sql`account_id = ${accountId} and connection_id = ${connectionId}`
+    : sql`account_id = ${accountId}`;
+  const [found] = await openDatabase(env).all<{ may: number }>(
+    sql`select exists (select 1 from archived_days where ${owned})
+      or exists (select 1 from archived_lately where ${owned})
+      or ${isLeased(archiveLease)} as may`,
+  );
+  return found?.may === 1;
+}

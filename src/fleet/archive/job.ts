@@ -1,70 +1,64 @@
 import { sql } from 'drizzle-orm';
 import { type Database, openDatabase } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
+import { nameOf } from '../../platform/homes/homes.ts';
+import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
+import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
 import type { ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf } from './bucket.ts';
-import { openEntries } from './catalog.ts';
+import { inArchive, openEntries } from './catalog.ts';
 import { dayMs, dayOf, firstHotDay } from './day.ts';
 import { moveDay } from './move.ts';
 import { oldestRows } from './rows.ts';
-import { inArchiveTurn, type Turn } from './turn.ts';
 import { usualSizes } from './write.ts';
-
-/** For how long a run works. What is left is for the next one, a minute later. */
-const longestRunMs = 15_000;
-
-/** After so many writes a run ends: D1 takes 1,000 queries of an invocation, and there are reads besides. */
-const maxQueries = 500;
 
 /** How many connections with old rows are looked up at a time; each has a day moved before any has two. */
 const connectionsAtATime = 20;
 
 /**
- * Moves days that are no longer hot to the archive, the oldest of each connection first, for some seconds. Does
- * nothing while another run is at it. Never throws: a failure is logged, and the next run tries again.
+ * Moves days that are no longer hot to the archive, the oldest of each connection first. Does nothing while the archive
+ * is being changed by somebody else.
  */
 export async function archive(
   env: Env,
   kinds: ArchiveKind[],
-  { now = Date.now(), forMs = longestRunMs }: { now?: number; forMs?: number } = {},
+  now = Date.now(),
+  budget = newBudget(),
 ): Promise<void> {
   const bucket = bucketOf(env);
   const before = firstHotDay(env, now);
   if (!bucket || before === -Infinity) return;
-  const until = Date.now() + forMs;
-  try {
-    if ((await daysToMove(env, openDatabase(env), kinds, before * dayMs)).length === 0) return;
-    await inArchiveTurn(env, (turn) =>
-      run(env, turn, bucket, kinds, before * dayMs, () => Date.now() >= until || turn.queries() > maxQueries),
-    );
-  } catch (error) {
-    interrupted(error);
-  }
+  if ((await daysToMove(env, openDatabase(env), kinds, before * dayMs)).length === 0) return;
+  await inArchive(env, (lease) => run(env, lease, bucket, kinds, before * dayMs, budget));
 }
-
-const interrupted = (error: unknown) =>
-  fault('error', { message: 'Archiving was interrupted', ...described(error) });
 
 /** Goes on until there is nothing to do. A connection that fails is left for the next run, and stops no other. */
 async function run(
   env: Env,
-  turn: Turn,
+  lease: Lease,
   bucket: R2Bucket,
   kinds: ArchiveKind[],
   before: number,
-  isOver: () => boolean,
+  budget: Budget,
 ): Promise<void> {
   const failed = new Set<string>();
   for (;;) {
-    const found = await daysToMove(env, turn.db, kinds, before);
+    const found = await daysToMove(env, lease.db, kinds, before);
     const days = found.filter(({ day }) => !failed.has(day.kind + day.connectionId));
     if (days.length === 0) return;
     for (const { kind, day } of days) {
-      if (isOver()) return;
-      await moveDay({ bucket, kind, day, turn, sizes: usualSizes }, isOver).catch((error: unknown) => {
+      if (!isLeft(budget)) return;
+      await moveDay({ bucket, kind, day, lease, sizes: usualSizes }, budget).catch((error: unknown) => {
         failed.add(day.kind + day.connectionId);
-        interrupted(error);
+        const { connectionId } = day;
+        fault('error', {
+          message: 'A job failed',
+          job: 'archive',
+          home: nameOf(env),
+          connectionId,
+          ...described(error),
+        });
       });
     }
   }

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
-import type { ArchiveKind, Row } from '../lists/archived.ts';
+import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
+import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, PartGone } from './bucket.ts';
 import { dayMs } from './day.ts';
 import { readPart } from './write.ts';
@@ -97,8 +98,8 @@ async function rowsOn(bucket: R2Bucket, kind: ArchiveKind, { parts, ids, ...day 
 }
 
 /** Forgets where records are that changed longer ago. Once an hour; returns how many. */
-export const forgetLately = (env: Env, now = Date.now()): Promise<number> =>
-  changeInChunks(openDatabase(env), longAgo(now - keptMs));
+export const forgetLately = (env: Env, now = Date.now(), budget?: Budget): Promise<number> =>
+  changeInChunks(openDatabase(env), longAgo(now - keptMs), budget);
 
 /** The statement, apart so that a test can ask SQLite for its plan. */
 export const longAgo = (before: number): SQL => sql`

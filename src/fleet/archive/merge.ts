@@ -11,18 +11,18 @@ import { type Move, readPart, writeParts } from './write.ts';
  * again that one of them belongs to. Some at a time: the day comes up again until none is left.
  */
 export async function mergeLate(move: Move, parts: Part[]): Promise<'next' | 'done'> {
-  const { kind, day, turn } = move;
-  const late = await hotRows(turn.db, kind, day);
+  const { kind, day, lease } = move;
+  const late = await hotRows(lease.db, kind, day);
   if (late.length === 0) return 'done';
   const { settled, changes } = sort(kind, parts, late, await twinsOf(move, parts, late));
-  if (settled.length > 0) await turn.write(deleteRows(turn.db, kind, settled));
+  if (settled.length > 0) await lease.write(deleteRows(lease.db, kind, settled));
   if (changes.size === 0) return 'next';
   const merged: Part[] = [];
   for (const [at, part] of parts.entries()) {
     const change = changes.get(at);
     merged.push(...(change ? await rewrite(move, part, change) : [part]));
   }
-  await turn.write(putEntry(turn.db, day, 'moving', merged));
+  await lease.write(putEntry(lease.db, day, 'moving', merged));
   return 'next';
 }
 

@@ -1,3 +1,4 @@
+import { type Budget, isLeft } from '../../platform/jobs/budget.ts';
 import { placeOf, type Row } from '../lists/archived.ts';
 import { type Part, PartGone } from './bucket.ts';
 import { dropEntry, entryOf, putEntry, type State } from './catalog.ts';
@@ -10,40 +11,40 @@ import { type Move, readPart, tidy, writeParts } from './write.ts';
 /**
  * Moves one day of a connection from D1 to the archive, or what has come in late for one that is there: its rows are
  * written, read back and counted, entered in the catalog, and only then deleted from D1. It goes on from wherever it
- * was interrupted, and returns false if `isOver` has told it to stop before the end.
+ * was interrupted, and returns false if the budget is used up before the end.
  */
-export async function moveDay(move: Move, isOver: () => boolean): Promise<boolean> {
-  const { turn, day } = move;
+export async function moveDay(move: Move, budget: Budget): Promise<boolean> {
+  const { lease, day } = move;
   for (;;) {
-    const [entry] = await entryOf(turn.db, day);
+    const [entry] = await entryOf(lease.db, day);
     const parts: Part[] = entry ? JSON.parse(entry.parts) : [];
-    const finished = await steps[entry?.state ?? 'writing'](move, parts, isOver).catch((error: unknown) => {
+    const finished = await steps[entry?.state ?? 'writing'](move, parts, budget).catch((error: unknown) => {
       if (error instanceof PartGone) return repair(move, parts);
       throw error;
     });
     if (finished !== 'next') return finished === 'done';
-    if (isOver()) return false;
+    if (!isLeft(budget)) return false;
   }
 }
 
 /** What is done in each state. `next`: the day is in another state now. */
-type Step = (move: Move, parts: Part[], isOver: () => boolean) => Promise<'next' | 'done' | 'stopped'>;
+type Step = (move: Move, parts: Part[], budget: Budget) => Promise<'next' | 'done' | 'stopped'>;
 
 const steps: Record<State, Step> = { writing: writeRows, moving: deleteMoved, done: mergeLate };
 
 /** Writes what D1 has of the day after what is written already. */
-async function writeRows(move: Move, parts: Part[], isOver: () => boolean) {
-  const { day, turn } = move;
+async function writeRows(move: Move, parts: Part[], budget: Budget) {
+  const { day, lease } = move;
   for (;;) {
     const { rows, more } = await readRows(move, parts.at(-1));
     parts.push(...(await writeParts(move, rows)));
     if (parts.length === 0) {
-      await turn.write(dropEntry(turn.db, day));
+      await lease.write(dropEntry(lease.db, day));
       return 'done';
     }
-    await turn.write(putEntry(turn.db, day, more ? 'writing' : 'moving', parts));
+    await lease.write(putEntry(lease.db, day, more ? 'writing' : 'moving', parts));
     if (!more) return 'next';
-    if (isOver()) return 'stopped';
+    if (!isLeft(budget)) return 'stopped';
   }
 }
 
@@ -52,7 +53,7 @@ const maxCharacters = 8_000_000;
 
 /** The rows of one file, and whether there may be more after them. */
 async function readRows(
-  { kind, day, sizes, turn: { db } }: Move,
+  { kind, day, sizes, lease: { db } }: Move,
   last: Part | undefined,
 ): Promise<{ rows: Row[]; more: boolean }> {
   const rows: Row[] = [];
@@ -74,19 +75,19 @@ const lengthOf = (row: Row): number =>
   Object.values(row).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 
 /** Deletes from D1 what the archive's files are found to have, and from the bucket what the catalog does not have. */
-async function deleteMoved({ bucket, kind, day, turn }: Move, parts: Part[], isOver: () => boolean) {
+async function deleteMoved({ bucket, kind, day, lease }: Move, parts: Part[], budget: Budget) {
   for (const { file, first, last } of parts) {
-    const [left] = await hotWithin(turn.db, kind, day, first, last);
+    const [left] = await hotWithin(lease.db, kind, day, first, last);
     if (!left) continue; // by an earlier run
     const rows = await readPart(bucket, kind, day, file, [kind.id, 'updatedAt']);
     if (!rows) throw new PartGone(day);
     for (let at = 0; at < rows.length; at += rowsPerStatement) {
       const some = rows.slice(at, at + rowsPerStatement);
-      await turn.write(noteLately(turn.db, kind, day, some), deleteRows(turn.db, kind, some));
+      await lease.write(noteLately(lease.db, kind, day, some), deleteRows(lease.db, kind, some));
     }
-    if (isOver()) return 'stopped';
+    if (!isLeft(budget)) return 'stopped';
   }
   await tidy(bucket, day, parts);
-  await turn.write(putEntry(turn.db, day, 'done', parts));
+  await lease.write(putEntry(lease.db, day, 'done', parts));
   return 'done';
 }

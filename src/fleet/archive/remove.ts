@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { change } from '../../platform/db/database.ts';
-import type { ArchiveKind } from '../lists/archived.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
+import type { Lease } from '../../platform/jobs/lease.ts';
+import type { ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, folderOf } from './bucket.ts';
-import { inArchiveTurn, mayHave, type Turn } from './turn.ts';
+import { busyMs, inArchive, mayHave } from './catalog.ts';
 
 /** Whose archive: an account's, or one connection's. */
 export type Owner = { accountId: string; connectionId?: string | null };
@@ -17,15 +18,17 @@ export async function removeArchive(env: Env, kinds: ArchiveKind[], owner: Owner
   if (!bucket) return undefined;
   const prefixes = kinds.map(({ name }) => folderOf({ kind: name, ...own(owner) }));
   if (!(await mayHave(env, owner)) && (await isEmpty(bucket, prefixes))) return undefined;
-  const done = await inArchiveTurn(env, async (turn) => {
+  const done = await inArchive(env, async (lease) => {
     for (const prefix of prefixes) {
       const { objects, truncated } = await bucket.list({ prefix });
       if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
       if (truncated) return '';
     }
-    return (await removeEntries(turn, owner)) ? undefined : '';
+    return (await removeEntries(lease, owner)) ? undefined : '';
   });
-  return done === 'busy' ? '' : done.result;
+  if (done !== 'busy') return done.result;
+  await scheduler.wait(busyMs);
+  return '';
 }
 
 const own = ({ accountId, connectionId }: Owner) => ({ accountId, ...(connectionId && { connectionId }) });
@@ -37,7 +40,7 @@ async function isEmpty(bucket: R2Bucket, prefixes: string[]): Promise<boolean> {
 }
 
 /** Takes entries out of the catalog. Returns whether that were all. */
-async function removeEntries({ db, write }: Turn, { accountId, connectionId }: Owner): Promise<boolean> {
+async function removeEntries({ db, write }: Lease, { accountId, connectionId }: Owner): Promise<boolean> {
   const owned = connectionId
     ? sql`account_id = ${accountId} and connection_id = ${connectionId}`
     : sql`account_id = ${accountId}`;

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { statement } from '../../platform/db/database.ts';
+import type { Lease } from '../../platform/jobs/lease.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part } from './bucket.ts';
-import { putEntry, type State } from './catalog.ts';
+import { busyMs, inArchive, mayHave, putEntry, type State } from './catalog.ts';
 import type { Owner } from './remove.ts';
-import { inArchiveTurn, mayHave, type Turn } from './turn.ts';
 import { readPart, tidy, usualSizes, writeParts } from './write.ts';
 
 /** Which archived rows are to change, by the value of a key, and how. Nothing may move a row to another place. */
@@ -31,24 +31,26 @@ export async function rewriteArchive(
   const bucket = bucketOf(env);
   const having = kinds.filter(({ columns }) => rewrite.key in columns);
   if (!bucket || having.length === 0 || !(await mayHave(env, owner))) return undefined;
-  const done = await inArchiveTurn(env, async (turn) => {
+  const done = await inArchive(env, async (lease) => {
     let files = 0;
-    const days = await daysAfter(turn, having, owner, cursor);
+    const days = await daysAfter(lease, having, owner, cursor);
     for (const [at, { state, parts: stored, ...day }] of days.entries()) {
       const kind = having.find(({ name }) => name === day.kind);
       const parts: Part[] = JSON.parse(stored);
-      if (kind) await rewriteDay(bucket, kind, day, { state, parts }, turn, rewrite);
+      if (kind) await rewriteDay(bucket, kind, day, { state, parts }, lease, rewrite);
       files += parts.length;
       if (files >= filesPerStep || at === filesPerStep - 1) return JSON.stringify(reachedOf(day));
     }
     return undefined;
   });
-  return done === 'busy' ? cursor : done.result;
+  if (done !== 'busy') return done.result;
+  await scheduler.wait(busyMs);
+  return cursor;
 }
 
 const reachedOf = ({ kind, connectionId, day }: DayOf): Reached => ({ kind, connectionId, day });
 
-function daysAfter({ db }: Turn, kinds: ArchiveKind[], { accountId, connectionId }: Owner, cursor: string) {
+function daysAfter({ db }: Lease, kinds: ArchiveKind[], { accountId, connectionId }: Owner, cursor: string) {
   const {
     kind,
     connectionId: after,
@@ -72,7 +74,7 @@ async function rewriteDay(
   kind: ArchiveKind,
   day: DayOf,
   { state, parts }: { state: State; parts: Part[] },
-  { db, write }: Turn,
+  { db, write }: Lease,
   { key, value, change }: Rewrite,
 ): Promise<void> {
   const fresh: Part[] = [];

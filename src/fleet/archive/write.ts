@@ -1,8 +1,8 @@
 import { newId } from '../../platform/db/ids.ts';
+import type { Lease } from '../../platform/jobs/lease.ts';
 import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
 import { type DayOf, folderOf, type Part } from './bucket.ts';
 import { decodeFooter, decodeRows, encodeRows } from './parquet.ts';
-import type { Turn } from './turn.ts';
 
 /**
  * How many rows a file has at most, all of which are held in memory, and how many a row group, of which a page reads
@@ -11,11 +11,11 @@ import type { Turn } from './turn.ts';
 export type Sizes = { part: number; group: number };
 export const usualSizes: Sizes = { part: 5000, group: 250 };
 
-/** A day of a connection that is moved, or merged, in one's turn. */
-export type Move = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; turn: Turn; sizes: Sizes };
+/** A day of a connection that is moved, or merged, by whoever has the lease. */
+export type Move = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; lease: Lease; sizes: Sizes };
 
 /** Writes rows of a day, which are in order, as files. `replaces` names the one that they replace. */
-export async function writeParts(move: Omit<Move, 'turn'>, rows: Row[], replaces?: string): Promise<Part[]> {
+export async function writeParts(move: Omit<Move, 'lease'>, rows: Row[], replaces?: string): Promise<Part[]> {
   const of = Math.ceil(rows.length / move.sizes.part);
   const size = Math.ceil(rows.length / of);
   const parts: Part[] = [];
@@ -31,7 +31,7 @@ type Label = Omit<Part, 'file' | 'bytes'> & { replaces?: { file: string; of: num
 
 /** Writes a file, reads it back and counts. @throws Error: what was read back is not what was written */
 async function writePart(
-  { bucket, kind, day, sizes }: Omit<Move, 'turn'>,
+  { bucket, kind, day, sizes }: Omit<Move, 'lease'>,
   rows: Row[],
   replaces: Label['replaces'] | '' | undefined,
 ): Promise<Part> {

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase } from '../../platform/db/database.ts';
+import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
 const dayMs = 86_400_000;
@@ -11,7 +12,7 @@ export const keptMs = 30 * dayMs;
  * Deletes changes that are older than 30 days, once an hour: account by account, each a range of the key, so that
  * nothing is read that stays. Returns how many.
  */
-export const pruneChanges = (env: Env, now = Date.now()): Promise<number> =>
+export const pruneChanges = (env: Env, now = Date.now(), budget?: Budget): Promise<number> =>
   changeInChunks(
     openDatabase(env),
     sql`
@@ -24,6 +25,7 @@ export const pruneChanges = (env: Env, now = Date.now()): Promise<number> =>
       select c.account_id, c.seq from feeds
       cross join changes c on c.account_id = feeds.id and c.seq < ${now - keptMs}
       limit ${rowsPerChunk})`,
+    budget,
   );
 
 /** The statement that deletes changes of an account that is deleted; to be run in chunks. */

@@ -1,7 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
-import { described, fault } from '../../platform/log.ts';
+import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { hotSince } from '../archive/day.ts';
 import { dayMs, hourMs, hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
 
@@ -14,41 +14,30 @@ const liveMs = 6 * hourMs;
 /** A gap that is longer than what is counted without marks. */
 const gapMs = 12 * hourMs;
 
-/** How many accounts a run looks at for each reason, and how many transactions it makes at most. */
+/** How many accounts are looked up at a time for each reason. */
 const accountsAtATime = 20;
-const maxTransactions = 100;
-const maxMs = 8_000;
 
 /** How many hours of a day one transaction counts. */
 const hoursAtATime = 8;
 
-/** The longest that a run rests after a transaction. */
-const longestRestMs = 200;
-
 /**
- * Counts safety events for the overview, once a minute: the hours that are marked, each account's newest first and one
- * after the other's, and those that nobody has looked at for six hours; in `atMost` transactions. Never throws: what
- * fails is logged, and tried again. Counting twice does no harm.
+ * Counts safety events for the overview: the hours that are marked, each account's newest first and one after the
+ * other's, and those that nobody has looked at for six hours. Counting twice does no harm.
  */
-export async function countEvents(env: Env, now = Date.now(), atMost = maxTransactions): Promise<void> {
+export async function countEvents(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
-  const until = Date.now() + maxMs;
-  try {
-    for (let left = atMost; left > 0 && Date.now() < until; ) {
-      const work = await workToDo(env, db, now);
-      if (work.length === 0) return;
-      for (const statements of work.slice(0, left)) {
-        const began = Date.now();
-        await transaction(db, statements(db, env, now), { repeatable: true });
-        // Half of D1's time is left to others.
-        await scheduler.wait(Math.min(Date.now() - began, longestRestMs));
-      }
-      left -= work.length;
-    }
-  } catch (error) {
-    fault('error', { message: 'Counting events was interrupted', ...described(error) });
-  }
+  let work: Work[] = [];
+  await inSteps(budget, async () => {
+    if (work.length === 0) work = await workToDo(env, db, now);
+    const next = work.shift();
+    if (next) await transaction(db, next(db, env, now), { repeatable: true });
+    return next !== undefined;
+  });
 }
+
+/** SQL that says whether there is something to count. */
+export const countsAreDue = (env: Env, now: number): SQL =>
+  sql`(exists (${behindSince(env, 0, now - liveMs)}) or exists (${firstMarked(env)}))`;
 
 /** One transaction. */
 type Work = (db: Database, env: Env, now: number) => Parameters<typeof transaction>[1];
@@ -57,9 +46,9 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
   const [behind, quiet, marked] = await transaction(
     db,
     [
-      behindSince(env, db, 0, now - gapMs),
-      behindSince(env, db, now - gapMs, now - liveMs),
-      firstMarked(env, db),
+      statement<Behind>(db, behindSince(env, 0, now - gapMs)),
+      statement<Behind>(db, behindSince(env, now - gapMs, now - liveMs)),
+      statement<Marked>(db, firstMarked(env)),
     ],
     { repeatable: true },
   );
@@ -83,30 +72,25 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
   ];
 }
 
-const behindSince = (env: Env, db: Database, from: number, to: number) =>
-  statement<{ accountId: string }>(
-    db,
-    sql`
-    select account_id as accountId from event_counting where counted_to >= ${from} and counted_to < ${to}
-      ${andNotMoving(env, sql`event_counting.account_id`)}
-    order by counted_to limit ${int(accountsAtATime)}`,
-  );
+type Behind = { accountId: string };
+
+/** The accounts that were counted last in a span of time. */
+const behindSince = (env: Env, from: number, to: number): SQL => sql`
+  select account_id as accountId from event_counting where counted_to >= ${from} and counted_to < ${to}
+    ${andNotMoving(env, sql`event_counting.account_id`)}
+  order by counted_to limit ${int(accountsAtATime)}`;
 
 /** The newest marked day of each of some accounts: as many rows as accounts. */
-const firstMarked = (env: Env, db: Database) =>
-  statement<Marked>(
-    db,
-    sql`
-    with recursive marked (account_id) as (
-      select min(account_id) from event_counts_due
-      union all
-      select (select min(account_id) from event_counts_due where account_id > marked.account_id)
-      from marked where account_id is not null)
-    select d.account_id as accountId, d.day, d.hours
-    from marked m cross join event_counts_due d on d.account_id = m.account_id
-      and d.day = (select max(day) from event_counts_due where account_id = m.account_id) ${andNotMoving(env, sql`d.account_id`)}
-    limit ${int(accountsAtATime)}`,
-  );
+const firstMarked = (env: Env): SQL => sql`
+  with recursive marked (account_id) as (
+    select min(account_id) from event_counts_due
+    union all
+    select (select min(account_id) from event_counts_due where account_id > marked.account_id)
+    from marked where account_id is not null)
+  select d.account_id as accountId, d.day, d.hours
+  from marked m cross join event_counts_due d on d.account_id = m.account_id
+    and d.day = (select max(day) from event_counts_due where account_id = m.account_id) ${andNotMoving(env, sql`d.account_id`)}
+  limit ${int(accountsAtATime)}`;
 
 const newestHours = (mask: number): number =>
   hoursOfMask(mask)

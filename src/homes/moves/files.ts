@@ -1,5 +1,5 @@
 import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
-import { inArchiveTurn } from '../../fleet/archive/turn.ts';
+import { busyMs, inArchive } from '../../fleet/archive/catalog.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { compare } from './copy.ts';
 import { goTo, inOldHome, type Job, type Move } from './state.ts';
@@ -17,8 +17,8 @@ const foldersOf = (accountId: string): string[] =>
 export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
   const [old, fresh] = [bucketOf(job.from), bucketOf(job.to)];
   if (old && fresh) {
-    if (cursor.file === undefined && (await inArchiveTurn(job.from, async () => {})) === 'busy') {
-      await scheduler.wait(500);
+    if (cursor.file === undefined && (await inArchive(job.from, async () => {})) === 'busy') {
+      await scheduler.wait(busyMs);
       return;
     }
     const found = await filesAfter(old, job.accountId, cursor.file ?? '');

@@ -1,20 +1,12 @@
+import { type SQL, sql } from 'drizzle-orm';
 import { hasHomes } from '../../platform/homes/homes.ts';
-import { described, fault } from '../../platform/log.ts';
+import { type Budget, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { drain } from './begin.ts';
 import { copyChunk } from './copy.ts';
 import { cancelChunk, cleanUp } from './end.ts';
 import { copyFiles } from './files.ts';
 import { endTurn, findMove, type Job, type Move, type State, takeTurn, waitingMoves } from './state.ts';
 import { openNewHome, switchHomes } from './switch.ts';
-
-/** What one run may do: D1 takes 1,000 queries of an invocation, and what begins and ends a move takes some hundreds. */
-type Budget = { steps: number; queries: number; until: number };
-
-const maxMs = 10_000;
-const usual = () => ({ steps: 60, queries: 400, until: Date.now() + maxMs });
-
-/** How many queries a step makes beside those that a job counts. */
-const queriesPerStep = 4;
 
 /** The longest that a run rests after a step. */
 const longestRestMs = 100;
@@ -39,17 +31,18 @@ export type Result = { move: Move | undefined; last: Move | undefined };
  *
  * @throws Refusal: unavailable, or whatever D1 throws; the next run goes on
  */
-export async function continueMove(env: Env, accountId: string, budget: Budget = usual()): Promise<Result> {
+export const continueMove = (env: Env, accountId: string, budget = newBudget()): Promise<Result> =>
+  run(within(env, budget), accountId, budget);
+
+async function run(env: Env, accountId: string, budget: Budget): Promise<Result> {
   const job = await takeTurn(env, accountId);
   let last: Move | undefined;
   try {
-    for (let left = budget.steps; ; left--) {
+    for (;;) {
       const move = await findMove(env, accountId);
       last = move ?? last;
       if (!move || !job || move.turn !== job.turn || move.state === 'stopped') return { move, last };
-      const isLeft = left > 0 && job.queries < budget.queries && Date.now() < budget.until;
-      if (!isDecisive(move) && !isLeft) return { move, last };
-      job.queries += queriesPerStep;
+      if (!isDecisive(move) && !isLeft(budget)) return { move, last };
       await step(job, move);
     }
   } finally {
@@ -68,17 +61,13 @@ async function step(job: Job, move: Move): Promise<void> {
   if (!isDecisive(move)) await scheduler.wait(Math.min(Date.now() - began, longestRestMs));
 }
 
-/**
- * Goes on with the moves of accounts that leave this home, once a minute; with several homes only. Never throws: what
- * fails is logged, and tried again.
- */
-export async function continueMoves(env: Env): Promise<void> {
-  if (!hasHomes(env)) return;
-  try {
-    const budget = { steps: 20, queries: 150, until: Date.now() + maxMs };
-    for (const { accountId } of await waitingMoves(env))
-      if (Date.now() < budget.until) await continueMove(env, accountId, budget);
-  } catch (error) {
-    fault('error', { message: 'A move was interrupted', ...described(error) });
-  }
+/** Goes on with the moves of accounts that leave this home. */
+export async function continueMoves(env: Env, _?: number, budget = newBudget()): Promise<void> {
+  for (const { accountId } of await waitingMoves(env)) if (isLeft(budget)) await run(env, accountId, budget);
 }
+
+/** SQL that says whether there is a move to go on with; with several homes only. */
+export const movesAreDue = (env: Env, now: number): SQL =>
+  hasHomes(env)
+    ? sql`exists (select 1 from moves where role = 'leaving' and state <> 'stopped' and claimed_until <= ${now})`
+    : sql`0`;

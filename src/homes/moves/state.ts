@@ -65,8 +65,6 @@ export type Job = {
   from: Env;
   to: Env;
   turn: number;
-  /** How many queries it has made, about. */
-  queries: number;
 };
 
 type Stored = Omit<Move, 'cursor'> & { cursor: string };
@@ -109,7 +107,7 @@ export async function takeTurn(env: Env, accountId: string): Promise<Job | undef
     throw invalid(
       `The home ${taken.home} has no bindings any more. Deploy with them, and the move goes on, or can be cancelled.`,
     );
-  const job = { accountId, from: env, to, turn: taken.turn, queries: 0 };
+  const job = { accountId, from: env, to, turn: taken.turn };
   // From now on nothing that an earlier turn has read is written.
   await change(
     openDatabase(to),
@@ -140,7 +138,6 @@ export async function inOldHome<const T extends readonly BatchItem<'sqlite'>[]>(
       where account_id = ${job.accountId} and role = 'leaving'`,
   );
   const work = [isOurs(db, job), renewed, ...statements(db)] as const;
-  job.queries += work.length;
   const [, , ...results] = await transaction(db, work, { repeatable: true });
   return results;
 }
@@ -152,7 +149,6 @@ export async function inNewHome<const T extends readonly BatchItem<'sqlite'>[]>(
 ) {
   const db = openDatabase(job.to);
   const work = [isOurs(db, job), ...statements(db)] as const;
-  job.queries += work.length;
   const [, ...results] = await transaction(db, work, { repeatable: true });
   return results;
 }

@@ -6,7 +6,8 @@ import { change, openDatabase, statement, transaction } from '../../platform/db/
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { noteMoved } from '../../platform/homes/moved.ts';
-import { send, wakeOf } from '../../webhooks/deliveries/queue.ts';
+import { send } from '../../platform/queue.ts';
+import { wakeOf } from '../../webhooks/deliveries/queue.ts';
 import { forgetTimers } from '../../webhooks/deliveries/wake-timers.ts';
 import { goTo, inNewHome, inOldHome, type Job, noteWritable, resume } from './state.ts';
 

@@ -70,7 +70,7 @@ export const stayingTables: Record<string, string> = {
   names: 'triggers derive them from vehicles and drivers',
   deletions: 'nothing moves of which something is being deleted',
   sweeps: "the home's own",
-  archive_turns: "the home's own",
+  jobs: "the home's own",
   database_sizes: "the home's own",
   moves: 'the move itself',
 };

@@ -1,50 +1,41 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase } from '../../platform/db/database.ts';
-import { described, fault } from '../../platform/log.ts';
+import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { cancelPending } from '../../webhooks/deliveries/cancel.ts';
-import { type Deletion, deletionsWhere, webhooksInWaiting } from './state.ts';
+import { type Deletion, deletionsWhere, hasPendingInWaiting, webhooksInWaiting } from './state.ts';
 import { firstStepOf, stepAfter, stepOf } from './steps.ts';
 
-/** What one run may do. A chunk takes at most six queries, of the 1,000 that D1 takes of an invocation. */
-type Budget = { chunks: number; until: number };
-
-const maxChunks = 60;
-const maxMs = 8_000;
 const maxAtOnce = 20;
 
-/** The longest that a run rests after a chunk. */
-const longestRestMs = 200;
-
-/** Goes on with what is due to be deleted, once a minute. Never throws: what fails is logged, and tried again. */
-export async function continueDeletions(env: Env, now = Date.now()): Promise<void> {
-  const budget = { chunks: maxChunks, until: Date.now() + maxMs };
-  try {
-    const due = await deletionsWhere(
-      openDatabase(env),
-      sql`due_at <= ${now} order by due_at limit ${maxAtOnce}`,
-    );
-    for (const { id } of due) if (isLeft(budget)) await run(env, id, budget, now);
-    await cancelInWaiting(env);
-  } catch (error) {
-    fault('error', { message: 'A deletion was interrupted', ...described(error) });
-  }
+/** Goes on with what is due to be deleted. */
+export async function continueDeletions(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+  await cancelInWaiting(env, budget);
+  const due = await deletionsWhere(
+    openDatabase(env),
+    sql`due_at <= ${now} order by due_at limit ${maxAtOnce}`,
+  );
+  for (const { id } of due) if (isLeft(budget)) await run(env, id, budget, now);
 }
 
+/** SQL that says whether there is something to do for `continueDeletions`. */
+export const deletionsAreDue = (_: Env, now: number): SQL =>
+  sql`(exists (select 1 from deletions where due_at <= ${now}) or ${hasPendingInWaiting})`;
+
 /** What was being sent when an account was suspended may have failed since, and waits for another attempt. */
-async function cancelInWaiting(env: Env): Promise<void> {
+async function cancelInWaiting(env: Env, budget: Budget): Promise<void> {
   const stopped = await webhooksInWaiting(openDatabase(env));
   const ids = stopped.map(({ id }) => id);
-  if (ids.length > 0) await cancelPending(env, ids);
+  if (ids.length > 0) await cancelPending(env, ids, budget);
 }
 
 /**
  * Goes on with one deletion for some seconds, if it is due. Returns how it stands, or undefined once it is done. It may
  * be interrupted anywhere, and run by several at a time.
  */
-export const continueDeletion = (env: Env, id: string): Promise<Deletion | undefined> =>
-  run(env, id, { chunks: maxChunks, until: Date.now() + maxMs }, Date.now());
-
-const isLeft = ({ chunks, until }: Budget): boolean => chunks > 0 && Date.now() < until;
+export function continueDeletion(env: Env, id: string): Promise<Deletion | undefined> {
+  const budget = newBudget();
+  return run(within(env, budget), id, budget, Date.now());
+}
 
 async function run(env: Env, id: string, budget: Budget, now: number): Promise<Deletion | undefined> {
   const db = openDatabase(env);
@@ -75,13 +66,10 @@ async function runStep(
   const { id, kind, step } = deletion;
   const chunk = stepOf(kind, step);
   let cursor: string | undefined = deletion.cursor;
-  while (cursor !== undefined && isLeft(budget)) {
-    budget.chunks--;
-    const began = Date.now();
-    cursor = await chunk(env, { ...deletion, cursor });
-    // Half of D1's time is left to others.
-    await scheduler.wait(Math.min(Date.now() - began, longestRestMs));
-  }
+  await inSteps(budget, async () => {
+    cursor = await chunk(env, { ...deletion, cursor: cursor ?? '' });
+    return cursor !== undefined;
+  });
   const next = cursor === undefined ? stepAfter(kind, step) : step;
   await change(
     db,

@@ -37,6 +37,12 @@ export const webhooksInWaiting = (db: Database) =>
       where d.kind = 'account' and d.step is null`,
   );
 
+/** SQL that says whether deliveries are pending for one of these. */
+export const hasPendingInWaiting: SQL = sql`exists (
+  select 1 from deletions d cross join webhooks w on w.account_id = d.account_id
+    cross join deliveries p indexed by deliveries_due on p.webhook_id = w.id and p.status = 'pending'
+  where d.kind = 'account' and d.step is null)`;
+
 /** The statement that reads deletions. */
 export const deletionsWhere = (db: Database, which: SQL) =>
   statement<Deletion>(

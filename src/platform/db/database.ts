@@ -16,9 +16,21 @@ const opened = new WeakMap<D1Database, Database>();
 export function openDatabase({ DB: d1 }: Pick<Env, 'DB'>): Database {
   const known = opened.get(d1);
   if (known) return known;
-  const fresh = drizzle(retrying(d1));
+  const fresh = drizzle(retrying(d1, counters.get(d1)));
   opened.set(d1, fresh);
   return fresh;
+}
+
+const counters = new WeakMap<D1Database, (queries: number) => void>();
+
+/** The same database; `count` gets the number of queries each time that something is asked of it once it is opened. */
+export function countQueries(d1: D1Database, count: (queries: number) => void): D1Database {
+  const counted = {
+    prepare: (text: string) => d1.prepare(text),
+    batch: (statements: D1PreparedStatement[]) => d1.batch(statements),
+  } as D1Database; // `openDatabase` uses nothing else
+  counters.set(counted, count);
+  return counted;
 }
 
 /** Opens a D1 session, which lasts for a request: its statements may run on a replica, unless they write. */

@@ -46,20 +46,31 @@ export function d1Reason(error: unknown): string {
 
 const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
 
-/** `d1` with every single statement retried; `transaction` retries batches. */
-export const retrying = (d1: D1Database): D1Database =>
+/** `d1` with every single statement retried; `transaction` retries batches. `count` gets the queries of each call of D1. */
+export const retrying = (d1: D1Database, count: (queries: number) => void = () => {}): D1Database =>
   ({
-    prepare: (text: string) => retryingStatement(d1.prepare(text), isRead(text)),
-    batch: (statements: D1PreparedStatement[]) =>
-      d1.batch(statements.map((one) => originals.get(one) ?? one)),
+    prepare: (text: string) => retryingStatement(d1.prepare(text), isRead(text), count),
+    batch: (statements: D1PreparedStatement[]) => {
+      count(statements.length);
+      return d1.batch(statements.map((one) => originals.get(one) ?? one));
+    },
   }) as D1Database; // Drizzle and `statement` use nothing else
 
-function retryingStatement(original: D1PreparedStatement, read: boolean): D1PreparedStatement {
+function retryingStatement(
+  original: D1PreparedStatement,
+  read: boolean,
+  count: (queries: number) => void,
+): D1PreparedStatement {
+  const retried = <T>(work: () => Promise<T>) =>
+    withRetries(() => {
+      count(1);
+      return work();
+    }, read);
   const statement = {
-    bind: (...values: unknown[]) => retryingStatement(original.bind(...values), read),
-    all: () => withRetries(() => original.all(), read),
-    run: () => withRetries(() => original.run(), read),
-    raw: () => withRetries(() => original.raw(), read),
+    bind: (...values: unknown[]) => retryingStatement(original.bind(...values), read, count),
+    all: () => retried(() => original.all()),
+    run: () => retried(() => original.run()),
+    raw: () => retried(() => original.raw()),
   } as D1PreparedStatement; // as above
   originals.set(statement, original);
   return statement;

@@ -1,26 +1,6 @@
 import { described, fault } from '../log.ts';
 import { hasHomes, homesOf } from './homes.ts';
 
-/**
- * Runs a job in each home, side by side. One that fails is logged, and stops no other.
- *
- * @throws what the only home throws
- */
-export async function inEachHome(env: Env, job: (home: Env) => Promise<unknown>): Promise<void> {
-  if (!hasHomes(env)) {
-    await job(env);
-    return;
-  }
-  const run = async ([name, home]: [string, Env]) => {
-    try {
-      await job(home);
-    } catch (error) {
-      fault('error', { message: 'A job failed in a home', home: name, ...described(error) });
-    }
-  };
-  await Promise.all([...homesOf(env)].map(run));
-}
-
 /** A home that takes longer than this is one that cannot be asked, so that it holds nobody up. */
 const patienceMs = 5_000;
 

@@ -23,6 +23,14 @@ export const hasHomes = (env: Env): boolean => homesOf(env).size > 1;
 export const otherHomes = (env: Env): [string, Env][] =>
   [...homesOf(env)].filter(([name]) => name !== nameOf(env));
 
+/** The same home, and beside it the others, with what `wrap` makes of their databases. */
+export function withDatabases(env: Env, wrap: (db: D1Database) => D1Database): Env {
+  const { name, homes } = familyOf(env);
+  const wrapped = new Map([...homes].map(([other, home]) => [other, { ...home, DB: wrap(home.DB) }]));
+  for (const [other, home] of wrapped) families.set(home, { name: other, homes: wrapped });
+  return wrapped.get(name) ?? env;
+}
+
 function familyOf(env: Env): Family {
   const known = families.get(env);
   if (known) return known;

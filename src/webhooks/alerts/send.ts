@@ -1,46 +1,54 @@
+import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
 import { openDatabase, transaction } from '../../platform/db/database.ts';
-import { described, fault } from '../../platform/log.ts';
-import { noticeChanges } from '../deliveries/receiver-changes.ts';
+import { isLeft, newBudget } from '../../platform/jobs/budget.ts';
+import { hasChanged, noticeChanges } from '../deliveries/receiver-changes.ts';
 import { type Alert, renderEmail } from './email.ts';
 import { sendMails } from './mails.ts';
 import { type AlertKind, decide } from './policy.ts';
 import { asReport, type Recipients, selectRecipients, selectReports, type WebhookReport } from './report.ts';
-import { claimAlerts, type Decided, selectDue, takeChanges } from './state.ts';
+import { claimAlerts, type Decided, dueAlerts, selectDue, takeChanges } from './state.ts';
 
-/** How many accounts a run tells something; the others are told in the next minutes, those due first before others. */
-export const maxAccounts = 50;
+/** How many accounts are told something at a time, those due first before others: some 20 s of emails at most. */
+export const maxAccounts = 10;
 
 /** How many webhooks an email names. */
 export const maxNamed = 10;
 
 /**
  * Tells accounts' people, by email, whose receivers have been paused, whose deliveries have failed and whose receivers
- * work again, once a minute: one email for each kind of thing and person, about all of the account's webhooks that are
- * due. What is told is noted before it is sent, so nobody is told twice, and not at all if the run is killed in
- * between. Never throws: what fails is logged, and stops nothing else. Returns how many emails it sent.
+ * work again: one email for each kind of thing and person, about all of the account's webhooks that are due. What is
+ * told is noted before it is sent, so nobody is told twice, and not at all if the run is killed in between. Returns how
+ * many emails it sent.
  */
-export async function sendAlerts(env: Env, now = Date.now()): Promise<number> {
-  try {
-    const alerts = await claimDue(env, now);
-    const { emailFrom, origin } = config(env);
-    if (!emailFrom || alerts.length === 0) return 0;
-    if (!origin)
-      throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
-    const mails = await Promise.all(
-      alerts.map(async (alert) => ({ ...alert, ...(await renderEmail(alert, origin)) })),
-    );
-    return await sendMails(env, mails);
-  } catch (error) {
-    fault('error', { message: 'Alerts were interrupted', ...described(error) });
-    return 0;
+export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
+  let sent = 0;
+  while (isLeft(budget)) {
+    const { alerts, more } = await claimDue(env, now);
+    sent += await send(env, alerts);
+    if (!more) break;
   }
+  return sent;
+}
+
+/** SQL that says whether there is something for `sendAlerts` to look at. */
+export const alertsAreDue = (env: Env, now: number): SQL =>
+  sql`(${hasChanged(env)} or exists (${dueAlerts(env, now)}))`;
+
+async function send(env: Env, alerts: Addressed[]): Promise<number> {
+  const { emailFrom, origin } = config(env);
+  if (!emailFrom || alerts.length === 0) return 0;
+  if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
+  const mails = await Promise.all(
+    alerts.map(async (alert) => ({ ...alert, ...(await renderEmail(alert, origin)) })),
+  );
+  return sendMails(env, mails);
 }
 
 type Addressed = Alert & Pick<Recipients, 'accountId' | 'emails'>;
 
-/** One round trip when there is nothing to tell, as nearly always. */
-async function claimDue(env: Env, now: number): Promise<Addressed[]> {
+/** The emails to send now, and whether there may be more after them. */
+async function claimDue(env: Env, now: number): Promise<{ alerts: Addressed[]; more: boolean }> {
   const db = openDatabase(env);
   const [, , , , , , due] = await transaction(
     db,
@@ -48,7 +56,8 @@ async function claimDue(env: Env, now: number): Promise<Addressed[]> {
     { repeatable: true },
   );
   const decided = withinBounds(due.map((alert) => ({ alert, ...decide(alert, now) })));
-  if (decided.length === 0) return [];
+  const more = decided.length < due.length;
+  if (decided.length === 0) return { alerts: [], more: false };
   const telling = byAccountAndKind(decided);
   const named = telling.flatMap(({ about }) => about.slice(0, maxNamed).map(({ webhookId }) => webhookId));
   const [claimed, recipients, reports] = await transaction(
@@ -65,9 +74,10 @@ async function claimDue(env: Env, now: number): Promise<Addressed[]> {
     recipients.map((row) => [row.accountId, { ...row, emails: JSON.parse(row.emails) }]),
   );
   const known = new Map(reports.map((row) => [row.webhookId, asReport(row)]));
-  return telling.flatMap(({ about, ...rest }) =>
+  const alerts = telling.flatMap(({ about, ...rest }) =>
     address({ ...rest, about: about.filter(({ webhookId }) => ours.has(webhookId)) }, people, known),
   );
+  return { alerts, more };
 }
 
 /** Leaves out what there is to tell to accounts beyond the first so many. */

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { newlyFailed, newlyPaused, newlyWorking } from '../deliveries/receiver-changes.ts';
@@ -46,15 +46,14 @@ export const takeChanges = (env: Env, db: Database, now: number) =>
 
 /** The webhooks to look at, those that have waited longest first. */
 export const selectDue = (env: Env, db: Database, now: number) =>
-  statement<DueAlert>(
-    db,
-    sql`
-    select webhook_id as webhookId, account_id as accountId, paused_from as pausedFrom, paused_to as pausedTo, failed,
-      failed_from as failedFrom, told_paused_at as toldPausedAt, told_failed_at as toldFailedAt,
-      told_working_at as toldWorkingAt, due_at as dueAt
-    from alerts indexed by alerts_due where due_at <= ${now}
-      ${andNotMoving(env, sql`alerts.account_id`)} order by due_at limit ${maxLookedAt}`,
-  );
+  statement<DueAlert>(db, dueAlerts(env, now));
+
+export const dueAlerts = (env: Env, now: number): SQL => sql`
+  select webhook_id as webhookId, account_id as accountId, paused_from as pausedFrom, paused_to as pausedTo, failed,
+    failed_from as failedFrom, told_paused_at as toldPausedAt, told_failed_at as toldFailedAt,
+    told_working_at as toldWorkingAt, due_at as dueAt
+  from alerts indexed by alerts_due where due_at <= ${now}
+    ${andNotMoving(env, sql`alerts.account_id`)} order by due_at limit ${maxLookedAt}`;
 
 /**
  * Notes as told what is about to be told, before it is, so that nobody is told twice. Returns those that this run may

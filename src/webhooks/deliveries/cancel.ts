@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { jsonList, openDatabase } from '../../platform/db/database.ts';
+import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
 import { widestWindow } from './policy.ts';
@@ -22,7 +23,7 @@ export async function cancelDeleted(env: Env, webhookId: string): Promise<void> 
 }
 
 /** Cancels the pending deliveries of webhooks that have been stopped and that no call is under way for. */
-export async function cancelPending(env: Env, webhookIds: string[]): Promise<void> {
+export async function cancelPending(env: Env, webhookIds: string[], budget?: Budget): Promise<void> {
   const now = Date.now();
   await changeInChunks(
     openDatabase(env),
@@ -33,6 +34,7 @@ export async function cancelPending(env: Env, webhookIds: string[]): Promise<voi
         cross join deliveries d indexed by deliveries_due
           on d.webhook_id = w.id and d.status = 'pending' and d.claimed_until <= ${now}
         where w.id in ${jsonList(webhookIds)} and w.stopped_at is not null limit ${rowsPerChunk})`,
+    budget,
   );
 }
 

@@ -2,10 +2,11 @@ import { homeOfMoved } from '../../platform/db/moved.ts';
 import { fairQueue, othersAreActive } from '../../platform/fair-queue.ts';
 import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
 import { described, fault } from '../../platform/log.ts';
+import { send } from '../../platform/queue.ts';
 import { cancelDeleted } from './cancel.ts';
 import { continueFanOut } from './fan-out.ts';
 import { circuitAfter } from './policy.ts';
-import { type DeliveryMessage, send, type Wake } from './queue.ts';
+import type { DeliveryMessage, Wake } from './queue.ts';
 import { nextDueAt, wakeAt } from './wake-timers.ts';
 import { runWorker, type WorkerEnd } from './worker.ts';
 

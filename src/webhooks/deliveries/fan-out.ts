@@ -3,12 +3,13 @@ import { change, type Database, openDatabase, statement, transaction } from '../
 import { firstIdAt, newId, uuidV7Sql } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
+import { send } from '../../platform/queue.ts';
 import { isNew, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { holdLevels } from './accident-order.ts';
 import { dueDeliveries } from './claim.ts';
 import { priorityOf } from './policy.ts';
-import { send, wakeOf } from './queue.ts';
+import { wakeOf } from './queue.ts';
 
 /** The most deliveries that the transaction of an ingest call makes, and each that follows it. */
 const maxInFirst = 2000;

@@ -1,4 +1,3 @@
-import { described, fault } from '../../platform/log.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 /** The key of a delivery's row. */
@@ -22,31 +21,6 @@ export type FanOut = { fanOut: string };
 
 /** What the queue carries of deliveries. */
 export type DeliveryMessage = Wake | FanOut;
-
-/** Says that connections are due to pull from their providers. */
-export type Pull = { pull: string[] };
-
-/** What the queue carries; in homes other than main with the home's name. */
-export type QueueMessage = (DeliveryMessage | Pull) & { home?: string };
-
-const perSend = 100;
-
-/**
- * Sends messages. Best effort: the sweep wakes what the queue refuses. Returns how many were sent.
- */
-export async function send(queue: Queue, messages: QueueMessage[]): Promise<number> {
-  let sent = 0;
-  try {
-    for (let at = 0; at < messages.length; at += perSend) {
-      const batch = messages.slice(at, at + perSend).map((body) => ({ body }));
-      await queue.sendBatch(batch);
-      sent += batch.length;
-    }
-  } catch (error) {
-    fault('warn', { message: 'Queue refused wake-ups', left: messages.length - sent, ...described(error) });
-  }
-  return sent;
-}
 
 /** The first worker of each of these webhooks, for what is due or for notifications of one type. */
 export const wakeOf = (accountId: string, webhookIds: string[], type?: NotificationType): Wake[] =>

@@ -30,6 +30,10 @@ export const newlyFailed = (env: Env): SQL => sql`
   select webhook_id, slot, failed, noticed from webhook_hours indexed by webhook_hours_newly_failed
   where failed > noticed ${ofOthers(env)} order by webhook_id, slot limit ${maxNoticed}`;
 
+/** SQL that says whether any of these three finds something. */
+export const hasChanged = (env: Env): SQL =>
+  sql`(exists (${newlyPaused(env)}) or exists (${newlyWorking(env)}) or exists (${newlyFailed(env)}))`;
+
 /**
  * The statements that mark these three as noticed at `now`. Whoever reads them does so in the same transaction, before
  * these. An index holds each, empty but for what has changed, so that however many webhooks fail, a minute in which

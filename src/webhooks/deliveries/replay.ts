@@ -2,7 +2,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, jsonList, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
-import { type DeliveryKey, send, wakeOf } from './queue.ts';
+import { send } from '../../platform/queue.ts';
+import { type DeliveryKey, wakeOf } from './queue.ts';
 import { candidates, idRanges, isReplayable, ownWebhook, type ReplaySelection } from './replayable.ts';
 
 /** What a call has replayed; `next` is the delivery `after` which to go on if there are more. */

@@ -1,14 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
+import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
+import { send } from '../../platform/queue.ts';
 import { deleteNotifications } from '../notifications/remove.ts';
 import { dueDeliveries } from './claim.ts';
 import { countFailed } from './counts.ts';
 import { circuitAfter, giveUpAfterMs } from './policy.ts';
-import { send, wakeOf } from './queue.ts';
+import { wakeOf } from './queue.ts';
 
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
@@ -70,7 +72,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
  * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open all
  * that time: otherwise a dead receiver's deliveries would never end. Once an hour. Returns how many.
  */
-export function giveUp(env: Env, now = Date.now()): Promise<number> {
+export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const tooLate = sql`
     with ${pendingWebhooks}
     select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
@@ -81,22 +83,22 @@ export function giveUp(env: Env, now = Date.now()): Promise<number> {
     openDatabase(env),
     sql`
     update deliveries set status = 'failed', finished_at = ${now} where (webhook_id, id) in (${tooLate})`,
+    budget,
     countFailed(tooLate, now),
   );
 }
 
 const perChunk = 5000;
-const maxChunks = 100;
 
 /**
  * Deletes deliveries that have ended and are past retention, including those of deleted webhooks, and their
  * notifications. Works in chunks in the table's own order, once an hour. Returns the number of deliveries deleted.
  */
-export async function prune(env: Env, now = Date.now()): Promise<number> {
+export async function prune(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
   const before = firstIdAt(now - config(env).retentionMs);
   let deleted = 0;
-  for (let chunk = 0; chunk < maxChunks; chunk++) {
+  await inSteps(budget, async () => {
     // One seek per webhook that has rows, and then only old rows.
     const gone = await db.all<{ eventId: string; level: number }>(sql`
       with recursive hooks (id) as (
@@ -111,7 +113,7 @@ export async function prune(env: Env, now = Date.now()): Promise<number> {
       returning event_id as eventId, level`);
     deleted += gone.length;
     await deleteNotifications(db, gone);
-    if (gone.length < perChunk) break;
-  }
+    return gone.length === perChunk;
+  });
   return deleted;
 }

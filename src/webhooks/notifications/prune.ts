@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
 import { openDatabase } from '../../platform/db/database.ts';
+import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
 /**
@@ -18,10 +19,10 @@ const hourMs = 3_600_000;
  * Deletes old notifications that went to nobody, or whose deliveries were deleted without them. Once an hour, a slice
  * of the table at a time. Returns how many.
  */
-export function pruneNotifications(env: Env, now = Date.now()): Promise<number> {
+export function pruneNotifications(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const slice = Math.floor(now / hourMs) % pruneSlices;
   const before = now - config(env).retentionMs - graceMs;
-  return changeInChunks(openDatabase(env), leftOverNotifications(slice, before));
+  return changeInChunks(openDatabase(env), leftOverNotifications(slice, before), budget);
 }
 
 /**

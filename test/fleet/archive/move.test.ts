@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { inArchive } from '../../../src/fleet/archive/catalog.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { findArchived, forgetLately } from '../../../src/fleet/archive/lately.ts';
 import { removeArchive } from '../../../src/fleet/archive/remove.ts';
 import { rewriteArchive } from '../../../src/fleet/archive/rewrite.ts';
-import { inArchiveTurn } from '../../../src/fleet/archive/turn.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { change } from '../../../src/platform/db/database.ts';
@@ -83,14 +83,14 @@ describe('moving a day', () => {
   }, 60_000);
 
   it('is done by one at a time', async () => {
-    const both = await inArchiveTurn(env, () => inArchiveTurn(env, async () => 'never'));
+    const both = await inArchive(env, () => inArchive(env, async () => 'never'));
     expect(both).toEqual({ result: 'busy' });
   });
 
-  it('writes nothing more once the turn has passed to somebody else', async () => {
+  it('writes nothing more once the lease has passed to somebody else', async () => {
     await insertTrips(us, seeds(1));
-    const late = inArchiveTurn(env, async ({ db, write }) => {
-      await rows('update archive_turns set holder = ?1', newId());
+    const late = inArchive(env, async ({ db, write }) => {
+      await rows('update jobs set holder = ?1', newId());
       await write(change(db, sql`delete from trips`));
     });
     await expect(late).rejects.toThrow();
@@ -210,7 +210,9 @@ describe('the job', () => {
     await send();
     await archive(env, archiveKinds);
     expect([await hot(), (await files()).length]).toEqual([2, 2]);
-    expect(lines('fault')).toMatchObject([{ message: 'Archiving was interrupted' }]);
+    expect(lines('fault')).toMatchObject([
+      { message: 'A job failed', job: 'archive', connectionId: them.connection.id },
+    ]);
   });
 
   it('rows are rewritten in the files too, and those of an account removed', async () => {

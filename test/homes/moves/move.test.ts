@@ -4,6 +4,7 @@ import { beginMove } from '../../../src/homes/moves/begin.ts';
 import { continueMove } from '../../../src/homes/moves/run.ts';
 import { movedTables, stayingTables } from '../../../src/homes/moves/tables.ts';
 import { homesOf } from '../../../src/platform/homes/homes.ts';
+import { newBudget } from '../../../src/platform/jobs/budget.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { allRows, fullAccount } from '../../support/full-account.ts';
 import { home, killedAfter, leftovers, type MoveReply, moveTo, rowsIn } from '../../support/homes.ts';
@@ -144,7 +145,7 @@ describe('moving an account', { timeout: 240_000 }, () => {
     for (; ; steps += steps < 24 ? 8 : 4) {
       expect(steps).toBeLessThan(100);
       await beginMove(home('main'), us.accountId, 'eu');
-      await continueMove(home('main'), us.accountId, { steps, queries: 1e6, until: 1e15 });
+      await continueMove(home('main'), us.accountId, newBudget({ ms: 60_000, queries: 6 * steps }));
       const reply = await cancel(us.accountId);
       if (reply.status === 400) break;
       while ((await stateOf(us.accountId)) !== undefined) await cancel(us.accountId);
@@ -203,7 +204,7 @@ describe('refuses, and says what to do,', () => {
 
     await beginMove(home('main'), us.accountId, 'eu');
     while ((await stateOf(us.accountId)) !== 'cleaning up')
-      await continueMove(home('main'), us.accountId, { steps: 1, queries: 1e6, until: 1e15 });
+      await continueMove(home('main'), us.accountId, newBudget({ queries: 4 })); // a step
     refused.push(await cancel(us.accountId));
     await moveTo(us.accountId, 'eu');
     refused.push(await begin(us.accountId, 'eu'));

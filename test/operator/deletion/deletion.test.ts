@@ -246,7 +246,7 @@ describe('a deletion that is killed', { timeout: 60_000 }, () => {
       const id = kind === 'account' ? us.accountId : us.connection.id;
       await (kind === 'account' ? deleteAccount(us) : deleteConnection(id, 'Motive'));
       for (let statements = 1; statements < 40; statements += 2)
-        await continueDeletions({ ...env, DB: dyingAfter(statements) });
+        await continueDeletions({ ...env, DB: dyingAfter(statements) }).catch(() => {});
       await toTheEnd(id);
       const left = kind === 'account' ? await rowsOf(id) : {};
       expect(remaining(left).filter((table) => table !== 'audit_log')).toEqual([]);

@@ -115,20 +115,12 @@ describe('an email that cannot be sent', () => {
     expect(lines('fault')).toEqual([]);
   });
 
-  it('for want of the portal’s address is an error line', async () => {
+  it('for want of the portal’s address fails', async () => {
     await fail([(await tale.register()).id]);
     await run();
-    const { lines } = listenToLog();
-    await pass(15, { ...env, ORIGIN: undefined } as unknown as Env); // as deployed without
-    expect(lines('fault')).toMatchObject([{ level: 'error', message: 'Alerts were interrupted' }]);
+    const withoutOrigin = { ...env, ORIGIN: undefined } as unknown as Env; // as deployed without
+    await expect(pass(15, withoutOrigin)).rejects.toThrow('ORIGIN is not set');
   });
-});
-
-it('a failure of D1 stops the alerts of that minute, and nothing else', async () => {
-  const { lines } = listenToLog();
-  const DB = { prepare: env.DB.prepare.bind(env.DB), batch: () => Promise.reject(new Error('no')) };
-  expect(await run({ ...env, DB } as unknown as Env)).toBe(0); // all that it uses
-  expect(lines('fault')).toMatchObject([{ level: 'error', message: 'Alerts were interrupted' }]);
 });
 
 it('the minute’s cron tells them', async () => {
@@ -137,7 +129,7 @@ it('the minute’s cron tells them', async () => {
   await tale.happen(1);
   await settled(hook.id, 1, ['failed']);
   await minute();
-  expect(subjects()).toEqual(['Deliveries to receiver.example.com have failed']);
+  await vi.waitFor(() => expect(subjects()).toEqual(['Deliveries to receiver.example.com have failed']));
 });
 
 it('of a webhook that is deleted meanwhile nothing is told, and nothing is kept', async () => {
@@ -169,7 +161,7 @@ describe('many webhooks', () => {
     });
   });
 
-  it('of more accounts than fit into a minute are told in the next', async () => {
+  it('of more accounts than are told at a time are told in the same minute', async () => {
     const accounts = maxAccounts + 3;
     const ids = Array.from({ length: accounts }, () => newId());
     await addRows('accounts', accounts, (i) => ({ id: ids[i], name: 'Many' }));
@@ -182,8 +174,6 @@ describe('many webhooks', () => {
     await fail(webhooks.flat());
     await run();
     await pass(15);
-    expect(mails()).toHaveLength(maxAccounts);
-    await pass(1);
     expect(new Set(mails().map(({ to }) => to)).size).toBe(accounts);
     await pass(90);
     expect(mails()).toHaveLength(accounts);

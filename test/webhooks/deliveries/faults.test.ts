@@ -2,8 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { app } from '../../../src/app.ts';
-import worker from '../../../src/index.ts';
-import type { QueueMessage } from '../../../src/webhooks/deliveries/queue.ts';
+import worker, { type QueueMessage } from '../../../src/index.ts';
 import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { deliveriesOf } from '../../support/deliveries.ts';
 import { receiver } from '../../support/receiver.ts';

@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { firstIdAt } from '../../../src/platform/db/ids.ts';
+import { reEncrypt } from '../../../src/platform/jobs/re-encrypt.ts';
 import { headersFor } from '../../../src/webhooks/deliveries/attempt.ts';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { recordStatements } from '../../../src/webhooks/deliveries/record.ts';
 import { prune } from '../../../src/webhooks/deliveries/sweep.ts';
-import { resealHeaders } from '../../../src/webhooks/rotation.ts';
 import { attempted, claim, deliveriesOf, settled, unattempted } from '../../support/deliveries.ts';
 import { story } from '../../support/story.ts';
 import { accident, as, safetyEvent, type WebhookOut } from '../../support/world.ts';
@@ -44,9 +44,9 @@ describe('custom headers', () => {
     const keyOf = () =>
       env.DB.prepare(`select headers->>'key' as key from webhooks where id = ?1`).bind(hook.id).first('key');
     expect(await keyOf()).toBe('test');
-    expect(await resealHeaders(rotated)).toBeGreaterThan(0);
+    expect(await reEncrypt(rotated)).toBeGreaterThan(0);
     expect(await keyOf()).toBe('new');
-    expect(await resealHeaders(rotated)).toBe(0);
+    expect(await reEncrypt(rotated)).toBe(0);
     await unattempted(hook.id, tale.happen);
     await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
     expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);

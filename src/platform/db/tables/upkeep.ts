@@ -66,10 +66,11 @@ export const archivedLately = sqliteTable(
   ],
 );
 
-export const archiveTurns = sqliteTable('archive_turns', {
-  id: integer().primaryKey(),
-  holder: text().notNull(),
-  until: integer().notNull(),
+/** Jobs that run, or wait to be run, and other work that one at a time may do; a lease that has lapsed is nobody's. */
+export const jobs = sqliteTable('jobs', {
+  name: text().primaryKey(),
+  holder: text(),
+  leasedUntil: integer('leased_until').notNull().default(0),
 });
 
 export const databaseSizes = sqliteTable('database_sizes', {

@@ -1,0 +1,51 @@
+import { pruneAudit } from '../accounts/audit/prune.ts';
+import { pruneSessions, pruneSignInLinks } from '../accounts/prune.ts';
+import { pruneTokens } from '../accounts/tokens/prune.ts';
+import { archive } from '../fleet/archive/job.ts';
+import { forgetLately } from '../fleet/archive/lately.ts';
+import { pruneChanges } from '../fleet/changes/prune.ts';
+import { archiveKinds } from '../fleet/lists/registry.ts';
+import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
+import { continueMoves, movesAreDue } from '../homes/moves/run.ts';
+import type { Job, Jobs } from '../platform/jobs/jobs.ts';
+import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
+import { healthAlertsAreDue, sendHealthAlerts } from '../providers/health-alerts.ts';
+import { startPulls } from '../providers/pull.ts';
+import { noteSilences } from '../providers/silence.ts';
+import { alertsAreDue, sendAlerts } from '../webhooks/alerts/send.ts';
+import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
+import { pruneNotifications } from '../webhooks/notifications/prune.ts';
+import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
+import { noteSize } from './health/size.ts';
+
+/** What the cron does itself in each home and minute: it looks up what is due, and sends messages. */
+export const starters = { sweep, 'start pulls': startPulls };
+
+const whenDue = (isDue: Extract<Job, { every: 'minute' }>['isDue'], run: Job['run']): Job => ({
+  every: 'minute',
+  isDue,
+  run,
+});
+const hourly = (run: Job['run']): Job => ({ every: 'hour', run });
+
+/** Everything that is done in each home from time to time. */
+export const jobs: Jobs = {
+  moves: whenDue(movesAreDue, continueMoves),
+  deletions: whenDue(deletionsAreDue, continueDeletions),
+  trends: whenDue(countsAreDue, countEvents),
+  alerts: whenDue(alertsAreDue, sendAlerts),
+  'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
+  archive: hourly((env, now, budget) => archive(env, archiveKinds, now, budget)),
+  'give up old deliveries': hourly(giveUp),
+  'delete old deliveries': hourly(pruneDeliveries),
+  'delete old notifications': hourly(pruneNotifications),
+  'delete old changes': hourly(pruneChanges),
+  'delete expired sign-in links': hourly(pruneSignInLinks),
+  'delete expired sessions': hourly(pruneSessions),
+  'delete dead tokens': hourly(pruneTokens),
+  'delete old audit entries': hourly(pruneAudit),
+  're-encrypt': hourly(reEncrypt),
+  'forget where old changes are archived': hourly(forgetLately),
+  'note which connections are silent': hourly(noteSilences),
+  'note the size of the database': hourly(noteSize),
+};

@@ -1,0 +1,96 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, jsonList, openDatabase, statement, transaction } from '../db/database.ts';
+import { homesOf, nameOf } from '../homes/homes.ts';
+import { described, fault } from '../log.ts';
+import { send } from '../queue.ts';
+import { type Budget, isLeft, newBudget, within } from './budget.ts';
+import { withLease } from './lease.ts';
+
+/**
+ * Something that is done in each home from time to time, by one invocation at a time: on the hour, or in each minute in
+ * which its condition says that there is something to do. Work that is left when the budget is used up is gone on with
+ * in another invocation.
+ */
+export type Job = { run: (env: Env, now: number, budget: Budget) => Promise<unknown> } & (
+  | { every: 'hour' }
+  | { every: 'minute'; isDue: (env: Env, now: number) => SQL }
+);
+export type Jobs = Record<string, Job>;
+
+/** Has a job run in the home whose queue carries it. */
+export type JobMessage = { job: string };
+
+/**
+ * What the cron does each minute, in all homes side by side: runs the starters, which only look up what is due and send
+ * messages, and sends a message for each job that is due. What fails is logged, and stops nothing else.
+ */
+export async function everyMinute(
+  env: Env,
+  time: Date,
+  starters: Record<string, (home: Env) => Promise<unknown>>,
+  jobs: Jobs,
+): Promise<void> {
+  const inHome = async (home: Env) => {
+    for (const [name, start] of Object.entries(starters)) await attempt(home, name, () => start(home));
+    await attempt(home, 'start jobs', () => startDue(home, jobs, time));
+  };
+  await Promise.all([...homesOf(env).values()].map(inHome));
+}
+
+/**
+ * Runs a job, unless another invocation is at it, and asks for one more when there is more to do. Never throws: what
+ * fails is logged. What is killed leaves its row behind, and is started again by the cron once its lease has lapsed.
+ */
+export const runJob = (env: Env, jobs: Jobs, name: string): Promise<void> =>
+  attempt(env, name, async () => {
+    const job = jobs[name];
+    if (!job) return; // of another version of the service
+    const budget = newBudget();
+    const done = await withLease(env, name, () => job.run(within(env, budget), Date.now(), budget));
+    if (done === 'busy' || isLeft(budget)) return;
+    await keepWaiting(env, [name]);
+    await send(env.DELIVERIES, [{ job: name }]);
+  });
+
+async function attempt(env: Env, job: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    fault('error', { message: 'A job failed', job, home: nameOf(env), ...described(error) });
+  }
+}
+
+async function startDue(env: Env, jobs: Jobs, time: Date): Promise<void> {
+  const hourly = Object.keys(jobs).filter((name) => jobs[name]?.every === 'hour');
+  if (time.getUTCMinutes() === 0) await keepWaiting(env, hourly);
+  const due = await dueJobs(env, jobs);
+  await send(
+    env.DELIVERIES,
+    due.map((job) => ({ job })),
+  );
+}
+
+/** Notes that jobs are to run, so that the next minute asks again for those whose message is lost. */
+const keepWaiting = (env: Env, names: string[]) => {
+  const db = openDatabase(env);
+  const insert = change(
+    db,
+    sql`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`,
+  );
+  return transaction(db, [insert], { repeatable: true });
+};
+
+/** The jobs that wait to be run, in one query: those whose condition holds, those noted, and those that were killed. */
+async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
+  const now = Date.now();
+  const conditions = Object.entries(jobs).flatMap(([name, job]) =>
+    job.every === 'minute' ? [sql`${job.isDue(env, now)} as ${sql.identifier(name)}`] : [],
+  );
+  const waiting = sql`(select json_group_array(name) from jobs where leased_until <= ${now}) as waiting`;
+  const [found] = await statement<Record<string, unknown>>(
+    openDatabase(env),
+    sql`select ${sql.join([waiting, ...conditions], sql`, `)}`,
+  );
+  const noted: string[] = JSON.parse(String(found?.waiting));
+  return Object.keys(jobs).filter((name) => found?.[name] === 1 || noted.includes(name));
+}

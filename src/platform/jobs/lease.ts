@@ -1,0 +1,54 @@
+import { sql } from 'drizzle-orm';
+import { change, type Database, openDatabase, refuseUnless, statement, transaction } from '../db/database.ts';
+import { newId } from '../db/ids.ts';
+
+/** For longer than an invocation lives after it has begun its work: a lease that has lapsed is nobody's. */
+const leaseMs = 45_000;
+
+/** The right to do something that one at a time may do, whatever else runs. */
+export type Lease = {
+  db: Database;
+  /**
+   * Runs statements as one transaction, if the lease is still ours. They must be safe to repeat. Returns how many rows
+   * each has changed.
+   *
+   * @throws Refusal: unavailable, when somebody else has the lease by now
+   */
+  write: (...statements: ReturnType<typeof change>[]) => Promise<number[]>;
+};
+
+/** Runs work that one at a time may do in a home. Returns 'busy', without having run it, while somebody else does. */
+export async function withLease<T>(
+  env: Pick<Env, 'DB'>,
+  name: string,
+  work: (lease: Lease) => Promise<T>,
+): Promise<{ result: T } | 'busy'> {
+  const db = openDatabase(env);
+  const holder = newId();
+  const now = Date.now();
+  const take = statement(
+    db,
+    sql`insert into jobs (name, holder, leased_until) values (${name}, ${holder}, ${now + leaseMs})
+      on conflict do update set holder = excluded.holder, leased_until = excluded.leased_until
+        where leased_until <= ${now} or holder = excluded.holder
+      returning name`,
+  );
+  const [taken] = await transaction(db, [take], { repeatable: true });
+  if (taken.length === 0) return 'busy';
+  const write: Lease['write'] = async (...statements) => {
+    const isOurs = sql`exists (select 1 from jobs where holder = ${holder} and leased_until > ${Date.now()})`;
+    const ours = refuseUnless(db, isOurs, 'lost turn');
+    const [, ...done] = await transaction(db, [ours, ...statements], { repeatable: true });
+    return done.map(({ meta }) => meta.changes);
+  };
+  try {
+    return { result: await work({ db, write }) };
+  } finally {
+    const end = change(db, sql`delete from jobs where name = ${name} and holder = ${holder}`);
+    await transaction(db, [end], { repeatable: true }).catch(() => {}); // it lapses
+  }
+}
+
+/** SQL that says whether somebody has a lease. */
+export const isLeased = (name: string) =>
+  sql`exists (select 1 from jobs where name = ${name} and leased_until > ${Date.now()})`;

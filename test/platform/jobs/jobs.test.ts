@@ -1,0 +1,143 @@
+import { env } from 'cloudflare:workers';
+import { sql } from 'drizzle-orm';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase, statement } from '../../../src/platform/db/database.ts';
+import { isLeft, newBudget, within } from '../../../src/platform/jobs/budget.ts';
+import { everyMinute, type Jobs, runJob } from '../../../src/platform/jobs/jobs.ts';
+import { withLease } from '../../../src/platform/jobs/lease.ts';
+import { listenToLog } from '../../support/log.ts';
+import { metered } from '../../support/meter.ts';
+import { rows } from '../../support/rows.ts';
+
+const ran: string[] = [];
+const note = (name: string) => async () => void ran.push(name);
+beforeEach(async () => {
+  ran.length = 0;
+  await rows('delete from jobs');
+});
+
+const minuteOf = (minute: number) => new Date(Date.UTC(2026, 10, 22, 12, minute));
+const waiting = () => rows('select name from jobs where leased_until <= ?1 order by name', Date.now());
+
+describe('the minute', () => {
+  const jobs: Jobs = {
+    idle: { every: 'minute', isDue: () => sql`0`, run: note('idle') },
+    'has work': { every: 'minute', isDue: () => sql`1 = 1`, run: note('has work') },
+    prune: { every: 'hour', run: note('prune') },
+  };
+
+  it('sends a message for each job that has something to do, and for the hourly ones on the hour', async () => {
+    const { env: bindings, woken } = metered();
+    await everyMinute(bindings, minuteOf(1), {}, jobs);
+    expect(woken).toEqual([{ job: 'has work' }]);
+    woken.length = 0;
+    await everyMinute(bindings, minuteOf(0), {}, jobs);
+    expect(woken).toEqual([{ job: 'has work' }, { job: 'prune' }]);
+  });
+
+  it('asks again for an hourly job until it has run', async () => {
+    const { lines } = listenToLog();
+    const { env: bindings, woken } = metered();
+    const refusing = {
+      ...bindings,
+      DELIVERIES: { sendBatch: () => Promise.reject(new Error('overloaded')) },
+    };
+    await everyMinute(refusing as unknown as Env, minuteOf(0), { sweep: note('sweep') }, jobs);
+    expect(ran).toEqual(['sweep']);
+    expect(lines('fault')).toMatchObject([{ level: 'warn', message: 'Queue refused messages', left: 2 }]);
+    await everyMinute(bindings, minuteOf(1), {}, jobs);
+    expect(woken).toContainEqual({ job: 'prune' });
+    await runJob(bindings, jobs, 'prune');
+    woken.length = 0;
+    await everyMinute(bindings, minuteOf(2), {}, jobs);
+    expect(woken).not.toContainEqual({ job: 'prune' });
+  });
+
+  it('starts a job again that was killed, once its lease has lapsed', async () => {
+    const { env: bindings, woken } = metered();
+    await rows(`insert into jobs values ('idle', 'gone', ?1), ('prune', 'at it', ?2)`, Date.now() - 1, 1e15);
+    await everyMinute(bindings, minuteOf(1), {}, jobs);
+    expect(woken).toEqual([{ job: 'idle' }, { job: 'has work' }]);
+  });
+
+  it('goes on with the next when one fails, and says which', async () => {
+    const { lines } = listenToLog();
+    const { env: bindings, woken } = metered();
+    const fails = () => Promise.reject(new Error('no such luck'));
+    await everyMinute(bindings, minuteOf(1), { fails, sweep: note('sweep') }, jobs);
+    expect([ran, woken]).toEqual([['sweep'], [{ job: 'has work' }]]);
+    expect(lines('fault')).toMatchObject([
+      { level: 'error', message: 'A job failed', job: 'fails', home: 'main', error: 'Error: no such luck' },
+    ]);
+  });
+});
+
+describe('a job', () => {
+  it('is run by one at a time, and leaves nothing behind', async () => {
+    const job = { every: 'hour' as const, run: () => runJob(env, { job: inner }, 'job') };
+    const inner = { every: 'hour' as const, run: note('twice') };
+    await runJob(env, { job }, 'job');
+    expect(ran).toEqual([]);
+    expect(await rows('select * from jobs')).toEqual([]);
+    await runJob(env, { job: inner }, 'job');
+    expect(ran).toEqual(['twice']);
+  });
+
+  it('that has used up its budget asks for another invocation, whatever becomes of the message', async () => {
+    const { env: bindings, woken } = metered();
+    const run: Jobs[string]['run'] = async (_, __, budget) => {
+      budget.queries = 0;
+    };
+    await runJob(bindings, { endless: { every: 'hour', run } }, 'endless');
+    expect(woken).toEqual([{ job: 'endless' }]);
+    expect(await waiting()).toEqual([{ name: 'endless' }]);
+  });
+
+  it('that fails says so, and ends', async () => {
+    const { lines } = listenToLog();
+    const { env: bindings, woken } = metered();
+    await runJob(bindings, { bad: { every: 'hour', run: () => Promise.reject(new Error('bad')) } }, 'bad');
+    expect(lines('fault')).toMatchObject([
+      { level: 'error', message: 'A job failed', job: 'bad', home: 'main' },
+    ]);
+    expect([woken, await waiting()]).toEqual([[], []]);
+  });
+
+  it('that this version does not know is left alone', async () => {
+    const { env: bindings, cost } = metered();
+    await runJob(bindings, {}, 'of another version');
+    expect(cost.trips).toBe(0);
+  });
+});
+
+describe('a budget', () => {
+  it('counts each statement that D1 is asked', async () => {
+    const budget = newBudget({ queries: 4 });
+    const db = openDatabase(within(env, budget));
+    await db.batch([statement(db, sql`select 1`), statement(db, sql`select ${2}`)]);
+    await statement(db, sql`select ${3}`);
+    expect([budget.queries, isLeft(budget)]).toEqual([1, true]);
+    await db.run(sql`select 4`);
+    expect(isLeft(budget)).toBe(false);
+  });
+
+  it('is over when its time is', () => {
+    expect(isLeft(newBudget({ ms: 0 }))).toBe(false);
+  });
+});
+
+describe('a lease', () => {
+  it('ends with the work, whether that fails or not', async () => {
+    await expect(withLease(env, 'x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await withLease(env, 'x', () => withLease(env, 'x', note('x')))).toEqual({ result: 'busy' });
+    expect(await withLease(env, 'x', async () => 'done')).toEqual({ result: 'done' });
+  });
+
+  it('that has lapsed can be taken', async () => {
+    const both = await withLease(env, 'x', async () => {
+      await rows('update jobs set leased_until = 0');
+      return withLease(env, 'x', async () => 'taken');
+    });
+    expect(both).toEqual({ result: { result: 'taken' } });
+  });
+});

@@ -18,11 +18,11 @@ create table pulls (
   refused_at      integer,
   health          integer not null default 1, -- as the connection has it, and since when
   health_at       integer not null default 0,
-  told_health     integer not null default 1, -- what users were last notified of, and when
-  told_at         integer not null default 0
+  notified_health integer not null default 1, -- what users were last notified of, and when
+  notified_at     integer not null default 0
 ) strict, without rowid;
 create index pulls_due on pulls (due_at) where due_at is not null;
-create index pulls_to_tell on pulls (health_at) where health <> told_health;
+create index pulls_to_notify on pulls (health_at) where health <> notified_health;
 create unique index pulls_by_credential on pulls (account_id, credential_hash);
 
 -- What the last refused records were refused for, by record: the same one again replaces itself.

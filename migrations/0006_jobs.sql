@@ -28,8 +28,8 @@ create table archived_lately (
 create index archived_lately_by_age on archived_lately (changed_at);
 create index archived_lately_by_owner on archived_lately (account_id, connection_id);
 
--- Jobs that run, or wait to be run, and other work that one at a time may do. A row is deleted when the work is done;
--- one whose lease has lapsed is yet to be taken, or was left by an invocation that was killed.
+-- Jobs that run, or wait to be run, and other work that one at a time may do. A row is deleted when the work is done.
+-- One whose lease has lapsed is yet to be taken, or was left by an invocation that was killed.
 create table jobs (
   name         text primary key,
   holder       text,

@@ -10,14 +10,14 @@ export type HealthStory = {
   advice: string;
 };
 
-/** Renders the email that tells how a connection is doing. `origin` is where people reach the portal. */
+/** Renders the email about how a connection is doing. `origin` is where people reach the portal. */
 export function healthMail({ connectionId, name, account, health, advice }: HealthStory, origin: string) {
   const { subject, lead } = words[health];
   const text = [lead, health === 1 ? '' : advice].filter(Boolean).join(' ');
   return connectionMail(subject(name), { id: connectionId, name, account, text }, origin);
 }
 
-/** Renders the email that tells that a connection has fallen silent, or sends again. */
+/** Renders the email about a connection that has fallen silent, or sends again. */
 export const silenceMail = (
   { id, name, account, silent }: { id: string; name: string; account: string; silent: boolean },
   origin: string,
@@ -27,7 +27,7 @@ export const silenceMail = (
     : connectionMail(`${name} sends again`, { id, name, account, text: 'sends again.' }, origin);
 
 const silence =
-  'has sent nothing for a day, and you are not told of crashes. Ask whoever runs its connector to look at it.';
+  'has sent nothing for a day, so you are not notified of crashes. Ask whoever runs its connector to look at it.';
 
 const connectionMail = (
   subject: string,
@@ -46,12 +46,12 @@ const connectionMail = (
 const words: { [status in HealthStatus]: { subject: (name: string) => string; lead: string } } = {
   1: {
     subject: (name) => `${name} works again`,
-    lead: 'works again. What happened in the meantime is loaded and told.',
+    lead: 'works again. We load what happened in the meantime, and notify you of it.',
   },
   2: { subject: (name) => `${name} is late`, lead: 'nothing could be pulled for a while.' },
   3: {
     subject: (name) => `${name} is unavailable`,
-    lead: 'nothing is pulled any more, and you are not told of crashes.',
+    lead: 'nothing is pulled any more, so you are not notified of crashes.',
   },
   4: { subject: (name) => `${name} is incomplete`, lead: 'some of its data cannot be pulled.' },
 };

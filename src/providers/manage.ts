@@ -7,7 +7,7 @@ import { send } from '../platform/queue.ts';
 import { noteOn, ownPull, wrong } from './connect.ts';
 
 /**
- * Stops a connection from being pulled. What a turn has begun to write lands, and then nothing more does.
+ * Stops a connection from being pulled. What a run has begun to write lands, and then nothing more does.
  *
  * @throws Refusal: invalid, when it is no connection of the account that pulls
  */

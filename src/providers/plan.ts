@@ -39,7 +39,7 @@ const limitedMs = minuteMs;
 const order: FeedName[] = ['events', 'trips', 'vehicles', 'drivers'];
 
 /**
- * The next page to pull, or undefined if nothing is due. `done` are the feeds that have caught up in this turn: what is
+ * The next page to pull, or undefined if nothing is due. `done` are the feeds that have caught up in this run: what is
  * pulled each minute is always due otherwise. History comes last, the newest first.
  */
 export function nextTask(planned: Planned, now: number, done: ReadonlySet<FeedName>): Task | undefined {

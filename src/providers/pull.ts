@@ -48,7 +48,7 @@ export async function startPulls(env: Env, now = Date.now()): Promise<number> {
 }
 
 /**
- * Gives each of these connections a turn, side by side: it pulls what is due, page by page, through the write of
+ * Pulls what is due of each of these connections, side by side, page by page, through the write of
  * `/ingest`. Those that are not done are asked for again. Never throws: what fails is logged, and a claim
  * that nobody releases lapses.
  */
@@ -67,25 +67,25 @@ export async function pull(env: Env, ids: string[]): Promise<void> {
   }
 }
 
-/** One connection's turn. Returns its id if there is more to do at once. */
+/** One connection's run. Returns its id if there is more to do at once. */
 async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<string | undefined> {
   try {
     const connector = connectorOf(claimed.provider);
     if (!connector) throw new Error(`No provider ${claimed.provider} is built in`);
-    const turn = await openTurn(env, claimed, connector);
-    await work(env, turn, budget);
+    const run = await openRun(env, claimed, connector);
+    await work(env, run, budget);
     const now = Date.now();
-    const { planned, saved } = turn;
+    const { planned, saved } = run;
     const health = healthOf(planned, {
       refusedAt: saved.refusedAt ?? null,
       succeededAt: saved.succeededAt ?? claimed.succeededAt,
       now,
     });
     if (health !== claimed.healthStatus) await noteHealth(env, claimed, health, now);
-    const isDue = await release(env, claimed, turn.limitedUntil ?? nextDueAt(planned, now), {
+    const isDue = await release(env, claimed, run.limitedUntil ?? nextDueAt(planned, now), {
       ...saved,
-      ...(turn.session && {
-        session: await seal(config(env).headerKeys, claimed.connectionId, turn.session),
+      ...(run.session && {
+        session: await seal(config(env).headerKeys, claimed.connectionId, run.session),
       }),
     });
     return isDue ? claimed.connectionId : undefined;
@@ -96,8 +96,8 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
   }
 }
 
-/** What a turn works with, and what it has come to. */
-type Turn = {
+/** What a run works with, and what it has come to. */
+type Run = {
   claimed: Claimed;
   connector: Connector;
   api: unknown;
@@ -108,12 +108,12 @@ type Turn = {
   limitedUntil?: number;
 };
 
-async function openTurn(env: Env, claimed: Claimed, connector: Connector): Promise<Turn> {
+async function openRun(env: Env, claimed: Claimed, connector: Connector): Promise<Run> {
   const { headerKeys, allowLoopbackReceivers } = config(env);
   const { credential = '' } = await unseal(headerKeys, claimed.connectionId, claimed.secrets);
   const kept = claimed.session && (await unseal(headerKeys, claimed.connectionId, claimed.session));
   const { feeds, connectedAt, historyDays } = claimed;
-  const turn: Turn = {
+  const run: Run = {
     claimed,
     connector,
     api: undefined,
@@ -121,39 +121,39 @@ async function openTurn(env: Env, claimed: Claimed, connector: Connector): Promi
     done: new Set(),
     saved: {},
   };
-  turn.api = connector.open({
+  run.api = connector.open({
     credential,
     baseUrl: claimed.baseUrl,
     session: kept?.session === undefined ? null : (JSON.parse(kept.session) as Json),
     keepSession(session) {
-      turn.session = { session: JSON.stringify(session) };
+      run.session = { session: JSON.stringify(session) };
     },
     mayCall: (url) => providerProblem(url, { allowLoopback: allowLoopbackReceivers }) === undefined,
     incidentTypeMap: claimed.incidentTypeMap,
   });
-  return turn;
+  return run;
 }
 
 /** Pulls page after page until nothing is due, the budget is used up, or the provider wants to be left alone. */
-async function work(env: Env, turn: Turn, budget: Budget): Promise<void> {
-  const { planned, done } = turn;
+async function work(env: Env, run: Run, budget: Budget): Promise<void> {
+  const { planned, done } = run;
   for (;;) {
     const task = nextTask(planned, Date.now(), done);
     if (!task) return;
     try {
-      await pullPage(env, turn, task);
+      await pullPage(env, run, task);
     } catch (error) {
-      const problem = problemIn(turn, error);
+      const problem = problemIn(run, error);
       if (problem.kind === 'refused') {
-        turn.saved.refusedAt = Date.now();
-        setFeed(turn, task.feed, afterProblem(planned.feeds[task.feed], problem, Date.now()));
+        run.saved.refusedAt = Date.now();
+        setFeed(run, task.feed, afterProblem(planned.feeds[task.feed], problem, Date.now()));
         return;
       }
       if (problem.kind === 'rate limited') {
-        turn.limitedUntil = Date.now() + limitedFor(problem);
+        run.limitedUntil = Date.now() + limitedFor(problem);
         return;
       }
-      setFeed(turn, task.feed, afterProblem(planned.feeds[task.feed], problem, Date.now()));
+      setFeed(run, task.feed, afterProblem(planned.feeds[task.feed], problem, Date.now()));
     }
     if (!isLeft(budget)) return;
   }
@@ -163,7 +163,7 @@ async function work(env: Env, turn: Turn, budget: Budget): Promise<void> {
  * The provider's problem, or one of ours as if it were one. Also what nobody has thought of: that feed waits and says so,
  * and the others go on.
  */
-function problemIn({ claimed }: Turn, error: unknown): Problem {
+function problemIn({ claimed }: Run, error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { failure } = refusalIn(error) ?? {};
   if (failure?.kind === 'unavailable' || failure?.kind === 'rate limited')
@@ -173,25 +173,25 @@ function problemIn({ claimed }: Turn, error: unknown): Problem {
   return new Problem('unexpected', 'gives us something that we cannot read yet');
 }
 
-async function pullPage(env: Env, turn: Turn, task: Task): Promise<void> {
-  const { planned, connector, claimed, done, saved } = turn;
+async function pullPage(env: Env, run: Run, task: Task): Promise<void> {
+  const { planned, connector, claimed, done, saved } = run;
   const feed = connector.feeds[task.feed];
   if (!feed) throw new Error(`${connector.provider} has no ${task.feed}`);
   const state = planned.feeds[task.feed];
   const page =
     task.window && feed.history
-      ? await feed.history.page(turn.api, task.window, state?.history?.cursor ?? null)
-      : await feed.changes(turn.api, state?.cursor ?? null, claimed.connectedAt);
+      ? await feed.history.page(run.api, task.window, state?.history?.cursor ?? null)
+      : await feed.changes(run.api, state?.cursor ?? null, claimed.connectedAt);
   const { unknownVehicles } = await takeIn(env, claimed, page);
-  if (unknownVehicles) pullVehiclesSoon(turn);
+  if (unknownVehicles) pullVehiclesSoon(run);
   const now = Date.now();
   const progress = { cursor: page.cursor, more: page.more, records: page.records.length };
   const next = afterPage(state, task, progress, { now, everyMinutes: feed.everyMinutes });
   if (!task.window && !page.more) done.add(task.feed);
   const isNews = JSON.stringify(next) !== JSON.stringify(state);
-  if (isNews) setFeed(turn, task.feed, next);
+  if (isNews) setFeed(run, task.feed, next);
   if (isNews || now - (saved.succeededAt ?? claimed.succeededAt ?? 0) > successMs) saved.succeededAt = now;
-  // What has landed need not be pulled again if the turn is killed. What comes last is kept with the release.
+  // What has landed need not be pulled again if the run is killed. What comes last is kept with the release.
   if (isNews && (page.more || task.window)) {
     const { refusedAt: _, ...kept } = saved;
     await save(env, claimed, kept);
@@ -199,12 +199,12 @@ async function pullPage(env: Env, turn: Turn, task: Task): Promise<void> {
 }
 
 /** The vehicles' feed has more to say of those that only an event has named, and is due at once. */
-function pullVehiclesSoon(turn: Turn): void {
-  const { pulledAt: _, ...feed } = turn.planned.feeds.vehicles ?? { cursor: null };
-  setFeed(turn, 'vehicles', feed);
+function pullVehiclesSoon(run: Run): void {
+  const { pulledAt: _, ...feed } = run.planned.feeds.vehicles ?? { cursor: null };
+  setFeed(run, 'vehicles', feed);
 }
 
-function setFeed({ planned, saved }: Turn, name: FeedName, state: Feeds[FeedName]): void {
+function setFeed({ planned, saved }: Run, name: FeedName, state: Feeds[FeedName]): void {
   if (state) planned.feeds[name] = state;
   saved.feeds = planned.feeds;
 }

@@ -15,8 +15,8 @@ const noteMs = 3_600_000;
 /** How many connections one statement looks at. */
 const perChunk = 2000;
 
-/** How many connections are told of at a time: some 20 s of emails at most. */
-const maxTold = 10;
+/** How many connections a round of emails is about: some 20 s at most. */
+const perRound = 10;
 
 /** A connection that has fallen silent, or sends again. */
 type Changed = { id: string; accountId: string; name: string; silent: number };
@@ -35,9 +35,9 @@ export async function noteSilences(env: Env, now = Date.now(), budget = newBudge
       { repeatable: true },
     );
     for (const one of changed) await note(db, one, now);
-    await tell(env, db, changed);
+    await notify(env, db, changed);
     count += changed.length;
-    if (changed.length < maxTold) after = last?.id ?? undefined;
+    if (changed.length < perRound) after = last?.id ?? undefined;
   }
   return count;
 }
@@ -60,7 +60,7 @@ const selectChanged = (env: Env, db: Database, after: string, now: number) =>
       from ${chunk(after)} c
       where not exists (select 1 from pulls p where p.connection_id = c.id)
         ${andNotMoving(env, sql`c.account_id`)})
-    where silent <> known limit ${maxTold}`,
+    where silent <> known limit ${perRound}`,
   );
 
 async function note(db: Database, { id, accountId, silent }: Changed, now: number): Promise<void> {
@@ -69,7 +69,7 @@ async function note(db: Database, { id, accountId, silent }: Changed, now: numbe
   await transaction(db, [since, ...status], { repeatable: true });
 }
 
-async function tell(env: Env, db: Database, changed: Changed[]): Promise<void> {
+async function notify(env: Env, db: Database, changed: Changed[]): Promise<void> {
   const { emailFrom, origin } = config(env);
   if (changed.length === 0 || !emailFrom || !origin) return;
   const recipients = await selectRecipients(db, [...new Set(changed.map(({ accountId }) => accountId))]);

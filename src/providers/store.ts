@@ -13,13 +13,13 @@ import { newId } from '../platform/db/ids.ts';
 import type { HealthStatus } from './health.ts';
 import type { Feeds } from './plan.ts';
 
-/** A turn ends within 30 s of its claim: a second one never begins before. */
+/** A run ends within 30 s of its claim: a second one never begins before. */
 const claimMs = 45_000;
 
 /** How many connections a minute wakes at most; those that have waited longest come first. */
 const maxDue = 5_000;
 
-/** A connection that this turn works for alone. Times are milliseconds since 1970. */
+/** A connection that this run works for alone. Times are milliseconds since 1970. */
 export type Claimed = {
   connectionId: string;
   accountId: string;
@@ -57,7 +57,7 @@ const isActive = sql`exists (select 1 from accounts where id = account_id and st
 
 /**
  * Claims those of these connections that are due, of active accounts, for 45 s, in one round trip. They stay due, so that
- * a turn that is killed is followed by another.
+ * a run that is killed is followed by another.
  */
 export async function claimDue(env: Env, ids: string[], now = Date.now()): Promise<Claimed[]> {
   const db = openDatabase(env);
@@ -90,7 +90,7 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
   })) as Claimed[]; // as the columns have them
 }
 
-/** What a turn has changed; what it leaves out stays as it is. */
+/** What a run has changed; what it leaves out stays as it is. */
 export type Saved = {
   feeds?: Feeds;
   succeededAt?: number;
@@ -98,7 +98,7 @@ export type Saved = {
   refusedAt?: number;
 };
 
-/** Keeps what a turn has come to so far, unless the claim is another's by now. */
+/** Keeps what a run has come to so far, unless the claim is another's by now. */
 export async function save(env: Env, claimed: Claimed, saved: Saved): Promise<void> {
   const db = openDatabase(env);
   const kept = change(db, sql`update pulls set ${columnsOf(saved)} where ${isOurs(claimed)}`);
@@ -117,7 +117,7 @@ const noteSuccess = (db: Database, { connectionId }: Claimed, { succeededAt }: S
   succeededAt === undefined ? [] : [notePulled(db, connectionId, succeededAt)];
 
 /**
- * Ends a turn: the connection is due at `dueAt`, or at once if somebody has asked for that while it worked; never, once
+ * Ends a run: the connection is due at `dueAt`, or at once if somebody has asked for that while it worked; never, once
  * its credential is refused. Returns whether it is due already.
  */
 export async function release(env: Env, claimed: Claimed, dueAt: number, saved: Saved): Promise<boolean> {

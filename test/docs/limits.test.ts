@@ -125,7 +125,7 @@ const figures: Record<string, number[]> = {
   "age of a call of a provider's webhook, by its own time": [windowMs / minute],
   "body of a provider's webhook": [largestCall],
   "pulls that a provider's webhook can ask for": [1, triggerQuietMs / second],
-  'time that a connection is late or degraded before we email': [health.toldAfterMs / minute],
+  'time that a connection is late or degraded before we email': [health.notifyAfterMs / minute],
   'emails about a connection': [hour / health.quietMs],
 
   'webhooks of an account': [maxWebhooks],

@@ -9,7 +9,7 @@ import {
 } from '../../src/dev/fakes/samsara.ts';
 import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
 import type { Feed } from '../../src/providers/connector.ts';
-import { quietMs, sendHealthAlerts, toldAfterMs } from '../../src/providers/health-alerts.ts';
+import { notifyAfterMs, quietMs, sendHealthAlerts } from '../../src/providers/health-alerts.ts';
 import { pull, startPulls } from '../../src/providers/pull.ts';
 import { samsara } from '../../src/providers/samsara/connector.ts';
 import { connect, pullAll, read, turn } from '../support/provider.ts';
@@ -182,7 +182,7 @@ it('tells of what may pass by itself only after a while, and of what has passed 
   await turn(id);
   expect((await listed(id))?.healthStatus).toBe(4);
   expect(await sendHealthAlerts(env)).toBe(0);
-  expect(await sendHealthAlerts(env, Date.now() + toldAfterMs)).toBe(1);
+  expect(await sendHealthAlerts(env, Date.now() + notifyAfterMs)).toBe(1);
   expect(mails[0]?.subject).toBe('Acme Trucking is incomplete');
   expect(mails[0]?.text).toContain('The API token may not read this. It needs these scopes: Read Vehicles');
 });

@@ -90,12 +90,12 @@ export const pulls = sqliteTable(
     refusedAt: integer('refused_at'),
     health: integer().notNull().default(1),
     healthAt: integer('health_at').notNull().default(0),
-    toldHealth: integer('told_health').notNull().default(1),
-    toldAt: integer('told_at').notNull().default(0),
+    notifiedHealth: integer('notified_health').notNull().default(1),
+    notifiedAt: integer('notified_at').notNull().default(0),
   },
   (t) => [
     index('pulls_due').on(t.dueAt),
-    index('pulls_to_tell').on(t.healthAt),
+    index('pulls_to_notify').on(t.healthAt),
     uniqueIndex('pulls_by_credential').on(t.accountId, t.credentialHash),
   ],
 );

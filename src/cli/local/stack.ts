@@ -11,8 +11,8 @@ import { migrate } from './migrate.ts';
 export type Stack = DevServer & {
   operatorKey: string;
   certificates: Certificates;
-  /** Does what Cloudflare's clock does every minute. */
-  minute: () => Promise<void>;
+  /** Does what Cloudflare's clock does every minute; now, or as in a minute of another time (milliseconds since 1970). */
+  minute: (at?: number) => Promise<void>;
 };
 
 export type StackOptions = {
@@ -59,7 +59,8 @@ export async function startStack({ directory, port, config, homes = [] }: StackO
     ...server,
     operatorKey,
     certificates: ready,
-    minute: async () => void (await fetch(`${server.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`)),
+    minute: async (at = Date.now()) =>
+      void (await fetch(`${server.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*&time=${at}`)),
   };
 }
 

@@ -77,7 +77,7 @@ it(`${total} made-up requests get replies that the documents allow, and never a 
   }
   expect(wrong.slice(0, 3)).toEqual([]);
   const neverRight = [...statuses].filter(([, seen]) => !seen.has(200)).map(([id]) => id);
-  expect(neverRight).toEqual(deadEnds);
+  expect(neverRight.sort()).toEqual(deadEnds.sort());
 });
 
 it('GET /webhooks is 400 for a request that is not valid HTTP, as the document says', async () => {

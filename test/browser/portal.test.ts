@@ -518,13 +518,7 @@ it('emails about webhooks are turned off and on again, by keyboard too', async (
 
 it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or calls another host', async () => {
   const webhook = (await api<{ id: string }[]>(stack, us.token, 'GET', '/webhooks')).data[0]?.id;
-  const [delivery] = await fleetJson<{ id: string }[]>(
-    stack,
-    'deliveries',
-    'list',
-    '--webhook',
-    webhook ?? '',
-  );
+  const [delivery] = await fleetJson<{ id: string }[]>(stack, 'delivery', 'list', '--webhook', webhook ?? '');
   const token = await fleetJson<{ id: string }[]>(stack, 'token', 'list', '--account', us.accountId);
   const hook = `/portal/webhooks/${webhook}`;
   const settings = '/portal/settings';

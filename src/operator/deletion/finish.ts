@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/remove.ts';
 import { deleteConnectionRow } from '../../fleet/remove-connection.ts';
 import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
-import { removeFanOuts } from '../../webhooks/deliveries/remove.ts';
+import { removeFanOuts } from '../../webhooks/deliveries/cancel.ts';
 import type { Deletion } from './state.ts';
 
 /** The last step: deletes the row that everything else hung on, and with it the deletion. */

@@ -12,7 +12,7 @@ import { firstConnection } from '../../fleet/remove-connection.ts';
 import { removeCounts } from '../../fleet/trends/remove.ts';
 import { openDatabase } from '../../platform/db/database.ts';
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
-import { eraseAnswers, removeDeliveries } from '../../webhooks/deliveries/remove.ts';
+import { eraseAnswers, removeDeliveries } from '../../webhooks/deliveries/cancel.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
 import { removeWebhooks } from '../../webhooks/remove.ts';
 import { finish, finishConnection } from './finish.ts';

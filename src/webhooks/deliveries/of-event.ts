@@ -3,8 +3,8 @@ import { statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
 import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
+import { ofEvent } from './list.ts';
 import { type Delivery, lastAttempt } from './queries.ts';
-import { ofEvent } from './read-orders.ts';
 import type { Attempt } from './record.ts';
 
 /** A delivery of an event or accident, with its receiver. Times are milliseconds since 1970. */

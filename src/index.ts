@@ -58,7 +58,7 @@ export type IngestReply =
  */
 export class Ingest extends WorkerEntrypoint<Env> {
   /**
-   * Takes in up to 500 records under an ingest key. It is the route itself that answers, so that
+   * Accepts up to 500 records under an ingest key. The route itself handles the call, so that
    * whatever holds for one holds for the other. Never throws for a refusal: that is a reply.
    */
   async records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {

@@ -1,11 +1,10 @@
+import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/of-event.ts';
 import { EVENT_LEVEL } from '../../webhooks/notifications/types.ts';
-import { duration } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
 import { GroupedTable, Panel } from '../ui/parts.tsx';
 import { Level, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { briefly } from '../webhooks/words.ts';
 
 const levelNames = ['', 'First detection', 'Verified', 'Report ready'];
 

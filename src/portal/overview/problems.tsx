@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Child } from 'hono/jsx';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
+import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import { ailingWebhooks, failedOf, maxCounted } from '../session/attention.ts';
 import { LinkButton } from '../ui/forms.tsx';
@@ -9,7 +10,7 @@ import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import type { Mood } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { deliveries, failureDescription, titleOf } from '../webhooks/words.ts';
+import { deliveries, titleOf } from '../webhooks/words.ts';
 
 /** What is broken, why, and one button that starts the repair. Nothing when all is well. */
 export const Problems = (props: { connections: ConnectionProblem[]; webhooks: WebhookProblem[] }) =>

@@ -22,10 +22,6 @@ export function listed(names: string[]): string {
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
 }
 
-/** How long a call took: "41 ms", "2,140 ms", "15 s". */
-export const duration = (ms: number): string =>
-  ms < 10_000 ? `${ms.toLocaleString('en')} ms` : `${Math.round(ms / 1000)} s`;
-
 /** "91 km/h", and the limit if that was exceeded: "91 km/h, limit 80"; empty if it is unknown. */
 export function speedOf(event: { maxSpeedKph: number | null; speedLimitKph: number | null }): string {
   const { maxSpeedKph: speed, speedLimitKph: limit } = event;

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import type { App, Context } from '../../platform/http/context.ts';
+import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { findDelivery, nextAttempt } from '../../webhooks/deliveries/queries.ts';
 import { replaySome } from '../../webhooks/deliveries/replay.ts';
@@ -14,7 +15,7 @@ import { Confirm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { moodOf, subjectOf } from './delivery.tsx';
 import { requireWebhook } from './webhook.tsx';
-import { aboveOf, deliveries, outcomeOf, pathOf, titleOf, typesOf } from './words.ts';
+import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
 
 /** What can be done with a webhook besides editing it. Each says what has come of it. */
 export const webhookActions = new Hono<App>()

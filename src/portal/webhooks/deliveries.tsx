@@ -1,15 +1,16 @@
+import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { maxCounted, type StateCounts, type WebhookActivity } from '../../webhooks/deliveries/activity.ts';
 import type { ListedDelivery, View } from '../../webhooks/deliveries/browse.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { Allowed, AllowedForm } from '../ui/allowed.tsx';
-import { duration, upTo } from '../ui/format.ts';
+import { upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
 import { Risk, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { briefly, deliveries as countOf } from './words.ts';
+import { deliveries as countOf } from './words.ts';
 
 /** Which of a webhook's deliveries the page shows. */
 export type Shown = {

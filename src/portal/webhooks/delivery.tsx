@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { App, Context } from '../../platform/http/context.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { briefly, counted, duration, outcomeOf } from '../../webhooks/alerts/words.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import {
   type Delivery,
@@ -14,7 +14,6 @@ import { madeUpVin } from '../../webhooks/simulate.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
-import { duration } from '../ui/format.ts';
 import { PostButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
@@ -22,7 +21,7 @@ import { found } from '../ui/records.tsx';
 import { Level, Risk, State, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { nameOf } from './deliveries.tsx';
-import { aboveOf, briefly, outcomeOf } from './words.ts';
+import { aboveOf } from './words.ts';
 
 /** One delivery, with its payload and each of its attempts. */
 export const deliveryPages = new Hono<App>()

@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
 import { type Connection, maxConnectionsListed } from '../../fleet/connections.ts';
+import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import type { AccidentDelivery, EventDelivery } from '../../webhooks/notifications/payloads.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { maxWebhookDescription, maxWebhookName } from '../../webhooks/schema.ts';
@@ -18,7 +19,6 @@ import {
 import { Note } from '../ui/parts.tsx';
 import { Headers } from './headers.tsx';
 import type { FormState } from './sent.ts';
-import { outcomeOf } from './words.ts';
 
 /**
  * The form of a webhook. Each of its buttons sends all of it: what it does is its value, and its address leads back to

@@ -1,10 +1,10 @@
+import { failureDescription } from '../../webhooks/alerts/words.ts';
 import type { Tally } from '../../webhooks/deliveries/counts.ts';
 import { circuitAfter, widestWindow } from '../../webhooks/deliveries/policy.ts';
 import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receivers.ts';
 import { Note } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-import { failureDescription } from './words.ts';
 
 /** How badly a webhook does: 0 is worst, 3 is well. */
 export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {

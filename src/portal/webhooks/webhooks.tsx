@@ -1,14 +1,14 @@
 import { Hono } from 'hono';
 import type { App, Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { counted, duration } from '../../webhooks/alerts/words.ts';
 import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
 import { addTallies, noTally, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/deliveries/latency.ts';
 import { needs } from '../session/rights.ts';
 import { webhookVersion } from '../session/version.ts';
 import { Spark } from '../ui/chart.tsx';
-import { duration, percent, upTo } from '../ui/format.ts';
+import { percent, upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, SlicePager, Table } from '../ui/parts.tsx';

@@ -2,7 +2,7 @@ import { type MailPart, renderMail } from '../../platform/mail.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../deliveries/policy.ts';
 import type { AlertKind, AlertState } from './policy.ts';
 import { type Happened, maxWaitingCounted, type WebhookReport } from './report.ts';
-import { counted, minuteOf, wordsFor } from './words.ts';
+import { counted, failureDescription, minuteOf } from './words.ts';
 
 /** What one email tells: a kind of thing, and the account's webhooks that it is about. */
 export type Alert = {
@@ -72,7 +72,7 @@ const leads = {
 } satisfies Record<AlertKind, (what: string) => string>;
 
 const since = (at: number | null): string => (at === null ? '' : ` since ${minuteOf(at)}`);
-const lately = (last: Happened | null): string => (last ? ` Your receiver ${wordsFor(last)}.` : '');
+const lately = (last: Happened | null): string => (last ? ` Your receiver ${failureDescription(last)}.` : '');
 const waiting = ({ waiting: count }: AlertedWebhook): string =>
   count === 0
     ? 'Nothing is waiting.'

@@ -1,25 +1,38 @@
+import { retries } from '../deliveries/policy.ts';
 import type { Happened } from './report.ts';
 
-/** What a receiver did at an attempt, as people say it: `answers 503`. */
-export function wordsFor({ result, status }: Happened): string {
-  switch (result) {
-    case 'success':
-    case 'status':
-      return `answers ${status}`;
-    case 'redirect':
-      return `answers with a redirect (${status})`;
-    case 'timeout':
-      return 'does not answer in time';
-    case 'dns':
-      return 'has a host name that cannot be found';
-    case 'tls':
-      return 'has no certificate that we can trust';
-    case 'connection':
-      return 'cannot be reached';
-    case 'blocked address':
-      return 'has an address that we do not call';
-  }
+/** What receivers do that return nothing: in a word or two, and to follow "Your receiver". */
+const failures = {
+  timeout: { brief: 'Timed out', does: `does not respond within ${retries.timeoutSeconds} s` },
+  dns: { brief: 'Host not found', does: 'has a host name that cannot be found' },
+  tls: { brief: 'Bad certificate', does: 'has no certificate that we can trust' },
+  connection: { brief: 'No connection', does: 'cannot be reached' },
+  'blocked address': { brief: 'Address not allowed', does: 'has an address that we do not call' },
+};
+
+/** What an attempt led to, in a word or two: "200", "410 Gone", "Timed out". */
+export function briefly({ result, status }: Happened): string {
+  if (result === 'success' || result === 'status') return nameOf(status);
+  return result === 'redirect' ? `${status} Redirect` : failures[result].brief;
 }
+
+/** What a receiver does, to follow "Your receiver": "returns 410 Gone". */
+export function failureDescription({ result, status }: Happened, returns = 'returns'): string {
+  if (result === 'success' || result === 'status') return `${returns} ${nameOf(status)}`;
+  return result === 'redirect' ? `${returns} a redirect (${status})` : failures[result].does;
+}
+
+/** What an attempt led to, as a sentence. */
+export function outcomeOf(attempt: Happened & { durationMs: number }): string {
+  const outcome = `Your receiver ${failureDescription(attempt, 'returned')}`;
+  if (attempt.result in failures) return `${outcome}.`;
+  const inTime = `${outcome} in ${duration(attempt.durationMs)}.`;
+  return attempt.result === 'redirect' ? `${inTime} Redirects are not followed.` : inTime;
+}
+
+/** How long a call took: "41 ms", "2,140 ms", "15 s". */
+export const duration = (ms: number): string =>
+  ms < 10_000 ? `${ms.toLocaleString('en')} ms` : `${Math.round(ms / 1000)} s`;
 
 /** A count of something: `1 delivery`, `1,234 deliveries`; from `max` on, `100 or more deliveries`. */
 export function counted(count: number, one: string, many: string, max = Number.POSITIVE_INFINITY): string {
@@ -30,3 +43,24 @@ export function counted(count: number, one: string, many: string, max = Number.P
 /** A point in time (milliseconds since 1970) to the minute, in UTC: `2026-11-20 20:00 UTC`. */
 export const minuteOf = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+const nameOf = (status: number | undefined): string => `${status} ${names[status ?? 0] ?? ''}`.trim();
+
+const names: { [status: number]: string } = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Alert, type AlertedWebhook, renderEmail } from '../../../src/webhooks/alerts/email.ts';
 import type { Happened } from '../../../src/webhooks/alerts/report.ts';
-import { wordsFor } from '../../../src/webhooks/alerts/words.ts';
+import { failureDescription } from '../../../src/webhooks/alerts/words.ts';
 
 const at = Date.parse('2026-11-20T20:00:31Z');
 const webhook = (changes: Partial<AlertedWebhook> = {}): AlertedWebhook => ({
@@ -29,7 +29,7 @@ describe('an email', () => {
     expect(subject).toBe('Deliveries to claims.example.com:8443 are paused');
     expect(text.split('\n\n')).toEqual([
       'We have paused deliveries to a webhook of yours, because calls keep failing.',
-      'claims.example.com:8443: paused since 2026-11-20 20:00 UTC. Your receiver answers 503. ' +
+      'claims.example.com:8443: paused since 2026-11-20 20:00 UTC. Your receiver returns 503 Service Unavailable. ' +
         'Waiting: 12 deliveries. https://portal.example.com/portal/webhooks/01a1fc72-831b-772e-98a0-8d9347089f0d',
       'Please check your receiver. Every 15 minutes or sooner we try one delivery. When it succeeds, everything that ' +
         'waited is delivered. A delivery that has waited for 5 days has failed.',
@@ -47,7 +47,7 @@ describe('an email', () => {
     expect(one.text).toContain('open the webhook and choose “Replay deliveries”');
     const many = await render({ kind: 'failed', webhooks: [webhook({ failed: 1234, lastEnd: null })] });
     expect(many.text).toContain(
-      '1,234 deliveries failed since 2026-11-20 20:00 UTC. Your receiver answers 503. https',
+      '1,234 deliveries failed since 2026-11-20 20:00 UTC. Your receiver returns 503 Service Unavailable. https',
     );
   });
 
@@ -96,15 +96,15 @@ describe('an email', () => {
 });
 
 const outcomes: [Happened, string][] = [
-  [{ result: 'success', status: 204 }, 'answers 204'],
-  [{ result: 'status', status: 503 }, 'answers 503'],
-  [{ result: 'redirect', status: 301 }, 'answers with a redirect (301)'],
-  [{ result: 'timeout' }, 'does not answer in time'],
+  [{ result: 'success', status: 204 }, 'returns 204'],
+  [{ result: 'status', status: 503 }, 'returns 503 Service Unavailable'],
+  [{ result: 'redirect', status: 301 }, 'returns a redirect (301)'],
+  [{ result: 'timeout' }, 'does not respond within 15 s'],
   [{ result: 'dns' }, 'has a host name that cannot be found'],
   [{ result: 'tls' }, 'has no certificate that we can trust'],
   [{ result: 'connection' }, 'cannot be reached'],
   [{ result: 'blocked address' }, 'has an address that we do not call'],
 ];
 it.each(outcomes)('%o is said in plain words', (happened, words) => {
-  expect(wordsFor(happened)).toBe(words);
+  expect(failureDescription(happened)).toBe(words);
 });

@@ -37,7 +37,7 @@ describe('a pause', () => {
     await pass(15);
     expect(mails()[0]?.text).toMatch(
       new RegExp(
-        `paused since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\. Your receiver answers 503\\. Waiting: 6 deliveries\\. ` +
+        `paused since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\. Your receiver returns 503 Service Unavailable\\. Waiting: 6 deliveries\\. ` +
           `https://portal\\.example\\.com/portal/webhooks/${hook.id}\\n`,
       ),
     );
@@ -49,7 +49,7 @@ describe('a pause', () => {
     await rows(`update webhook_health set last_failure = '{"result":"timeout"}'`);
     await run();
     await pass(15);
-    expect(mails()[0]?.text).toContain('Your receiver does not answer in time. Nothing is waiting.');
+    expect(mails()[0]?.text).toContain('Your receiver does not respond within 15 s. Nothing is waiting.');
   });
 
   it('that ends earlier is told nobody, and the next begins anew', async () => {

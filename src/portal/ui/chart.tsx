@@ -31,58 +31,35 @@ const plot = height - top - bottom;
 export const Columns = (props: { id: string; summary: string; series: Series[]; columns: Column[] }) => {
   const { id, summary, series, columns } = props;
   const axis = axisOf(columns.map(({ values, before = 0 }) => Math.max(before, sum(values))));
-  const width = 1 / Math.max(1, columns.length);
   return (
     <Chart {...{ id, summary, axis }} head={series.map(({ name }) => name)} columns={columns}>
-      {columns.map(({ name, values, before = 0 }, i) => (
+      {columns.map(({ name, values, before }, i) => (
         <g class="bar">
-          <title>{titleOf(columns[i] ?? { name, values }, series)}</title>
-          {before > 0 && (
-            <rect
-              class="before"
-              x={percent(width * (i + 0.02), 2)}
-              width={percent(width * 0.96, 2)}
-              y={axis.y(before)}
-              height={round(top + plot - axis.y(before))}
-            />
-          )}
-          {series.map(({ look }, place) => (
+          <title>
+            {`${name}: ${series.map((one, at) => `${values[at] ?? 0} ${one.name.toLowerCase()}`).join(', ')}`}
+            {before !== undefined && `; ${before} before`}
+          </title>
+          <Part look="before" x={i + 0.02} width={0.96} from={axis.y(0)} to={axis.y(before ?? 0)} />
+          {series.map(({ look }, at) => (
             <Part
               look={look}
-              x={width * (i + 0.15)}
-              width={width * 0.7}
-              from={axis.y(sum(values.slice(0, place)))}
-              to={axis.y(sum(values.slice(0, place + 1)))}
+              x={i + 0.15}
+              width={0.7}
+              from={axis.y(sum(values.slice(0, at)))}
+              to={axis.y(sum(values.slice(0, at + 1)))}
             />
           ))}
-          {before > 0 && (
-            <line
-              class="before-top"
-              x1={percent(width * (i + 0.02), 2)}
-              x2={percent(width * (i + 0.98), 2)}
-              y1={axis.y(before)}
-              y2={axis.y(before)}
-            />
-          )}
+          {before ? <path class="before-top" d={`M${i + 0.02} ${axis.y(before)}h0.96`} /> : null}
         </g>
       ))}
     </Chart>
   );
 };
 
-const Part = (props: { look: string; x: number; width: number; from: number; to: number }) =>
-  props.from > props.to ? (
-    <rect
-      class={props.look}
-      x={percent(props.x, 2)}
-      width={percent(props.width, 2)}
-      y={props.to}
-      height={round(props.from - props.to)}
-    />
-  ) : null;
-
-const titleOf = ({ name, values, before }: Column, series: Series[]): string =>
-  `${name}: ${series.map((one, i) => `${values[i] ?? 0} ${one.name.toLowerCase()}`).join(', ')}${before === undefined ? '' : `; ${before} before`}`;
+const Part = (props: { look: string; x: number; width: number; from: number; to: number }) => {
+  const { look, x, width, from, to } = props;
+  return from > to ? <rect class={look} x={x} width={width} y={to} height={round(from - to)} /> : null;
+};
 
 /** Lines over the same points in time, with a title per point. `summary` says in words what the chart shows. */
 export const Lines = (props: {
@@ -94,35 +71,20 @@ export const Lines = (props: {
 }) => {
   const { id, summary, unit, points, lines } = props;
   const axis = axisOf(lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
-  const width = 1 / Math.max(1, points.length);
-  const parts = lines.flatMap(({ look, values }) => stretches(values).map((stretch) => ({ look, stretch })));
   return (
     <Chart
       {...{ id, summary, axis }}
       head={lines.map(({ name }) => `${name}, ${unit}`)}
       columns={points.map((name, i) => ({ name, values: lines.map(({ values }) => values[i] ?? null) }))}
     >
-      <svg
-        width="100%"
-        height={height}
-        viewBox={`0 0 ${points.length} ${height}`}
-        preserveAspectRatio="none"
-        aria-hidden="true"
-      >
-        {parts.map(({ look, stretch }) => (
-          <polyline
-            class={`trace ${look}`}
-            points={stretch.map(([i, value]) => `${i + 0.5},${axis.y(value)}`).join(' ')}
-          />
-        ))}
-      </svg>
-      {parts
-        .filter(({ stretch }) => stretch.length === 1)
-        .map(({ look, stretch: [[i, value] = [0, 0]] }) => (
-          <circle class={`dot-${look}`} cx={percent(width * (i + 0.5), 2)} cy={axis.y(value)} r="3" />
-        ))}
+      {lines.map(({ look, values }) => (
+        <>
+          <path class={`trace ${look}`} d={pathOf(values, axis)} />
+          <path class={`trace ${look} dots`} d={dotsOf(values, axis)} />
+        </>
+      ))}
       {points.map((name, i) => (
-        <rect class="hit" x={percent(width * i, 2)} width={percent(width, 2)} y={top} height={plot}>
+        <rect class="hit" x={i} width="1" y={top} height={plot}>
           <title>{pointTitle(name, lines, i, unit)}</title>
         </rect>
       ))}
@@ -130,17 +92,21 @@ export const Lines = (props: {
   );
 };
 
-/** The stretches without gaps, as points. */
-function stretches(values: (number | null)[]): [place: number, value: number][][] {
-  const found: [number, number][][] = [];
-  values.forEach((value, i) => {
-    if (value === null) return;
-    const last = found.at(-1);
-    if (last?.at(-1)?.[0] === i - 1) last.push([i, value]);
-    else found.push([[i, value]]);
-  });
-  return found;
-}
+/** A line through the values, with gaps where there are none. */
+const pathOf = (values: Line['values'], axis: Axis): string =>
+  values
+    .map((value, i) => (value === null ? '' : `${isAt(values, i - 1) ? 'L' : 'M'}${i + 0.5} ${axis.y(value)}`))
+    .join('');
+
+/** Lines without length for values that stand alone: their round ends are dots. */
+const dotsOf = (values: Line['values'], axis: Axis): string =>
+  values
+    .map((value, i) =>
+      value === null || isAt(values, i - 1) || isAt(values, i + 1) ? '' : `M${i + 0.5} ${axis.y(value)}h0`,
+    )
+    .join('');
+
+const isAt = (values: Line['values'], i: number): boolean => typeof values[i] === 'number';
 
 function pointTitle(name: string, lines: Line[], i: number, unit: string): string {
   const values = lines.flatMap((line) => {
@@ -172,7 +138,10 @@ function niceStep(highest: number): number {
   return Math.max(1, ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power);
 }
 
-/** What all charts have: an axis, rules, the names of columns or points, and below it the same numbers as a table. */
+/**
+ * What all charts have: an axis, rules, the names of columns or points, and below it the same numbers as a table. In what
+ * is drawn, a column or a point is 1 wide.
+ */
 const Chart = (props: {
   id: string;
   summary: string;
@@ -201,7 +170,14 @@ const Chart = (props: {
             </text>
           </>
         ))}
-        {children}
+        <svg
+          width="100%"
+          height={height}
+          viewBox={`0 0 ${columns.length} ${height}`}
+          preserveAspectRatio="none"
+        >
+          {children}
+        </svg>
         {labelled(last).map((i) => (
           <text
             class={`x${i === 0 ? ' x-first' : i === last ? ' x-last' : ''}`}
@@ -249,19 +225,25 @@ function labelled(last: number): number[] {
 }
 
 /**
- * What the colours of a chart mean, each with its total and, if given, a note such as its change. `before` names the time
- * that stands behind the columns.
+ * What the colours and lines of a chart mean, each with its total and, if given, a note such as its change. `before` names
+ * the time that stands behind the columns.
  */
 export const Legend = (props: {
-  entries: { name: string; look: Series['look']; total?: Child; note?: Child }[];
+  entries: { name: string; look: Series['look'] | Line['look']; total?: Child; note?: Child }[];
   before?: string;
 }) => (
   <ul class="legend-row">
     {props.entries.map(({ name, look, total, note }) => (
       <li>
-        <svg class="swatch" aria-hidden="true">
-          <rect class={look} width="10" height="10" rx="2" />
-        </svg>
+        {look.startsWith('trace') ? (
+          <svg class="swatch swatch-line" aria-hidden="true">
+            <line class={`trace ${look}`} x1="0" x2="20" y1="5" y2="5" />
+          </svg>
+        ) : (
+          <svg class="swatch" aria-hidden="true">
+            <rect class={look} width="10" height="10" rx="2" />
+          </svg>
+        )}
         {name} {total !== undefined && <b>{total}</b>} {note}
       </li>
     ))}
@@ -277,38 +259,19 @@ export const Legend = (props: {
   </ul>
 );
 
-/** What the lines of a chart mean. */
-export const LineLegend = ({ lines }: { lines: Pick<Line, 'name' | 'look'>[] }) => (
-  <ul class="legend-row">
-    {lines.map(({ name, look }) => (
-      <li>
-        <svg class="swatch swatch-line" aria-hidden="true">
-          <line class={`trace ${look}`} x1="0" x2="20" y1="5" y2="5" />
-        </svg>
-        {name}
-      </li>
-    ))}
-  </ul>
-);
-
 /** Columns beside a number that says the same, such as one for each hour: what went well, and below it what did not. */
 export const Spark = ({ columns }: { columns: { good: number; bad?: number }[] }) => {
   const highest = Math.max(1, ...columns.map(({ good, bad = 0 }) => good + bad));
-  const heightOf = (count: number) => Math.round((count / highest) * 230) / 10;
+  const y = (count: number) => round(24 - (count / highest) * 23);
   return (
     <svg class="spark" viewBox="0 0 96 24" preserveAspectRatio="none" aria-hidden="true">
       <line x1="0" x2="96" y1="24" y2="24" />
-      {columns.map((column, i) => {
-        const [good, bad] = [heightOf(column.good), heightOf(column.bad ?? 0)];
-        return (
-          <>
-            {bad > 0 && <rect class="fill-bad" x={i * 4 + 0.5} width="3" y={24 - bad} height={bad} />}
-            {good > 0 && (
-              <rect class="fill-main" x={i * 4 + 0.5} width="3" y={24 - bad - good} height={good} />
-            )}
-          </>
-        );
-      })}
+      {columns.map(({ good, bad = 0 }, i) => (
+        <>
+          <Part look="fill-bad" x={i * 4 + 0.5} width={3} from={24} to={y(bad)} />
+          <Part look="fill-main" x={i * 4 + 0.5} width={3} from={y(bad)} to={y(bad + good)} />
+        </>
+      ))}
     </svg>
   );
 };

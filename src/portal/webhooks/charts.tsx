@@ -1,7 +1,7 @@
 import { counted } from '../../webhooks/alerts/words.ts';
 import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/deliveries/latency.ts';
-import { Columns, Legend, type Line, LineLegend, Lines, type Series } from '../ui/chart.tsx';
+import { Columns, Legend, type Line, Lines, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../ui/time.tsx';
 
@@ -54,7 +54,7 @@ export const Charts = (props: {
             />
           </div>
         </Panel>
-        <Panel id="speed" title="Response time, ms" side={<LineLegend lines={lines} />}>
+        <Panel id="speed" title="Response time, ms" side={<Legend entries={lines} />}>
           <div class="panel-body">
             <Lines
               id="speed-chart"

@@ -10,13 +10,7 @@ export const isDay = (text: string): boolean =>
 export const addDays = (day: string, count: number): string => isoDay(Date.parse(day) + count * dayMs);
 
 /** When a day begins in a zone, in milliseconds since 1970: at midnight, or where clocks skip it, when they do. */
-export function startOfDay(zone: string, day: string): number {
-  const midnight = Date.parse(day);
-  const begins = [-dayMs, dayMs]
-    .map((aside) => midnight - offsetAt(zone, midnight + aside))
-    .filter((at) => dayIn(zone, at) >= day); // later, if the zone has no such day
-  return Math.min(...begins);
-}
+export const startOfDay = (zone: string, day: string): number => momentOf(zone, `${day}T00:00`);
 
 /** "Today, November 20", "Yesterday, November 19", "Wednesday, November 18"; with the year, if it is another one. */
 export function dayName(zone: string, day: string, now = Date.now()): string {
@@ -48,23 +42,9 @@ export const dayMs = 86_400_000;
 const isoDay = (ms: number): string =>
   Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);
 
-/** How far a zone's clocks are ahead of UTC at a time, in milliseconds. */
-function offsetAt(zone: string, at: number): number {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
-  } as const).formatToParts(at);
-  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
-  const local = Date.UTC(
-    part('year'),
-    part('month') - 1,
-    part('day'),
-    part('hour'),
-    part('minute'),
-    part('second'),
-  );
-  return local - Math.floor(at / 1000) * 1000;
-}
+/** How far a zone's clocks are ahead of UTC at a time, in milliseconds. Swedish has times as ISO 8601 has them. */
+const offsetAt = (zone: string, at: number): number =>
+  Date.parse(`${new Date(at).toLocaleString('sv', { timeZone: zone })}Z`) - Math.floor(at / 1000) * 1000;
 
 /** Times as `<input type="datetime-local">` has them, in a reader's zone: "2026-11-20T14:30". */
 

@@ -54,6 +54,12 @@ export const textOf = async (page: Response): Promise<string> =>
     .replace(/\s+/g, ' ')
     .replaceAll('&quot;', '"');
 
+/** What an open page watches: where it asks for each version, and the version that it shows; the page's own is first. */
+export async function watchesOn(page: Response): Promise<[path: string, version: string][]> {
+  const [, list = '[]'] = /data-watches="([^"]*)"/.exec(await page.text()) ?? [];
+  return JSON.parse(list.replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
+}
+
 let people = 0;
 
 /** Signs a person of the account in, by a link as the operators make one. The first person becomes an admin. */

@@ -1,8 +1,8 @@
 // Pages work without this: it asks every few seconds, while the page can be seen, whether anything that the page shows
 // has changed, and only then fetches the page and replaces its parts that are marked `data-live`. A page that shows
 // several things asks for one of them at a time, in turn.
-const { tick, seen, also = '[]' } = document.body.dataset;
-const watched = [[tick, seen], ...JSON.parse(also)].map(([path, version]) => ({ path, version }));
+const { watches = '[]' } = document.body.dataset;
+const watched = JSON.parse(watches).map(([path, version]) => ({ path, version }));
 const everyMs = 4000;
 const afterChangeMs = 8000; // where something changes all the time
 const longestMs = 60_000;
@@ -53,7 +53,7 @@ async function lookOn() {
   timer = setTimeout(lookOn, waitMs);
 }
 
-if (tick && document.querySelector('[data-live]')) {
+if (watched.length > 0 && document.querySelector('[data-live]')) {
   document.addEventListener('visibilitychange', lookOn);
   timer = setTimeout(lookOn, everyMs);
 }

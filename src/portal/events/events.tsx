@@ -42,7 +42,7 @@ async function requested(c: Context) {
 
 async function list(c: Context) {
   const { zone, asked, connections, matched, problems, request } = await requested(c);
-  if (connections.length === 0) return page(c, 'Safety events', <NoConnections />);
+  if (connections.length === 0) return page(c, { title: 'Safety events' }, <NoConnections />);
   const { cursor } = c.req.query();
   const { items, next } = request
     ? await readNamed(c.env, c.get('caller'), eventsWithDrivers, {

@@ -95,7 +95,9 @@ export const Lines = (props: {
 /** A line through the values, with gaps where there are none. */
 const pathOf = (values: Line['values'], axis: Axis): string =>
   values
-    .map((value, i) => (value === null ? '' : `${isAt(values, i - 1) ? 'L' : 'M'}${i + 0.5} ${axis.y(value)}`))
+    .map((value, i) =>
+      value === null ? '' : `${isAt(values, i - 1) ? 'L' : 'M'}${i + 0.5} ${axis.y(value)}`,
+    )
     .join('');
 
 /** Lines without length for values that stand alone: their round ends are dots. */
@@ -175,6 +177,7 @@ const Chart = (props: {
           height={height}
           viewBox={`0 0 ${columns.length} ${height}`}
           preserveAspectRatio="none"
+          aria-hidden="true"
         >
           {children}
         </svg>

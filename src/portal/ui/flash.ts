@@ -4,11 +4,11 @@ import { type Context, seeOther } from '../../platform/http/context.ts';
 import type { Mood } from './states.tsx';
 
 /** The outcome of what somebody did, shown on the page that follows. */
-const Flash = v.object({
-  path: v.string(),
-  mood: v.picklist(['ok', 'warn', 'bad', 'quiet']),
-  text: v.string(),
-});
+const Flash = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ path: v.string(), mood: v.picklist(['ok', 'warn', 'bad', 'quiet']), text: v.string() }),
+);
 
 const cookie = 'flash';
 const options = { path: '/portal', httpOnly: true, sameSite: 'Lax' } as const;
@@ -28,17 +28,8 @@ export function done(c: Context, to: string, text: string, mood: Mood = 'ok'): R
 export function takeFlash(c: Context): { mood: Mood; text: string } | undefined {
   const sent = getCookie(c, cookie);
   if (sent === undefined) return undefined;
-  const flash = parsed(sent);
-  if (flash?.path === c.req.path) return flash;
+  const flash = v.safeParse(Flash, sent);
+  if (flash.success && flash.output.path === c.req.path) return flash.output;
   deleteCookie(c, cookie, options);
   return undefined;
-}
-
-function parsed(text: string) {
-  try {
-    const flash = v.safeParse(Flash, JSON.parse(text));
-    return flash.success ? flash.output : undefined;
-  } catch {
-    return undefined;
-  }
 }

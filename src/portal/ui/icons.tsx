@@ -2,7 +2,8 @@ import { raw } from 'hono/html';
 import { type Child, createContext, useContext } from 'hono/jsx';
 import * as icons from './icon-shapes.ts';
 
-export type IconName = keyof typeof icons;
+const svgs = { ...icons };
+export type IconName = keyof typeof svgs;
 
 /** The shapes that a page uses: each is in the page once, at its end, however often it is shown. */
 const PageShapes = createContext(new Map<string, string>());
@@ -23,7 +24,7 @@ export const Icon = ({ name, small = false }: { name: IconName; small?: boolean 
   <Shape
     id={name}
     viewBox="0 0 24 24"
-    content={icons[name].replace(/^[\s\S]*?<svg[^>]*>|<\/svg>\s*$/g, '').replaceAll(/\s*\n\s*/g, '')}
+    content={svgs[name].replace(/^[\s\S]*?<svg[^>]*>|<\/svg>\s*$/g, '').replaceAll(/\s*\n\s*/g, '')}
     look={small ? 'icon icon-sm' : 'icon'}
   />
 );

@@ -7,6 +7,7 @@ import { type ReportedFailure, statusOf } from '../../platform/http/failures.ts'
 import { maxCounted } from '../session/attention.ts';
 import { type Session, watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
+import type { Watched } from '../session/version.ts';
 import { ReaderRole, roleNames } from './allowed.tsx';
 import { takeFlash } from './flash.ts';
 import { Icon, WithShapes } from './icons.tsx';
@@ -30,8 +31,8 @@ export type Head = {
   narrow?: boolean;
   /** It is one of the tabs of the settings, which have their title in common. */
   tab?: boolean;
-  /** Webhooks whose deliveries it shows besides, each with the version that it shows. */
-  watches?: { id: string; version: string }[];
+  /** What it shows besides, each with the version that it shows. */
+  watches?: (Watched & { version: string })[];
 };
 
 /** The reader's time zone: the one that they have chosen, or that their browser has told us, or UTC. */
@@ -49,14 +50,12 @@ export function browserZoneOf(c: Context): string {
 /** Replies with a whole page: with the menu for people who are signed in, and with the status of a `failure`. */
 export async function page(
   c: Context,
-  about: string | Head,
+  head: Head,
   content: Child,
   failure?: ReportedFailure['kind'],
 ): Promise<Response> {
   const session = c.get('session');
-  const tick = session && !failure ? await tickPath(c, watchedOn(c, session), session.hash) : undefined;
-  const head: Head = typeof about === 'string' ? { title: about } : about;
-  const also = session && !failure ? await furtherTicks(c, head.watches ?? [], session.hash) : [];
+  const watches = session && !failure ? await watchesOn(c, session, head.watches ?? []) : undefined;
   const flash = takeFlash(c);
   const inside = (
     <>
@@ -89,11 +88,7 @@ export async function page(
         <script src="/portal/portal.js" defer></script>
         <script src="/portal/live.js" defer></script>
       </head>
-      <body
-        data-tick={tick}
-        data-seen={tick && session?.version}
-        data-also={also.length > 0 ? JSON.stringify(also) : undefined}
-      >
+      <body data-watches={watches && JSON.stringify(watches)}>
         <TimeZone.Provider value={timeZoneOf(c)}>
           <MapStyle.Provider value={failure ? undefined : config(c.env).mapStyleUrl}>
             <ReaderRole.Provider value={session?.user.role ?? 'viewer'}>
@@ -116,13 +111,13 @@ export async function page(
   return c.html(html`<!DOCTYPE html>${document}`, failure && statusOf(failure));
 }
 
-const watchedOn = (c: Context, { user }: Session) => watchedBy(c) ?? { of: 'account', id: user.accountId };
-
-/** Where to ask for the versions of these webhooks, each with the one that the page shows. */
-const furtherTicks = (c: Context, webhooks: { id: string; version: string }[], sessionHash: string) =>
-  Promise.all(
-    webhooks.map(async ({ id, version }) => [await tickPath(c, { of: 'webhook', id }, sessionHash), version]),
+/** Where to ask for the version of what a page is about, and of what it shows besides, each with the one that it shows. */
+function watchesOn(c: Context, { user, version, hash }: Session, others: (Watched & { version: string })[]) {
+  const main = { ...(watchedBy(c) ?? { of: 'account', id: user.accountId }), version };
+  return Promise.all(
+    [main, ...others].map(async ({ version, ...watched }) => [await tickPath(c, watched, hash), version]),
   );
+}
 
 const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head }) => (
   <header class="page-head">
@@ -165,7 +160,7 @@ const SettingsHead = ({ path, head }: { path: string; head: Head }) =>
 const Tabs = ({ path }: { path: string }) => (
   <nav class="tabs-line" aria-label="Settings">
     {settings.tabs.map(({ href, name }) => (
-      <a href={href} aria-current={path === href ? 'page' : isWithin(path, href) ? 'true' : undefined}>
+      <a href={href} aria-current={currentOf(path, href)}>
         {name}
       </a>
     ))}
@@ -193,11 +188,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
             .flatMap(({ links }) => links)
             .filter(({ short }) => short)
             .map((link) => (
-              <li>
-                <a href={link.href} aria-current={currentOf(path, link)}>
-                  {link.short} <Count link={link} session={session} />
-                </a>
-              </li>
+              <Entry {...{ link, path, session }}>{link.short}</Entry>
             ))}
         </ul>
       </nav>
@@ -225,12 +216,10 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
             {heading && <h2>{heading}</h2>}
             <ul>
               {links.map((link) => (
-                <li>
-                  <a href={link.href} aria-current={currentOf(path, link)}>
-                    <Icon name={link.icon} />
-                    {link.name} <Count link={link} session={session} />
-                  </a>
-                </li>
+                <Entry {...{ link, path, session }}>
+                  <Icon name={link.icon} />
+                  {link.name}
+                </Entry>
               ))}
             </ul>
           </div>
@@ -262,15 +251,24 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
   );
 };
 
-/** How much of a page needs somebody: "3 open". */
-const Count = ({ link: { counts }, session }: { link: MenuLink; session: Session }) => {
-  const count = counts ? session.attention[counts.what] : 0;
-  return counts && count > 0 ? (
-    <span class={`count${counts.bad ? ' count-bad' : ''}`}>
-      {count < maxCounted ? count : `${maxCounted - 1}+`}
-      <span class="sr-only"> {counts.words}</span>
-    </span>
-  ) : null;
+/** A page in the menu, with how much of it needs somebody: "3 open". */
+const Entry = (props: { link: MenuLink; path: string; session: Session; children: Child }) => {
+  const { link, path, session, children } = props;
+  const count = link.counts ? session.attention[link.counts] : 0;
+  const isBad = link.counts !== 'accidents';
+  return (
+    <li>
+      <a href={link.href} aria-current={currentOf(path, link.href)}>
+        {children}{' '}
+        {count > 0 && (
+          <span class={`count${isBad ? ' count-bad' : ''}`}>
+            {count < maxCounted ? count : `${maxCounted - 1}+`}
+            <span class="sr-only"> {isBad ? 'with a problem' : 'open'}</span>
+          </span>
+        )}
+      </a>
+    </li>
+  );
 };
 
 /** The page of somebody who is not signed in. */
@@ -288,7 +286,7 @@ const Gate = ({ children }: { children: Child }) => (
   </div>
 );
 
-const currentOf = (path: string, { href }: MenuLink): 'page' | 'true' | undefined =>
+const currentOf = (path: string, href: string): 'page' | 'true' | undefined =>
   path === href ? 'page' : isWithin(path, href) ? 'true' : undefined;
 
 /** True for the page itself and those below it. The first page is above all others, and a part of none. */

@@ -3,14 +3,14 @@ import type { IconName } from './icons.tsx';
 
 /**
  * A page in the menu; the busiest also have a short name, for the strip on a phone. `counts` is what of it needs
- * somebody, in the words that follow the number.
+ * somebody.
  */
 export type MenuLink = {
   href: string;
   name: string;
   icon: IconName;
   short?: string;
-  counts?: { what: keyof Attention; words: string; bad: boolean };
+  counts?: keyof Attention;
 };
 
 /** The settings, and the pages among which its tabs choose. */
@@ -35,7 +35,7 @@ export const menu: { heading?: string; links: MenuLink[] }[] = [
         name: 'Accidents',
         icon: 'car-front',
         short: 'Accidents',
-        counts: { what: 'accidents', words: 'open', bad: false },
+        counts: 'accidents',
       },
       { href: '/portal/events', name: 'Safety events', icon: 'shield-alert', short: 'Events' },
     ],
@@ -51,18 +51,13 @@ export const menu: { heading?: string; links: MenuLink[] }[] = [
   {
     heading: 'Data',
     links: [
-      {
-        href: '/portal/connections',
-        name: 'Connections',
-        icon: 'plug',
-        counts: { what: 'connections', words: 'with a problem', bad: true },
-      },
+      { href: '/portal/connections', name: 'Connections', icon: 'plug', counts: 'connections' },
       {
         href: '/portal/webhooks',
         name: 'Webhooks',
         icon: 'webhook',
         short: 'Webhooks',
-        counts: { what: 'webhooks', words: 'with a problem', bad: true },
+        counts: 'webhooks',
       },
     ],
   },

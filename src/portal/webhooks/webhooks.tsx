@@ -35,6 +35,7 @@ async function list(c: Context) {
     {
       title: 'Webhooks',
       watches: webhooks.slice(0, maxWatched).map(({ webhook: { id, hours } }) => ({
+        of: 'webhook',
         id,
         version: webhookVersion(hours.at(-1) ?? { hour: 0, ...noTally }),
       })),

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
-import { ask, follow, signIn, textOf } from '../../support/portal.ts';
+import { ask, follow, signIn, textOf, watchesOn } from '../../support/portal.ts';
 import { connect, pullAll, read, turn } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
@@ -200,17 +200,12 @@ describe('a connection that pulls', () => {
   });
 
   it('tells an open page of each step of its history', async () => {
-    const page = await (await get(path)).text();
-    const attribute = (name: string) =>
-      (new RegExp(`${name}="([^"]*)"`).exec(page)?.[1] ?? '')
-        .replaceAll('&amp;', '&')
-        .replaceAll('&quot;', '"');
-    const version = async () =>
-      (await (await get(attribute('data-tick'))).json<{ version: string }>()).version;
-    expect(await version()).toBe(attribute('data-seen'));
+    const [[tick = '', shown] = []] = await watchesOn(await get(path));
+    const version = async () => (await (await get(tick)).json<{ version: string }>()).version;
+    expect(await version()).toBe(shown);
     await rows('update connections set last_pulled_at = ?1 where id = ?2', Date.now() + 1, id);
-    expect(await version()).not.toBe(attribute('data-seen'));
+    expect(await version()).not.toBe(shown);
     const { cookie: stranger } = await signIn(await world());
-    expect(await (await ask('GET', path, { cookie: stranger })).text()).not.toContain('data-seen');
+    expect(await watchesOn(await ask('GET', path, { cookie: stranger }))).toEqual([]);
   });
 });

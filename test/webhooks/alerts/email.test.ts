@@ -42,7 +42,7 @@ describe('an email', () => {
     const one = await render({ kind: 'failed' });
     expect(one.subject).toBe('Deliveries to claims.example.com:8443 have failed');
     expect(one.text).toContain(
-      'claims.example.com:8443: 1 delivery failed since 2026-11-20 20:00 UTC. Your receiver answers 410. https',
+      'claims.example.com:8443: 1 delivery failed since 2026-11-20 20:00 UTC. Your receiver returns 410 Gone. https',
     );
     expect(one.text).toContain('open the webhook and choose “Replay deliveries”');
     const many = await render({ kind: 'failed', webhooks: [webhook({ failed: 1234, lastEnd: null })] });

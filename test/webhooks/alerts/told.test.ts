@@ -134,7 +134,9 @@ describe('failed deliveries', () => {
     await failForGood(hook, 3, 'a', 3);
     await run();
     expect(subjects()).toEqual(['Deliveries to receiver.example.com have failed']);
-    expect(mails()[0]?.text).toMatch(/3 deliveries failed since .* UTC\. Your receiver returns 410 Gone\. https:/);
+    expect(mails()[0]?.text).toMatch(
+      /3 deliveries failed since .* UTC\. Your receiver returns 410 Gone\. https:/,
+    );
   });
 
   it('within an hour of that are told together, when the hour is over', async () => {

@@ -3,7 +3,7 @@ import { unknownParent } from '../ingest/steps.ts';
 import { newId } from '../platform/db/ids.ts';
 import { send } from '../platform/queue.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
-import type { Page, ProviderRecord } from './connector.ts';
+import type { Found, ProviderRecord } from './connector.ts';
 import { msOf } from './read.ts';
 import { type Claimed, noteRefusals } from './store.ts';
 
@@ -19,7 +19,7 @@ const maxRecords = 500;
 export async function takeIn(
   env: Env,
   claimed: Claimed,
-  { records, vehicles = [] }: Page,
+  { records, vehicles = [] }: Found,
 ): Promise<{ unknownVehicles: boolean }> {
   const isOld = (record: ProviderRecord) => msOf(record.startedAt ?? record.eventTime) < claimed.connectedAt;
   let unknownVehicles = false;

@@ -1,9 +1,10 @@
 import { version } from '../../package.json';
 import { isPrintable } from '../platform/fields.ts';
 import { Problem, type ProblemKind } from './problem.ts';
+import { parsedJson } from './read.ts';
 
-/** An invocation's background ends after 30 s: a page has to come within this. */
-const timeoutMs = 18_000;
+/** An invocation's background ends after 30 s: a page has to come within this, whatever calls it takes. */
+export const pageMs = 18_000;
 
 /**
  * An invocation pulls from five providers at once, in memory that it shares with deliveries: what is parsed takes far more
@@ -23,8 +24,8 @@ export type Call = {
   query?: { [name: string]: string | number | boolean | undefined };
   /** Sent as JSON, by POST. */
   body?: unknown;
-  /** How long it may take at most, in milliseconds: for pages of several calls, which end in the time of one. */
-  withinMs?: number;
+  /** When it must have ended, in milliseconds since 1970: pages of several calls have the time of one. */
+  until: number;
 };
 
 /** What a provider answered, if it did so with 2xx and JSON. */
@@ -35,13 +36,7 @@ export type Reply = { json: unknown; headers: Headers };
  *
  * @throws Problem: everything else than a 2xx with JSON of at most 2 MiB and 100,000 values within 18 s
  */
-export async function call({
-  url,
-  headers = {},
-  query = {},
-  body,
-  withinMs = timeoutMs,
-}: Call): Promise<Reply> {
+export async function call({ url, headers = {}, query = {}, body, until }: Call): Promise<Reply> {
   const target = new URL(url);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) target.searchParams.set(name, String(value));
@@ -51,7 +46,7 @@ export async function call({
   const timer = new AbortController();
   const timeout = setTimeout(
     () => timer.abort(new DOMException('It took too long', 'TimeoutError')),
-    Math.max(1, Math.min(withinMs, timeoutMs)),
+    Math.max(1, until - Date.now()),
   );
   try {
     response = await fetch(target.href, {
@@ -75,7 +70,7 @@ export async function call({
     clearTimeout(timeout);
   }
   if (valuesIn(text) > maxValues) throw new Problem('unexpected', 'answers with more than 100,000 values');
-  const json = parsed(text);
+  const json = parsedJson(text);
   if (!response.ok) throw problemOf(response, json, headers);
   if (json === undefined) throw new Problem('unexpected', 'answers with something else than JSON');
   return { json, headers: response.headers };
@@ -101,14 +96,6 @@ function valuesIn(text: string): number {
     if (code === 0x2c || code === 0x5b || code === 0x7b) count++; // , [ {
   }
   return count;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const kinds: { [status: number]: ProblemKind } = {

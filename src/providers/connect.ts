@@ -11,6 +11,7 @@ import { invalid } from '../platform/errors.ts';
 import { isPrintable, maxName } from '../platform/fields.ts';
 import { send } from '../platform/queue.ts';
 import { providerProblem } from '../webhooks/address.ts';
+import { pageMs } from './call.ts';
 import type { Connector } from './connector.ts';
 import { adviceFor, Problem } from './problem.ts';
 import { connectorOf, connectors } from './registry.ts';
@@ -49,15 +50,16 @@ export async function tryCredential(
   const connector = connectorOf(provider);
   if (!connector) throw wrong('provider', `must be ${connectors.map((one) => one.provider).join(', ')}`);
   const baseUrl = baseUrlOf(env, connector, given);
-  const { credential, identity } = reading(() => connector.readCredential(text));
-  const api = connector.open({
-    credential,
-    baseUrl,
-    session: null,
-    keepSession() {},
-    mayCall: (url) => mayCall(env, url),
-  });
   try {
+    const { credential, identity } = connector.readCredential(text);
+    const api = connector.open({
+      credential,
+      baseUrl,
+      until: Date.now() + pageMs,
+      session: null,
+      keepSession() {},
+      mayCall: (url) => mayCall(env, url),
+    });
     const organisation = nameFrom(await connector.check(api)) || connector.name;
     return { connector, credential, identity, baseUrl, organisation };
   } catch (error) {
@@ -185,15 +187,6 @@ function baseUrlOf(env: Env, connector: Connector, given: string | undefined): s
     throw wrong('baseUrl', 'must be an https URL of a public host, without credentials');
   const { origin, pathname } = new URL(given);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
-}
-
-function reading<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Problem) throw wrong('credential', error.message);
-    throw error;
-  }
 }
 
 /** The refusal of one field. */

@@ -11,16 +11,13 @@ export type ProviderRecord = { kind: 'vehicle' | 'driver' | 'trip' | 'safetyEven
 };
 
 /**
- * A page of a feed. The cursor is what the next one goes on from, kept once the records have landed; `more` says that
- * the next one is there already. `vehicles` are what the provider said in passing of the vehicles that the records name:
- * they are used where a vehicle is not known yet.
+ * Records of a page. `vehicles` are what the provider said in passing of the vehicles that the records name: they are
+ * used where a vehicle is not known yet.
  */
-export type Page = {
-  records: ProviderRecord[];
-  vehicles?: ProviderRecord[];
-  cursor: Json;
-  more: boolean;
-};
+export type Found = { records: ProviderRecord[]; vehicles?: ProviderRecord[] };
+
+/** A page of a list, and where the next one begins: undefined after the last. */
+export type Page = Found & { next: Json | undefined };
 
 /** What happened from one time to another, in milliseconds since 1970. */
 export type Window = { from: number; to: number };
@@ -30,17 +27,22 @@ export type Feed<Api> = {
   everyMinutes: number;
   /**
    * The next page of what is new or has changed; the first time `cursor` is null. `since` is when the connection was
-   * made: feeds with a history begin there, others begin with everything.
+   * made: feeds with a history begin there, others begin with everything. The new cursor is what the page after it goes
+   * on from, kept once the records have landed; `more` says that this page is there already.
    */
-  changes(api: Api, cursor: Json, since: number): Promise<Page>;
+  changes(api: Api, cursor: Json, since: number): Promise<Found & { cursor: Json; more: boolean }>;
   /** What happened before the connection was made, in windows of so many days, the newest first. */
-  history?: { windowDays: number; page(api: Api, window: Window, cursor: Json): Promise<Page> };
+  history?: { windowDays: number; page(api: Api, window: Window, place: Json): Promise<Page> };
 };
 
-/** What a connection calls its provider with. `session` is what `keepSession` kept last. */
+/**
+ * What a connection calls its provider with. `session` is what `keepSession` kept last; `until` is when all calls of the
+ * page that is being read must have ended (milliseconds since 1970).
+ */
 export type Access = {
   credential: string;
   baseUrl: string;
+  until: number;
   session: Json;
   keepSession(session: Json): void;
   /** Whether a URL that the provider names may be called. */

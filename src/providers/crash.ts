@@ -78,3 +78,22 @@ export const stillOpen = <C extends OpenCrash>(open: C[], now: number): C[] =>
     .filter(({ startedAt }) => Date.parse(startedAt) >= now - openDays * dayMs)
     .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt) || (a.id < b.id ? -1 : 1))
     .slice(0, mostOpen);
+
+/** What has been learned from events, and the crashes that are open after it. */
+export type Learned<C extends OpenCrash> = { records: ProviderRecord[]; open: C[] };
+
+/** What items say, one after the other. */
+export function learnAll<C extends OpenCrash>(
+  items: unknown[],
+  before: C[],
+  learn: (item: unknown, open: C[]) => Learned<C>,
+): Learned<C> {
+  const records: ProviderRecord[] = [];
+  let open = before;
+  for (const item of items) {
+    const learned = learn(item, open);
+    records.push(...learned.records);
+    open = learned.open;
+  }
+  return { records, open };
+}

@@ -39,7 +39,6 @@ export function adviceFor(
     case 'rate limited':
       return `${name} is called too often with this ${credential.label}, perhaps by others too. We wait, and go on.`;
     case 'unavailable':
-      return `${name} ${message}. We keep trying.`;
     case 'unexpected':
       return `${name} ${message}. We keep trying.`;
     case 'invalid':

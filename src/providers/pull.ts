@@ -6,7 +6,8 @@ import { described, fault } from '../platform/log.ts';
 import { send } from '../platform/queue.ts';
 import { providerProblem } from '../webhooks/address.ts';
 import { takeIn } from './accept.ts';
-import type { Connector, FeedName, Json } from './connector.ts';
+import { pageMs } from './call.ts';
+import type { Access, Connector, FeedName, Json, Page } from './connector.ts';
 import { healthOf } from './health.ts';
 import {
   afterPage,
@@ -100,6 +101,7 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
 type Run = {
   claimed: Claimed;
   connector: Connector;
+  access: Access;
   api: unknown;
   planned: Planned;
   done: Set<FeedName>;
@@ -113,24 +115,26 @@ async function openRun(env: Env, claimed: Claimed, connector: Connector): Promis
   const { credential = '' } = await unseal(headerKeys, claimed.connectionId, claimed.secrets);
   const kept = claimed.session && (await unseal(headerKeys, claimed.connectionId, claimed.session));
   const { feeds, connectedAt, historyDays } = claimed;
-  const run: Run = {
-    claimed,
-    connector,
-    api: undefined,
-    planned: { connector, feeds, connectedAt, historyDays },
-    done: new Set(),
-    saved: {},
-  };
-  run.api = connector.open({
+  const access: Access = {
     credential,
     baseUrl: claimed.baseUrl,
+    until: Date.now() + pageMs,
     session: kept?.session === undefined ? null : (JSON.parse(kept.session) as Json),
     keepSession(session) {
       run.session = { session: JSON.stringify(session) };
     },
     mayCall: (url) => providerProblem(url, { allowLoopback: allowLoopbackReceivers }) === undefined,
     incidentTypeMap: claimed.incidentTypeMap,
-  });
+  };
+  const run: Run = {
+    claimed,
+    connector,
+    access,
+    api: connector.open(access),
+    planned: { connector, feeds, connectedAt, historyDays },
+    done: new Set(),
+    saved: {},
+  };
   return run;
 }
 
@@ -174,13 +178,14 @@ function problemIn({ claimed }: Run, error: unknown): Problem {
 }
 
 async function pullPage(env: Env, run: Run, task: Task): Promise<void> {
-  const { planned, connector, claimed, done, saved } = run;
+  const { planned, connector, claimed, access, done, saved } = run;
+  access.until = Date.now() + pageMs;
   const feed = connector.feeds[task.feed];
   if (!feed) throw new Error(`${connector.provider} has no ${task.feed}`);
   const state = planned.feeds[task.feed];
   const page =
     task.window && feed.history
-      ? await feed.history.page(run.api, task.window, state?.history?.cursor ?? null)
+      ? ofHistory(await feed.history.page(run.api, task.window, state?.history?.cursor ?? null))
       : await feed.changes(run.api, state?.cursor ?? null, claimed.connectedAt);
   const { unknownVehicles } = await takeIn(env, claimed, page);
   if (unknownVehicles) pullVehiclesSoon(run);
@@ -197,6 +202,12 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<void> {
     await save(env, claimed, kept);
   }
 }
+
+const ofHistory = ({ next, ...found }: Page) => ({
+  ...found,
+  cursor: next ?? null,
+  more: next !== undefined,
+});
 
 /** The vehicles' feed has more to say of those that only an event has named, and is due at once. */
 function pullVehiclesSoon(run: Run): void {

@@ -1,5 +1,22 @@
 import { isPrintable } from '../platform/fields.ts';
+import type { Json } from './connector.ts';
 import { Problem } from './problem.ts';
+
+/** What a text holds as JSON; undefined if it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A secret of one word, without the spaces around it. @throws Problem: invalid, as `otherwise` says */
+export function wordOf(given: unknown, otherwise: string): string {
+  const word = typeof given === 'string' ? given.trim() : '';
+  if (!/^[\x21-\x7e]{8,500}$/.test(word)) throw new Problem('invalid', otherwise);
+  return word;
+}
 
 /**
  * What a provider's reply holds at a path, undefined if it is not there, whatever else may be. Providers leave fields
@@ -63,5 +80,28 @@ export const timeOf = (ms: unknown): string | null =>
     ? new Date(ms).toISOString()
     : null;
 
+/** RFC 3339 for a time that there is. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
 /** Milliseconds since 1970 of a time as text; NaN if it is none. */
 export const msOf = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : Number.NaN);
+
+/** More pages of a list than these are not looked through for names. */
+const mostNamePages = 5;
+
+/** Looks things up by their ids in a list, page by page, until all are found. Returns the name of each. */
+export async function namesOf(
+  ids: unknown[],
+  page: (place: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
+  nameOf: (item: unknown) => unknown,
+): Promise<Map<unknown, unknown>> {
+  const wanted = new Set(ids);
+  const names = new Map<unknown, unknown>();
+  let place: Json | undefined = null;
+  for (let pages = 0; place !== undefined && names.size < wanted.size && pages < mostNamePages; pages++) {
+    const { items, next }: { items: unknown[]; next: Json | undefined } = await page(place);
+    for (const item of items) if (wanted.has(at(item, 'id'))) names.set(at(item, 'id'), nameOf(item));
+    place = next;
+  }
+  return names;
+}

@@ -10,7 +10,7 @@ it('gives a provider up that does not answer in time, as one that may answer lat
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
       }),
   );
-  await expect(call({ url: 'https://api.example.com', withinMs: 1 })).rejects.toMatchObject({
+  await expect(call({ url: 'https://api.example.com', until: Date.now() + 1 })).rejects.toMatchObject({
     kind: 'unavailable',
     message: 'does not answer in time',
   });
@@ -19,6 +19,6 @@ it('gives a provider up that does not answer in time, as one that may answer lat
 it('leaves no timers behind, of which an invocation may have only so many', async () => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({}));
   const cleared = vi.spyOn(globalThis, 'clearTimeout');
-  await call({ url: 'https://api.example.com' });
+  await call({ url: 'https://api.example.com', until: Date.now() + 1_000 });
   expect(cleared).toHaveBeenCalledOnce();
 });

@@ -1,8 +1,8 @@
-import type { Connector, Feed } from '../connector.ts';
+import type { Connector } from '../connector.ts';
 import { events } from './exceptions.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
 import { get } from './lists.ts';
-import { type Api, open, pageMs, readLogin, usualServer } from './rpc.ts';
+import { type Api, open, readLogin, usualServer } from './rpc.ts';
 
 /** Geotab, by the API of MyGeotab. What is known of it, and how sure that is, is said where it matters. */
 export const geotab: Connector<Api> = {
@@ -35,29 +35,5 @@ export const geotab: Connector<Api> = {
     await get(api, 'Device', { resultsLimit: 1 });
     return api.session?.database ?? api.login.database;
   },
-  feeds: { vehicles: timed(vehicles), drivers: timed(drivers), trips: timed(trips), events: timed(events) },
+  feeds: { vehicles, drivers, trips, events },
 };
-
-/** The same feed, with all calls of a page within the time that a page has. */
-function timed(feed: Feed<Api>): Feed<Api> {
-  const { history } = feed;
-  const begin = (api: Api) => {
-    api.by = Date.now() + pageMs;
-  };
-  return {
-    ...feed,
-    changes(api, cursor, since) {
-      begin(api);
-      return feed.changes(api, cursor, since);
-    },
-    ...(history && {
-      history: {
-        ...history,
-        page(api, window, cursor) {
-          begin(api);
-          return history.page(api, window, cursor);
-        },
-      },
-    }),
-  };
-}

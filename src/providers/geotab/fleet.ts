@@ -1,5 +1,5 @@
-import type { Feed, Json, ProviderRecord } from '../connector.ts';
-import { at, field } from '../read.ts';
+import type { Feed, ProviderRecord } from '../connector.ts';
+import { at, field, iso } from '../read.ts';
 import { feed, get, versionNow, walk } from './lists.ts';
 import { driverRecord, isVehicle, tripRecord, vehicleRecord } from './records.ts';
 import type { Api } from './rpc.ts';
@@ -30,7 +30,7 @@ const walks = (
     const { version, walkedAt, after } = at;
     if (after !== undefined) {
       const found = await walk(api, typeName, { after, limit: perPage, ...(search && { search }) });
-      const next = found.next === null ? { version, walkedAt } : { ...at, after: found.next };
+      const next = found.next === undefined ? { version, walkedAt } : { ...at, after: found.next };
       return { records: await records(api, found.items), cursor: next, more: true };
     }
     const found = await feed(api, typeName, { version }, perPage);
@@ -82,9 +82,9 @@ export const trips: Feed<Api> = {
     windowDays: 7,
     // The window is of when they ended.
     async page(api, { from, to }, after) {
-      const search = { fromDate: new Date(from).toISOString(), toDate: new Date(to).toISOString() };
+      const search = { fromDate: iso(from), toDate: iso(to) };
       const { items, next } = await walk(api, 'Trip', { after, search, limit: tripsPerPage });
-      return { records: items.map(tripRecord), cursor: next as Json, more: next !== null };
+      return { records: items.map(tripRecord), next };
     },
   },
 };

@@ -1,4 +1,5 @@
 import type { Json, Page, Window } from '../connector.ts';
+import { iso } from '../read.ts';
 import { beganAt } from './events.ts';
 import { listOf } from './lists.ts';
 import { confirm, recordsOf, seenIn } from './pending.ts';
@@ -39,21 +40,20 @@ export async function historyPage(api: Api, window: Window, cursor: Json): Promi
     .flatMap((item) => seenIn(api, rules, item, from) ?? []);
   const isCut = lists.some((list) => list.length >= perRule);
   if ((isCut || seen.length > many) && to - from > minuteMs)
-    return { records: [], cursor: { ...place, span: Math.ceil((to - from) / 2) }, more: true };
+    return { records: [], next: { ...place, span: Math.ceil((to - from) / 2) } };
   // What is from so long ago gets no better place by waiting.
   const asks = seen.map(({ item }) => ({ item, wide: true }));
   const { records, vehicles, open } = recordsOf(seen, await lookUp(api, asks), []);
   return {
     records: [...records, ...confirm(open, Date.now()).confirmed],
     vehicles,
-    cursor: { rules, to: from, span: seen.length < few ? span * 4 : span },
-    more: from > window.from,
+    next: from > window.from ? { rules, to: from, span: seen.length < few ? span * 4 : span } : undefined,
   };
 }
 
 /** What exceptions of each rule there are between two times. */
 async function exceptionsIn(api: Api, rules: string[], from: number, to: number): Promise<unknown[][]> {
-  const dates = { fromDate: new Date(from).toISOString(), toDate: new Date(to).toISOString() };
+  const dates = { fromDate: iso(from), toDate: iso(to) };
   const calls = rules.map((id) => ({
     method: 'Get',
     params: {

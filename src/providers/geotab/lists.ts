@@ -1,6 +1,6 @@
 import type { Json } from '../connector.ts';
 import { Problem } from '../problem.ts';
-import { at, field } from '../read.ts';
+import { at, field, iso } from '../read.ts';
 import { type Api, rpc } from './rpc.ts';
 
 /** The items that `Get` finds, of which Geotab gives no more than 5,000 without saying so. @throws Problem */
@@ -14,15 +14,15 @@ export function listOf(result: unknown): unknown[] {
   return result;
 }
 
-/** A page of a walk by id: items after the id `after`; `next` is the last of them, null once there are none. @throws Problem */
+/** A page of a walk by id: items after the id `after`; `next` is the last of them, undefined once there are none. @throws Problem */
 export async function walk(
   api: Api,
   typeName: string,
   { after, search, limit }: { after: Json; search?: object; limit: number },
-): Promise<{ items: unknown[]; next: string | null }> {
+): Promise<{ items: unknown[]; next: string | undefined }> {
   const sort = { sortBy: 'id', sortDirection: 'asc', offset: after };
   const items = await get(api, typeName, { sort, resultsLimit: limit, ...(search && { search }) });
-  if (items.length === 0) return { items, next: null };
+  if (items.length === 0) return { items, next: undefined };
   const last = items.map((item) => field(item, 'id')).findLast((id) => typeof id === 'string');
   if (typeof last !== 'string' || last === after)
     throw new Problem('unexpected', `does not go on in its list of ${typeName}`);
@@ -42,10 +42,7 @@ export async function feed(
   from: FeedPlace,
   limit: number,
 ): Promise<{ items: unknown[]; version: string; more: boolean }> {
-  const place =
-    'version' in from
-      ? { fromVersion: from.version }
-      : { search: { fromDate: new Date(from.since).toISOString() } };
+  const place = 'version' in from ? { fromVersion: from.version } : { search: { fromDate: iso(from.since) } };
   const result = await rpc(api, 'GetFeed', { typeName, ...place, resultsLimit: limit });
   const items = listOf(at(result, 'data'));
   return { items, version: versionIn(result), more: items.length >= limit };

@@ -1,5 +1,5 @@
 import type { Json } from '../connector.ts';
-import { at, place } from '../read.ts';
+import { at, iso, place } from '../read.ts';
 import { beganAt, isCollision } from './events.ts';
 import { reference } from './records.ts';
 import { type Api, GeotabError, rpcAll } from './rpc.ts';
@@ -61,8 +61,8 @@ function positionsCall(item: unknown, spanMs: number): Call {
   if (typeof device !== 'string' || !Number.isFinite(ms)) return undefined;
   const search = {
     deviceSearch: { id: device },
-    fromDate: new Date(ms - spanMs).toISOString(),
-    toDate: new Date(ms + spanMs).toISOString(),
+    fromDate: iso(ms - spanMs),
+    toDate: iso(ms + spanMs),
   };
   return { method: 'Get', params: { typeName: 'LogRecord', search, resultsLimit: maxPositions } };
 }

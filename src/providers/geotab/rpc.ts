@@ -2,13 +2,10 @@ import { isPrintable } from '../../platform/fields.ts';
 import { call, retryAfterOf } from '../call.ts';
 import type { Access } from '../connector.ts';
 import { Problem, type ProblemKind } from '../problem.ts';
-import { at } from '../read.ts';
+import { at, parsedJson } from '../read.ts';
 
 /** A session, and the server that it is good for. It lasts some two weeks, and is kept between pulls. */
 type Session = { server: string; database: string; userName: string; sessionId: string };
-
-/** A page of several calls has the time of one. */
-export const pageMs = 18_000;
 
 /** What a connection calls Geotab with. */
 export type Api = {
@@ -19,8 +16,6 @@ export type Api = {
   session: Session | null;
   /** The session that is being asked for: calls side by side wait for one. */
   opening: Promise<Session> | null;
-  /** The deadline of the page's calls, in milliseconds since 1970. */
-  by: number;
 };
 
 /** An error that Geotab names, in reply to what we asked: its type says what it is, its message does not. */
@@ -40,10 +35,10 @@ const kinds: { [type: string]: ProblemKind } = {
 };
 
 export function open(access: Access): Api {
-  const login = loginOf(access.credential);
+  const login = JSON.parse(access.credential) as Login; // as `readLogin` has written it
   const home = access.baseUrl === usualServer ? login.server : access.baseUrl;
   const session = access.session as Session | null; // as `authenticate` kept it
-  return { access, login, home, session, opening: null, by: Date.now() + pageMs };
+  return { access, login, home, session, opening: null };
 }
 
 /**
@@ -147,7 +142,7 @@ function serverAt({ home, access }: Api, path: unknown): string {
 }
 
 async function send(api: Api, server: string, method: string, params: object): Promise<unknown> {
-  const { json, headers } = await reach(server, { method, params }, api.by - Date.now());
+  const { json, headers } = await reach(server, { method, params }, api.access.until);
   const error = at(json, 'error');
   if (error !== undefined && error !== null) throw new GeotabError(typeOf(error), waitOf(headers));
   const result = at(json, 'result');
@@ -156,10 +151,9 @@ async function send(api: Api, server: string, method: string, params: object): P
 }
 
 /** What Geotab has against a call it says with HTTP 200: 401 and 403 are of something on the way, and pass. */
-async function reach(server: string, body: object, withinMs: number) {
-  if (withinMs <= 0) throw new Problem('unavailable', 'does not answer in time');
+async function reach(server: string, body: object, until: number) {
   try {
-    return await call({ url: `${server}/apiv1`, body, withinMs });
+    return await call({ url: `${server}/apiv1`, body, until });
   } catch (error) {
     if (error instanceof Problem && (error.kind === 'refused' || error.kind === 'not permitted'))
       throw new Problem('unavailable', error.message);
@@ -193,7 +187,9 @@ export type Login = { server: string; database: string; user: string; password: 
  * @throws Problem: invalid, naming the field
  */
 export function readLogin(text: string): { credential: string; identity: string } {
-  const given = parsed(text);
+  const given = parsedJson(text);
+  if (given === undefined)
+    throw wrong('must be JSON: {"server": "my.geotab.com", "database": "…", "user": "…", "password": "…"}');
   const login: Login = {
     server: serverOf(given),
     database: wordOf(given, 'database'),
@@ -204,22 +200,11 @@ export function readLogin(text: string): { credential: string; identity: string 
   return { credential: JSON.stringify(login), identity: JSON.stringify(identity) };
 }
 
-/** A credential as `readLogin` has written it. */
-export const loginOf = (credential: string): Login => JSON.parse(credential) as Login; // its own words
-
 /** The origin of a server, which may be a bare host; undefined if it is none. */
 export function originOf(server: string): string | undefined {
   const url = URL.parse(server.includes('://') ? server : `https://${server}`);
   const isBare = url && `${url.pathname}${url.search}${url.hash}${url.username}${url.password}` === '/';
   return isBare && /^https?:$/.test(url.protocol) ? url.origin : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw wrong('must be JSON: {"server": "my.geotab.com", "database": "…", "user": "…", "password": "…"}');
-  }
 }
 
 function serverOf(given: unknown): string {

@@ -1,9 +1,8 @@
 import { call } from '../call.ts';
-import type { Access, Window } from '../connector.ts';
-import { at, listAt, msOf, numeric } from '../read.ts';
+import type { Access, Json, Window } from '../connector.ts';
+import { at, iso, listAt, msOf, numeric } from '../read.ts';
 
-/** What a page of ours has to read Motive with, and by when its calls must have ended (milliseconds since 1970). */
-export type Api = Access & { until?: number };
+export type Api = Access;
 
 export type Query = { [name: string]: string | number | boolean | undefined };
 
@@ -16,28 +15,30 @@ export const groups: List = { path: '/v1/groups', many: 'groups', one: 'group' }
 /** The most that a page holds. */
 const perPage = 100;
 
-/** A page of a list, by its number from 1. `total` is how many items the whole list has, if Motive says so. */
-export type Listed = { items: unknown[]; more: boolean; total: number | undefined };
+/** `next` is the number of the next page; `total` how many items the whole list has, if Motive says so. */
+export type Listed = { items: unknown[]; next: number | undefined; total: number | undefined };
 
 /**
- * Reads a page of a list. Speeds come in km/h and times in UTC. Each page says how many items there are, some of them
+ * Reads a page of a list, by its number from 1, or the first one. Speeds come in km/h and times in UTC. Each page says how many items there are, some of them
  * outside `pagination`. If none does, the first page that is not full is the last.
  *
  * @throws Problem
  */
-export async function page(api: Api, { path, many, one }: List, query: Query, no: number): Promise<Listed> {
+export async function page(api: Api, { path, many, one }: List, query: Query, place: Json): Promise<Listed> {
+  const no = typeof place === 'number' ? place : 1;
   const { json } = await call({
     url: `${api.baseUrl}${path}`,
     headers: { 'X-Api-Key': api.credential, 'X-Metric-Units': 'true' },
     query: { ...query, per_page: perPage, page_no: no },
-    ...(api.until !== undefined && { withinMs: api.until - Date.now() }),
+    until: api.until,
   });
   const items = listAt(json, many).map((item) => at(item, one) ?? item);
   const total = numeric(json, 'pagination', 'total') ?? numeric(json, 'total');
   const given = numeric(json, 'pagination', 'per_page') ?? numeric(json, 'per_page');
   const size = typeof given === 'number' && given > 0 ? given : perPage;
-  if (typeof total !== 'number') return { items, more: items.length >= size, total: undefined };
-  return { items, more: items.length > 0 && no * size < total, total };
+  const isCounted = typeof total === 'number';
+  const more = isCounted ? items.length > 0 && no * size < total : items.length >= size;
+  return { items, next: more ? no + 1 : undefined, total: isCounted ? total : undefined };
 }
 
 export const dayMs = 86_400_000;
@@ -50,15 +51,15 @@ export const dayOf = (ms: number): number => Math.floor(ms / dayMs) * dayMs;
  * UTC or in the company's time zone is not known of all lists, so ask for a day more on either side.
  */
 export const days = (first: number, last: number): Query => ({
-  start_date: new Date(first).toISOString().slice(0, 10),
-  end_date: new Date(last).toISOString().slice(0, 10),
+  start_date: iso(first).slice(0, 10),
+  end_date: iso(last).slice(0, 10),
 });
 
 /** All days on which Motive may list what began in a window. */
 export const daysAround = ({ from, to }: Window): Query => days(from - dayMs, to + dayMs);
 
 /** When an item began, in milliseconds since 1970; NaN if it does not say. */
-export const startOf = (item: unknown): number => msOf((item as { start_time?: unknown } | null)?.start_time); // whatever it is
+export const startOf = (item: unknown): number => msOf(at(item, 'start_time'));
 
 /** Whether an item began in a window. One that does not say when is let through, to be refused with a reason. */
 export const beganIn =
@@ -87,7 +88,9 @@ export function stretchOf({ stretch }: Place, { first, last }: { first: number; 
 
 /** The place after a page; undefined at the end. */
 export const nextPlace = (
-  { stretch, page }: Place,
-  { more, isLast }: { more: boolean; isLast: boolean },
-): Place | undefined =>
-  more ? { stretch, page: page + 1 } : isLast ? undefined : { stretch: stretch + 1, page: 1 };
+  { stretch }: Place,
+  { next, isLast }: { next: number | undefined; isLast: boolean },
+): Place | undefined => {
+  if (next !== undefined) return { stretch, page: next };
+  return isLast ? undefined : { stretch: stretch + 1, page: 1 };
+};

@@ -1,6 +1,5 @@
 import type { Connector } from '../connector.ts';
-import { Problem } from '../problem.ts';
-import { at } from '../read.ts';
+import { at, wordOf } from '../read.ts';
 import { fromHex, isHmac } from '../signature.ts';
 import { type Api, companies, page } from './api.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
@@ -27,14 +26,12 @@ export const motive: Connector<Api> = {
   },
   maxHistoryDays: 365,
   readCredential(text) {
-    const key = text.trim();
-    if (!/^[\x21-\x7e]{8,500}$/.test(key))
-      throw new Problem('invalid', 'The key must be one word of 8 to 500 characters, as Motive shows it.');
+    const key = wordOf(text, 'The key must be one word of 8 to 500 characters, as Motive shows it.');
     return { credential: key, identity: key };
   },
   open: (access) => access,
   async check(api) {
-    const { items } = await page(api, companies, {}, 1);
+    const { items } = await page(api, companies, {}, null);
     const name = at(items[0], 'name');
     return typeof name === 'string' && name !== '' ? name : 'Motive';
   },

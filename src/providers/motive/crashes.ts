@@ -1,5 +1,4 @@
-import type { ProviderRecord } from '../connector.ts';
-import { crashRecords, dismissed, type OpenCrash, openCrash, openDays } from '../crash.ts';
+import { crashRecords, dismissed, type Learned, type OpenCrash, openCrash, openDays } from '../crash.ts';
 import { at, field } from '../read.ts';
 import { dayMs, dayOf, startOf } from './api.ts';
 import { eventRecord, typeOf } from './events.ts';
@@ -25,9 +24,6 @@ export function reviewOf(item: unknown): 'confirmed' | 'dismissed' | undefined {
   return status === 'coachable' || status === 'coached' ? 'confirmed' : undefined;
 }
 
-/** What has been learned, and the crashes that are open after it. */
-export type Learned = { records: ProviderRecord[]; open: Watched[] };
-
 /**
  * The records of a performance event: itself, and the levels of an accident if it is a crash, or what dismisses one that
  * is no crash any more. `isListed` says that a look-up of crashes has it, which has nothing to say of what is as it was.
@@ -36,7 +32,7 @@ export function learn(
   item: unknown,
   open: Watched[],
   { now, isListed = false }: { now: number; isListed?: boolean },
-): Learned {
+): Learned<Watched> {
   const event = eventRecord(item);
   const known = open.find(({ id }) => id === event.sourceId);
   const others = open.filter((crash) => crash !== known);
@@ -71,7 +67,7 @@ export function learn(
 export function missing(
   open: Watched[],
   { ids, from, now }: { ids: ReadonlySet<unknown>; from: number; now: number },
-): Learned {
+): Learned<Watched> {
   const isGone = ({ id, startedAt, isListed, seenAt }: Watched) =>
     !ids.has(id) && dayOf(Date.parse(startedAt)) > from && (isListed || now - seenAt >= reviewMs);
   const gone = open.filter(isGone);

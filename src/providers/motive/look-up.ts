@@ -1,9 +1,7 @@
-import type { ProviderRecord } from '../connector.ts';
-import { openDays, stillOpen } from '../crash.ts';
+import { type Learned, learnAll, openDays, stillOpen } from '../crash.ts';
 import { idAt } from '../read.ts';
-import type { List } from './api.ts';
-import { type Api, dayMs, dayOf, days, page } from './api.ts';
-import { type Learned, learn, missing, type Watched } from './crashes.ts';
+import { type Api, dayMs, dayOf, days, type List, page, type Query } from './api.ts';
+import { learn, missing, type Watched } from './crashes.ts';
 import { isSpeeding, speedingRecord } from './events.ts';
 import { vehicleOf } from './records.ts';
 
@@ -26,34 +24,25 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
   const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
   const query = { ...days(from, dayOf(now) + dayMs), event_types: 'crash', ignore_thresholds: true };
   const found = await readAll(api, query);
-  const start: Learned = { records: [], open };
-  const seen = found.items.reduce(
-    (before: Learned, item) => after(before, learn(item, before.open, { now, isListed: true })),
-    start,
-  );
+  const seen = learnAll(found.items, open, (item, known) => learn(item, known, { now, isListed: true }));
   const ids = new Set(found.items.map((item) => idAt(item, 'id')));
   const isWhole = found.isWhole && (found.total === undefined || found.total === ids.size);
-  const { records, open: left } = isWhole ? after(seen, missing(seen.open, { ids, from, now })) : seen;
+  const { records, open: left } = isWhole ? missing(seen.open, { ids, from, now }) : { ...seen, records: [] };
   return {
-    records,
+    records: [...seen.records, ...records],
     vehicles: found.items.map(vehicleOf),
     crashes: { open: stillOpen(left, now), lookedAt: isAll && isWhole ? now : lookedAt },
   };
 }
 
-const after = ({ records }: Learned, next: Learned): Learned => ({
-  records: [...records, ...next.records],
-  open: next.open,
-});
-
-async function readAll(api: Api, query: { [name: string]: string | number | boolean | undefined }) {
+async function readAll(api: Api, query: Query) {
   const items: unknown[] = [];
   const totals = new Set<number | undefined>();
   for (let no = 1; no <= mostPages; no++) {
     const found = await page(api, performance, query, no);
     items.push(...found.items);
     totals.add(found.total);
-    if (!found.more) return { items, isWhole: totals.size === 1, total: found.total };
+    if (found.next === undefined) return { items, isWhole: totals.size === 1, total: found.total };
   }
   return { items, isWhole: false, total: undefined };
 }
@@ -74,14 +63,7 @@ export const speeding: List = {
 export const eventLists = [performance, speeding];
 
 /** What a page of one of them says, with the crashes that are open after it. */
-export function learnAll(list: List, items: unknown[], before: Watched[], now: number): Learned {
-  if (list === speeding) return { records: items.filter(isSpeeding).map(speedingRecord), open: before };
-  const records: ProviderRecord[] = [];
-  let open = before;
-  for (const item of items) {
-    const learned = learn(item, open, { now });
-    records.push(...learned.records);
-    open = learned.open;
-  }
-  return { records, open };
-}
+export const learnFrom = (list: List, items: unknown[], open: Watched[], now: number): Learned<Watched> =>
+  list === speeding
+    ? { records: items.filter(isSpeeding).map(speedingRecord), open }
+    : learnAll(items, open, (item, known) => learn(item, known, { now }));

@@ -1,5 +1,6 @@
-import type { Feed, Json, Page, ProviderRecord } from '../connector.ts';
+import type { Feed, Json, ProviderRecord } from '../connector.ts';
 import { stillOpen } from '../crash.ts';
+import { iso } from '../read.ts';
 import {
   type Api,
   beganIn,
@@ -15,18 +16,16 @@ import {
   startOf,
   stretchOf,
 } from './api.ts';
-import { type Crashes, eventLists, learnAll, lookUp, performance, speeding } from './look-up.ts';
+import { overlapMs } from './fleet.ts';
+import { type Crashes, eventLists, learnFrom, lookUp, performance, speeding } from './look-up.ts';
 import { vehicleOf } from './records.ts';
 
 const minuteMs = 60_000;
 
-/** A page of ours is a few of Motive's: the last begins within the first of these, and all end within the second. */
+/** A page of ours is a few of Motive's, of which the last begins within this. */
 const beginMs = 4_000;
-const endMs = 18_000;
 const mostRecords = 400;
 
-/** Changes are asked for from a little before the last pass began. */
-const overlapMs = 5 * minuteMs;
 /** The time up to which all is known moves in steps, so that minutes in which nothing happens cost no write. */
 const stepMs = 10 * minuteMs;
 
@@ -69,9 +68,8 @@ const begin = (since: number): Standing => ({
  */
 export const events: Feed<Api> = {
   everyMinutes: 1,
-  async changes(access, cursor, since) {
+  async changes(api, cursor, since) {
     const now = Date.now();
-    const api = { ...access, until: now + endMs };
     const standing = (cursor as Standing | null) ?? begin(since);
     const found: Found = { records: [], vehicles: [] };
     const hasRoom = () => Date.now() - now < beginMs && found.records.length < mostRecords;
@@ -83,7 +81,7 @@ export const events: Feed<Api> = {
       pass = { beganAt: now, list: 0, place: firstPlace };
     }
     const learn = (list: List, items: unknown[]) => {
-      const { records, open } = learnAll(list, items, crashes.open, now);
+      const { records, open } = learnFrom(list, items, crashes.open, now);
       add(found, { records, vehicles: items.map(vehicleOf) });
       crashes = { ...crashes, open: stillOpen(open, now) };
     };
@@ -107,26 +105,25 @@ export const events: Feed<Api> = {
       if (!left || !list) break;
       const read = await page(api, list, days(left.day, left.day), left.page);
       learn(list, read.items.filter(beganIn({ from: since, to: Number.POSITIVE_INFINITY })));
-      sweep = { ...sweep, left: read.more ? { ...left, page: left.page + 1 } : afterDay(left) };
+      sweep = { ...sweep, left: read.next === undefined ? afterDay(left) : { ...left, page: read.next } };
     }
     const next: Standing = { from, crashes, pass, sweep };
     return { ...found, cursor: next as unknown as Json, more: pass !== null }; // plain values throughout
   },
   history: {
     windowDays: 7,
-    async page(api, window, cursor) {
-      const { list: at, no } = (cursor as { list: number; no: number } | null) ?? { list: 0, no: 1 };
+    async page(api, window, place) {
+      const { list: at, no } = (place as { list: number; no: number } | null) ?? { list: 0, no: 1 };
       const list = eventLists[at] ?? performance;
       const read = await page(api, list, daysAround(window), no);
       const items = read.items.filter(beganIn(window));
-      const { records } = learnAll(list, items, [], Date.now());
-      const next = read.more ? { list: at, no: no + 1 } : { list: at + 1, no: 1 };
+      const { records } = learnFrom(list, items, [], Date.now());
+      const next = read.next === undefined ? { list: at + 1, no: 1 } : { list: at, no: read.next };
       return {
         records,
         vehicles: items.map(vehicleOf),
-        cursor: next,
-        more: next.list < eventLists.length,
-      } satisfies Page;
+        next: next.list < eventLists.length ? next : undefined,
+      };
     },
   },
 };
@@ -144,15 +141,15 @@ async function readChanges(api: Api, list: List, { from, beganAt, place }: Chang
   if (list === performance) {
     const first = dayOf(Math.min(from, beganAt)) - changedDays * dayMs;
     const { query, isLast } = stretchOf(place, { first, last });
-    const updatedAfter = new Date(from - overlapMs).toISOString();
-    const { items, more } = await page(api, list, { ...query, updated_after: updatedAfter }, place.page);
-    return { items, next: nextPlace(place, { more, isLast }) };
+    const changed = { ...query, updated_after: iso(from - overlapMs) };
+    const { items, next } = await page(api, list, changed, place.page);
+    return { items, next: nextPlace(place, { next, isLast }) };
   }
   const since = from - speedingMs;
   const { query, isLast } = stretchOf(place, { first: dayOf(since) - dayMs, last });
-  const { items, more } = await page(api, speeding, query, place.page);
-  const next = reaches(items, since) ? undefined : nextPlace(place, { more, isLast });
-  return { items: items.filter(beganIn({ from: since, to: Number.POSITIVE_INFINITY })), next };
+  const read = await page(api, speeding, query, place.page);
+  const next = reaches(read.items, since) ? undefined : nextPlace(place, { next: read.next, isLast });
+  return { items: read.items.filter(beganIn({ from: since, to: Number.POSITIVE_INFINITY })), next };
 }
 
 /** Whether a page shows that nothing after it is as new as this: if it is in the order of time, the newest first. */

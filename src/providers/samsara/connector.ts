@@ -1,7 +1,8 @@
 import { call } from '../call.ts';
-import type { Access, Connector, Feed, Json, Page } from '../connector.ts';
+import type { Access, Connector, Feed, Found, Json, Page, ProviderRecord } from '../connector.ts';
+import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
-import { at, field, listAt } from '../read.ts';
+import { at, field, iso, listAt, wordOf } from '../read.ts';
 import { fromBase64, fromHex, isHmac, isRecent } from '../signature.ts';
 import {
   driverRecord,
@@ -23,13 +24,12 @@ const vehiclesPerCall = 50;
 /** Changes are asked for from a little before the last pass began: clocks differ, and writes take their time there. */
 const overlapMs = 5 * 60_000;
 const tripOverlapMs = 10 * 60_000;
-const dayMs = 86_400_000;
 
 type Query = { [name: string]: string | number | boolean | undefined };
 
 async function get(api: Api, path: string, query: Query): Promise<unknown> {
   const headers = { Authorization: `Bearer ${api.credential}` };
-  return (await call({ url: `${api.baseUrl}${path}`, headers, query })).json;
+  return (await call({ url: `${api.baseUrl}${path}`, headers, query, until: api.until })).json;
 }
 
 /** A page of one of Samsara's lists, and the cursor of the next one; null after the last. */
@@ -40,51 +40,37 @@ async function page(api: Api, path: string, query: Query, after: Json) {
   const more = at(reply, 'pagination', 'hasNextPage') === true;
   if (more && typeof cursor !== 'string')
     throw new Problem('unexpected', 'says that there is another page, and not where');
-  return { items, cursor: typeof cursor === 'string' ? cursor : null, more };
+  const known = typeof cursor === 'string' ? cursor : null;
+  return { items, cursor: known, more, next: more ? known : undefined };
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-/**
- * Where a pass of vehicles or drivers stands: the part it is at, the cursor in it, when it began, and from when it asks;
- * and when a pass last asked for everything.
- */
-type Pass = { part: number; after: Json; beganAt: number; from: number | null; wholeAt: number };
-
-/** A pass asks for what has changed since the one before; once a day for everything, in case a change was missed. */
-function beginPass(before: Pass | null): Pass {
-  const now = Date.now();
-  const isWhole = !before || now - before.wholeAt > dayMs;
-  return isWhole
-    ? { part: 0, after: null, beganAt: now, from: null, wholeAt: now }
-    : { part: 0, after: null, beganAt: now, from: before.beganAt - overlapMs, wholeAt: before.wholeAt };
-}
-
-/** A feed that goes through lists, one after the other, pass after pass. */
-const passes = (
+/** A feed of lists, one after the other in each pass. */
+const listsOf = (
   parts: { path: string; query: Query }[],
-  record: (item: unknown) => Page['records'][number],
-): Feed<Api> => ({
-  everyMinutes: 15,
-  async changes(api, cursor) {
-    const before = cursor as Pass | null;
-    const pass = before && before.part < parts.length ? before : beginPass(before);
-    const { path, query } = parts[pass.part] ?? { path: '', query: {} };
-    const updatedAfterTime = pass.from === null ? undefined : iso(pass.from);
-    const found = await page(api, path, { limit: perPage, updatedAfterTime, ...query }, pass.after);
-    const next = found.more
-      ? { ...pass, after: found.cursor }
-      : { ...pass, part: pass.part + 1, after: null }; // the pass is over after its last part
-    return { records: found.items.map(record), cursor: next, more: next.part < parts.length };
-  },
-});
+  record: (item: unknown) => ProviderRecord,
+): Feed<Api> =>
+  inPasses({
+    everyMinutes: 15,
+    overlapMs,
+    async read(api, pass) {
+      const { part, after } = (pass.place as { part: number; after: Json } | null) ?? {
+        part: 0,
+        after: null,
+      };
+      const { path, query } = parts[part] ?? { path: '', query: {} };
+      const updatedAfterTime = changedSince(pass);
+      const found = await page(api, path, { limit: perPage, updatedAfterTime, ...query }, after);
+      const next = found.more ? { part, after: found.cursor } : { part: part + 1, after: null };
+      return { records: found.items.map(record), next: next.part < parts.length ? next : undefined };
+    },
+  });
 
 /** Where the stream of safety events stands: Samsara's cursor, which goes on working, or else from when to ask. */
 type Place = { after: Json; newest: number };
 
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };
 
-const eventPage = (items: unknown[]): Pick<Page, 'records' | 'vehicles'> => ({
+const eventPage = (items: unknown[]): Found => ({
   records: items.filter(isWorthTelling).flatMap(eventRecords),
   vehicles: items.map(vehicleOfEvent),
 });
@@ -113,69 +99,48 @@ const events: Feed<Api> = {
         queryByTimeField: 'createdAtTime',
       };
       const found = await page(api, '/safety-events/stream', query, cursor);
-      return { ...eventPage(found.items), cursor: found.cursor, more: found.more };
+      return { ...eventPage(found.items), next: found.next };
     },
   },
 };
 
-/** Where a pass of trips stands: the vehicles that are left, the cursor in the first fifty, and from when it asks. */
-type TripPass = { vehicles: Json; ids: string[]; after: Json; beganAt: number; from: number };
+/** Where a pass of trips stands: the vehicles that are left, and the cursor in the first fifty. */
+type TripPlace = { vehicles: Json; ids: string[]; after: Json };
 
 /** The ids of a page of vehicles: `/trips/stream` returns those of the vehicles that it is asked for. */
-async function vehicleIds(api: Api, after: Json) {
-  const found = await page(api, '/fleet/vehicles', { limit: perPage }, after);
-  const ids = found.items.map((item) => at(item, 'id')).filter((id) => typeof id === 'string');
-  return { ids, next: found.more ? found.cursor : null };
+async function vehicleIds(api: Api, after: Json): Promise<TripPlace> {
+  const { items, next = null } = await page(api, '/fleet/vehicles', { limit: perPage }, after);
+  const ids = items.map((item) => at(item, 'id')).filter((id) => typeof id === 'string');
+  return { ids, vehicles: next, after: null };
 }
 
-async function tripPage(api: Api, pass: TripPass, query: Query) {
+async function tripPage(api: Api, place: Json, query: Query): Promise<Page> {
+  const pass = (place as TripPlace | null) ?? (await vehicleIds(api, null));
   const ids = pass.ids.slice(0, vehiclesPerCall);
-  if (ids.length === 0) return { records: [], vehicles: [], next: undefined };
-  const found = await page(
+  if (ids.length === 0) return { records: [], next: undefined };
+  const { items, next } = await page(
     api,
     '/trips/stream',
     { ids: ids.join(','), includeAsset: true, ...query },
     pass.after,
   );
-  const rest = found.more ? pass.ids : pass.ids.slice(vehiclesPerCall);
-  const after = found.more ? found.cursor : null;
-  if (rest.length > 0) return { ...tripsOf(found.items), next: { ...pass, ids: rest, after } };
-  if (pass.vehicles === null) return { ...tripsOf(found.items), next: undefined };
-  const more = await vehicleIds(api, pass.vehicles);
-  return { ...tripsOf(found.items), next: { ...pass, ids: more.ids, vehicles: more.next, after: null } };
+  const found = { records: items.map(tripRecord), vehicles: items.map(vehicleOfEvent) };
+  if (next !== undefined) return { ...found, next: { ...pass, after: next } };
+  const rest = pass.ids.slice(vehiclesPerCall);
+  if (rest.length > 0) return { ...found, next: { ...pass, ids: rest, after: null } };
+  return { ...found, next: pass.vehicles === null ? undefined : await vehicleIds(api, pass.vehicles) };
 }
 
-const tripsOf = (items: unknown[]) => ({
-  records: items.map(tripRecord),
-  vehicles: items.map(vehicleOfEvent),
-});
-
-const trips: Feed<Api> = {
+const trips = inPasses<Api>({
   everyMinutes: 5,
-  async changes(api, cursor, since) {
-    const known = cursor as TripPass | { from: number } | null;
-    const pass =
-      known && 'ids' in known ? known : await beginTrips(api, known?.from ?? since - tripOverlapMs);
-    const { next, ...found } = await tripPage(api, pass, { startTime: iso(pass.from) });
-    const after = next ?? { from: pass.beganAt - tripOverlapMs };
-    return { ...found, cursor: after, more: next !== undefined };
-  },
+  overlapMs: tripOverlapMs,
+  read: (api, { from, place }) => tripPage(api, place, { startTime: iso(from) }),
   history: {
     windowDays: 30,
-    async page(api, { from, to }, cursor) {
-      const pass = (cursor as TripPass | null) ?? (await beginTrips(api, from));
-      const query = { startTime: iso(from), endTime: iso(to), queryBy: 'tripStartTime' };
-      const { next, ...found } = await tripPage(api, pass, query);
-      return { ...found, cursor: next ?? null, more: next !== undefined };
-    },
+    page: (api, { from, to }, place) =>
+      tripPage(api, place, { startTime: iso(from), endTime: iso(to), queryBy: 'tripStartTime' }),
   },
-};
-
-async function beginTrips(api: Api, from: number): Promise<TripPass> {
-  const beganAt = Date.now();
-  const { ids, next } = await vehicleIds(api, null);
-  return { ids, vehicles: next, after: null, beganAt, from };
-}
+});
 
 /** Samsara. What is known of its API, and how sure that is, is said where it matters. */
 export const samsara: Connector<Api> = {
@@ -197,9 +162,7 @@ export const samsara: Connector<Api> = {
   },
   maxHistoryDays: 365,
   readCredential(text) {
-    const token = text.trim();
-    if (!/^[\x21-\x7e]{8,500}$/.test(token))
-      throw new Problem('invalid', 'The token must be one word of 8 to 500 characters, as Samsara shows it.');
+    const token = wordOf(text, 'The token must be one word of 8 to 500 characters, as Samsara shows it.');
     return { credential: token, identity: token };
   },
   open: (access) => access,
@@ -208,9 +171,9 @@ export const samsara: Connector<Api> = {
     return typeof name === 'string' ? name : 'Samsara';
   },
   feeds: {
-    vehicles: passes([{ path: '/fleet/vehicles', query: {} }], vehicleRecord),
+    vehicles: listsOf([{ path: '/fleet/vehicles', query: {} }], vehicleRecord),
     // Without the status only active drivers come.
-    drivers: passes(
+    drivers: listsOf(
       ['active', 'deactivated'].map((driverActivationStatus) => ({
         path: '/fleet/drivers',
         query: { driverActivationStatus },

@@ -6,8 +6,8 @@ import { at, field, listAt } from '../read.ts';
 /** The two parts of a credential: our own, and the one that a customer's connection has at Terminal. */
 export type Keys = { secretKey: string; connectionToken: string };
 
-/** What Terminal is read with, and by when a page's calls must have ended (milliseconds since 1970). */
-export type Api = Pick<Access, 'baseUrl' | 'incidentTypeMap'> & Keys & { until?: number };
+/** What Terminal is read with. */
+export type Api = { access: Access; keys: Keys };
 
 export type Query = NonNullable<Call['query']>;
 
@@ -15,25 +15,23 @@ export type Query = NonNullable<Call['query']>;
 const limit = 100;
 
 /** @throws Problem */
-export async function get(api: Api, path: string, query: Query = {}): Promise<unknown> {
+export async function get({ access, keys }: Api, path: string, query: Query = {}): Promise<unknown> {
   const { json } = await call({
-    url: `${api.baseUrl}${path}`,
-    headers: { Authorization: `Bearer ${api.secretKey}`, 'Connection-Token': api.connectionToken },
+    url: `${access.baseUrl}${path}`,
+    headers: { Authorization: `Bearer ${keys.secretKey}`, 'Connection-Token': keys.connectionToken },
     query,
-    ...(api.until !== undefined && { withinMs: api.until - Date.now() }),
+    until: access.until,
   });
   return json;
 }
 
-/** A page of a list, and the cursor of the next one: null after the last. @throws Problem */
+/** A page of a list, and the cursor of the next one: undefined after the last. @throws Problem */
 export async function page(api: Api, path: string, query: Query, after: Json) {
   const cursor = typeof after === 'string' ? after : undefined;
   const reply = await get(api, path, { ...query, limit, cursor });
   const next = field(reply, 'next');
-  return { items: listAt(reply, 'results'), next: typeof next === 'string' ? next : null };
+  return { items: listAt(reply, 'results'), next: typeof next === 'string' ? next : undefined };
 }
-
-export const iso = (ms: number): string => new Date(ms).toISOString();
 
 const currentConnection = (api: Api): Promise<unknown> => get(api, '/connections/current');
 
@@ -70,40 +68,3 @@ const providerOf = (connection: unknown): unknown => at(connection, 'provider', 
 
 const isName = (name: unknown): name is string =>
   typeof name === 'string' && name.trim() !== '' && name.length <= 200 && isPrintable(name);
-
-/**
- * Where the passes of a list stand. Terminal lists by when it took something in, and by nothing else at the same time: a
- * pass asks for what changed since the last one began, and for everything while `from` is null.
- */
-export type Passes = { from: number | null; wholeAt: number; pass: Pass | null };
-export type Pass = { beganAt: number; isWhole: boolean; after: Json };
-
-/** Passes overlap by this: clocks differ. */
-const overlapMs = 60_000;
-
-/** The time moves in steps, so that minutes in which nothing happens cost no write. */
-const stepMs = 10 * 60_000;
-
-const dayMs = 86_400_000;
-
-export const passesFrom = (from: number | null): Passes => ({ from, wholeAt: 0, pass: null });
-
-/** The pass that is going on, or a new one; with `isDaily` one a day is for everything. */
-export function beginPass({ from, wholeAt, pass }: Passes, now: number, { isDaily = false } = {}): Pass {
-  const isWhole = from === null || (isDaily && now - wholeAt >= dayMs);
-  return pass ?? { beganAt: now, isWhole, after: null };
-}
-
-export const changedSince = ({ from }: Passes, { isWhole }: Pass): Query =>
-  from === null || isWhole ? {} : { modifiedAfter: iso(from) };
-
-/** Where the passes stand after a page; `next` is the cursor of the one after it. */
-export function afterPage({ from, wholeAt }: Passes, pass: Pass, next: string | null): Passes {
-  if (next !== null) return { from, wholeAt, pass: { ...pass, after: next } };
-  const isLate = from === null || pass.beganAt - from > stepMs;
-  return {
-    from: isLate ? pass.beganAt - overlapMs : from,
-    wholeAt: pass.isWhole ? pass.beganAt : wholeAt,
-    pass: null,
-  };
-}

@@ -1,6 +1,6 @@
 import type { Connector } from '../connector.ts';
 import { Problem } from '../problem.ts';
-import { at } from '../read.ts';
+import { at, parsedJson, wordOf } from '../read.ts';
 import { fromBase64, isHmac, isRecent } from '../signature.ts';
 import type { Api, Keys } from './api.ts';
 import { organisationOf } from './api.ts';
@@ -26,15 +26,11 @@ export const terminal: Connector<Api> = {
   },
   maxHistoryDays: 365,
   readCredential(text) {
-    const given = parsed(text);
-    const [secretKey, connectionToken] = [wordAt(given, 'secretKey'), wordAt(given, 'connectionToken')];
+    const given = parsedJson(text);
+    const [secretKey, connectionToken] = [keyAt(given, 'secretKey'), keyAt(given, 'connectionToken')];
     return { credential: JSON.stringify({ secretKey, connectionToken }), identity: connectionToken };
   },
-  open: ({ credential, baseUrl, incidentTypeMap }) => ({
-    ...(JSON.parse(credential) as Keys), // as it was read
-    baseUrl,
-    incidentTypeMap,
-  }),
+  open: (access) => ({ access, keys: JSON.parse(access.credential) as Keys }), // as it was read
   async check(api) {
     const { name, problem } = await organisationOf(api);
     if (problem) throw new Problem('invalid', `Terminal ${problem}.`);
@@ -51,25 +47,12 @@ export const terminal: Connector<Api> = {
   },
 };
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function wordAt(given: unknown, name: keyof Keys): string {
-  const value = at(given, name);
-  const word = typeof value === 'string' ? value.trim() : '';
-  if (!/^[\x21-\x7e]{8,500}$/.test(word))
-    throw new Problem(
-      'invalid',
-      `The credential must be JSON, {"secretKey": "sk_…", "connectionToken": "con_tkn_…"}: ${name} must be one word of ` +
-        '8 to 500 characters.',
-    );
-  return word;
-}
+const keyAt = (given: unknown, name: keyof Keys): string =>
+  wordOf(
+    at(given, name),
+    `The credential must be JSON, {"secretKey": "sk_…", "connectionToken": "con_tkn_…"}: ${name} must be one word of ` +
+      '8 to 500 characters.',
+  );
 
 /**
  * Whether Terminal signed a call, as Svix does: `<id>.<seconds>.<body>`, with the bytes of the secret, which is base64

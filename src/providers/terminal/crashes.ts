@@ -1,5 +1,5 @@
-import type { ProviderRecord } from '../connector.ts';
-import { crashRecords, dismissed, type OpenCrash, openCrash, openDays } from '../crash.ts';
+import type { Access } from '../connector.ts';
+import { crashRecords, dismissed, type Learned, type OpenCrash, openCrash, openDays } from '../crash.ts';
 import { isValid } from '../geotab/events.ts';
 import { reviewOf } from '../motive/crashes.ts';
 import { Problem } from '../problem.ts';
@@ -13,8 +13,6 @@ import { eventRecord } from './records.ts';
  * give the verdict, for which it was asked so many times.
  */
 export type Seen = OpenCrash & { version: unknown; tries: number };
-
-export type Learned = { records: ProviderRecord[]; open: Seen[] };
 
 /** The verdicts that were read, by the event. */
 export type Verdicts = ReadonlyMap<unknown, Verdict>;
@@ -80,8 +78,8 @@ async function readEvent(api: Api, id: unknown, mayMiss: boolean): Promise<unkno
 export function learn(
   item: unknown,
   open: Seen[],
-  { verdicts, now, ownWords }: { verdicts: Verdicts; now: number; ownWords: Api['incidentTypeMap'] },
-): Learned {
+  { verdicts, now, ownWords }: { verdicts: Verdicts; now: number; ownWords: Access['incidentTypeMap'] },
+): Learned<Seen> {
   const event = eventRecord(item, ownWords);
   const known = open.find(({ id }) => id === event.sourceId);
   const others = open.filter((crash) => crash !== known);

@@ -193,7 +193,7 @@ it('an edited webhook keeps header values, which are shown only on request', asy
 it('a simulated accident arrives by its three levels, and the page shows it without a reload', async () => {
   await page.getByRole('button', { name: 'More actions' }).click();
   await press('Simulate an accident');
-  expect(await said()).toMatch(/^Level 1 of a test accident sent: your receiver returned 204 in \d+ ms\./);
+  expect(await said()).toMatch(/^Level 1 of a test accident sent\. Your receiver returned 204 in \d+ ms\./);
   await until('three levels arrive', () => got.length === 3);
   expect(got.map(({ body }) => body.data.notificationLevel).sort()).toEqual([1, 2, 3]);
   expect(got[0]).toMatchObject({ method: 'PUT', headers: { 'x-secret': 's3cret' } });
@@ -223,7 +223,7 @@ it('the list of webhooks shows without a reload that more was delivered', async 
 it('a failing receiver’s attempts are shown, and replayed once it works again', async () => {
   works = false;
   await press('Send a test event');
-  expect(await said()).toMatch(/^Test event sent: your receiver returned 410 Gone in \d+ ms\.$/);
+  expect(await said()).toMatch(/^Test event sent\. Your receiver returned 410 Gone in \d+ ms\.$/);
   await follow(page.getByRole('link', { name: 'Harsh Braking', exact: true }).first());
   await page.getByText('out of order').waitFor();
   expect(await page.locator('.attempts').innerText()).toMatch(/410 Gone\s+in \d+ ms/);
@@ -276,7 +276,7 @@ it('some deliveries are selected and replayed, and one is found by its id', asyn
   await until('they arrive', () => got.length === before + 2);
   await press('Replay selected');
   expect(await said()).toContain('Nothing to replay');
-  await page.getByLabel('Search by Delivery-Id').fill(String(got[0]?.headers['delivery-id']));
+  await page.getByLabel('Delivery-Id, event ID or VIN').fill(String(got[0]?.headers['delivery-id']));
   await press('Search');
   expect(await deliveries().count()).toBe(1);
   expect(await deliveries().innerText()).toContain('Accident, level');

@@ -10,12 +10,10 @@ import { config } from '../../platform/config.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import { needs } from '../session/rights.ts';
-import { Allowed } from '../ui/allowed.tsx';
 import { Columns } from '../ui/chart.tsx';
 import type { FormProblem } from '../ui/form.ts';
 import { capital, upTo } from '../ui/format.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
-import { Icon } from '../ui/icons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Live, Note, Panel, Table } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -148,22 +146,14 @@ const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined })
         </>
       )}
       <MoreActions>
-        <a class="btn btn-ghost" href={events}>
-          <Icon name="shield-alert" />
-          Safety events
-        </a>
-        <Allowed to={`${path}/credential`}>
-          <a class="btn btn-ghost" href={`${path}/credential`}>
-            <Icon name="key-round" />
-            Replace the {credentialLabel(pull)}
-          </a>
-        </Allowed>
-        <Allowed to={`${path}/remove`}>
-          <a class="btn btn-ghost btn-danger" href={`${path}/remove`}>
-            <Icon name="trash" />
-            Remove
-          </a>
-        </Allowed>
+        <LinkButton href={events} name="Safety events" icon="shield-alert" weight="ghost" />
+        <LinkButton
+          href={`${path}/credential`}
+          name={`Replace the ${credentialLabel(pull)}`}
+          icon="key-round"
+          weight="ghost"
+        />
+        <LinkButton href={`${path}/remove`} name="Remove" icon="trash" weight="ghost danger" />
       </MoreActions>
     </>
   );

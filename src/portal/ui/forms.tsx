@@ -5,13 +5,14 @@ import type { FormProblem } from './form.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 /** How much a button stands out: at most one of a page is `primary`; `danger` destroys something. */
-export type Weight = 'primary' | 'plain' | 'danger' | 'ghost';
+export type Weight = 'primary' | 'plain' | 'danger' | 'ghost' | 'ghost danger';
 
 const weights: { [weight in Weight]: string } = {
   primary: 'btn btn-primary',
   plain: 'btn',
   danger: 'btn btn-danger',
   ghost: 'btn btn-ghost',
+  'ghost danger': 'btn btn-ghost btn-danger',
 };
 
 /**
@@ -193,7 +194,13 @@ export const Select = (props: Labelled & { value: string; options: [value: strin
 };
 
 /** A field to look for something by what it says in `hint`. */
-export const Find = (props: { path: string; q: string; hint: string; button: string; look: string }) => (
+export const Find = (props: {
+  path: string;
+  q: string | undefined;
+  hint: string;
+  button: string;
+  look: string;
+}) => (
   <form class={props.look} method="get" action={props.path}>
     <label class="sr-only" for="find">
       {props.hint}

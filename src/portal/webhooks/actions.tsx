@@ -1,11 +1,10 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import type { App, Context } from '../../platform/http/context.ts';
-import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
-import { findDelivery, nextAttempt } from '../../webhooks/deliveries/queries.ts';
 import { replaySome } from '../../webhooks/deliveries/replay.ts';
-import { deleteWebhook } from '../../webhooks/service.ts';
+import type { NewNotification } from '../../webhooks/notifications/insert.ts';
+import { deleteWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
@@ -13,7 +12,7 @@ import { done } from '../ui/flash.ts';
 import { readForm } from '../ui/form.ts';
 import { Confirm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { moodOf, subjectOf } from './delivery.tsx';
+import { firstOutcome } from './delivery.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
 
@@ -49,64 +48,45 @@ async function remove(c: Context) {
 
 async function sendEvent(c: Context) {
   const webhook = await requireWebhook(c);
-  const outcome = await sendAndWait(c, webhook, testEvent());
-  return done(c, pathOf(webhook), `Test event sent: ${outcome.text}`, outcome.mood);
+  const { text, mood } = await sendAndWait(c, webhook, testEvent());
+  return done(c, pathOf(webhook), `Test event sent. ${text}`, mood);
 }
 
 async function sendAccident(c: Context) {
   const webhook = await requireWebhook(c);
   const { text, mood } = await sendAndWait(c, webhook, testAccident(webhook));
   const rest = 'Levels 2 and 3 follow within six seconds.';
-  return done(c, pathOf(webhook), `Level 1 of a test accident sent: ${text} ${rest}`, mood);
+  return done(c, pathOf(webhook), `Level 1 of a test accident sent. ${text} ${rest}`, mood);
 }
 
 /** Sends test notifications, and waits a moment for what the receiver makes of the first. */
-async function sendAndWait(
-  c: Context,
-  webhook: Awaited<ReturnType<typeof requireWebhook>>,
-  notifications: Parameters<typeof sendTest>[4],
-): Promise<{ text: string; mood: 'ok' | 'warn' }> {
-  const caller = c.get('caller');
+async function sendAndWait(c: Context, webhook: StoredWebhook, notifications: NewNotification[]) {
   const since = Date.now();
   const start = starter(c.env, c.executionCtx);
-  const key = await sendTest(c.env, caller, c.get('requestId'), webhook, notifications, start);
-  const attempt = await nextAttempt(c.env, caller, key, since);
-  if (attempt) return { text: lowered(outcomeOf(attempt)), mood: moodOf(attempt) };
-  const openUntil = (await findDelivery(c.env, caller, key))?.webhook?.openUntil;
-  return openUntil
-    ? { text: 'it waits, because the webhook is paused.', mood: 'warn' }
-    : { text: 'it is on its way.', mood: 'ok' };
+  const key = await sendTest(c.env, c.get('caller'), c.get('requestId'), webhook, notifications, start);
+  return firstOutcome(c, key, since);
 }
-
-const lowered = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);
 
 /** A page of deliveries has 20, a search 60. */
 const maxSelected = 100;
 
-/** Replays the deliveries whose boxes are checked, or the one whose button was pressed. */
+/** Replays the deliveries whose boxes are checked. */
 async function replaySelected(c: Context) {
   const webhook = await requireWebhook(c);
   const form = await readForm(c);
-  const only = form.value('only');
-  const ids = (only ? [only] : form.values('delivery')).filter((id) => isUuid(id)).slice(0, maxSelected);
-  const caller = c.get('caller');
-  const since = Date.now();
-  const replayed = ids.length > 0 ? await replaySome(c.env, caller, webhook.id, ids) : 0;
+  const ids = form
+    .values('delivery')
+    .filter((id) => isUuid(id))
+    .slice(0, maxSelected);
   const path = pathOf(webhook);
   if (ids.length === 0) return done(c, path, 'Nothing to replay: select deliveries first.', 'quiet');
-  if (replayed === 0)
-    return done(
-      c,
-      path,
-      'Nothing to replay: a delivery must have ended within the last 20 days, and the webhook must still subscribe to it.',
-      'quiet',
-    );
-  if (!only) return done(c, path, `${deliveries(replayed)} queued again.`);
-  const key = { webhookId: webhook.id, id: only };
-  const attempt = await nextAttempt(c.env, caller, key, since);
-  const delivery = await findDelivery(c.env, caller, key);
-  const name = delivery ? subjectOf(delivery) : 'one delivery';
-  return attempt
-    ? done(c, path, `Replayed: ${name}. ${outcomeOf(attempt)}`, moodOf(attempt))
-    : done(c, path, `Replayed: ${name}. It is on its way.`);
+  const replayed = await replaySome(c.env, c.get('caller'), webhook.id, ids);
+  return replayed > 0
+    ? done(c, path, `${deliveries(replayed)} queued again.`)
+    : done(
+        c,
+        path,
+        'Nothing to replay: a delivery must have ended within the last 20 days, and the webhook must still subscribe to it.',
+        'quiet',
+      );
 }

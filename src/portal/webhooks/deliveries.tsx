@@ -5,7 +5,7 @@ import { retries } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { Allowed, AllowedForm } from '../ui/allowed.tsx';
 import { upTo } from '../ui/format.ts';
-import { LinkButton } from '../ui/forms.tsx';
+import { Find, FormButton, LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
 import { Risk, Status } from '../ui/states.tsx';
@@ -58,24 +58,7 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
             current: !search && selection.type === type,
           }))}
         />
-        <form class="search" method="get" action={path}>
-          <label class="sr-only" for="q">
-            Search by Delivery-Id, event ID or VIN
-          </label>
-          <input
-            class="input"
-            id="q"
-            name="q"
-            type="search"
-            value={search}
-            placeholder="Delivery-Id, event or VIN"
-            maxlength={100}
-          />
-          <button class="btn" type="submit">
-            <Icon name="search" />
-            Search
-          </button>
-        </form>
+        <Find path={path} q={search} hint="Delivery-Id, event ID or VIN" button="Search" look="search" />
       </div>
       {part.deliveries.length === 0 ? (
         <Nothing selection={selection} counts={counts} path={path} more={part.next !== undefined} />
@@ -251,11 +234,10 @@ const Row = (props: { path: string; delivery: ListedDelivery; pausedUntil: numbe
       <td class="nowrap">{last && <Time at={last.at} seconds />}</td>
       <td class="end">
         {(status === 'failed' || status === 'cancelled') && (
-          <Allowed to={replayPath(path)}>
-            <button class="btn btn-sm" type="submit" name="only" value={id}>
-              <Icon name="rotate-ccw" />
+          <Allowed to={`${path}/deliveries/${id}/replay`}>
+            <FormButton to={`${path}/deliveries/${id}/replay`} does="list" icon="rotate-ccw">
               Replay<span class="sr-only"> {name}</span>
-            </button>
+            </FormButton>
           </Allowed>
         )}
       </td>

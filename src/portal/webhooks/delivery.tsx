@@ -8,12 +8,14 @@ import {
   findDelivery,
   nextAttempt,
 } from '../../webhooks/deliveries/queries.ts';
+import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
 import { replayOne } from '../../webhooks/deliveries/replay.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
 import { limitActions } from '../session/action-limit.ts';
 import { needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
+import { readForm, submit } from '../ui/form.ts';
 import { PostButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
@@ -21,7 +23,7 @@ import { found } from '../ui/records.tsx';
 import { Level, Risk, State, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { nameOf } from './deliveries.tsx';
-import { aboveOf } from './words.ts';
+import { aboveOf, pathOf as webhookPath } from './words.ts';
 
 /** One delivery, with its payload and each of its attempts. */
 export const deliveryPages = new Hono<App>()
@@ -63,24 +65,37 @@ async function detail(c: Context) {
   );
 }
 
-/** Sends it again, and waits a moment for what the receiver makes of it. */
+/** Sends it again, and says what the receiver makes of it: on its page, or on that of its webhook if asked from its list. */
 async function replayDelivery(c: Context) {
   const delivery = await requireDelivery(c);
+  const isListed = (await readForm(c)).value('do') === 'list';
+  const path = isListed ? webhookPath({ id: delivery.webhookId }) : pathOf(delivery);
   const since = Date.now();
-  const { replayed } = await replayOne(c.env, c.get('caller'), delivery);
-  if (replayed === 0) return done(c, pathOf(delivery), 'Nothing to replay: it is on its way.', 'quiet');
-  const attempt = await nextAttempt(c.env, c.get('caller'), delivery, since);
-  return attempt
-    ? done(c, pathOf(delivery), `Replayed: ${subjectOf(delivery)}. ${outcomeOf(attempt)}`, moodOf(attempt))
-    : done(c, pathOf(delivery), `Replayed: ${subjectOf(delivery)}. It is on its way.`);
+  return submit(
+    async () => {
+      const { replayed } = await replayOne(c.env, c.get('caller'), delivery);
+      if (replayed === 0) return done(c, path, 'Nothing to replay: it is on its way.', 'quiet');
+      const subject = [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin];
+      const { text, mood } = await firstOutcome(c, delivery, since);
+      return done(c, path, `Replayed: ${subject.filter(Boolean).join(', ')}. ${text}`, mood);
+    },
+    ({ message }) => done(c, path, `${message}.`, 'quiet'),
+  );
 }
 
-/** What a delivery is called where it stands alone: "Harsh Braking, Truck 141". */
-export const subjectOf = (delivery: Pick<DeliveryDetail, 'type' | 'level' | 'about'>): string =>
-  [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin].filter(Boolean).join(', ');
-
-export const moodOf = ({ result }: Pick<Delivery['log'][number], 'result'>) =>
-  result === 'success' ? 'ok' : 'warn';
+/** Waits a moment for what the receiver makes of a delivery that has been sent. */
+export async function firstOutcome(
+  c: Context,
+  key: DeliveryKey,
+  since: number,
+): Promise<{ text: string; mood: 'ok' | 'warn' }> {
+  const attempt = await nextAttempt(c.env, c.get('caller'), key, since);
+  if (attempt) return { text: outcomeOf(attempt), mood: attempt.result === 'success' ? 'ok' : 'warn' };
+  const openUntil = (await findDelivery(c.env, c.get('caller'), key))?.webhook?.openUntil;
+  return openUntil
+    ? { text: 'It waits, because the webhook is paused.', mood: 'warn' }
+    : { text: 'It is on its way.', mood: 'ok' };
+}
 
 /** The delivery that the path names. @throws Refusal: not found, also for another account's */
 async function requireDelivery(c: Context) {

@@ -11,7 +11,6 @@ import { needs } from '../session/rights.ts';
 import { Allowed } from '../ui/allowed.tsx';
 import { capital, listed, percent, upTo } from '../ui/format.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
-import { Icon } from '../ui/icons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -108,21 +107,15 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
       <Allowed to={`${path}/delete`}>
         <MoreActions>
           {sendsEvents && webhook.notificationTypes.length > 1 && (
-            <form method="post" action={`${path}/test-accident`}>
-              <button class="btn btn-ghost" type="submit">
-                <Icon name="car-front" />
-                Simulate an accident
-              </button>
-            </form>
+            <PostButton
+              to={`${path}/test-accident`}
+              name="Simulate an accident"
+              icon="car-front"
+              weight="ghost"
+            />
           )}
-          <a class="btn btn-ghost" href={`${path}/replay`}>
-            <Icon name="rotate-ccw" />
-            Replay deliveries
-          </a>
-          <a class="btn btn-ghost btn-danger" href={`${path}/delete`}>
-            <Icon name="trash" />
-            Delete
-          </a>
+          <LinkButton href={`${path}/replay`} name="Replay deliveries" icon="rotate-ccw" weight="ghost" />
+          <LinkButton href={`${path}/delete`} name="Delete" icon="trash" weight="ghost danger" />
         </MoreActions>
       </Allowed>
     </>

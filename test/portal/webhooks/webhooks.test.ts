@@ -89,20 +89,20 @@ describe('a webhook that fails', () => {
 describe('what an action leads to is said on the page that follows', () => {
   it('of a test event', async () => {
     const { press } = await hookThat(200);
-    expect(await press('test-event')).toMatch(/Test event sent: your receiver returned 200 in \d+ ms\./);
+    expect(await press('test-event')).toMatch(/Test event sent\. Your receiver returned 200 in \d+ ms\./);
   });
 
   it('of a test event that fails', async () => {
     const { press } = await hookThat(404);
     expect(await press('test-event')).toMatch(
-      /Test event sent: your receiver returned 404 Not Found in \d+ ms\./,
+      /Test event sent\. Your receiver returned 404 Not Found in \d+ ms\./,
     );
   });
 
   it('of a test accident', async () => {
     const { press } = await hookThat(200);
     expect(await press('test-accident')).toMatch(
-      /Level 1 of a test accident sent: your receiver returned 200 in \d+ ms\. Levels 2 and 3 follow/,
+      /Level 1 of a test accident sent\. Your receiver returned 200 in \d+ ms\. Levels 2 and 3 follow/,
     );
   });
 
@@ -112,7 +112,7 @@ describe('what an action leads to is said on the page that follows', () => {
       'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 5, 1, 1e15)',
       id,
     );
-    expect(await press('test-event')).toContain('it waits, because the webhook is paused.');
+    expect(await press('test-event')).toContain('It waits, because the webhook is paused.');
   });
 
   it('of replaying one, some, or none', async () => {
@@ -123,8 +123,8 @@ describe('what an action leads to is said on the page that follows', () => {
     expect(await press('replay-selected')).toContain('Nothing to replay: select deliveries first.');
     tale.heard.answers(() => new Response('ok'));
     expect(
-      await press('replay-selected', [
-        ['only', first ?? ''],
+      await press(`deliveries/${first}/replay`, [
+        ['do', 'list'],
         ['delivery', second ?? ''],
       ]),
     ).toMatch(/Replayed: [^.]+\. Your receiver returned 200 in \d+ ms\./);

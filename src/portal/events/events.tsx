@@ -4,8 +4,7 @@ import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named
 import { matchFleet } from '../../fleet/names.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { limitActions } from '../session/action-limit.ts';
-import { needs } from '../session/rights.ts';
+import { limitActions, needs } from '../session/rights.ts';
 import { dayName, daysInWords } from '../ui/days.ts';
 import { speedOf } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';

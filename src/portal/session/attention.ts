@@ -1,4 +1,5 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { firstIdAt } from '../../platform/db/ids.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 
 /** What an account's people have to look at, as the menu counts it. A count of `maxCounted` means that or more. */
@@ -40,9 +41,3 @@ export const ailingWebhooks = (accountId: SQLWrapper, now: number): SQL => sql`
 export const failedOf = (now: number): SQL => sql`
   select 1 from deliveries indexed by deliveries_failed
   where webhook_id = w.id and status = 'failed' and id > ${firstIdAt(now - weekMs)}`;
-
-/** What ids that were made from then on are greater than. */
-const firstIdAt = (at: number): string => {
-  const time = at.toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}`;
-};

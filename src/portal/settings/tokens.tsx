@@ -10,8 +10,7 @@ import {
 import { Name, parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { limitActions } from '../session/action-limit.ts';
-import { needs } from '../session/rights.ts';
+import { limitActions, needs } from '../session/rights.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
 import { done } from '../ui/flash.ts';

@@ -1,9 +1,11 @@
-import type * as v from 'valibot';
 import { type Connection, maxConnectionsListed } from '../../fleet/connections.ts';
+import { newId } from '../../platform/db/ids.ts';
+import { timestamp } from '../../platform/fields.ts';
 import { outcomeOf } from '../../webhooks/alerts/words.ts';
-import type { AccidentDelivery, EventDelivery } from '../../webhooks/notifications/payloads.ts';
+import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { maxWebhookDescription, maxWebhookName } from '../../webhooks/schema.ts';
+import { testAccident, testEvent } from '../../webhooks/simulate.ts';
 import { nameOf } from '../connections/connections.tsx';
 import {
   Choice,
@@ -119,68 +121,47 @@ export const Form = (props: {
   );
 };
 
+/** The types of notifications to choose from, each with what a receiver would get now. */
+const types = [
+  {
+    type: ACCIDENT,
+    label: 'Accidents',
+    note: 'One delivery for each level: first detection, verified, report ready. Needed for claims.',
+    one: 'an accident',
+    sample: () => testAccident({ connectionIds: [newId()] }),
+  },
+  {
+    type: EVENT,
+    label: 'Safety events',
+    note: 'Harsh braking, speeding, phone usage and more, with a risk from 1 to 5.',
+    one: 'a safety event',
+    sample: testEvent,
+  },
+];
+
 const Types = ({ chosen }: { chosen: number[] }) => (
   <div class="choices">
-    <Choice
-      type="checkbox"
-      name="notificationTypes"
-      value={String(ACCIDENT)}
-      checked={chosen.includes(ACCIDENT)}
-      label="Accidents"
-      note="One delivery for each level: first detection, verified, report ready. Needed for claims."
-    />
-    <Sample name="an accident" sample={accidentSample} />
-    <Choice
-      type="checkbox"
-      name="notificationTypes"
-      value={String(EVENT)}
-      checked={chosen.includes(EVENT)}
-      label="Safety events"
-      note="Harsh braking, speeding, phone usage and more, with a risk from 1 to 5."
-    />
-    <Sample name="a safety event" sample={eventSample} />
+    {types.map(({ type, label, note, one, sample }) => (
+      <>
+        <Choice
+          type="checkbox"
+          name="notificationTypes"
+          value={String(type)}
+          checked={chosen.includes(type)}
+          label={label}
+          note={note}
+        />
+        <details class="sample">
+          <summary>Sample payload of {one}</summary>
+          <pre tabindex={0}>{payloadOf(sample())}</pre>
+        </details>
+      </>
+    ))}
   </div>
 );
 
-const Sample = ({ name, sample }: { name: string; sample: object }) => (
-  <details class="sample">
-    <summary>Sample payload of {name}</summary>
-    <pre tabindex={0}>{JSON.stringify(sample, null, 2)}</pre>
-  </details>
-);
-
-/** What a receiver gets of an accident, and of a safety event: for somebody who is about to choose. */
-const accidentSample: v.InferOutput<typeof AccidentDelivery> = {
-  timestamp: '2026-11-20T19:32:18.204Z',
-  type: 1,
-  data: {
-    eventId: '5b0f8d5e-1f0a-5c46-9d4b-2f9a4c6f7d31',
-    eventTime: '2026-11-20T19:32:09.000Z',
-    vin: '1XQTR9EX7SD004114',
-    connection: '019aa0c5-520b-7a61-9f0e-5d2f3c8be901',
-    tSP: 'Samsara',
-    location: { latitude: 40.21502, longitude: -77.18934 },
-    notificationLevel: 1,
-    reportReady: false,
-    isAccurate: false,
-  },
-};
-
-const eventSample: v.InferOutput<typeof EventDelivery> = {
-  timestamp: '2026-11-20T20:08:44.019Z',
-  type: 2,
-  data: {
-    eventId: '0d7a5b9c-6a5e-5f5c-8f0e-91b6f0c2a7e4',
-    issuedOn: '2026-11-20T20:08:41.000Z',
-    translatedIncidentTypes: ['Harsh Braking'],
-    eventRisk: 4,
-    vehicleId: '8a3e7c41-92bd-5d0a-b6f2-1c4d5e6f7a80',
-    vehicleName: 'Truck 207',
-    vehicleVin: '1XQTR9EX2SD004207',
-    vehicleGroups: ['Line haul'],
-    recipients: ['safety@example.com'],
-  },
-};
+const payloadOf = ([first]: NewNotification[]): string =>
+  JSON.stringify({ timestamp: timestamp(Date.now()), type: first?.type, data: first?.data }, null, 2);
 
 /** With more connections than this there is a search. */
 const plenty = 8;

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import { type Connection, listConnections } from '../../fleet/connections.ts';
 import { config } from '../../platform/config.ts';
 import { parse } from '../../platform/fields.ts';
@@ -8,8 +9,7 @@ import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../../webhooks/service.ts';
 import { tryReceiver } from '../../webhooks/simulate.ts';
-import { limitAction } from '../session/action-limit.ts';
-import { needs } from '../session/rights.ts';
+import { limitAction, needs } from '../session/rights.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
@@ -151,12 +151,11 @@ function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: bo
 /** What the API says of a webhook that is not valid, as the form says it: once, under the field. */
 function inFormWords({ message, errors }: FormProblem): FormProblem {
   const field = fieldOf[message];
-  if (field) return { message: '', errors: [{ field, message: words[message] ?? message }] };
-  const shown = errors.map(({ field, message }) => ({
-    field: field.split('.')[0] ?? '',
-    message: words[message] ?? message,
-  }));
-  return shown.length > 0 ? { message: '', errors: shown } : { message, errors };
+  const named = field ? [{ field, message }] : errors;
+  return {
+    message: named.length > 0 ? '' : message,
+    errors: named.map((error) => ({ ...error, message: words[error.message] ?? error.message })),
+  };
 }
 
 /** Refusals that name no field. */
@@ -185,16 +184,12 @@ const Duties = () => (
       <h2 id="duties">What your receiver should do</h2>
     </header>
     <ol class="checks panel-body pt-1">
-      <Duty icon="timer">
-        Return any 2xx status within {retries.timeoutSeconds} seconds. Do slow work afterwards.
-      </Duty>
-      <Duty icon="shield-check">Check the secret header and refuse requests without it.</Duty>
-      <Duty icon="copy">
-        Drop repeats by <code>Delivery-Id</code>.
-      </Duty>
-      <Duty icon="rotate-ccw">
-        Expect retries: up to {retries.maxAttempts} attempts over {retries.hours} hours.
-      </Duty>
+      {duties.map(([icon, duty]) => (
+        <li>
+          <Icon name={icon} small />
+          <span>{duty}</span>
+        </li>
+      ))}
     </ol>
     <p class="panel-foot">
       <a class="underline" href="/docs/quick-start">
@@ -204,9 +199,9 @@ const Duties = () => (
   </aside>
 );
 
-const Duty = ({ icon, children }: { icon: IconName; children: unknown }) => (
-  <li>
-    <Icon name={icon} small />
-    <span>{children}</span>
-  </li>
-);
+const duties: [icon: IconName, duty: Child][] = [
+  ['timer', `Return any 2xx status within ${retries.timeoutSeconds} seconds. Do slow work afterwards.`],
+  ['shield-check', 'Check the secret header and refuse requests without it.'],
+  ['copy', ['Drop repeats by ', <code>Delivery-Id</code>, '.']],
+  ['rotate-ccw', `Expect retries: up to ${retries.maxAttempts} attempts over ${retries.hours} hours.`],
+];

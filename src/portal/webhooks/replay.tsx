@@ -13,9 +13,8 @@ import {
   replayableMs,
 } from '../../webhooks/deliveries/replayable.ts';
 import type { StoredWebhook } from '../../webhooks/service.ts';
-import { limitActions } from '../session/action-limit.ts';
-import { needs } from '../session/rights.ts';
-import { isLocalTime, localTime, momentOf } from '../ui/days.ts';
+import { limitActions, needs } from '../session/rights.ts';
+import { dayMs, isLocalTime, localTime, momentOf } from '../ui/days.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Field, LinkButton, Problem, Select, Submit } from '../ui/forms.tsx';
@@ -45,13 +44,16 @@ async function countFirst(c: Context) {
       return replayPage(c, webhook, fields, {
         content: (
           <>
-            {fields.sent !== '' && <Sent sent={sentBefore(fields)} />}
+            {fields.sent !== '' && (
+              <Note mood="ok" role="status">
+                <p>{deliveries(sentBefore(fields))} queued again.</p>
+              </Note>
+            )}
             <Question
-              to={c.req.path}
               back={pathOf(webhook)}
               fields={asked}
               count={count}
-              days={daysOf(c.env)}
+              days={replayableMs(c.env) / dayMs}
             />
           </>
         ),
@@ -68,7 +70,10 @@ async function replayPart(c: Context) {
   const fields = replayFields(form.value, timeZoneOf(c));
   const { replayed, next = '' } = await replay(c.env, c.get('caller'), webhook.id, selectionOf(fields));
   const sent = sentBefore(fields) + replayed;
-  if (next !== '') return seeOther(c, stepOf(c.req.path, { ...fields, after: next, sent: String(sent) }));
+  if (next !== '') {
+    const step = new URLSearchParams(filled({ ...fields, after: next, sent: String(sent) }));
+    return seeOther(c, `${c.req.path}?${step}`);
+  }
   return sent === 0
     ? done(c, pathOf(webhook), 'Nothing to replay.', 'quiet')
     : done(c, pathOf(webhook), `${deliveries(sent)} queued again.`);
@@ -96,8 +101,6 @@ function replayPage(
     problem && 'invalid',
   );
 }
-
-const daysOf = (env: Env): number => Math.floor(replayableMs(env) / 86_400_000);
 
 /** Which deliveries to count. */
 const Choice = ({ fields, problem }: { fields: ReplayFields; problem: FormProblem | undefined }) => (
@@ -132,16 +135,15 @@ const TimeField = (props: {
   value: string;
   problem: FormProblem | undefined;
 }) => {
-  const at = Date.parse(props.value);
+  const { name, label, value, problem } = props;
+  const isTime = v.is(Timestamp, value);
   return (
     <Field
-      name={props.name}
-      label={props.label}
+      name={name}
+      label={label}
       type="datetime-local"
-      value={
-        Number.isNaN(at) || !props.value.endsWith('Z') ? props.value : localTime(useContext(TimeZone), at)
-      }
-      errors={props.problem?.errors ?? []}
+      value={isTime ? localTime(useContext(TimeZone), Date.parse(value)) : value}
+      errors={problem?.errors ?? []}
     />
   );
 };
@@ -159,55 +161,35 @@ function replayFields(value: (name: string) => string | undefined, zone: string)
   return { ...given, since: inUtc(given.since, zone), until: inUtc(given.until, zone) };
 }
 
-/** A time that does not exist stays as it is, to be refused. */
-const inUtc = (text: string, zone: string): string =>
-  isLocalTime(text) && v.is(Timestamp, withZone(text)) ? timestamp(momentOf(zone, text)) : text;
+/** What somebody has typed, in UTC. A time that does not exist stays one, to be refused. */
+function inUtc(text: string, zone: string): string {
+  if (!isLocalTime(text)) return text;
+  const asUtc = text.length === '2026-11-20T14:30'.length ? `${text}:00Z` : `${text}Z`;
+  return v.is(Timestamp, asUtc) ? timestamp(momentOf(zone, text)) : asUtc;
+}
 
-/** The address of a page's next step. */
-const stepOf = (path: string, fields: ReplayFields): string =>
-  `${path}?${new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))}`;
-
-/** In UTC, or a time that does not exist as somebody has typed it. */
-const FormTime = v.optional(v.pipe(v.string(), v.transform(withZone), Timestamp));
+const filled = (fields: ReplayFields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 
 const Selection = v.object({
-  since: FormTime,
-  until: FormTime,
+  since: v.optional(Timestamp),
+  until: v.optional(Timestamp),
   which: v.optional(v.picklist(['missed', 'all'])),
   after: v.optional(v.pipe(v.string(), v.uuid(), v.toLowerCase())),
 });
 
 /** What the fields select. @throws Refusal: invalid, for a time that does not exist */
 function selectionOf(fields: ReplayFields): ReplaySelection {
-  const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
-  const { which, ...selection } = parse(Selection, filled);
+  const { which, ...selection } = parse(Selection, filled(fields));
   return { ...selection, includeDelivered: which === 'all' };
 }
 
 /** How many have been replayed in the steps before. */
 const sentBefore = ({ sent }: ReplayFields): number => (/^\d{1,12}$/.test(sent) ? Number(sent) : 0);
 
-function withZone(text: string): string {
-  if (/T\d\d:\d\d$/.test(text)) return `${text}:00Z`;
-  return /T[\d:.]+$/.test(text) ? `${text}Z` : text;
-}
-
-/** Says how many have been replayed so far, when there are more. */
-const Sent = ({ sent }: { sent: number }) => (
-  <Note mood="ok" role="status">
-    <p>{deliveries(sent)} queued again.</p>
-  </Note>
-);
-
 /** What would be replayed, and the button that does it. */
-const Question = (props: {
-  to: string;
-  back: string;
-  fields: ReplayFields;
-  count: ReplayCount;
-  days: number;
-}) => {
-  const { to, back, fields, count, days } = props;
+const Question = (props: { back: string; fields: ReplayFields; count: ReplayCount; days: number }) => {
+  const { back, fields, count, days } = props;
   const isOneCall = !count.more && count.count <= maxReplayedPerCall;
   const part = `${fields.sent === '' ? 'first' : 'next'} ${maxReplayedPerCall.toLocaleString('en')}`;
   return (
@@ -216,7 +198,7 @@ const Question = (props: {
         <h2 id="question">{inWords(count, fields)}</h2>
         {count.tooOld > 0 && (
           <p class="sub">
-            {`${deliveries(count.tooOld, maxReplayCounted)} cannot be replayed any more: that is possible for ${days} days.`}
+            {`${deliveries(count.tooOld, maxReplayCounted)} cannot be replayed any more: that is possible for ${Math.floor(days)} days.`}
           </p>
         )}
         {(count.count > 0 || count.more) && (
@@ -227,7 +209,7 @@ const Question = (props: {
                 ? 'Your receiver will see a repeat of each that it has already received.'
                 : 'Your receiver should drop any that it has already received.'}
             </p>
-            <form method="post" action={to}>
+            <form method="post" action="?">
               {Object.entries(fields).map(([name, value]) => (
                 <input type="hidden" name={name} value={value} />
               ))}

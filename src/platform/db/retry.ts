@@ -5,10 +5,10 @@ const notRun = /D1 DB is overloaded|due to transient issue/i;
 
 /** D1 may or may not have run the statement: only what is safe to repeat may be tried again. */
 const unknownOutcome =
-  /Network connection lost|storage caused object to be reset|reset because its code was updated|storage operation exceeded timeout|starting up D1 DB storage/i;
+  /Network connection lost|storage caused object to be reset|reset because its code was updated|storage operation exceeded timeout|starting up D1 DB storage|Can't read from request stream/i;
 
-/** A statement that used up D1's memory resets the database for everybody: it must not run again. */
-const exhausted = /exceeded its memory limit and was reset/i;
+/** A statement that used up D1's memory or CPU time resets the database for everybody: it must not run again. */
+const exhausted = /exceeded its (?:memory|CPU time) limit and was reset/i;
 
 const retryDelaysMs = [50, 200];
 

@@ -11,8 +11,12 @@ const perhaps = [
   'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.',
   'Internal error while starting up D1 DB storage caused object to be reset.',
   'D1_ERROR: D1 DB reset because its code was updated.',
+  "Can't read from request stream because client disconnected.",
 ];
-const outOfMemory = "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.";
+const exhausted = [
+  "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.",
+  'D1_ERROR: D1 DB exceeded its CPU time limit and was reset.',
+];
 
 /** Work that fails with `reason` the first `failures` times. */
 function flaky(reason: string, failures: number) {
@@ -47,8 +51,8 @@ describe('a call of D1', () => {
     expect(work).toHaveBeenCalledTimes(3);
   });
 
-  it('does not repeat what used up the memory of D1', async () => {
-    const work = flaky(outOfMemory, 1);
+  it.each(exhausted)('does not repeat what used up D1: %s', async (reason) => {
+    const work = flaky(reason, 1);
     await expect(withRetries(work, true)).rejects.toMatchObject(unavailable);
     expect(work).toHaveBeenCalledTimes(1);
   });

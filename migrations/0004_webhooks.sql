@@ -136,9 +136,18 @@ create table alerts (
 ) strict, without rowid;
 create index alerts_due on alerts (due_at) where due_at is not null;
 
--- What the last sweep found, so that `/health` reads one row.
+-- How many emails an account's people have got about webhooks and connections on a day: their number is limited.
+create table alert_emails (
+  account_id text not null,
+  day        integer not null, -- days since 1970, UTC; those before are deleted
+  sent       integer not null,
+  primary key (account_id, day)
+) strict, without rowid;
+
+-- What the last sweep found, so that `/health` reads one row. The first must have run ten minutes after the first deploy.
 create table sweeps (
   id            integer not null primary key check (id = 1),
   at            integer not null,
   oldest_due_at integer -- since when the oldest delivery has been due that nobody works for
 ) strict;
+insert into sweeps (id, at) values (1, (unixepoch() + 600) * 1000);

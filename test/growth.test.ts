@@ -48,6 +48,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   webhook_health: { cascades: 'webhooks' },
   webhook_hours: { cascades: 'webhooks' },
   alerts: { cascades: 'webhooks' },
+  alert_emails: { kept: 'at most one row an account, of the last day on which alerts were sent' },
   sign_in_links: { pruned: [expiredSignInLinks(0)] },
   sessions: { pruned: [expiredSessions(0)] },
   tokens: { pruned: [longRevokedTokens(0), longExpiredTokens(0)] },

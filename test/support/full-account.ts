@@ -52,6 +52,7 @@ export async function fullAccount(name = 'main'): Promise<World> {
     webhook.id,
   );
   await put(
+    `insert into alert_emails (account_id, day, sent) values (?1, 20000, 1)`,
     `insert into alerts (webhook_id, account_id) values (?1, ?2) on conflict do nothing`,
     webhook.id,
     us.accountId,

@@ -45,6 +45,7 @@ export const movedTables: Moved[] = [
   moved(tables.webhookHealth, 'webhook'),
   moved(tables.webhookHours, 'webhook'),
   moved(tables.alerts, 'webhook'),
+  moved(tables.alertEmails, 'account'),
   moved(tables.pullRefusals, 'connection'),
   ...kept.map((table) => moved(table, 'connection')),
   moved(tables.erasedDrivers, 'connection'),

@@ -25,7 +25,7 @@ export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget(
   let sent = 0;
   while (isLeft(budget)) {
     const { alerts, more } = await claimDue(env, now);
-    sent += await send(env, alerts);
+    sent += await send(env, alerts, now);
     if (!more) break;
   }
   return sent;
@@ -35,14 +35,14 @@ export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget(
 export const alertsAreDue = (env: Env, now: number): SQL =>
   sql`(${hasChanged(env)} or exists (${dueAlerts(env, now)}))`;
 
-async function send(env: Env, alerts: Addressed[]): Promise<number> {
+async function send(env: Env, alerts: Addressed[], now: number): Promise<number> {
   const { emailFrom, origin } = config(env);
   if (!emailFrom || alerts.length === 0) return 0;
   if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
   const mails = await Promise.all(
     alerts.map(async (alert) => ({ ...alert, ...(await renderEmail(alert, origin)) })),
   );
-  return sendMails(env, mails);
+  return sendMails(env, mails, now);
 }
 
 type Addressed = Alert & Pick<Recipients, 'accountId' | 'emails'>;

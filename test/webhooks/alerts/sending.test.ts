@@ -1,9 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { maxPerAccountAndDay, maxPerDay } from '../../../src/webhooks/alerts/mails.ts';
 import { maxPeople, maxWaitingCounted } from '../../../src/webhooks/alerts/report.ts';
 import { maxAccounts, maxNamed, sendAlerts } from '../../../src/webhooks/alerts/send.ts';
-import { alertStory, fail, minuteMs } from '../../support/alerts.ts';
+import { alertStory, fail, minuteMs, work } from '../../support/alerts.ts';
 import { minute, settled } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
 import { metered } from '../../support/meter.ts';
@@ -196,14 +197,45 @@ describe('many webhooks', () => {
   });
 });
 
-it('to tell of a thousand pauses at once takes two round trips, and rows in proportion', async () => {
+describe('the emails of a day', () => {
+  const sentToday = (accountId: string, sent: number) =>
+    rows(
+      'insert into alert_emails (account_id, day, sent) values (?1, ?2, ?3)',
+      accountId,
+      Math.floor(told.now / 86_400_000),
+      sent,
+    );
+
+  it.each([
+    ['an account', maxPerAccountAndDay, () => tale.us.accountId],
+    ['a home', maxPerDay, newId],
+  ])('of %s are limited, which is an error line, and the next day they are sent', async (_, most, whose) => {
+    const { lines } = listenToLog();
+    await sentToday(whose(), most - 1);
+    const [one = '', other = ''] = await addWebhooks(tale.us.accountId, 2);
+    await fail([one]);
+    await run();
+    await pass(15);
+    expect(mails()).toHaveLength(1);
+    await fail([other]);
+    await pass(120);
+    expect(mails()).toHaveLength(1);
+    expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
+    told.now += 86_400_000;
+    await work([one, other]);
+    await pass(20);
+    expect(mails().length).toBeGreaterThan(1);
+  });
+});
+
+it('to tell of a thousand pauses at once takes four round trips, and rows in proportion', async () => {
   const ours = await addWebhooks(tale.us.accountId, 1000);
   await fail(ours);
   await run();
   told.now += 60 * minuteMs;
   const { env: bindings, cost } = metered();
   await run(bindings);
-  expect(cost.trips).toBe(2);
+  expect(cost.trips).toBe(4);
   expect(cost.read).toBeLessThanOrEqual(20_000);
   expect(cost.written).toBeLessThanOrEqual(3000);
 });

@@ -68,6 +68,16 @@ export const webhookHours = sqliteTable(
 );
 
 /** What there is to tell an account's people of a webhook, and when they were last told. */
+export const alertEmails = sqliteTable(
+  'alert_emails',
+  {
+    accountId: text('account_id').notNull(),
+    day: integer().notNull(),
+    sent: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.day] })],
+);
+
 export const alerts = sqliteTable(
   'alerts',
   {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { change, openDatabase, transaction } from '../../platform/db/database.ts';
+import { change, openDatabase, repeatsRefusals, transaction } from '../../platform/db/database.ts';
 import { described, fault } from '../../platform/log.ts';
 import type { HomeHealth } from '../api/service.ts';
 import { earlierSize, sizeOf, warningShare } from './size.ts';
@@ -31,7 +31,8 @@ export async function checkHealth(env: Env): Promise<HomeHealth> {
   }
   const [{ results, meta }, [earlier]] = found;
   const [swept] = results as Swept[]; // what the statement selects
-  const seconds = (since: number | null | undefined) => (since ? Math.floor((now - since) / 1000) : null);
+  const seconds = (since: number | null | undefined) =>
+    since && since <= now ? Math.floor((now - since) / 1000) : null;
   const oldestDueSeconds = seconds(swept?.oldestDueAt);
   return {
     database: 'ok',
@@ -45,7 +46,12 @@ export async function checkHealth(env: Env): Promise<HomeHealth> {
 async function readStored(env: Env, now: number) {
   const db = openDatabase(env);
   const swept = change(db, sql`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`);
-  return transaction(db, [swept, earlierSize(db, now)], { repeatable: true });
+  const [found, repeats] = await Promise.all([
+    transaction(db, [swept, earlierSize(db, now)], { repeatable: true }),
+    repeatsRefusals(db),
+  ]);
+  if (!repeats) throw new Error('D1 does not repeat the words of refusals: every 401 is a 503');
+  return found;
 }
 
 /** What is wrong, in words for people; undefined if all is well. */

@@ -106,8 +106,12 @@ const refusals = {
 } satisfies Record<string, Failure>;
 export type RefusalWord = keyof typeof refusals;
 
-/** SQL that fails its batch with `word`. SQLite has no `raise` outside triggers; a bad JSON path is named in the error. */
-export const refuse = (word: RefusalWord): SQL => sql`json_extract('{}', ${sql.raw(`'${word}'`)})`;
+/**
+ * SQL that fails its batch with `word`. SQLite has no `raise` outside triggers; a bad JSON path is named in the error.
+ * Should a newer SQLite take such a path for one that leads nowhere, the overflow fails the batch.
+ */
+export const refuse = (word: RefusalWord): SQL =>
+  sql`coalesce(json_extract('{}', ${sql.raw(`'${word}'`)}), abs(-9223372036854775808))`;
 
 /** A statement that lets its batch go on if `condition` holds, and otherwise rolls it back with `word`. */
 export const refuseUnless = (db: Database, condition: SQL, word: RefusalWord) =>
@@ -146,9 +150,26 @@ export async function transaction<const T extends readonly [BatchItem<'sqlite'>,
 export const breaksUnique = (error: unknown, columns: string): boolean =>
   d1Reason(error).includes(`UNIQUE constraint failed: ${columns}`);
 
+const words = Object.keys(refusals).toSorted((a, b) => b.length - a.length) as RefusalWord[]; // its own keys
+
+/**
+ * The refusal whose word D1 repeats, whatever it says around it: `bad JSON path: 'inactive token'` today. If a newer
+ * SQLite no longer repeats it, something has been refused all the same, and the caller may try again.
+ */
 function namedRefusal(error: unknown): Refusal | undefined {
-  const word = /bad JSON path: '([a-z ]+)'/.exec(d1Reason(error))?.[1];
-  if (!word || !(word in refusals)) return undefined;
-  const failure = refusals[word as RefusalWord]; // just checked to be one
+  const reason = d1Reason(error);
+  const word = words.find((one) => reason.includes(one));
+  if (!word)
+    return /json|integer overflow/i.test(reason)
+      ? Object.assign(new Refusal({ kind: 'unavailable', retryAfter: 60 }), { cause: error })
+      : undefined;
+  const failure = refusals[word];
   return failure.kind === 'invalid' ? invalid(failure.message) : new Refusal(failure);
 }
+
+/** Whether D1 still repeats the words by which statements refuse; false as well when it cannot be asked. */
+export const repeatsRefusals = (db: Database): Promise<boolean> =>
+  transaction(db, [statement(db, sql`select ${refuse('inactive token')}`)]).then(
+    () => false,
+    (error) => error instanceof Refusal && error.failure.kind === 'unauthenticated',
+  );

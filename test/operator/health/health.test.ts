@@ -6,6 +6,7 @@ import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { claim, deliveriesOf, unattempted } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
 import { metered } from '../../support/meter.ts';
+import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { call } from '../../support/world.ts';
 
@@ -99,6 +100,33 @@ describe('GET /health', () => {
       message: 'Scheduled jobs have stopped',
     });
     await sweepInVain();
+  });
+
+  it('is 503 when no sweep has ever run, a quarter of an hour after the first deploy', async () => {
+    await finishAll();
+    await rows('delete from sweeps');
+    const inserts = env.MIGRATIONS.flatMap(({ queries }) => queries).filter((query) =>
+      query.startsWith('insert into sweeps'),
+    );
+    for (const insert of inserts) await rows(insert);
+    expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { sweptSecondsAgo: null } });
+    await rows('update sweeps set at = at - 16 * 60 * 1000');
+    expect(await call('GET', '/health')).toMatchObject({
+      status: 503,
+      message: 'Scheduled jobs have stopped',
+    });
+    await sweepInVain();
+  });
+
+  it('is 503 when the database words its errors in a new way', async () => {
+    const log = listenToLog();
+    const batch = env.DB.batch.bind(env.DB);
+    vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
+      batch<never>(statements).catch(() => Promise.reject(new Error('D1_ERROR: malformed JSON path'))),
+    );
+    expect(await call('GET', '/health')).toMatchObject({ status: 503, message: 'Database does not answer' });
+    expect(log.lines('fault')[0]?.error).toContain('words of refusals');
+    vi.restoreAllMocks();
   });
 
   it('is 503 when the database fails, and the log says why', async () => {

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { note } from '../accounts/audit/note.ts';
-import { forgetIngestKeys } from '../accounts/tokens/service.ts';
+import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { change, type Database, refuseUnless } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
@@ -134,7 +134,7 @@ export async function updateConnection(
     }),
   ]);
   if (!connection) throw invalid('Unknown connection');
-  await forgetIngestKeys(env, caller, id);
+  await refreshIngestKeys(env, caller, id);
   return connection;
 }
 

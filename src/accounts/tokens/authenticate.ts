@@ -93,7 +93,8 @@ async function findUnknown(c: Context, value: string, hash: string): Promise<Kno
 
 async function findAtHome(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
   const home = homesOf(c.env).get(homeInToken(value));
-  return home && findToken(home, hash);
+  const token = home && (await findToken(home, hash));
+  return token && remember(hash, token);
 }
 
 /** Looks in the other homes for a credential of ours, because its account may have moved. */
@@ -102,7 +103,7 @@ async function findElsewhere(c: Context, value: string, hash: string): Promise<K
     const token = name === homeInToken(value) ? undefined : await findToken(home, hash);
     if (token) {
       noteMoved(token.accountId, name);
-      return token;
+      return remember(hash, token);
     }
   }
   return undefined;
@@ -125,11 +126,15 @@ async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken
   if (known && known.until > Date.now()) return known.token;
   try {
     const entry = v.safeParse(KnownToken, await kv.get(hash, { type: 'json', cacheTtl: 60 }));
-    if (!entry.success) return undefined;
-    if (remembered.size >= maxRemembered) remembered.clear();
-    remembered.set(hash, { token: entry.output, until: Date.now() + rememberedMs });
-    return entry.output;
+    return entry.success ? remember(hash, entry.output) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Remembers a credential in this isolate: KV, which may have cached that it knew none, is not asked again soon. */
+function remember(hash: string, token: KnownToken): KnownToken {
+  if (remembered.size >= maxRemembered) remembered.clear();
+  remembered.set(hash, { token, until: Date.now() + rememberedMs });
+  return token;
 }

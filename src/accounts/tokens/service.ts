@@ -80,7 +80,7 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
     }),
   ]);
   if (!row) throw invalid(scope === 'ingest' ? 'Unknown connection' : 'Unknown account');
-  await findToken(env, hash); // so that the edge knows it before it is used
+  await storeInKv(env, hash);
   return { ...visible(row), value };
 }
 
@@ -180,8 +180,8 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
 }
 
 /**
- * Looks a credential up by its hash in D1, for when KV does not know it, and stores it in KV. Returns undefined
- * for one that is unknown, revoked or expired.
+ * Looks a credential up by its hash in D1, for when KV does not know it. Returns undefined for one that is unknown,
+ * revoked or expired.
  */
 export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
   const now = Date.now();
@@ -192,26 +192,27 @@ export async function findToken(env: Env, hash: string): Promise<KnownToken | un
     .leftJoin(connections, eq(connections.id, tokens.connectionId))
     .where(and(eq(tokens.hash, hash), isNull(tokens.revokedAt)));
   if (!row || (row.token.expiresAt && row.token.expiresAt <= now)) return undefined;
-  const known = asKnown(row.token, row.connection);
-  const expiration = row.token.expiresAt && Math.ceil(row.token.expiresAt / 1000);
-  // KV refuses an expiry less than a minute away; such a token simply stays out of it.
-  if (!expiration || expiration > now / 1000 + 61)
-    await bestEffort(() => env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}));
-  return known;
+  return asKnown(row.token, row.connection);
 }
 
-/** Makes the edge forget a connection's ingest keys, after the connection has changed. */
-export async function forgetIngestKeys(env: Env, caller: Caller, connectionId: string): Promise<void> {
+/** Stores in KV what D1 says of a credential, so that all locations know it. */
+async function storeInKv(env: Env, hash: string): Promise<void> {
+  const known = await findToken(env, hash);
+  const expiration = known?.expiresAt && Math.ceil(known.expiresAt / 1000);
+  // KV refuses an expiry less than a minute away; such a token simply stays out of it.
+  if (known && (!expiration || expiration > Date.now() / 1000 + 61))
+    await bestEffort(() => env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}));
+}
+
+/** Stores a connection's ingest keys in KV anew, after the connection has changed. */
+export async function refreshIngestKeys(env: Env, caller: Caller, connectionId: string): Promise<void> {
   const [rows] = await asCaller(env, caller, (db) => [
     db
       .select({ hash: tokens.hash })
       .from(tokens)
       .where(and(eq(tokens.connectionId, connectionId), isNull(tokens.revokedAt))),
   ]);
-  await forgetTokens(
-    env,
-    rows.map(({ hash }) => hash),
-  );
+  await Promise.all(rows.map(({ hash }) => storeInKv(env, hash)));
 }
 
 /** Makes the edge forget credentials, by their hashes. D1 is what refuses them: this may fail. */
@@ -239,13 +240,14 @@ export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
     );
 }
 
-/** KV only makes things faster: when it fails, D1 still knows and refuses, so the work goes on. */
+/**
+ * KV only makes things faster: when it fails, D1 still knows and refuses, so the work goes on. It takes one write of a
+ * key in a second, so that one that follows another is tried again.
+ */
 async function bestEffort(write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch {
-    fault('warn', { message: 'KV refused a write' });
-  }
+  await write()
+    .catch(() => scheduler.wait(1_100).then(write))
+    .catch(() => fault('warn', { message: 'KV refused a write' }));
 }
 
 function asKnown(

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import { type FieldError, invalid } from './errors.ts';
 
+/** How many invalid fields a refusal names at most. */
+export const maxErrors = 20;
+
 /**
  * Checks `input` against `schema`. The refusal names every invalid field, up to 20; its message names the first.
  *
@@ -9,7 +12,7 @@ import { type FieldError, invalid } from './errors.ts';
 export function parse<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
-  const errors = result.issues.slice(0, 20).map(fieldError);
+  const errors = result.issues.slice(0, maxErrors).map(fieldError);
   throw invalid(sentence(errors[0] ?? { field: '', message: 'is not valid' }), errors);
 }
 

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /** Why a url cannot receive deliveries: it is not an absolute https URL, or not an address that may be called. */
-export type ReceiverProblem = 'not https' | 'not public' | 'has credentials' | 'reserved port';
+export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
 
 /** The service's own host name, which must not call itself, and whether this machine may be called. */
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
@@ -36,6 +36,7 @@ export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverPr
   // The URL parser has already turned every notation of IPv4 into dotted decimals, and the name into lower case.
   const host = withoutDots(parsed.hostname.replace(/^\[|\]$/g, ''));
   if (policy.allowLoopback && isLoopback(host)) return undefined;
+  if (ipaddr.isValid(host)) return 'ip address'; // Cloudflare answers calls of one itself: error 1003
   if (!isPublic(host, policy.ownHost)) return 'not public';
   return parsed.port !== '' && Number(parsed.port) < lowestPort ? 'reserved port' : undefined;
 }
@@ -60,17 +61,10 @@ export function normalisedUrl(url: string): string {
 
 function isPublic(host: string, ownHost: string | undefined): boolean {
   if (ownHost !== undefined && host === withoutDots(ownHost)) return false;
-  if (ipaddr.isValid(host)) return isGlobalUnicast(host);
   return host.includes('.') && !internalSuffixes.some((suffix) => `.${host}`.endsWith(suffix));
 }
 
 const withoutDots = (host: string): string => host.replace(/\.+$/, '');
-
-function isGlobalUnicast(literal: string): boolean {
-  const address = ipaddr.parse(literal);
-  if (address.range() !== 'unicast') return false;
-  return address.kind() === 'ipv4' || address.match(ipaddr.parse('2000::'), 3);
-}
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || (ipaddr.isValid(host) && ipaddr.parse(host).range() === 'loopback');

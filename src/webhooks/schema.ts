@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalid } from '../platform/errors.ts';
-import { fieldError, isPrintable, mustBePrintable, sentence } from '../platform/fields.ts';
+import { fieldError, isPrintable, maxErrors, mustBePrintable, sentence } from '../platform/fields.ts';
 import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from './address.ts';
 import { eachField, maxUrlLength } from './fields.ts';
 
@@ -37,9 +37,13 @@ export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
 const urlProblems = {
   'not https': { message: "Invalid URL, must use 'https'", field: 'must be an absolute https URL' },
+  'ip address': {
+    message: 'Invalid URL, must use a host name instead of an IP address',
+    field: 'must use a host name instead of an IP address',
+  },
   'not public': {
     message: 'Invalid URL, must be a public address',
-    field: 'must not be a private, local or reserved address, nor this service itself',
+    field: 'must not be a private, local or reserved name, nor this service itself',
   },
   'has credentials': {
     message: 'Invalid URL, must not contain credentials',
@@ -59,7 +63,7 @@ const urlProblems = {
  */
 export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInput {
   const result = v.safeParse(WebhookInput, body);
-  const errors = result.success ? [] : result.issues.slice(0, 20).map(fieldError);
+  const errors = result.success ? [] : result.issues.slice(0, maxErrors).map(fieldError);
   if (errors[0]?.field === '') throw invalid(sentence(errors[0]), errors);
 
   const url = typeof body === 'object' && body && 'url' in body ? body.url : undefined;
@@ -69,7 +73,7 @@ export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInpu
     const others = errors.filter((error) => error.field !== 'url');
     throw invalid(urlProblems[problem].message, [
       { field: 'url', message: url === undefined ? 'is required' : urlProblems[problem].field },
-      ...others,
+      ...others.slice(0, maxErrors - 1),
     ]);
   }
   if (!result.success) {

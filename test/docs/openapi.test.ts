@@ -96,7 +96,10 @@ describe('every message that the documents give for a 400', () => {
     'from must be before to': () => ({ query: 'from=2026-11-21&to=2026-11-20' }),
     'Invalid webhook id': () => ({ id: crypto.randomUUID(), query: `webhookId=${crypto.randomUUID()}` }),
     "Invalid URL, must use 'https'": () => ({ body: webhookBody(us, { url: 'http://example.com' }) }),
-    'Invalid URL, must be a public address': () => ({ body: webhookBody(us, { url: 'https://10.0.0.1' }) }),
+    'Invalid URL, must be a public address': () => ({ body: webhookBody(us, { url: 'https://nas.lan' }) }),
+    'Invalid URL, must use a host name instead of an IP address': () => ({
+      body: webhookBody(us, { url: 'https://8.8.8.8' }),
+    }),
     'Invalid URL, must not contain credentials': () => ({
       body: webhookBody(us, { url: 'https://me@example.com' }),
     }),

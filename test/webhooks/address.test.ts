@@ -2,35 +2,40 @@ import { describe, expect, it } from 'vitest';
 import { normalisedUrl, receiverProblem } from '../../src/webhooks/address.ts';
 
 const strict = { ownHost: 'api.example.com', allowLoopback: false };
-const notPublic = `
+const literals = `
 https://127.0.0.1/ https://127.1/ https://127.0.1/ https://127.255.255.254/ https://2130706433/ https://0x7f000001/
 https://0x7f.0.0.1/ https://0177.0.0.1/ https://017700000001/ https://0x7f.1/ https://127.0.0.1./ https://0/
 https://0.0.0.0/ https://0x0/ https://10.0.0.1/ https://10.1/ https://167772161/ https://0xa000001/ https://012.0.0.1/
 https://172.16.0.1/ https://172.31.255.255/ https://192.168.0.1/ https://192.168.257/ https://3232235777/
 https://169.254.169.254/ https://0xa9fea9fe/ https://2852039166/ https://100.64.0.1/ https://192.0.0.1/
-https://192.0.2.1/ https://198.18.0.1/ https://198.51.100.1/ https://203.0.113.1/ https://224.0.0.1/ https://240.0.0.1/
-https://255.255.255.255/ https://[::1]/ https://[::]/ https://[0:0:0:0:0:0:0:1]/ https://[::ffff:127.0.0.1]/
-https://[::ffff:7f00:1]/ https://[::ffff:10.0.0.1]/ https://[::ffff:8.8.8.8]/ https://[::127.0.0.1]/
-https://[64:ff9b::7f00:1]/ https://[64:ff9b::10.0.0.1]/ https://[64:ff9b:1::7f00:1]/ https://[2002:7f00:1::]/
-https://[2002:a00:1::1]/ https://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/ https://[2001:db8::1]/ https://[fe80::1]/
-https://[fc00::1]/ https://[fd12:3456::1]/ https://[ff02::1]/ https://[100::1]/ https://[fec0::1]/
+https://192.0.2.1/ https://198.18.0.1/ https://198.51.100.1/ https://203.0.113.1/ https://224.0.0.1/
+https://240.0.0.1/ https://255.255.255.255/ https://[::1]/ https://[::]/ https://[0:0:0:0:0:0:0:1]/
+https://[::ffff:127.0.0.1]/ https://[::ffff:7f00:1]/ https://[::ffff:10.0.0.1]/ https://[::ffff:8.8.8.8]/
+https://[::127.0.0.1]/ https://[64:ff9b::7f00:1]/ https://[64:ff9b::10.0.0.1]/ https://[64:ff9b:1::7f00:1]/
+https://[2002:7f00:1::]/ https://[2002:a00:1::1]/ https://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/
+https://[2001:db8::1]/ https://[fe80::1]/ https://[fc00::1]/ https://[fd12:3456::1]/ https://[ff02::1]/
+https://[100::1]/ https://[fec0::1]/ https://%31%32%37.0.0.1/ https://127%2E0%2E0%2E1/ https://127。0。0。1/
+https://①②⑦.0.0.1/ https://8.8.8.8/ https://8.8.8.8:8443/ https://[2606:4700:4700::1111]/`
+  .trim()
+  .split(/\s+/);
+const internal = `
 https://localhost/ https://LOCALHOST/ https://localhost./ https://localhost../ https://a.localhost/ https://printer/
 https://printer./ https://nas.local/ https://nas.LOCAL./ https://db.internal/ https://metadata.google.internal/
 https://router.home.arpa/ https://local/ https://internal/ https://api.example.com/ https://API.Example.com:8443/
-https://api.example.com./ https://%31%32%37.0.0.1/ https://127%2E0%2E0%2E1/ https://127。0。0。1/ https://①②⑦.0.0.1/
-https://home.arpa/ https://nas.lan/ https://vault.corp/ https://tv.home/ https://wiki.intranet/ https://db.private/
-https://hook.test/ https://hook.invalid/ https://abcdef.onion/ https://bücher.example/ https://a.EXAMPLE./
-https://pc.localdomain/ https://hooks.default.svc/ https://hooks.default.svc.cluster.local/ https://nas.lan:8443/
-https://ｌｏｃａｌｈｏｓｔ/ https://loc%61lhost/ https://api%2Eexample.com/`
+https://api.example.com./ https://home.arpa/ https://nas.lan/ https://vault.corp/ https://tv.home/
+https://wiki.intranet/ https://db.private/ https://hook.test/ https://hook.invalid/ https://abcdef.onion/
+https://bücher.example/ https://a.EXAMPLE./ https://pc.localdomain/ https://hooks.default.svc/
+https://hooks.default.svc.cluster.local/ https://nas.lan:8443/ https://ｌｏｃａｌｈｏｓｔ/ https://loc%61lhost/
+https://api%2Eexample.com/`
   .trim()
   .split(/\s+/);
 
 describe('a receiver is refused', () => {
-  it('by more than sixty forms of addresses that are not public', () => {
-    expect(notPublic.length).toBeGreaterThan(60);
+  it.each(literals)('for naming an IP address, in any notation: %s', (url) => {
+    expect(receiverProblem(url, strict)).toBe('ip address');
   });
 
-  it.each(notPublic)('%s', (url) => {
+  it.each(internal)('for a name that is not public: %s', (url) => {
     expect(receiverProblem(url, strict)).toBe('not public');
   });
 
@@ -45,7 +50,6 @@ describe('a receiver is refused', () => {
 
   it.each([0, 1, 22, 25, 53, 80, 444, 465, 587, 993, 1023])('for a port of another service: %d', (port) => {
     expect(receiverProblem(`https://example.com:${port}/`, strict)).toBe('reserved port');
-    expect(receiverProblem(`https://8.8.8.8:${port}/`, strict)).toBe('reserved port');
   });
 
   it('for being this service, however its name is dotted', () => {
@@ -78,13 +82,8 @@ describe('a receiver is refused', () => {
 });
 
 it.each([
-  ...[
-    'https://example.com/',
-    'https://hooks.example.com:8443/a?b=c#d',
-    'https://EXAMPLE.com',
-    'https://8.8.8.8/',
-  ],
-  ...['https://[2606:4700:4700::1111]/', 'https://bücher.example.com/', 'https://xn--bcher-kva.example.com/'],
+  ...['https://example.com/', 'https://hooks.example.com:8443/a?b=c#d', 'https://EXAMPLE.com'],
+  ...['https://bücher.example.com/', 'https://xn--bcher-kva.example.com/'],
   ...[
     'https://api.example.com.evil.example.org/',
     'https://example.com\\@127.0.0.1/',
@@ -106,12 +105,12 @@ describe('on this machine alone', () => {
     '%s may be called',
     (url) => {
       expect(receiverProblem(url, { allowLoopback: true })).toBeUndefined();
-      expect(receiverProblem(url, { allowLoopback: false })).toBe('not public');
+      expect(receiverProblem(url, { allowLoopback: false })).toBeDefined();
     },
   );
 
   it.each(['https://10.0.0.1/', 'https://169.254.169.254/', 'https://printer/'])('%s may not', (url) => {
-    expect(receiverProblem(url, { allowLoopback: true })).toBe('not public');
+    expect(receiverProblem(url, { allowLoopback: true })).toBeDefined();
   });
 });
 
@@ -122,7 +121,6 @@ describe('two urls are of one receiver', () => {
     ['https://example.com./a', 'https://example.com/a'],
     ['HTTPS://EXAMPLE.com.:443/a', 'https://example.com/a'],
     ['https://example.com.:8443/a?b=1#c', 'https://example.com:8443/a?b=1'],
-    ['https://[2606:4700:4700:0::1111]/', 'https://[2606:4700:4700::1111]/'],
   ])('%s and %s', (one, other) => {
     expect(normalisedUrl(one)).toBe(normalisedUrl(other));
   });

@@ -152,7 +152,7 @@ describe('a webhook is refused', () => {
     ['relative url', { url: '/hook' }, https, 'url'],
     ['url that is a number', { url: 5 }, https, 'url'],
     ['missing url', { url: undefined }, https, 'url'],
-    ['private address', { url: 'https://10.0.0.1/' }, 'Invalid URL, must be a public address', 'url'],
+    ['IP address', { url: 'https://8.8.8.8/' }, 'Invalid URL, must use a host name instead of', 'url'],
     [
       'name of a private network',
       { url: 'https://nas.lan/' },
@@ -256,6 +256,12 @@ describe('a webhook is refused', () => {
     expect(reply).toMatchObject({ status: 400, requestId: expect.any(String) });
     expect(reply.message).toContain(message);
     expect(reply.errors?.map((error) => error.field)).toContain(field);
+  });
+
+  it('with many invalid fields, naming twenty', async () => {
+    const { errors } = await create({ url: undefined, connectionIds: Array(21).fill('x') });
+    expect(errors).toHaveLength(20);
+    expect(errors?.[0]).toEqual({ field: 'url', message: 'is required' });
   });
 
   it("with another account's connection", async () => {

@@ -82,7 +82,12 @@ const invalidWebhook: Refused[] = [
   {
     message: 'Invalid URL, must be a public address',
     field: 'url',
-    must: 'must not be a private, local or reserved address, nor this service itself',
+    must: 'must not be a private, local or reserved name, nor this service itself',
+  },
+  {
+    message: 'Invalid URL, must use a host name instead of an IP address',
+    field: 'url',
+    must: 'must use a host name instead of an IP address',
   },
   {
     message: 'Invalid URL, must not contain credentials',

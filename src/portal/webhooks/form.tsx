@@ -169,8 +169,9 @@ const words: { [message: string]: string } = {
   'Invalid connection ids': 'Some of these connections do not exist any more. Open the form again.',
   'must be an absolute https URL':
     'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
-  'must not be a private, local or reserved address, nor this service itself':
+  'must not be a private, local or reserved name, nor this service itself':
     'Must be a public address. Private, local and reserved ones cannot be reached from here.',
+  'must use a host name instead of an IP address': 'Must use a host name instead of an IP address.',
   'must not contain a user name or password':
     'Must not contain a user name or password. Use a header for secrets.',
   'must use port 443 or one from 1024 up': 'Must use port 443 or one from 1024 up.',

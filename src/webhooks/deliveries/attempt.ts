@@ -55,7 +55,16 @@ function outcomeOf({ status, headers }: Response, answer: string): Outcome {
 }
 
 /** How Cloudflare's network reports a receiver that it could not reach, by status and body: no receiver says this. */
-const networkFailures: { [status: number]: 'tls' | 'dns' } = { 525: 'tls', 526: 'tls', 530: 'dns' };
+const networkFailures: { [status: number]: 'tls' | 'dns' | 'connection' | 'timeout' } = {
+  520: 'connection', // an empty or unreadable response
+  521: 'connection', // refused
+  522: 'timeout', // of the connection
+  523: 'connection', // no route
+  524: 'timeout', // of the response
+  525: 'tls',
+  526: 'tls',
+  530: 'dns',
+};
 const networkBody = /^error code: \d+\s*$/;
 
 /** The first KiB of the response as text, as far as it comes within a second. Reads at most 4 KiB and discards the rest. */

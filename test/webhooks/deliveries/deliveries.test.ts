@@ -72,6 +72,12 @@ describe('a delivery', () => {
   it.each([
     [530, 'error code: 1016', { result: 'dns', status: 530 }],
     [526, 'error code: 526', { result: 'tls', status: 526 }],
+    [520, 'error code: 520', { result: 'connection', status: 520 }],
+    [521, 'error code: 521', { result: 'connection', status: 521 }],
+    [522, 'error code: 522', { result: 'timeout', status: 522 }],
+    [523, 'error code: 523', { result: 'connection', status: 523 }],
+    [524, 'error code: 524', { result: 'timeout', status: 524 }],
+    [522, 'our own words', { result: 'status', status: 522, answer: 'our own words' }],
     [530, 'our own words', { result: 'status', status: 530, answer: 'our own words' }],
     [525, '', { result: 'status', status: 525, answer: '' }],
   ])('that gets %i with "%s" says whose failure it is', async (status, body, outcome) => {

@@ -64,11 +64,18 @@ export function fairQueue({
   };
 
   return {
-    /** Runs `work` when it is its turn. Undefined, without having run it, if too many wait or it takes too long. */
-    async run<T>(account: string, work: () => Promise<T>): Promise<{ result: T } | undefined> {
+    /**
+     * Runs `work` when it is its turn. Undefined, without having run it, if too many wait, or it takes too long or past
+     * `latest` (milliseconds since 1970).
+     */
+    async run<T>(
+      account: string,
+      work: () => Promise<T>,
+      latest = Number.POSITIVE_INFINITY,
+    ): Promise<{ result: T } | undefined> {
       const line = lineOf(account);
       const me = {};
-      const until = Date.now() + timeoutMs;
+      const until = Math.min(Date.now() + timeoutMs, latest);
       try {
         // An invocation cannot resolve another's promise, so those in line look for themselves.
         for (let place = placeOf(account, line, me); place > 0; place = placeOf(account, line, me)) {

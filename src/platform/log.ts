@@ -26,6 +26,8 @@ export type Line =
       result: string;
     } & AttemptMade)
   | DeliveredLine
+  /** How many attempts of an invocation the log leaves out, for it had too many. */
+  | { level: 'info'; kind: 'attempts omitted'; omitted: number }
   | ({ level: 'warn' | 'error'; kind: 'fault' } & Fault);
 
 /** Deliveries of a webhook that have arrived, as many as were recorded together. */
@@ -59,6 +61,7 @@ export type Fault =
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)
   | ({ message: 'A pull was interrupted'; connectionId?: string } & Described)
   | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }
+  | { message: 'Alerts are over the limit of the day'; left: number }
   | { message: 'The database is nearly full'; percent: number }
   | ({ message: 'A job failed'; job: string; home: string; connectionId?: string } & Described)
   | ({ message: 'A home cannot be asked'; home: string } & Described)
@@ -69,6 +72,29 @@ export type Fault =
 
 /** Writes one line. Nothing else in the Worker writes to the log. */
 export const log = (line: Line): void => console[line.level](JSON.stringify(line));
+
+/**
+ * How many characters an invocation logs of attempts: Workers keeps 256 KB of what it logs and cuts off the rest, which
+ * would be the faults. Enough for some 900 attempts.
+ */
+export const maxAttemptCharacters = 160_000;
+
+/** What logs the attempts of an invocation as far as there is room, and at its end how many were left out. */
+export function attemptLog() {
+  let left = maxAttemptCharacters;
+  let omitted = 0;
+  return {
+    log(line: DeliveredLine | Extract<Line, { kind: 'attempt' }>): void {
+      left -= JSON.stringify(line).length;
+      if (left >= 0) log(line);
+      else omitted += 'deliveries' in line ? line.deliveries.length : 1;
+    },
+    end(): void {
+      if (omitted > 0) log({ level: 'info', kind: 'attempts omitted', omitted });
+    },
+  };
+}
+export type AttemptLog = ReturnType<typeof attemptLog>;
 
 /** Logs that something went wrong. A `warn` recovers by itself; an `error` needs somebody to look at it. */
 export const fault = (level: 'warn' | 'error', what: Fault): void => log({ level, kind: 'fault', ...what });

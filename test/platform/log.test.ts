@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
 import { newId } from '../../src/platform/db/ids.ts';
+import { attemptLog } from '../../src/platform/log.ts';
 import { attempted, deliveriesOf, makeDue, minute, settled, unattempted } from '../support/deliveries.ts';
 import { listenToLog } from '../support/log.ts';
 import { story } from '../support/story.ts';
@@ -139,6 +140,29 @@ describe('the line of an attempt', () => {
     await settled(hook.id);
     expect([...log.lines('attempt'), ...log.lines('delivered')]).toEqual([]);
   });
+});
+
+it('leaves attempts out beyond what Workers keeps of an invocation, says how many, and has room for faults', () => {
+  const attempts = attemptLog();
+  const deliveries = Array.from({ length: 40 }, () => ({
+    requestId: newId(),
+    deliveryId: newId(),
+    type: 2,
+    attempt: 1,
+    status: 204,
+    ms: 12,
+  }));
+  const made = { level: 'info', webhookId: newId(), accountId: newId() } as const;
+  const timedOut = { requestId: null, deliveryId: newId(), type: 2, attempt: 1, status: null, ms: 15_000 };
+  for (let i = 0; i < 100; i++) attempts.log({ ...made, kind: 'delivered', deliveries });
+  attempts.log({ ...made, kind: 'attempt', result: 'timeout', ...timedOut });
+  attempts.end();
+  expect(log.raw.join().length).toBeLessThan(200_000);
+  const logged = log.lines('delivered').flatMap((line) => line.deliveries as object[]).length;
+  expect(logged).toBeGreaterThan(800);
+  expect(log.lines('attempts omitted')).toEqual([
+    { level: 'info', kind: 'attempts omitted', omitted: 4001 - logged },
+  ]);
 });
 
 describe('the log', () => {

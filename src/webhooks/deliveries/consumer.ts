@@ -1,20 +1,23 @@
 import { homeOfMoved } from '../../platform/db/moved.ts';
 import { fairQueue, othersAreActive } from '../../platform/fair-queue.ts';
 import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
-import { described, fault } from '../../platform/log.ts';
+import { attemptLog, described, fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { cancelDeleted } from './cancel.ts';
 import { continueFanOut } from './fan-out.ts';
-import { circuitAfter } from './policy.ts';
+import { callTimeoutMs, circuitAfter } from './policy.ts';
 import type { DeliveryMessage, Wake } from './queue.ts';
 import { nextDueAt, wakeAt } from './wake-timers.ts';
-import { runWorker, type WorkerEnd } from './worker.ts';
+import { runWorker, type WorkerBudget, type WorkerEnd } from './worker.ts';
 
 /**
- * How long an invocation waits and claims: with the 5 s in which a call may start, and the 15 s that it may take, less
- * than the 30 s that Workers gives to what goes on in the background.
+ * Workers gives 30 s to what goes on in the background, and cuts off the rest: a call may start as long as it can take
+ * its 15 s, with two more to record how it ended.
  */
-const budgetMs = 9_000;
+const callsForMs = 30_000 - callTimeoutMs - 2_000;
+
+/** How long an invocation waits and claims: what it claims last has a few seconds to start. */
+const budgetMs = callsForMs - 4_000;
 
 /**
  * The most transactions of an invocation, for D1 takes 1,000 queries of one: each has seven, and comes with 40 calls at
@@ -51,16 +54,30 @@ const retrySeconds = 10;
  * fails is logged and tried again after ten seconds; what is lost is found by the sweep.
  */
 export async function handle(env: Env, message: DeliveryMessage): Promise<void> {
-  const budget: Budget = { until: Date.now() + budgetMs, transactionsLeft: maxTransactions };
+  const now = Date.now();
+  const attempts = attemptLog();
+  const budget: Budget = {
+    until: now + budgetMs,
+    callsUntil: now + callsForMs,
+    transactionsLeft: maxTransactions,
+    log: attempts.log,
+  };
   if ('fanOut' in message)
     return orLater(env, message, async () => {
       const done = await continueFanOut(env, message.fanOut, () => Date.now() < budget.until);
       if (!done) await send(env.DELIVERIES, [message]);
     });
-  const done = await workersFor(message).run(message.accountId, () =>
-    orLater(env, message, () => work(env, message, budget)),
-  );
-  if (!done) await sendAfter(env, message, waitAgainSeconds);
+  // One whose turn is over while others wait for theirs gets in line again.
+  for (let again = true; again; ) {
+    const turn = await workersFor(message).run(
+      message.accountId,
+      () => orLater(env, message, () => work(env, message, budget)),
+      budget.until,
+    );
+    if (!turn) await sendAfter(env, message, waitAgainSeconds);
+    again = turn?.result === 'again';
+  }
+  attempts.end();
 }
 
 /** The bindings, and whether all deliveries begin in the queue, where benchmarks can hold them back. */
@@ -83,34 +100,42 @@ export function starter(env: StarterEnv, context: Pick<ExecutionContext, 'waitUn
 }
 
 /** What is left of an invocation. */
-type Budget = { until: number; transactionsLeft: number };
+type Budget = Omit<WorkerBudget, 'inTime'> & { until: number; transactionsLeft: number };
 
-async function orLater(env: Env, message: DeliveryMessage, task: () => Promise<void>): Promise<void> {
+async function orLater<T>(
+  env: Env,
+  message: DeliveryMessage,
+  task: () => Promise<T>,
+): Promise<T | undefined> {
   try {
-    await task();
+    return await task();
   } catch (error) {
     fault('error', { message: 'Deliveries were interrupted', ...described(error) });
     await sendAfter(env, message, retrySeconds);
+    return undefined;
   }
 }
 
 /** Sends a message that comes later. Best effort: the sweep wakes what the queue refuses. */
-const sendAfter = async (env: Env, message: DeliveryMessage, delaySeconds: number): Promise<unknown> =>
-  env.DELIVERIES.send(message, { delaySeconds }).catch(() => {});
+const sendAfter = async (env: Env, message: DeliveryMessage, delaySeconds: number): Promise<void> =>
+  void (await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}));
 
-/** Runs a worker, and sees to whatever has to follow it. */
-async function work(env: Env, wake: Wake, budget: Budget): Promise<void> {
+/** Runs a worker, and sees to whatever has to follow it. Returns 'again' if it made room for others, with time left. */
+async function work(env: Env, wake: Wake, budget: Budget): Promise<'again' | 'done'> {
   const contendedUntil = Date.now() + contendedMs;
+  const isLeft = () => budget.transactionsLeft > 0 && Date.now() < budget.until;
   const inTime = () => {
-    const now = Date.now();
-    if (--budget.transactionsLeft <= 0 || now >= budget.until) return false;
-    return now < contendedUntil || workersFor(wake).waiting(wake.accountId) === 0;
+    budget.transactionsLeft--;
+    return isLeft() && (Date.now() < contendedUntil || workersFor(wake).waiting(wake.accountId) === 0);
   };
-  const end = await runWorker(env, wake, inTime, growth(env, wake));
-  if (end.reason === 'webhook gone') return followOrCancel(env, wake);
-  if (end.reason === 'out of time') return void (await send(env.DELIVERIES, [wake]));
-  const at = await nextWakeAt(env, wake, end);
-  if (at !== undefined) await wakeAt(env, wake, at);
+  const end = await runWorker(env, wake, { ...budget, inTime }, growth(env, wake));
+  if (end.reason === 'webhook gone') await followOrCancel(env, wake);
+  else if (end.reason === 'idle') {
+    const at = await nextWakeAt(env, wake, end);
+    if (at !== undefined) await wakeAt(env, wake, at);
+  } else if (isLeft()) return 'again';
+  else await send(env.DELIVERIES, [wake]);
+  return 'done';
 }
 
 /** A message may have been under way when its account moved to another home. */

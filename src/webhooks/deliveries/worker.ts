@@ -1,6 +1,6 @@
 import { type Database, openDatabase, transaction } from '../../platform/db/database.ts';
 import { fairQueue, halfTheTime, othersAreActive } from '../../platform/fair-queue.ts';
-import { type DeliveredLine, log } from '../../platform/log.ts';
+import type { AttemptLog, DeliveredLine } from '../../platform/log.ts';
 import { callsOf } from './calls.ts';
 import {
   type ClaimedWebhook,
@@ -35,17 +35,23 @@ const transactions = fairQueue({
 });
 
 /**
+ * What a worker may still do: whether it is in time for another claim, which is asked in each transaction, and until when
+ * a call may start (milliseconds since 1970), for those that start later would outlive the invocation. `log` bounds what
+ * is logged of attempts.
+ */
+export type WorkerBudget = { inTime: () => boolean; callsUntil: number; log: AttemptLog['log'] };
+
+/**
  * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
- * transaction of the next claim, until a claim comes back empty or it is no longer `inTime`, which is asked before each
- * transaction. `onFull` is called after each claim that leaves work for other workers, with the number of workers
- * that there is work for.
+ * transaction of the next claim, until a claim comes back empty or the budget is used up. `onFull` is called after each
+ * claim that leaves work for other workers, with the number of workers that there is work for.
  *
  * @throws Refusal: unavailable, or whatever D1 throws; claims then lapse, and the sweep wakes what they held
  */
 export async function runWorker(
   env: Env,
   { accountId, webhookId, worker, accidents = false }: Wake,
-  inTime: () => boolean,
+  { inTime, callsUntil, log }: WorkerBudget,
   onFull: (workers: number) => void,
 ): Promise<WorkerEnd> {
   const db = openDatabase(env);
@@ -53,23 +59,23 @@ export async function runWorker(
   const counts = putOffCounts();
   let webhook: ClaimedWebhook | undefined;
   let full = false;
-  const recordAndClaim = async (count: number) => {
+  const recordAndClaim = async () => {
     const now = Date.now();
+    const more = inTime();
+    const count = more ? calls.room() : 0;
     const outcomes = calls.takeFinished();
-    logAttempts(webhookId, outcomes);
+    logAttempts(log, webhookId, outcomes);
     const claim = { webhookId, count, now, accidentsOnly: accidents, known: webhook };
     const report = webhook && reportOf(outcomes, webhook);
     const earlier = counts.take(outcomes, full);
     const found = await inOneTransaction(db, claim, outcomes, { report, earlier, now });
-    if (found.webhook) calls.start(found.webhook, found.claimed, now + startWindowMs);
-    return { ...found, now };
+    if (found.webhook) calls.start(found.webhook, found.claimed, Math.min(now + startWindowMs, callsUntil));
+    return { ...found, now, more, count };
   };
   for (;;) {
-    const more = inTime();
-    const count = more ? calls.room() : 0;
     // Accidents wait for nobody.
-    const done = accidents ? undefined : await transactions.run(accountId, () => recordAndClaim(count));
-    const { webhook: found, claimed, now } = done?.result ?? (await recordAndClaim(count));
+    const done = accidents ? undefined : await transactions.run(accountId, recordAndClaim);
+    const { webhook: found, claimed, now, more, count } = done?.result ?? (await recordAndClaim());
     webhook = found;
     full = claimed.length > 0 && (webhook?.more || claimed.length === count);
     if (webhook && full) {
@@ -138,7 +144,7 @@ async function inOneTransaction(
  * Logs the attempts of a worker that are about to be recorded: one line for all that were successful, with what it
  * takes to follow each, and one for each that failed.
  */
-function logAttempts(webhookId: string, outcomes: Recorded[]): void {
+function logAttempts(log: AttemptLog['log'], webhookId: string, outcomes: Recorded[]): void {
   const delivered: DeliveredLine['deliveries'] = [];
   let accountId = '';
   for (const { key, attempt } of outcomes) {

@@ -8,6 +8,7 @@ import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.t
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { recordStatements } from '../../../src/webhooks/deliveries/record.ts';
 import { prune } from '../../../src/webhooks/deliveries/sweep.ts';
+import { runWorker } from '../../../src/webhooks/deliveries/worker.ts';
 import { attempted, claim, deliveriesOf, settled, unattempted } from '../../support/deliveries.ts';
 import { story } from '../../support/story.ts';
 import { accident, as, safetyEvent, type WebhookOut } from '../../support/world.ts';
@@ -155,6 +156,22 @@ describe('a claim', () => {
     const rows = await vi.waitFor(() => settled(webhookId, 40), 15_000);
     expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   }, 30_000);
+
+  it('makes no call that its invocation might not live to record', async () => {
+    const webhookId = await unwoken(3);
+    const inTime = vi.fn(() => false).mockReturnValueOnce(true);
+    const budget = { inTime, callsUntil: Date.now() - 1, log: () => {} };
+    const end = await runWorker(
+      env,
+      { accountId: tale.us.accountId, webhookId, worker: 1 },
+      budget,
+      () => {},
+    );
+    expect(end.reason).toBe('out of time');
+    expect(tale.heard.got).toEqual([]);
+    const putBack = { status: 'pending', attempts: 0, claimedUntil: 0 };
+    expect(await deliveriesOf(webhookId)).toMatchObject([putBack, putBack, putBack]);
+  });
 
   it('is recorded though D1 does not confirm the record once', async () => {
     const webhookId = await unwoken(1);

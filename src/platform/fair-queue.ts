@@ -53,14 +53,16 @@ export function fairQueue({
   /** Takes a place for `me` if it is its turn, and returns 0; otherwise returns its place in the line, from 1. */
   const placeOf = (account: string, line: Line, me: object): number => {
     dropGone(line);
-    const free = line.working.size < (typeof atOnce === 'number' ? atOnce : atOnce(account));
-    const ahead = [...line.waiting.keys()].indexOf(me);
-    if (free && (ahead === 0 || line.waiting.size === 0)) {
+    const free = (typeof atOnce === 'number' ? atOnce : atOnce(account)) - line.working.size;
+    const known = [...line.waiting.keys()].indexOf(me);
+    const ahead = known < 0 ? line.waiting.size : known;
+    // Those at the head may not have looked yet: they find their places left free.
+    if (ahead < free) {
       line.waiting.delete(me);
       line.working.set(me, Date.now() + longestMs);
       return 0;
     }
-    return 1 + (ahead < 0 ? line.waiting.size : ahead);
+    return 1 + ahead;
   };
 
   return {

@@ -7,14 +7,13 @@ import { nobody, operatorIn } from './owner.ts';
 /** A person has sessions, which go with them. */
 const peoplePerChunk = 100;
 
-/** Deletes the account's people, with their sessions and sign-in links, its invitations, and the count of its emails. */
+/** Deletes the account's people, with their sessions and sign-in links, and its invitations. */
 export const removePeople: Remover = (env, { accountId }) =>
   untilNone(openDatabase(env), [
     sql`delete from portal_users where id in (
       select id from portal_users where account_id = ${accountId} limit ${peoplePerChunk})`,
     sql`delete from invitations where account_id = ${accountId} and id in (
       select id from invitations where account_id = ${accountId} limit ${rowsPerChunk})`,
-    sql`delete from alert_emails where account_id = ${accountId}`,
   ]);
 
 /** The statements that suspend an account of this very name, to be deleted. */

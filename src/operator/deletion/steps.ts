@@ -12,6 +12,7 @@ import { firstConnection } from '../../fleet/remove-connection.ts';
 import { removeCounts } from '../../fleet/trends/remove.ts';
 import { openDatabase } from '../../platform/db/database.ts';
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
+import { removeEmailCounts } from '../../webhooks/alerts/mails.ts';
 import { eraseAnswers, removeDeliveries } from '../../webhooks/deliveries/cancel.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
 import { removeWebhooks } from '../../webhooks/remove.ts';
@@ -40,6 +41,7 @@ const steps: Record<Kind, Record<string, Step>> = {
   account: {
     tokens: whole(removeTokens),
     people: whole(removePeople),
+    'counts of emails': whole(removeEmailCounts),
     webhooks: whole(removeWebhooks),
     deliveries: whole(removeDeliveries),
     notifications: whole(removeNotifications),

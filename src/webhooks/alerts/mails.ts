@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { sendMail } from '../../accounts/mail.ts';
 import { change, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 
 /** An email to people of an account, about what `kind` says. */
@@ -80,6 +81,10 @@ async function withinLimits(env: Env, mails: Addressed[], day: number): Promise<
   );
   return allowed;
 }
+
+/** Deletes how many emails the account's people have got. */
+export const removeEmailCounts: Remover = (env, { accountId }) =>
+  untilNone(openDatabase(env), [sql`delete from alert_emails where account_id = ${accountId}`]);
 
 async function sendOne(env: Env, mail: AlertMail, to: string): Promise<boolean> {
   const { accountId, kind, subject, text, html } = mail;

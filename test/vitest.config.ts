@@ -9,6 +9,9 @@ process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/node`;
 // The secrets are bindings below. Wrangler would look for them elsewhere, and warn once for each test file.
 process.env.WRANGLER_LOG = 'error';
 
+/** The service in a runtime that is as strict as production. */
+const strictWorker = `${root}src/dev/strict/worker.ts`;
+
 const bindings = async () => ({
   OPERATOR_KEY: 'an operator key for tests, 32+ characters',
   HEADER_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
@@ -38,6 +41,7 @@ const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).f
 
 const oneHome = () =>
   cloudflareTest(async () => ({
+    main: strictWorker,
     wrangler: { configPath: `${root}wrangler.toml` },
     // REPLICA is a second database, which stands for a replica of the first.
     miniflare: { bindings: await bindings(), d1Databases: { REPLICA: 'replica' } },
@@ -70,6 +74,7 @@ export default defineConfig({
       {
         plugins: [
           cloudflareTest(async () => ({
+            main: strictWorker,
             wrangler: { configPath: `${root}wrangler.toml` },
             miniflare: {
               bindings: await bindings(),

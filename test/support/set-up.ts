@@ -1,6 +1,7 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import { takeExceeded } from '../../src/dev/strict/limits.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
 import { tableNames } from './rows.ts';
 import { findSourceMaps } from './source-maps.ts';
@@ -21,6 +22,8 @@ beforeAll(async () => {
   for (const { name } of (await env.TOKENS.list()).keys) await env.TOKENS.delete(name);
 });
 afterAll(() => void vi.restoreAllMocks());
+// Whatever exceeds a limit of production fails, also where the service makes the best of it.
+afterEach(() => expect(takeExceeded()).toEqual([]));
 
 /** The bindings of the Worker as they are, kept by whichever file came first. */
 const worker = globalThis as { bindings?: Env };

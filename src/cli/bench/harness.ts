@@ -87,7 +87,7 @@ const withoutRateLimits = (toml: string) => toml.replaceAll(/limit = \d+/g, 'lim
 
 /** The service's configuration with the benchmarks' Worker, and queues for the bare consumers. */
 const withBenchWorker = (toml: string) =>
-  `${toml.replace('main = "src/index.ts"', 'main = "src/dev/bench/worker.ts"')}
+  `${toml.replace(/^main = .*$/m, 'main = "src/dev/bench/worker.ts"')}
 [[queues.producers]]
 binding = "BARE"
 queue = "bare"

@@ -76,15 +76,19 @@ function secrets(directory: string): { secretsFile: string; operatorKey: string 
   return { secretsFile, operatorKey };
 }
 
-/** Returns the file of the configuration: the project's own, or a changed copy in `directory`. */
+/** Returns the file of the configuration: a copy of the project's own in `directory`, changed to run locally. */
 function configuration(directory: string, homes: string[], change: StackOptions['config']): string {
-  const file = join(root, 'wrangler.toml');
-  if (!change && homes.length === 0) return file;
   const changed = join(directory, 'wrangler.toml');
-  const toml = readFileSync(file, 'utf8');
+  const toml = strictly(readFileSync(join(root, 'wrangler.toml'), 'utf8'));
   writeFileSync(changed, withAbsolutePaths(withHomes(change ? change(toml) : toml, homes)));
   return changed;
 }
+
+/** The runtime enforces what production does, and Miniflare does not. */
+const strictly = (toml: string): string =>
+  toml
+    .replace('main = "src/index.ts"', 'main = "src/dev/strict/worker.ts"')
+    .replace('compatibility_flags = [', 'compatibility_flags = ["nodejs_als", ');
 
 const withAbsolutePaths = (toml: string): string =>
   toml.replace(

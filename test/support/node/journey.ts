@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,7 +17,13 @@ export function stackFolder(config?: StackOptions['config'], homes: string[] = [
   return {
     directory,
     start: (port = 0) => startStack({ directory, port, homes, ...(config && { config }) }),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
+    remove: () => {
+      const logFile = join(directory, 'wrangler.log');
+      const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
+      rmSync(directory, { recursive: true, force: true });
+      const exceeded = /Limit of production exceeded: .*/.exec(log)?.[0];
+      if (exceeded) throw new Error(exceeded);
+    },
   };
 }
 

@@ -1,0 +1,138 @@
+import { atMost, connected, limits, mayWritePoint, spend } from './limits.ts';
+
+const bytesOf = (value: unknown): number =>
+  typeof value === 'string'
+    ? new TextEncoder().encode(value).byteLength
+    : value instanceof ArrayBuffer
+      ? value.byteLength
+      : 0;
+
+const wrapped = new WeakMap<Env, Env>();
+
+/** The same bindings, which refuse what production would. */
+export function strict(env: Env): Env {
+  const known = wrapped.get(env);
+  if (known) return known;
+  const own = new Map<string, unknown>();
+  // Tests replace bindings, so each is looked up when it is used.
+  const fresh = new Proxy(env, {
+    get(target, name: string) {
+      const wrap = wrapperOf(name);
+      if (!wrap || !(name in target)) return Reflect.get(target, name);
+      if (!own.has(name))
+        own.set(
+          name,
+          wrap(() => Reflect.get(target, name) as never),
+        );
+      return own.get(name);
+    },
+  });
+  wrapped.set(env, fresh);
+  return fresh;
+}
+
+type Wrapper = (original: () => never) => unknown;
+
+const wrapperOf = (name: string): Wrapper | undefined => {
+  if (/^DB(?:_|$)/.test(name)) return database;
+  if (/^DELIVERIES(?:_|$)/.test(name)) return queue;
+  return { TOKENS: namespace, ATTEMPTS: dataset }[name];
+};
+
+const originals = new WeakMap<object, D1PreparedStatement>();
+
+function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'batch' | 'withSession'> {
+  return {
+    prepare: (text) => prepared(original(), text),
+    batch: (statements) => inBatch(original(), statements),
+    withSession: (constraint) => {
+      const session = original().withSession(constraint);
+      return {
+        prepare: (text) => prepared(session, text),
+        batch: (statements) => inBatch(session, statements),
+        getBookmark: () => session.getBookmark(),
+      };
+    },
+  };
+}
+
+function prepared(db: Pick<D1Database, 'prepare'>, text: string): D1PreparedStatement {
+  atMost('statement', bytesOf(text), 'bytes of a statement');
+  return counted(db.prepare(text));
+}
+
+function counted(statement: D1PreparedStatement): D1PreparedStatement {
+  const query = <T>(run: () => Promise<T>) => {
+    spend('queries', 1);
+    return connected(run);
+  };
+  const own = {
+    bind: (...values: unknown[]) => {
+      atMost('parameters', values.length, 'parameters of a statement');
+      for (const value of values) atMost('value', bytesOf(value), 'bytes of a parameter');
+      return counted(statement.bind(...values));
+    },
+    all: () => query(() => statement.all()),
+    run: () => query(() => statement.run()),
+    raw: (options: never) => query(() => statement.raw(options)),
+    first: (column: never) => query(() => statement.first(column)),
+  } as D1PreparedStatement;
+  originals.set(own, statement);
+  return own;
+}
+
+function inBatch<T>(
+  db: Pick<D1Database, 'batch'>,
+  statements: D1PreparedStatement[],
+): Promise<D1Result<T>[]> {
+  spend('queries', statements.length);
+  return connected(() => db.batch<T>(statements.map((one) => originals.get(one) ?? one)));
+}
+
+function queue(original: () => Queue): Queue {
+  return {
+    metrics: () => connected(() => original().metrics()),
+    send: (body: unknown, options?: QueueSendOptions) => {
+      atMost('message', bytesOf(JSON.stringify(body)), 'bytes of a message');
+      return connected(() => original().send(body, options));
+    },
+    sendBatch: (messages: Iterable<MessageSendRequest>, options?: QueueSendBatchOptions) => {
+      const all = [...messages];
+      const sizes = all.map(({ body }) => bytesOf(JSON.stringify(body)));
+      atMost('messages', all.length, 'messages of a batch');
+      for (const size of sizes) atMost('message', size, 'bytes of a message');
+      atMost(
+        'batch',
+        sizes.reduce((sum, size) => sum + size, 0),
+        'bytes of a batch',
+      );
+      return connected(() => original().sendBatch(all, options));
+    },
+  } as Queue;
+}
+
+/** KV whose misses are cached for a minute, and that takes one write of a key in a second. */
+function namespace(original: () => KVNamespace): Pick<KVNamespace, 'delete'> {
+  const missedUntil = new Map<string, number>();
+  const writtenAt = new Map<string, number>();
+  return {
+    get: async (key: string, options: never) => {
+      if ((missedUntil.get(key) ?? 0) > performance.now()) return null;
+      const found: unknown = await connected(() => original().get(key, options));
+      if (found === null) missedUntil.set(key, performance.now() + limits.kvMissMs);
+      return found;
+    },
+    put: async (key: string, value: string, options: never) => {
+      const before = writtenAt.get(key) ?? Number.NEGATIVE_INFINITY;
+      if (performance.now() - before < limits.kvWriteMs)
+        throw new Error('KV PUT failed: 429 Too Many Requests');
+      writtenAt.set(key, performance.now());
+      return connected(() => original().put(key, value, options));
+    },
+    delete: (key: string) => connected(() => original().delete(key)),
+  } as Pick<KVNamespace, 'delete'>;
+}
+
+function dataset(original: () => AnalyticsEngineDataset): AnalyticsEngineDataset {
+  return { writeDataPoint: (point) => void (mayWritePoint() && original().writeDataPoint(point)) };
+}

@@ -1,0 +1,103 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** What Cloudflare allows in production, and the local runtime does not enforce. Bytes, unless the name says otherwise. */
+export const limits = {
+  queries: 1_000,
+  parameters: 100,
+  statement: 100_000,
+  /** Of a parameter, and so of a row. */
+  value: 2_000_000,
+  subrequests: 10_000,
+  connections: 6,
+  behindHandlerMs: 30_000,
+  message: 128_000,
+  messages: 100,
+  batch: 256_000,
+  log: 256_000,
+  points: 250,
+  kvMissMs: 60_000,
+  kvWriteMs: 1_000,
+};
+
+/** What an invocation has used, and until when it may do something: for good until its handler has returned. */
+type Invocation = Record<'queries' | 'subrequests' | 'log' | 'points' | 'open', number> & { until: number };
+
+const current = new AsyncLocalStorage<Invocation>();
+
+/** Limits that were exceeded since somebody asked last. */
+const exceeded: string[] = [];
+
+/** Returns which limits were exceeded, and forgets them. */
+export const takeExceeded = (): string[] => exceeded.splice(0);
+
+/** Notes that a limit was exceeded, for tests and in the log. Returns the error to be thrown. */
+function exceed(what: string): Error {
+  exceeded.push(what);
+  writeError(`Limit of production exceeded: ${what}`);
+  return new Error(`Limit of production exceeded: ${what}`);
+}
+
+/** Throws if something is more than production takes. */
+export function atMost(limit: Exclude<keyof typeof limits, `${string}Ms`>, value: number, of: string): void {
+  if (value > limits[limit]) throw exceed(`${of}: ${value} instead of ${limits[limit]}`);
+}
+
+/** Uses up some of what an invocation has of something; outside of one there is no limit. */
+export function spend(what: 'queries' | 'subrequests' | 'log', count: number): void {
+  const invocation = current.getStore();
+  if (!invocation) return;
+  if (performance.now() > invocation.until)
+    throw exceed(`${what} more than ${limits.behindHandlerMs / 1000} s after the handler`);
+  invocation[what] += count;
+  atMost(what, invocation[what], `${what} of an invocation`);
+}
+
+/** Whether an invocation may write another point: Analytics Engine drops those beyond. */
+export function mayWritePoint(): boolean {
+  const invocation = current.getStore();
+  return !invocation || ++invocation.points <= limits.points;
+}
+
+/** Has something wait, as production does, while the invocation has six connections open. */
+export async function connected<T>(work: () => Promise<T>): Promise<T> {
+  spend('subrequests', 1);
+  const invocation = current.getStore();
+  if (!invocation) return work();
+  while (invocation.open >= limits.connections) await scheduler.wait(1);
+  invocation.open++;
+  try {
+    return await work();
+  } finally {
+    invocation.open--;
+  }
+}
+
+/** Runs a handler as an invocation of its own, which is over 30 s after it has returned. */
+export async function invoked<T>(handler: () => Promise<T>): Promise<T> {
+  const invocation = {
+    queries: 0,
+    subrequests: 0,
+    log: 0,
+    points: 0,
+    open: 0,
+    until: Number.POSITIVE_INFINITY,
+  };
+  return current.run(invocation, async () => {
+    try {
+      return await handler();
+    } finally {
+      invocation.until = performance.now() + limits.behindHandlerMs;
+    }
+  });
+}
+
+const writeError = console.error;
+for (const level of ['info', 'warn', 'error'] as const) {
+  const write = console[level];
+  console[level] = (...texts: unknown[]) => {
+    spend('log', texts.join(' ').length + 1);
+    write(...texts);
+  };
+}
+const fetchReally = globalThis.fetch;
+globalThis.fetch = (...request: Parameters<typeof fetch>) => connected(() => fetchReally(...request));

@@ -1,0 +1,15 @@
+import worker, { type QueueMessage } from '../../index.ts';
+import { strict } from './bindings.ts';
+import { invoked } from './limits.ts';
+
+export { Ingest } from '../../index.ts';
+
+/**
+ * The unchanged service in a runtime that is as strict as production: what local runs and tests start. Exceeding a limit
+ * fails whatever did, and is an error line.
+ */
+export default {
+  fetch: (request, env, ctx) => invoked(async () => worker.fetch(request, strict(env), ctx)),
+  queue: (batch, env, ctx) => invoked(() => worker.queue(batch, strict(env), ctx)),
+  scheduled: (controller, env, ctx) => invoked(() => worker.scheduled(controller, strict(env), ctx)),
+} satisfies ExportedHandler<Env, QueueMessage>;

@@ -19,6 +19,7 @@ import { moveHandlers } from './handlers/moves.ts';
 import { serviceHandlers } from './handlers/service.ts';
 import { webhookHandlers } from './handlers/webhooks.ts';
 import { enterHomeOfId, ownedIn } from './homes/routes.ts';
+import { metricsText } from './metrics.ts';
 
 const handlers: Handlers<typeof operations> = {
   ...accountHandlers,
@@ -36,6 +37,11 @@ for (const [name, operation] of Object.entries<Operation>(operations))
   operatorRoutes.on(operation.method, operation.path, (c) =>
     respond(c, operation, handlers[name as keyof typeof operations]),
   );
+
+operatorRoutes.get('/metrics', async (c) => {
+  c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
+  return c.body(await metricsText(c.env));
+});
 
 const maxBodyBytes = 64 * 1024;
 

@@ -1,0 +1,143 @@
+import { sql } from 'drizzle-orm';
+import { openDatabase, statement } from '../platform/db/database.ts';
+import { createdAtOf } from '../platform/db/ids.ts';
+import { homesOf } from '../platform/homes/homes.ts';
+import { countedHours, hourOf } from '../webhooks/deliveries/counts.ts';
+import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
+import { maxPendingCounted } from './api/counted.ts';
+import type { HomeHealth } from './api/service.ts';
+import { checkHealth } from './health/service.ts';
+
+/** What one query counts in a home; times in milliseconds since 1970. */
+type Counted = {
+  pending: number;
+  accident: string | null;
+  delivered: number;
+  failed: number;
+  retried: number;
+  pullsDue: number;
+  pullDueAt: number | null;
+  problems: number;
+};
+
+/** What is known of a home: `counted` is null if its database could not be asked, which took `ms`. */
+type Measured = { health: HomeHealth; counted: Counted | null; ms: number; now: number };
+
+const ageSeconds = (since: number | null | undefined, now: number): number =>
+  since ? Math.max(0, (now - since) / 1000) : 0;
+
+/** Each metric: what it says, and its value in a home, by label if it has several; null if that is not known. */
+const metrics: {
+  [name: string]: {
+    help: string;
+    value: (home: Measured) => number | null | undefined | { [label: string]: number | undefined };
+  };
+} = {
+  fleet_database_up: {
+    help: 'Whether D1 answers.',
+    value: ({ health }) => Number(health.database === 'ok'),
+  },
+  fleet_database_bytes: {
+    help: 'Size of the database; D1 takes 10 GB.',
+    value: ({ health }) => health.size?.bytes,
+  },
+  fleet_database_round_trip_seconds: {
+    help: 'How long the query of this report took.',
+    value: ({ counted, ms }) => counted && ms / 1000,
+  },
+  fleet_sweep_age_seconds: {
+    help: 'Time since the last sweep, which runs each minute.',
+    value: ({ health }) => health.sweptSecondsAgo,
+  },
+  fleet_queue_backlog: { help: 'Messages in the queue.', value: ({ health }) => health.queueBacklog },
+  fleet_deliveries_pending: {
+    help: `Deliveries that have not ended, retries included; at most ${maxPendingCounted}.`,
+    value: ({ counted }) => counted?.pending,
+  },
+  fleet_delivery_oldest_due_seconds: {
+    help: 'How long the oldest delivery has been due that nobody works for, as the last sweep found it.',
+    value: ({ health }) => (health.database === 'ok' ? (health.oldestDueSeconds ?? 0) : null),
+  },
+  fleet_accident_oldest_undelivered_seconds: {
+    help: 'Age of the oldest notification of an accident that has not been delivered, whatever the reason.',
+    value: ({ counted, now }) =>
+      counted && ageSeconds(counted.accident === null ? null : createdAtOf(counted.accident), now),
+  },
+  fleet_deliveries_this_hour: {
+    help: 'Deliveries that have ended in this hour (UTC), and attempts that will be repeated, by outcome.',
+    value: ({ counted }) => ({
+      'outcome="delivered"': counted?.delivered,
+      'outcome="failed"': counted?.failed,
+      'outcome="retried"': counted?.retried,
+    }),
+  },
+  fleet_pulls_due: {
+    help: `Connections that are due to be pulled; at most ${maxPendingCounted}.`,
+    value: ({ counted }) => counted?.pullsDue,
+  },
+  fleet_pull_oldest_due_seconds: {
+    help: 'How long the oldest of them has been due.',
+    value: ({ counted, now }) => counted && ageSeconds(counted.pullDueAt, now),
+  },
+  fleet_connections_with_problems: {
+    help: `Connections that are late, degraded or disconnected; at most ${maxPendingCounted}.`,
+    value: ({ counted }) => counted?.problems,
+  },
+};
+
+/** How all homes are doing, in the text format of Prometheus. A home that cannot be asked has fewer values. */
+export async function metricsText(env: Env): Promise<string> {
+  const homes = await Promise.all(
+    [...homesOf(env)].map(async ([name, home]) => [name, await measure(home)] as const),
+  );
+  const lines = Object.entries(metrics).flatMap(([name, { help, value }]) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} gauge`,
+    ...homes.flatMap(([home, measured]) => {
+      const found = value(measured);
+      const values = typeof found === 'object' && found ? Object.entries(found) : [['', found] as const];
+      return values.flatMap(([label, number]) =>
+        typeof number === 'number' ? [`${name}{home="${home}"${label && `,${label}`}} ${number}`] : [],
+      );
+    }),
+  ]);
+  return `${lines.join('\n')}\n`;
+}
+
+async function measure(env: Env): Promise<Measured> {
+  const now = Date.now();
+  const [health, counted] = await Promise.all([checkHealth(env), count(env, now).catch(() => null)]);
+  return { health, counted: counted?.row ?? null, ms: counted?.ms ?? 0, now };
+}
+
+/** How many webhooks the hour's counters are read of. */
+const maxWebhooks = 10_000;
+
+async function count(env: Env, now: number): Promise<{ row: Counted; ms: number }> {
+  const hour = hourOf(now);
+  const upTo = sql`limit ${maxPendingCounted}`;
+  const [row] = await statement<Counted>(
+    openDatabase(env),
+    sql`
+    with ${pendingWebhooks},
+    hour as (
+      select h.delivered, h.failed, h.retried from webhooks w
+      cross join webhook_hours h on h.webhook_id = w.id and h.slot = ${hour % countedHours}
+      where h.hour = ${hour} limit ${maxWebhooks})
+    select
+      (select count(*) from (select 1 from deliveries indexed by deliveries_due where status = 'pending' ${upTo}))
+        as pending,
+      (select min(id) from (
+        select d.id from hooks cross join deliveries d indexed by deliveries_due
+          on d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0 ${upTo})) as accident,
+      (select coalesce(sum(delivered), 0) from hour) as delivered,
+      (select coalesce(sum(failed), 0) from hour) as failed,
+      (select coalesce(sum(retried), 0) from hour) as retried,
+      (select count(*) from (select 1 from pulls where due_at <= ${now} ${upTo})) as pullsDue,
+      (select min(due_at) from pulls where due_at <= ${now}) as pullDueAt,
+      (select count(*) from (
+        select 1 from connections indexed by connections_with_problems where health_status <> 1 ${upTo})) as problems`,
+  );
+  if (!row) throw new Error('A query without a condition has a row');
+  return { row, ms: Date.now() - now };
+}

@@ -1,0 +1,74 @@
+import { createExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { app } from '../../src/app.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
+import { unattempted } from '../support/deliveries.ts';
+import { rows } from '../support/rows.ts';
+import { story } from '../support/story.ts';
+import { accident, as } from '../support/world.ts';
+
+const tale = story();
+
+/** The value of each metric by its name, and label if it has one. */
+async function scrape({ key = env.OPERATOR_KEY, bindings = env } = {}) {
+  const headers = { authorization: `Bearer ${key}` };
+  const request = new Request('https://api.example.com/operator/metrics', { headers });
+  const response = await app.fetch(request, bindings, createExecutionContext());
+  const lines = (await response.text()).split('\n').filter((line) => line && !line.startsWith('#'));
+  const values = new Map(
+    lines.map((line) => {
+      const [, name = '', label = '', value] = /^(\w+)\{home="main",?(.*)\} (\S+)$/.exec(line) ?? [];
+      return [name + label, Number(value)];
+    }),
+  );
+  return { status: response.status, values };
+}
+
+it('say how the service is doing, to operators alone', async () => {
+  await sweep(env);
+  const { status, values } = await scrape();
+  expect(status).toBe(200);
+  expect(values.get('fleet_database_up')).toBe(1);
+  expect(values.get('fleet_database_bytes')).toBeGreaterThan(10_000);
+  expect(values.get('fleet_sweep_age_seconds')).toBeLessThan(60);
+  expect([...values.values()].every(Number.isFinite)).toBe(true);
+  expect((await scrape({ key: 'wrong' })).status).toBe(401);
+});
+
+it('count deliveries by outcome, and say how old the oldest undelivered accident is', async () => {
+  const hook = await tale.register();
+  const before = (await scrape()).values;
+  await tale.happen(3);
+  await expect
+    .poll(async () => (await scrape()).values.get('fleet_deliveries_this_houroutcome="delivered"'))
+    .toBe((before.get('fleet_deliveries_this_houroutcome="delivered"') ?? 0) + 3);
+  expect(before.get('fleet_accident_oldest_undelivered_seconds')).toBe(0);
+  await unattempted(hook.id, () => as(tale.us.connection.ingestKey).send(accident()));
+  const [row] = await rows(`select id from deliveries where status = 'pending'`);
+  const older = newId(Date.now() - 600_000);
+  await rows('update deliveries set id = ?1 where id = ?2', older, row?.id);
+  const { values } = await scrape();
+  expect(values.get('fleet_accident_oldest_undelivered_seconds')).toBeGreaterThanOrEqual(600);
+  expect(values.get('fleet_deliveries_pending')).toBe(1);
+});
+
+it('count pulls that are due, and connections with problems', async () => {
+  await rows('update connections set health_status = 3 where id = ?1', tale.us.connection.id);
+  const { values } = await scrape();
+  expect(values.get('fleet_connections_with_problems')).toBe(1);
+  expect(values.get('fleet_pulls_due')).toBe(0);
+});
+
+it('are fewer of a home whose database does not answer', async () => {
+  const DB = {
+    prepare: () => {
+      throw new Error('D1_ERROR: D1 DB is overloaded');
+    },
+  } as unknown as D1Database;
+  const { status, values } = await scrape({ bindings: { ...env, DB } });
+  expect(status).toBe(200);
+  expect([...values.keys()]).toEqual(['fleet_database_up', 'fleet_queue_backlog']);
+  expect(values.get('fleet_database_up')).toBe(0);
+});

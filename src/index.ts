@@ -3,6 +3,7 @@ import type * as v from 'valibot';
 import { app } from './app.ts';
 import type { IngestRecord, Outcome } from './ingest/schema.ts';
 import { jobs, starters } from './operator/jobs.ts';
+import { config } from './platform/config.ts';
 import type { FieldError } from './platform/errors.ts';
 import { homesOf, mainHome } from './platform/homes/homes.ts';
 import { everyMinute, type JobMessage, runJob } from './platform/jobs/jobs.ts';
@@ -18,13 +19,10 @@ export default {
   fetch: app.fetch,
 
   async queue(batch: MessageBatch<QueueMessage>, env: Env, ctx: ExecutionContext) {
+    const work = batch.messages.map(({ body }) => receive(env, body));
     // In the background, so that the next message need not wait for slow receivers.
-    for (const { body } of batch.messages) {
-      const { home: name = mainHome, ...message } = body; // what is sent on may go to another home
-      const home = homesOf(env).get(name);
-      if (!home) fault('error', { message: 'A message is for a home that is not there' });
-      else ctx.waitUntil(receive(home, message));
-    }
+    if (config(env).awaitDeliveries) await Promise.all(work);
+    else for (const one of work) ctx.waitUntil(one);
   },
 
   async scheduled(controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
@@ -32,7 +30,9 @@ export default {
   },
 } satisfies ExportedHandler<Env, QueueMessage>;
 
-function receive(home: Env, message: DeliveryMessage | PullMessage | JobMessage): Promise<void> {
+async function receive(env: Env, { home: name = mainHome, ...message }: QueueMessage): Promise<void> {
+  const home = homesOf(env).get(name);
+  if (!home) return fault('error', { message: 'A message is for a home that is not there' });
   if ('job' in message) return runJob(home, jobs, message.job);
   return 'pull' in message ? pull(home, message.pull) : handle(home, message);
 }

@@ -1,6 +1,7 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { IngestBatch } from '../src/index.ts';
+import worker, { type IngestBatch } from '../src/index.ts';
 import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
 import { as, operator, vehicle, type WebhookOut, type World, webhookBody, world } from './support/world.ts';
@@ -82,5 +83,41 @@ describe('the service binding', () => {
       status: 413,
     });
     expect(await records(key, undefined as never)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('a message of the queue', () => {
+  /** Handles the wake of a webhook, and says whether its delivery has arrived when the handler returns. */
+  async function handled(bindings: Partial<Env>): Promise<boolean> {
+    const heard = receiver(async () => {
+      await scheduler.wait(50);
+      return new Response('ok');
+    });
+    const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+    const queueOnly = {
+      ...env,
+      QUEUE_ONLY: true,
+      DELIVERIES: { sendBatch: async () => {} },
+    } as unknown as Env;
+    const headers = { 'x-api-key': us.connection.ingestKey, 'content-type': 'application/json' };
+    const body = JSON.stringify({ records: [truck, event(crypto.randomUUID())] });
+    const request = new Request('https://api.example.com/ingest', { method: 'POST', headers, body });
+    expect((await worker.fetch(request, queueOnly, createExecutionContext())).status).toBe(200);
+    const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
+    const context = createExecutionContext();
+    const batch = { messages: [{ body: wake }] } as unknown as MessageBatch<never>; // what the handler reads
+    await worker.queue(batch, { ...env, ...bindings }, context);
+    const isThere = heard.got.length === 1;
+    await waitOnExecutionContext(context);
+    expect(heard.got).toHaveLength(1);
+    return isThere;
+  }
+
+  it('is acknowledged before its work is done, so that the next need not wait', async () => {
+    expect(await handled({})).toBe(false);
+  });
+
+  it('is acknowledged once its work is done, where the deployment says so', async () => {
+    expect(await handled({ AWAIT_DELIVERIES: 'true' } as Partial<Env>)).toBe(true);
   });
 });

@@ -35,6 +35,8 @@ const Config = v.object({
   HOT_DAYS: v.optional(v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(0)), '180'),
   /** Set by `npm run deploy -- --replicas`: lists are read from the replica of D1 that is nearest. */
   READ_REPLICAS: v.optional(v.picklist(['true', 'false']), 'false'),
+  /** Whether a message of the queue is acknowledged once its work is done, instead of at once. */
+  AWAIT_DELIVERIES: v.optional(v.picklist(['true', 'false']), 'false'),
   /** The style of a tile provider for the portal's maps; without it they show the outlines that are built in. */
   MAP_STYLE_URL: v.optional(
     v.pipe(
@@ -55,6 +57,7 @@ export type Config = {
   retentionMs: number;
   hotDays: number;
   readReplicas: boolean;
+  awaitDeliveries: boolean;
   mapStyleUrl: string | undefined;
   allowLoopbackReceivers: boolean;
 };
@@ -77,6 +80,7 @@ export function config(env: Env): Config {
     retentionMs: vars.DELIVERY_RETENTION_DAYS * 86_400_000,
     hotDays: vars.HOT_DAYS,
     readReplicas: vars.READ_REPLICAS === 'true',
+    awaitDeliveries: vars.AWAIT_DELIVERIES === 'true',
     mapStyleUrl: vars.MAP_STYLE_URL,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',
   };

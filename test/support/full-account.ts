@@ -51,8 +51,8 @@ export async function fullAccount(name = 'main'): Promise<World> {
     `insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 0, 0, 0) on conflict do nothing`,
     webhook.id,
   );
+  await put(`insert into alert_emails (account_id, day, sent) values (?1, 20000, 1)`, us.accountId);
   await put(
-    `insert into alert_emails (account_id, day, sent) values (?1, 20000, 1)`,
     `insert into alerts (webhook_id, account_id) values (?1, ?2) on conflict do nothing`,
     webhook.id,
     us.accountId,

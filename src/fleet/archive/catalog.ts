@@ -98,23 +98,27 @@ export const openEntries = (db: Database, kinds: string[], most: number, also: S
       limit ${most}`,
   );
 
+/** How long to wait before trying again. */
+export const busyMs = 500;
+
 const archiveLease = 'archive files';
 
 /** Runs work that changes the archive: one at a time does, a job, a deletion or a reader. Returns 'busy' otherwise. */
 export const inArchive = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
   withLease(env, archiveLease, work);
 
-/** How long to wait before trying again. */
-export const busyMs = 500;
+/** Whose archive: an account's, or one connection's. */
+export type Owner = { accountId: string; connectionId?: string | null };
 
-/** Whether the archive may have, or come to have, something of an owner. Reads two rows; needs no lease. */
-export async function mayHave(
-  env: Pick<Env, 'DB'>,
-  { accountId, connectionId }: { accountId: string; connectionId?: string | null },
-): Promise<boolean> {
-  const owned = connectionId
+/** SQL for what belongs to an owner, in the tables of the archive. */
+export const ownedBy = ({ accountId, connectionId }: Owner): SQL =>
+  connectionId
     ? sql`account_id = ${accountId} and connection_id = ${connectionId}`
     : sql`account_id = ${accountId}`;
+
+/** Whether the archive may have, or come to have, something of an owner. Reads two rows; needs no lease. */
+export async function mayHave(env: Pick<Env, 'DB'>, owner: Owner): Promise<boolean> {
+  const owned = ownedBy(owner);
   const [found] = await openDatabase(env).all<{ may: number }>(
     sql`select exists (select 1 from archived_days where ${owned})
       or exists (select 1 from archived_lately where ${owned})

@@ -1,12 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
+import { sql } from 'drizzle-orm';
+import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
-import type { Budget } from '../../platform/jobs/budget.ts';
-import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
+import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, PartGone } from './bucket.ts';
 import { dayMs } from './day.ts';
-import { readPart } from './write.ts';
+import { readPartWith } from './write.ts';
 
 /** For how long after a change an archived record is found by its id: a day longer than the change feed keeps it. */
 const keptMs = 31 * dayMs;
@@ -84,24 +83,14 @@ async function daysWith(env: Env, caller: Caller, kind: ArchiveKind, ids: string
 
 async function rowsOn(bucket: R2Bucket, kind: ArchiveKind, { parts, ids, ...day }: DayWith): Promise<Row[]> {
   const wanted = new Set<unknown>(JSON.parse(ids));
-  const isWanted = (row: Row) => wanted.has(row[kind.id]);
   const files: Part[] = JSON.parse(parts);
-  const read = async (file: string, keys?: string[]) => {
-    const rows = await readPart(bucket, kind, day, file, keys);
-    if (!rows) throw new PartGone(day);
-    return rows.filter(isWanted);
-  };
   const found: Row[] = [];
-  for (const { file } of files)
-    if (files.length === 1 || (await read(file, [kind.id])).length > 0) found.push(...(await read(file)));
-  return found;
+  for (const { file } of files) found.push(...(await readPartWith(bucket, kind, day, file, kind.id, wanted)));
+  return found.filter((row) => wanted.has(row[kind.id]));
 }
 
-/** Forgets where records are that changed longer ago. Once an hour; returns how many. */
-export const forgetLately = (env: Env, now = Date.now(), budget?: Budget): Promise<number> =>
-  changeInChunks(openDatabase(env), longAgo(now - keptMs), budget);
-
-/** The statement, apart so that a test can ask SQLite for its plan. */
-export const longAgo = (before: number): SQL => sql`
-  delete from archived_lately where (kind, id) in (
-    select kind, id from archived_lately where changed_at < ${before} limit ${rowsPerChunk})`;
+/** Forgets where records are that changed longer ago. */
+export const forgetLately = pruning((now) => [
+  sql`delete from archived_lately where (kind, id) in (
+    select kind, id from archived_lately where changed_at < ${now - keptMs} limit ${rowsPerChunk})`,
+]);

@@ -1,10 +1,10 @@
 import { comparePositions } from '../../platform/db/pages.ts';
+import { maxClockLeadMs } from '../../platform/fields.ts';
 import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
-import { type DayOf, type Part, PartGone } from './bucket.ts';
+import type { Part } from './bucket.ts';
 import { putEntry } from './catalog.ts';
 import { deleteRows, hotRows } from './rows.ts';
-import { newerOf } from './versions.ts';
-import { type Move, readPart, writeParts } from './write.ts';
+import { type Move, readPart, readPartWith, writeParts } from './write.ts';
 
 /**
  * Puts rows that came in for an archived day into its files, the newer version of each. Only those files are written
@@ -33,19 +33,10 @@ type Twin = { row: Row; at: number };
 async function twinsOf({ bucket, kind, day }: Move, parts: Part[], late: Row[]): Promise<Map<unknown, Twin>> {
   const ids = new Set(late.map((row) => row[kind.id]));
   const twins = new Map<unknown, Twin>();
-  for (const [at, { file }] of parts.entries()) {
-    const own = await mustRead(bucket, kind, day, file, [kind.id]);
-    if (!own.some((row) => ids.has(row[kind.id]))) continue;
-    for (const row of await mustRead(bucket, kind, day, file))
+  for (const [at, { file }] of parts.entries())
+    for (const row of await readPartWith(bucket, kind, day, file, kind.id, ids))
       if (ids.has(row[kind.id])) twins.set(row[kind.id], { row, at });
-  }
   return twins;
-}
-
-async function mustRead(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, file: string, keys?: string[]) {
-  const rows = await readPart(bucket, kind, day, file, keys);
-  if (!rows) throw new PartGone(day);
-  return rows;
 }
 
 /** What changes in a file. */
@@ -77,7 +68,26 @@ function sort(kind: ArchiveKind, parts: Part[], late: Row[], twins: Map<unknown,
 
 async function rewrite(move: Move, { file }: Part, { without, add }: Change): Promise<Part[]> {
   const { bucket, kind, day } = move;
-  const kept = (await mustRead(bucket, kind, day, file)).filter((row) => !without.has(row[kind.id]));
+  const kept = (await readPart(bucket, kind, day, file)).filter((row) => !without.has(row[kind.id]));
   const rows = [...kept, ...add].sort((a, b) => comparePositions(placeOf(kind, a), placeOf(kind, b)));
   return rows.length > 0 ? writeParts(move, rows, file) : [];
+}
+
+/**
+ * What becomes of an archived row when its record has come in again: the newer version, as an upsert of a hot row
+ * would have left it. Returns the archived row itself if that stays as it is.
+ */
+export function newerOf(kind: ArchiveKind, archived: Row, late: Row): Row {
+  const merged = kind.combine ? kind.combine(archived, late) : upserted(kind, archived, late);
+  const same = Object.keys(kind.columns).every((key) => key === 'updatedAt' || merged[key] === archived[key]);
+  return same ? archived : merged;
+}
+
+/** The rule of `db/upsert.ts`: an older version never takes the place of a newer one. */
+function upserted({ fixed }: ArchiveKind, archived: Row, late: Row): Row {
+  const [was, is] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
+  const fromTheFuture = Number(was) > Number(late.updatedAt) + maxClockLeadMs;
+  const known = typeof was === 'number' && typeof is === 'number';
+  if (known && is < was && !fromTheFuture) return archived;
+  return { ...late, ...Object.fromEntries(['createdAt', ...fixed].map((key) => [key, archived[key]])) };
 }

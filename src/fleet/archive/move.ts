@@ -1,12 +1,12 @@
+import { Refusal } from '../../platform/errors.ts';
 import { type Budget, isLeft } from '../../platform/jobs/budget.ts';
 import { placeOf, type Row } from '../lists/archived.ts';
-import { type Part, PartGone } from './bucket.ts';
-import { dropEntry, entryOf, putEntry, type State } from './catalog.ts';
+import { type DayOf, type Part, PartGone } from './bucket.ts';
+import { dropEntry, entryOf, inArchive, putEntry, type State } from './catalog.ts';
 import { noteLately } from './lately.ts';
 import { mergeLate } from './merge.ts';
-import { repair } from './repair.ts';
 import { deleteRows, hotRows, hotWithin, rowsPerStatement } from './rows.ts';
-import { type Move, readPart, tidy, writeParts } from './write.ts';
+import { type Move, partsInBucket, readPart, tidy, writeParts } from './write.ts';
 
 /**
  * Moves one day of a connection from D1 to the archive, or what has come in late for one that is there: its rows are
@@ -80,7 +80,6 @@ async function deleteMoved({ bucket, kind, day, lease }: Move, parts: Part[], bu
     const [left] = await hotWithin(lease.db, kind, day, first, last);
     if (!left) continue; // by an earlier run
     const rows = await readPart(bucket, kind, day, file, [kind.id, 'updatedAt']);
-    if (!rows) throw new PartGone(day);
     for (let at = 0; at < rows.length; at += rowsPerStatement) {
       const some = rows.slice(at, at + rowsPerStatement);
       await lease.write(noteLately(lease.db, kind, day, some), deleteRows(lease.db, kind, some));
@@ -90,4 +89,32 @@ async function deleteMoved({ bucket, kind, day, lease }: Move, parts: Part[], bu
   await tidy(bucket, day, parts);
   await lease.write(putEntry(lease.db, day, 'done', parts));
   return 'done';
+}
+
+/**
+ * Puts the catalog's entry of a day together again from what the bucket has: after the database went back in time, it
+ * names files that others have replaced since.
+ *
+ * @throws PartGone: the bucket has nothing else
+ */
+export async function repair(
+  { bucket, day, lease }: Pick<Move, 'bucket' | 'day' | 'lease'>,
+  known: Part[],
+): Promise<'next'> {
+  const [entry] = await entryOf(lease.db, day);
+  const parts = await partsInBucket(bucket, day);
+  const same = parts.length === known.length && parts.every(({ file }, at) => file === known[at]?.file);
+  if (same) throw new PartGone(day);
+  const state: State = entry?.state ?? 'moving';
+  await lease.write(parts.length > 0 ? putEntry(lease.db, day, state, parts) : dropEntry(lease.db, day));
+  return 'next';
+}
+
+/** The same for whoever reads the day. @throws Refusal: unavailable, while another change of the archive goes on */
+export async function repairForReader(env: Env, bucket: R2Bucket, day: DayOf): Promise<void> {
+  const done = await inArchive(env, async (lease) => {
+    const [entry] = await entryOf(lease.db, day);
+    if (entry) await repair({ bucket, day, lease }, JSON.parse(entry.parts));
+  });
+  if (done === 'busy') throw new Refusal({ kind: 'unavailable', retryAfter: 2 });
 }

@@ -21,10 +21,10 @@ import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { PartGone, type Reads } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayMs, dayOf } from './day.ts';
-import { repairForReader } from './repair.ts';
+import { newerOf } from './merge.ts';
+import { repairForReader } from './move.ts';
 import { selected } from './rows.ts';
 import { readStream, type StreamQuery } from './stream.ts';
-import { newerOf } from './versions.ts';
 
 /** A page of a list whose older days are archived. */
 export type ArchivedPageQuery = PageQuery & {

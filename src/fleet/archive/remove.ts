@@ -1,24 +1,40 @@
 import { sql } from 'drizzle-orm';
-import { change } from '../../platform/db/database.ts';
+import { change, statement } from '../../platform/db/database.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
-import type { ArchiveKind } from '../lists/archived.ts';
-import { bucketOf, folderOf } from './bucket.ts';
-import { busyMs, inArchive, mayHave } from './catalog.ts';
+import type { ArchiveKind, Row } from '../lists/archived.ts';
+import { bucketOf, type DayOf, folderOf, type Part, PartGone } from './bucket.ts';
+import { busyMs, inArchive, mayHave, type Owner, ownedBy, putEntry, type State } from './catalog.ts';
+import { readPartWith, tidy, usualSizes, writeParts } from './write.ts';
 
-/** Whose archive: an account's, or one connection's. */
-export type Owner = { accountId: string; connectionId?: string | null };
+/** Takes a step that changes the archive; while another change goes on, waits a little and returns `cursor`. */
+async function unlessBusy(
+  env: Env,
+  cursor: string,
+  step: (lease: Lease) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const done = await inArchive(env, step);
+  if (done !== 'busy') return done.result;
+  await scheduler.wait(busyMs);
+  return cursor;
+}
 
 /**
  * Removes part of an account's or a connection's archive: files first, so that none is left that nobody knows of.
  * Returns '' while there is more, or while another change of the archive goes on, and undefined once nothing is left.
  */
-export async function removeArchive(env: Env, kinds: ArchiveKind[], owner: Owner): Promise<'' | undefined> {
+export async function removeArchive(
+  env: Env,
+  kinds: ArchiveKind[],
+  owner: Owner,
+): Promise<string | undefined> {
   const bucket = bucketOf(env);
   if (!bucket) return undefined;
-  const prefixes = kinds.map(({ name }) => folderOf({ kind: name, ...own(owner) }));
+  const { accountId, connectionId } = owner;
+  const own = { accountId, ...(connectionId && { connectionId }) };
+  const prefixes = kinds.map(({ name }) => folderOf({ kind: name, ...own }));
   if (!(await mayHave(env, owner)) && (await isEmpty(bucket, prefixes))) return undefined;
-  const done = await inArchive(env, async (lease) => {
+  return unlessBusy(env, '', async (lease) => {
     for (const prefix of prefixes) {
       const { objects, truncated } = await bucket.list({ prefix });
       if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
@@ -26,12 +42,7 @@ export async function removeArchive(env: Env, kinds: ArchiveKind[], owner: Owner
     }
     return (await removeEntries(lease, owner)) ? undefined : '';
   });
-  if (done !== 'busy') return done.result;
-  await scheduler.wait(busyMs);
-  return '';
 }
-
-const own = ({ accountId, connectionId }: Owner) => ({ accountId, ...(connectionId && { connectionId }) });
 
 async function isEmpty(bucket: R2Bucket, prefixes: string[]): Promise<boolean> {
   for (const prefix of prefixes)
@@ -40,10 +51,8 @@ async function isEmpty(bucket: R2Bucket, prefixes: string[]): Promise<boolean> {
 }
 
 /** Takes entries out of the catalog. Returns whether that were all. */
-async function removeEntries({ db, write }: Lease, { accountId, connectionId }: Owner): Promise<boolean> {
-  const owned = connectionId
-    ? sql`account_id = ${accountId} and connection_id = ${connectionId}`
-    : sql`account_id = ${accountId}`;
+async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolean> {
+  const owned = ownedBy(owner);
   const [days = 0, lately = 0] = await write(
     change(
       db,
@@ -57,4 +66,86 @@ async function removeEntries({ db, write }: Lease, { accountId, connectionId }: 
     ),
   );
   return days < rowsPerChunk && lately < rowsPerChunk;
+}
+
+/** Which archived rows are to change, by the value of a key, and how. Nothing may move a row to another place. */
+export type Rewrite = { key: string; value: string; change: (row: Row) => Row };
+
+/** How many files one step looks through. */
+const filesPerStep = 20;
+
+/** Where to go on: after this day of a kind and connection. */
+type Reached = Pick<DayOf, 'kind' | 'connectionId' | 'day'>;
+
+/**
+ * Rewrites the archived rows of an owner that have a value, such as those that name a driver, and deletes the files
+ * that had them before. Looks through some files at a time: returns a cursor to go on with, which is the same one while
+ * another change of the archive goes on, and undefined once all are done.
+ */
+export async function rewriteArchive(
+  env: Env,
+  kinds: ArchiveKind[],
+  owner: Owner,
+  rewrite: Rewrite,
+  cursor = '',
+): Promise<string | undefined> {
+  const bucket = bucketOf(env);
+  const having = kinds.filter(({ columns }) => rewrite.key in columns);
+  if (!bucket || having.length === 0 || !(await mayHave(env, owner))) return undefined;
+  return unlessBusy(env, cursor, async (lease) => {
+    let files = 0;
+    const days = await daysAfter(lease, having, owner, cursor);
+    for (const [at, { state, parts: stored, ...day }] of days.entries()) {
+      const kind = having.find(({ name }) => name === day.kind);
+      const parts: Part[] = JSON.parse(stored);
+      if (kind) await rewriteDay(bucket, kind, day, { state, parts }, lease, rewrite);
+      files += parts.length;
+      if (files >= filesPerStep || at === filesPerStep - 1) return JSON.stringify(reachedOf(day));
+    }
+    return undefined;
+  });
+}
+
+const reachedOf = ({ kind, connectionId, day }: DayOf): Reached => ({ kind, connectionId, day });
+
+function daysAfter({ db }: Lease, kinds: ArchiveKind[], owner: Owner, cursor: string) {
+  const first: Reached = { kind: '', connectionId: '', day: -1 };
+  const { kind, connectionId, day }: Reached = cursor ? JSON.parse(cursor) : first; // as a step has returned it
+  const names = JSON.stringify(kinds.map(({ name }) => name));
+  return statement<DayOf & { state: State; parts: string }>(
+    db,
+    sql`select kind, account_id as accountId, connection_id as connectionId, day, state, parts from archived_days
+      where (kind, connection_id, day) > (${kind}, ${connectionId}, ${day})
+        and kind in (select value from json_each(${names})) and ${ownedBy(owner)}
+      order by kind, connection_id, day limit ${filesPerStep}`,
+  );
+}
+
+async function rewriteDay(
+  bucket: R2Bucket,
+  kind: ArchiveKind,
+  day: DayOf,
+  { state, parts }: { state: State; parts: Part[] },
+  { db, write }: Lease,
+  { key, value, change }: Rewrite,
+): Promise<void> {
+  const fresh: Part[] = [];
+  for (const part of parts) {
+    const rows = await readPartWith(bucket, kind, day, part.file, key, new Set([value])).catch(
+      (error: unknown) => {
+        if (error instanceof PartGone) return []; // nothing is left to change in it
+        throw error;
+      },
+    );
+    if (rows.length === 0) {
+      fresh.push(part);
+      continue;
+    }
+    const changed = rows.map((row) => (row[key] === value ? change(row) : row));
+    const move = { bucket, kind, day, sizes: usualSizes };
+    fresh.push(...(await writeParts(move, changed, part.file)));
+  }
+  if (fresh.every((part) => parts.includes(part))) return;
+  await write(putEntry(db, day, state, fresh));
+  await tidy(bucket, day, fresh);
 }

@@ -1,7 +1,7 @@
 import { newId } from '../../platform/db/ids.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
-import { type DayOf, folderOf, type Part } from './bucket.ts';
+import { type DayOf, folderOf, type Part, PartGone } from './bucket.ts';
 import { decodeFooter, decodeRows, encodeRows } from './parquet.ts';
 
 /**
@@ -57,19 +57,37 @@ async function writePart(
   return { file, bytes: bytes.length, ...part };
 }
 
-/** Reads all rows of a file, or these keys of them. Undefined if it is not there. */
-export async function readPart(
+/** Reads a file whole. Returns what decodes its rows, or these keys of them. @throws PartGone */
+async function readWhole(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, file: string) {
+  const buffer = await (await bucket.get(folderOf(day) + file))?.arrayBuffer();
+  if (!buffer) throw new PartGone(day);
+  const metadata = decodeFooter(buffer);
+  const to = Number(metadata.num_rows);
+  return (keys?: string[]): Promise<Row[]> =>
+    decodeRows(kind, metadata, { offset: 0, buffer }, { from: 0, to, ...(keys && { keys }) });
+}
+
+/** Reads all rows of a file, or these keys of them. @throws PartGone */
+export const readPart = async (
   bucket: R2Bucket,
   kind: ArchiveKind,
   day: DayOf,
   file: string,
   keys?: string[],
-): Promise<Row[] | undefined> {
-  const buffer = await (await bucket.get(folderOf(day) + file))?.arrayBuffer();
-  if (!buffer) return undefined;
-  const metadata = decodeFooter(buffer);
-  const to = Number(metadata.num_rows);
-  return decodeRows(kind, metadata, { offset: 0, buffer }, { from: 0, to, ...(keys && { keys }) });
+): Promise<Row[]> => (await readWhole(bucket, kind, day, file))(keys);
+
+/** Reads all rows of a file if one of them has one of these values under a key; none otherwise. @throws PartGone */
+export async function readPartWith(
+  bucket: R2Bucket,
+  kind: ArchiveKind,
+  day: DayOf,
+  file: string,
+  key: string,
+  values: ReadonlySet<unknown>,
+): Promise<Row[]> {
+  const decode = await readWhole(bucket, kind, day, file);
+  const isWanted = (row: Row) => values.has(row[key]);
+  return (await decode([key])).some(isWanted) ? decode() : [];
 }
 
 /** The files of a day as the bucket has them, without those that others have replaced or were to replace. */
@@ -99,7 +117,7 @@ export async function partsInBucket(bucket: R2Bucket, day: DayOf): Promise<Part[
 }
 
 /** Everything in a folder of the bucket. */
-export async function* objectsIn(bucket: R2Bucket, prefix: string): AsyncGenerator<R2Object> {
+async function* objectsIn(bucket: R2Bucket, prefix: string): AsyncGenerator<R2Object> {
   let cursor: string | undefined;
   do {
     const page = await bucket.list({ prefix, include: ['customMetadata'], ...(cursor && { cursor }) });

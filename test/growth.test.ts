@@ -2,20 +2,9 @@ import { env } from 'cloudflare:workers';
 import { getTableName, type SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it, vi } from 'vitest';
-import { oldEntries } from '../src/accounts/audit/prune.ts';
-import {
-  expiredSessions,
-  expiredSignInLinks,
-  pruneSessions,
-  pruneSignInLinks,
-} from '../src/accounts/prune.ts';
-import {
-  deadTokenDays,
-  longExpiredTokens,
-  longRevokedTokens,
-  pruneTokens,
-} from '../src/accounts/tokens/prune.ts';
-import { longAgo } from '../src/fleet/archive/lately.ts';
+import { pruneAudit } from '../src/accounts/audit/prune.ts';
+import { deadTokenDays, pruneSessions, pruneSignInLinks, pruneTokens } from '../src/accounts/prune.ts';
+import { forgetLately } from '../src/fleet/archive/lately.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { jobs } from '../src/operator/jobs.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
@@ -49,17 +38,17 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   webhook_hours: { cascades: 'webhooks' },
   alerts: { cascades: 'webhooks' },
   alert_emails: { kept: 'at most one row an account, of the last day on which alerts were sent' },
-  sign_in_links: { pruned: [expiredSignInLinks(0)] },
-  sessions: { pruned: [expiredSessions(0)] },
-  tokens: { pruned: [longRevokedTokens(0), longExpiredTokens(0)] },
+  sign_in_links: { pruned: pruneSignInLinks.statements(0) },
+  sessions: { pruned: pruneSessions.statements(0) },
+  tokens: { pruned: pruneTokens.statements(0) },
   notifications: { pruned: [leftOverNotifications(0, 0)] },
   fan_outs: { kept: 'deleted by the transaction that completes them' },
   sweeps: { kept: 'one row' },
   jobs: { kept: 'one row for each job that runs or waits' },
-  archived_lately: { pruned: [longAgo(0)] },
+  archived_lately: { pruned: forgetLately.statements(0) },
   archived_days: { kept: 'one row for a day of a connection, of which the archive has all records' },
   database_sizes: { kept: 'one row a day, for 60 days' },
-  audit_log: { pruned: [oldEntries(0)] },
+  audit_log: { pruned: pruneAudit.statements(0).slice(0, 1) },
   deletions: { kept: 'deleted by their last step' },
   erased_drivers: { kept: 'one small row for each driver that operators erase' },
   deliveries: { pruned: [] }, // seeks from webhook to webhook: test/webhooks/deliveries/trust.test.ts

@@ -106,42 +106,22 @@ export async function findPortalUser(
   userId: string,
 ): Promise<PortalUser | undefined> {
   const [[user]] = await asCaller(env, caller, (db) => [
-    db
-      .select()
-      .from(portalUsers)
-      .where(and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId))),
+    db.select().from(portalUsers).where(own(caller, userId)),
   ]);
   return user;
 }
 
-/** Has a person of the account emailed about failing webhooks, or not. */
-export async function setAlerts(
-  env: Env,
-  caller: Caller,
-  userId: string,
-  getsAlerts: boolean,
-): Promise<void> {
-  await asCaller(
-    env,
-    caller,
-    (db) => [
-      db
-        .update(portalUsers)
-        .set({ getsAlerts })
-        .where(and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId))),
-    ],
-    { repeatable: true },
-  );
-}
+/** What a person chooses for themselves: whether they get emails about failing webhooks, and the zone of times. */
+type Preferences = Partial<Pick<PortalUser, 'getsAlerts' | 'timeZone'>>;
 
-/** Sets the time zone in which a person of the account sees times; null for that of their browser. */
-export async function setTimeZone(
+/** Sets what a person of the account has chosen; the time zone null stands for that of their browser. */
+export async function setPreferences(
   env: Env,
   caller: Caller,
   userId: string,
-  timeZone: string | null,
+  chosen: Preferences,
 ): Promise<void> {
-  await asCaller(env, caller, (db) => [db.update(portalUsers).set({ timeZone }).where(own(caller, userId))], {
+  await asCaller(env, caller, (db) => [db.update(portalUsers).set(chosen).where(own(caller, userId))], {
     repeatable: true,
   });
 }

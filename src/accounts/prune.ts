@@ -1,23 +1,28 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { openDatabase } from '../platform/db/database.ts';
-import type { Budget } from '../platform/jobs/budget.ts';
-import { changeInChunks, rowsPerChunk } from '../platform/jobs/chunks.ts';
+import { pruning, upTo } from '../platform/jobs/chunks.ts';
 
-/** Deletes sign-in links that have expired unused, once an hour. Returns how many. */
-export const pruneSignInLinks = (env: Env, now = Date.now(), budget?: Budget): Promise<number> =>
-  changeInChunks(openDatabase(env), expiredSignInLinks(now), budget);
+const dayMs = 86_400_000;
 
-/** Deletes sessions that have expired, once an hour. Returns how many. */
-export const pruneSessions = (env: Env, now = Date.now(), budget?: Budget): Promise<number> =>
-  changeInChunks(openDatabase(env), expiredSessions(now), budget);
+/** Deletes sign-in links that have expired unused. */
+export const pruneSignInLinks = pruning((now) => [
+  upTo(now, { table: 'sign_in_links', key: 'hash', time: 'expires_at', index: 'sign_in_links_by_expiry' }),
+]);
 
-/** The statements, apart so that a test can ask SQLite for their plans. */
-export const expiredSignInLinks = (now: number): SQL => sql`
-  delete from sign_in_links where hash in (
-    select hash from sign_in_links indexed by sign_in_links_by_expiry
-    where expires_at <= ${now} limit ${rowsPerChunk})`;
+/** Deletes sessions that have expired. */
+export const pruneSessions = pruning((now) => [
+  upTo(now, { table: 'sessions', key: 'hash', time: 'expires_at', index: 'sessions_by_expiry' }),
+]);
 
-export const expiredSessions = (now: number): SQL => sql`
-  delete from sessions where hash in (
-    select hash from sessions indexed by sessions_by_expiry
-    where expires_at <= ${now} limit ${rowsPerChunk})`;
+/** How many days the row of a credential is kept after it was revoked or expired, to tell what became of it. */
+export const deadTokenDays = 90;
+
+/**
+ * Deletes credentials that were revoked or expired 90 days ago. They are refused as before: an unknown credential and a
+ * revoked one get the same reply.
+ */
+export const pruneTokens = pruning((now) => {
+  const before = now - deadTokenDays * dayMs;
+  return [
+    upTo(before, { table: 'tokens', key: 'id', time: 'revoked_at', index: 'tokens_by_revocation' }),
+    upTo(before, { table: 'tokens', key: 'id', time: 'expires_at', index: 'tokens_by_expiry' }),
+  ];
+});

@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
+import { noteWritten, type Written } from '../fleet/changes/note.ts';
 import type { Source } from '../fleet/lists/record.ts';
+import { recordKinds } from '../fleet/lists/registry.ts';
 import { type Database, statement } from '../platform/db/database.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
 import { type DeliveryMessage, wakeOf } from '../webhooks/deliveries/queue.ts';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import type { Batch } from './batches.ts';
-import { noteChanges } from './changes.ts';
 import { knownIds } from './keep.ts';
 import type { Rejection } from './schema.ts';
 
@@ -88,6 +89,20 @@ function fanOutSteps(db: Database, source: Source, { notifications, ofKind }: Ba
 function orderSteps(db: Database, source: Source, { notifications, ofKind }: Batch): Step[] {
   const later = notifications.some(({ type, level }) => type === ACCIDENT && level > 1);
   return later ? [step(holdNewLevels(db, source, notifications, ofKind), () => {})] : [];
+}
+
+const kept = recordKinds.flatMap((resource) =>
+  'table' in resource ? [{ kind: resource.kind, table: resource.table }] : [],
+);
+
+/** The statement that notes which of a call's records have changed, for the change feed; none if no table keeps them. */
+function noteChanges(db: Database, source: Source, batches: Batch[]) {
+  const entries = batches.flatMap((batch) => batch.entries);
+  const written = kept.flatMap(({ kind, table }): Written[] => {
+    const ids = entries.flatMap(({ record, row }) => (record.kind === kind ? [row.id] : []));
+    return ids.length > 0 ? [{ kind, table, ids: [...new Set(ids)] }] : [];
+  });
+  return written.length > 0 ? [noteWritten(db, source, written)] : [];
 }
 
 const step = <T>(statement: BatchItem<'sqlite'> & { _: { result: T } }, take: (result: T) => void): Step => ({

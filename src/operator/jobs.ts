@@ -1,6 +1,5 @@
 import { pruneAudit } from '../accounts/audit/prune.ts';
-import { pruneSessions, pruneSignInLinks } from '../accounts/prune.ts';
-import { pruneTokens } from '../accounts/tokens/prune.ts';
+import { pruneSessions, pruneSignInLinks, pruneTokens } from '../accounts/prune.ts';
 import { archive } from '../fleet/archive/job.ts';
 import { forgetLately } from '../fleet/archive/lately.ts';
 import { pruneChanges } from '../fleet/changes/prune.ts';

@@ -10,8 +10,7 @@ import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { invalid } from '../../platform/errors.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { fault } from '../../platform/log.ts';
-import { creatorOfToken } from '../audit/creator.ts';
-import { note } from '../audit/note.ts';
+import { creatorOfToken, note } from '../audit/note.ts';
 import { generateToken, hashToken, type Scope } from './format.ts';
 
 /** What may be shown of a credential: never its value. Times are milliseconds since 1970. */

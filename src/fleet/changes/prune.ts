@@ -1,21 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { openDatabase } from '../../platform/db/database.ts';
-import type { Budget } from '../../platform/jobs/budget.ts';
-import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
+import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
 const dayMs = 86_400_000;
 
 /** For how long a change is kept, and how old a cursor may be. */
 export const keptMs = 30 * dayMs;
 
-/**
- * Deletes changes that are older than 30 days, once an hour: account by account, each a range of the key, so that
- * nothing is read that stays. Returns how many.
- */
-export const pruneChanges = (env: Env, now = Date.now(), budget?: Budget): Promise<number> =>
-  changeInChunks(
-    openDatabase(env),
-    sql`
+/** Deletes changes that are older than 30 days: account by account, so that nothing is read that stays. */
+export const pruneChanges = pruning((now) => [
+  sql`
     with recursive feeds (id) as (
       select min(account_id) from changes
       union all
@@ -25,8 +18,7 @@ export const pruneChanges = (env: Env, now = Date.now(), budget?: Budget): Promi
       select c.account_id, c.seq from feeds
       cross join changes c on c.account_id = feeds.id and c.seq < ${now - keptMs}
       limit ${rowsPerChunk})`,
-    budget,
-  );
+]);
 
 /** The statement that deletes changes of an account that is deleted; to be run in chunks. */
 export const changesOfAccount = (accountId: string): SQL => sql`

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
+import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 import { hotSince } from '../archive/day.ts';
 import { dayMs, hourMs, hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
 
@@ -138,3 +139,17 @@ const forgetOld = (db: Database, accountId: string, now: number) =>
     delete from event_counts where account_id = ${accountId} and hours in (1, 24)
       and start < ${int((Math.floor(now / dayMs) - shownDays + 1) * 24)}`,
   );
+
+/** Deletes the counts of an account that is deleted. Nothing counts it again. */
+export const removeCounts: Remover = (env, { accountId }) =>
+  untilNone(openDatabase(env), [
+    sql`delete from event_counting where account_id = ${accountId}`,
+    marksOf(accountId),
+    sql`delete from event_counts where (account_id, hours, start) in (
+      select account_id, hours, start from event_counts where account_id = ${accountId} limit ${rowsPerChunk})`,
+  ]);
+
+/** The statement that forgets which hours of an account are to be counted again. */
+export const removeMarks = (db: Database, accountId: string) => change(db, marksOf(accountId));
+
+const marksOf = (accountId: string): SQL => sql`delete from event_counts_due where account_id = ${accountId}`;

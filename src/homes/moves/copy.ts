@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { removeMarks } from '../../fleet/trends/remove.ts';
+import { removeMarks } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { countOf, nextPlace, pageStatements, type Row, raw } from './pages.ts';
 import { type Cursor, goTo, inNewHome, inOldHome, type Job, type Move, stop } from './state.ts';

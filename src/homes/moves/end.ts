@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { retract } from '../../accounts/home.ts';
-import { removeMarks } from '../../fleet/trends/remove.ts';
+import { removeMarks } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { jsonArrays } from './copy.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/remove.ts';
-import { deleteConnectionRow } from '../../fleet/remove-connection.ts';
+import { deleteConnectionRow } from '../../fleet/remove.ts';
 import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
 import { removeFanOuts } from '../../webhooks/deliveries/cancel.ts';
 import type { Deletion } from './state.ts';

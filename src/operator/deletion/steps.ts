@@ -1,15 +1,13 @@
 import { removeAuditLog } from '../../accounts/audit/prune.ts';
 import { removePeople } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
-import { removeArchive } from '../../fleet/archive/remove.ts';
-import { rewriteArchive } from '../../fleet/archive/rewrite.ts';
+import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
 import { type Action, noteRecords } from '../../fleet/changes/note.ts';
 import { changesOfAccount } from '../../fleet/changes/prune.ts';
 import type { Row } from '../../fleet/lists/archived.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
-import { type Alongside, eraseReferences, removeRecords } from '../../fleet/remove.ts';
-import { firstConnection } from '../../fleet/remove-connection.ts';
-import { removeCounts } from '../../fleet/trends/remove.ts';
+import { type Alongside, eraseReferences, firstConnection, removeRecords } from '../../fleet/remove.ts';
+import { removeCounts } from '../../fleet/trends/job.ts';
 import { openDatabase } from '../../platform/db/database.ts';
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
 import { removeEmailCounts } from '../../webhooks/alerts/mails.ts';

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, transaction } from '../db/database.ts';
+import { change, type Database, openDatabase, transaction } from '../db/database.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
 
 /** How many rows one statement of a job changes at most, so that nobody waits long for it. */
@@ -26,6 +26,30 @@ export async function changeInChunks(
   });
   return changed;
 }
+
+/**
+ * A job that deletes what is too old by its time, in chunks, and returns how many rows. `statements` stand beside it, so
+ * that a test can ask SQLite for their plans.
+ */
+export const pruning = (statements: (now: number) => SQL[]) =>
+  Object.assign(
+    async (env: Env, now = Date.now(), budget: Budget = newBudget()): Promise<number> => {
+      let deleted = 0;
+      for (const statement of statements(now))
+        deleted += await changeInChunks(openDatabase(env), statement, budget);
+      return deleted;
+    },
+    { statements },
+  );
+
+/** Where the rows of a table are found by their time: by an index, with the columns of their key. */
+type Timed = { table: string; key: string; time: string; index: string };
+
+/** The statement that deletes a chunk of the rows whose time is `before` or earlier. */
+export const upTo = (before: number, { table, key, time, index }: Timed): SQL => sql`
+  delete from ${sql.raw(table)} where (${sql.raw(key)}) in (
+    select ${sql.raw(key)} from ${sql.raw(table)} indexed by ${sql.raw(index)}
+    where ${sql.raw(time)} <= ${before} limit ${rowsPerChunk})`;
 
 /** Whose rows are removed: an account's, or those of one of its connections. */
 export type Owner = { accountId: string; connectionId: string | null };

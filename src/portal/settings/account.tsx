@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { auditDays } from '../../accounts/audit/prune.ts';
-import { setTimeZone } from '../../accounts/people.ts';
+import { setPreferences } from '../../accounts/people.ts';
+import { deadTokenDays } from '../../accounts/prune.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
-import { deadTokenDays } from '../../accounts/tokens/prune.ts';
 import { keptMs as changesKeptMs } from '../../fleet/changes/prune.ts';
 import { config } from '../../platform/config.ts';
 import { parse } from '../../platform/fields.ts';
@@ -137,7 +137,8 @@ async function save(c: Context) {
   return submit(
     async () => {
       const { timeZone } = parse(Zone, draft);
-      await setTimeZone(c.env, c.get('caller'), c.get('session').user.id, timeZone || null);
+      const { user } = c.get('session');
+      await setPreferences(c.env, c.get('caller'), user.id, { timeZone: timeZone || null });
       return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
     },
     (problem) => show(c, problem),

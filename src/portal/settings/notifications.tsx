@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { setAlerts } from '../../accounts/people.ts';
+import { setPreferences } from '../../accounts/people.ts';
 import { config } from '../../platform/config.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
@@ -53,7 +53,7 @@ function show(c: Context) {
 async function save(c: Context) {
   const on = (await readForm(c)).value('alerts') === 'yes';
   const { id, email } = c.get('session').user;
-  await setAlerts(c.env, c.get('caller'), id, on);
+  await setPreferences(c.env, c.get('caller'), id, { getsAlerts: on });
   return done(
     c,
     path,

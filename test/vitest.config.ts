@@ -30,6 +30,7 @@ const inWorkerd = {
   setupFiles: ['test/support/set-up.ts'],
   testTimeout: 300_000,
   hookTimeout: 300_000,
+  restoreMocks: true,
 };
 
 const outside = 'test/{cli,dev/fakes,docs/contract,docs/pages,homes,journey,browser,structure}/**';

@@ -1,7 +1,5 @@
-import { beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { call } from '../../src/providers/call.ts';
-
-beforeEach(() => () => vi.restoreAllMocks());
 
 it('gives a provider up that does not answer in time, as one that may answer later', async () => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(

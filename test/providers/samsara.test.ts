@@ -1,4 +1,4 @@
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import {
   fakeSamsara,
   type SamsaraData,
@@ -7,40 +7,24 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
-import { connect, pullAll, read } from '../support/provider.ts';
-import { receiver } from '../support/receiver.ts';
-import { as, operator, type World, webhookBody, world } from '../support/world.ts';
+import { providerStory, pullAll, refusalsOf } from '../support/provider.ts';
+import { samsara } from '../support/samsara.ts';
 
-const origin = 'https://api.samsara.com';
-const day = 86_400_000;
 const iso = (ms: number) => new Date(ms).toISOString();
 
-let us: World;
-let hooks: ReturnType<typeof receiver>;
 let data: SamsaraData;
-
-beforeEach(async () => {
-  hooks = receiver();
-  us = await world();
-  const vehicles = [1, 2, 3].map((n) => samsaraVehicle(n));
-  data = {
-    organisation: 'Acme Trucking',
-    token: 'samsara_api_secret_1',
-    vehicles,
-    drivers: [samsaraDriver(1), samsaraDriver(2, { driverActivationStatus: 'deactivated' })],
-    trips: [],
-    events: [],
-  };
-  hooks.serves(origin, fakeSamsara(data, { perPage: 2 }));
-  return () => vi.restoreAllMocks();
+const tale = providerStory('samsara', () => data.token);
+const { connected, told, levels, names, drivers, events, trips, accidents } = tale;
+beforeEach(() => {
+  ({ data } = samsara(tale.hooks, { perPage: 2 }));
+  data.vehicles.push(samsaraVehicle(3));
 });
-
-const connected = (more?: object) => connect(us, 'samsara', data.token, more);
+const [truck, other] = [samsaraVehicle(1), samsaraVehicle(2)];
 
 it('takes in vehicles and drivers, all pages of them, as customers know them', async () => {
+  data.drivers.push(samsaraDriver(1), samsaraDriver(2, { driverActivationStatus: 'deactivated' }));
   const id = await connected();
-  await pullAll(id);
-  const vehicles = await read(us, id, '/vehicles');
+  const vehicles = await tale.vehicles(id);
   expect(vehicles).toHaveLength(3);
   expect(vehicles.find(({ name }) => name === 'Truck 1')).toMatchObject({
     vin: '1FUJGLDR5CL100001',
@@ -50,64 +34,41 @@ it('takes in vehicles and drivers, all pages of them, as customers know them', a
     groups: ['North'],
     status: 'active',
   });
-  const drivers = await read(us, id, '/drivers');
-  expect(drivers.map(({ name, status }) => [name, status]).sort()).toEqual([
+  expect((await drivers(id)).map(({ name, status }) => [name, status]).sort()).toEqual([
     ['Robin Reyes 1', 1],
     ['Robin Reyes 2', 0],
   ]);
 });
 
-it('tells of what happens after the connection was made, once, and of nothing before', async () => {
-  const [truck] = data.vehicles;
-  if (!truck) throw new Error('no truck');
-  const before = Date.now() - 3 * day;
-  data.events.push(samsaraEvent(truck, 'Braking', before));
+it('takes in trips and events as customers know them', async () => {
+  const before = Date.now() - 3 * 86_400_000;
+  data.events.push(samsaraEvent(truck, 'Speeding', before));
   data.trips.push(samsaraTrip(truck, before));
-  const id = await connected({ historyDays: 30 });
-  await as(us.apiToken).post('/webhook', webhookBody(us, { connectionIds: [id] }));
-  await pullAll(id);
-  expect(hooks.got).toEqual([]);
-  data.events.push(samsaraEvent(truck, 'Speeding', Date.now() + 1));
-  await pullAll(id);
-  await pullAll(id);
-  await vi.waitFor(() => expect(hooks.got).toHaveLength(1), { timeout: 20_000 });
-  const range = `from=${iso(before - day)}&to=${iso(Date.now() + day)}`;
-  const events = await read(us, id, `/safety-events?${range}`);
-  expect(events).toHaveLength(2);
-  expect(events[0]).toMatchObject({ location: { address: '1437 Bannock Street, Denver, Colorado' } });
-  expect(await read(us, id, `/trips?${range}`)).toHaveLength(1);
-  expect(hooks.got[0]?.body.data).toMatchObject({
-    vehicleName: 'Truck 1',
-    translatedIncidentTypes: ['Speeding'],
-  });
+  const id = await connected([], { historyDays: 30 });
+  expect(await events(id)).toMatchObject([
+    {
+      translatedIncidentTypes: ['Speeding'],
+      vehicleName: 'Truck 1',
+      location: { address: '1437 Bannock Street, Denver, Colorado' },
+    },
+  ]);
+  expect(await trips(id)).toHaveLength(1);
 });
 
 it('raises a crash through its levels as Samsara confirms it, and dismisses what was none', async () => {
-  const [truck, other] = data.vehicles;
-  if (!truck || !other) throw new Error('no trucks');
-  const id = await connected();
-  await as(us.apiToken).post('/webhook', webhookBody(us, { connectionIds: [id], notificationTypes: [1] }));
-  await pullAll(id);
+  const id = await connected([1]);
   const crash = samsaraEvent(truck, 'Crash', Date.now() + 1);
   const alarm = samsaraEvent(other, 'Crash', Date.now() + 1);
   data.events.push(crash, alarm);
   await pullAll(id);
-  const change = (event: object, more: object) =>
-    Object.assign(event, more, { updatedAtTime: iso(Date.now() + 60_000) });
+  const change = (event: object, more: object, ms = 60_000) =>
+    Object.assign(event, more, { updatedAtTime: iso(Date.now() + ms) });
   change(crash, { eventState: 'reviewed' });
   change(alarm, { eventState: 'dismissed', dismissalReason: { code: 'incorrect' } });
   await pullAll(id);
-  change(crash, {
-    updatedAtTime: iso(Date.now() + 90_000),
-    media: [{ input: 'front', url: 'https://media.example.com/1' }],
-  });
+  change(crash, { media: [{ input: 'front', url: 'https://media.example.com/1' }] }, 90_000);
   await pullAll(id);
-  await vi.waitFor(() => expect(hooks.got).toHaveLength(5), { timeout: 20_000 });
-  const told = hooks.got.map(({ body }) => body.data);
-  const levels = (vin: unknown) =>
-    told
-      .filter((one) => one.vin === vin)
-      .map((one) => [one.notificationLevel, one.isAccurate, one.reportReady]);
+  await told(5);
   expect(levels(truck.vin)).toEqual([
     [1, false, false],
     [2, true, false],
@@ -117,45 +78,27 @@ it('raises a crash through its levels as Samsara confirms it, and dismisses what
     [1, false, false],
     [2, false, false],
   ]);
-  const range = `from=${iso(Date.now() - day)}&to=${iso(Date.now() + day)}`;
-  const accidents = await read(us, id, `/accidents?${range}`);
-  expect(accidents.map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
-  expect(accidents.find(({ vin }) => vin === truck.vin)).toMatchObject({
-    reportUrl: crash.incidentReportUrl,
-  });
+  const listed = await accidents(id);
+  expect(listed.map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
+  expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({ reportUrl: crash.incidentReportUrl });
 });
 
 it('is not led astray by a time in the future', async () => {
-  hooks.serves(origin, async (request) => {
+  tale.hooks.serves('https://api.samsara.com', async (request) => {
     const reply = await fakeSamsara(data, { perPage: 500 })(request);
     if (!request.url.includes('/safety-events/')) return reply;
     const { data: items } = await reply.json<{ data: unknown[] }>();
     return Response.json({ data: items, pagination: { hasNextPage: false } }); // no cursor goes on working
   });
-  const [truck] = data.vehicles;
   const id = await connected();
-  await pullAll(id);
-  data.events.push(
-    samsaraEvent(truck ?? {}, 'Braking', Date.now() + 1, { updatedAtTime: '2099-01-01T00:00:00Z' }),
-  );
-  await pullAll(id);
-  data.events.push(
-    samsaraEvent(truck ?? {}, 'HarshTurn', Date.now() + 2, { updatedAtTime: iso(Date.now()) }),
-  );
-  await pullAll(id);
-  const range = `from=${iso(Date.now() - day)}&to=${iso(Date.now() + day)}`;
-  expect(await read(us, id, `/safety-events?${range}`)).toMatchObject([{ incidentTypes: ['HarshTurn'] }]);
-});
-
-it('tells at once of an event whose vehicle is not known yet', async () => {
-  const id = await connected();
-  await as(us.apiToken).post('/webhook', webhookBody(us, { connectionIds: [id] }));
-  await pullAll(id);
-  const fresh = samsaraVehicle(9);
-  data.events.push(samsaraEvent(fresh, 'Braking', Date.now() + 1));
-  await pullAll(id);
-  await vi.waitFor(() => expect(hooks.got).toHaveLength(1), { timeout: 20_000 });
-  expect(hooks.got[0]?.body.data).toMatchObject({ vehicleName: 'Truck 9', vehicleVin: fresh.vin });
+  for (const [word, updatedAtTime] of [
+    ['Braking', '2099-01-01T00:00:00Z'],
+    ['HarshTurn', iso(Date.now())],
+  ] as const) {
+    data.events.push(samsaraEvent(truck, word, Date.now() + 1, { updatedAtTime }));
+    await pullAll(id);
+  }
+  expect(await events(id)).toMatchObject([{ incidentTypes: ['HarshTurn'] }]);
 });
 
 it('goes on with the other records when one is not as it should be, and says which and why', async () => {
@@ -166,28 +109,10 @@ it('goes on with the other records when one is not as it should be, and says whi
     null as never,
   ];
   const id = await connected();
-  await pullAll(id);
-  expect((await read(us, id, '/vehicles')).map(({ name }) => name)).toEqual(['Truck 3']);
-  const { data: status } = await operator.get<{ refusals: { kind: string; reason: string }[] }>(
-    `/operator/connections/${id}/pull`,
-  );
-  expect(status.refusals.map(({ kind, reason }) => `${kind}: ${reason}`).sort()).toEqual([
+  expect(await names(id)).toEqual(['Truck 3']);
+  expect(await refusalsOf(id)).toEqual([
     'vehicle: make must be a string',
     'vehicle: name can be at most 200 characters; name can be at most 200 bytes',
     'vehicle: sourceId must be a string; name must be a string',
   ]);
-});
-
-it('refuses a credential that Samsara refuses, and saves nothing', async () => {
-  const path = `/operator/accounts/${us.accountId}/connections`;
-  const { data: before } = await operator.get(path);
-  const { status, message, errors } = await operator.post(path, {
-    provider: 'samsara',
-    credential: 'samsara_api_wrong',
-  });
-  expect(status).toBe(400);
-  expect(errors?.[0]?.field).toBe('credential');
-  expect(message).toContain('Samsara refuses the API token');
-  expect(message).not.toContain('samsara_api_wrong');
-  expect((await operator.get(path)).data).toEqual(before);
 });

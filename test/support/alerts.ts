@@ -1,27 +1,26 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, type MockInstance, vi } from 'vitest';
+import { beforeEach } from 'vitest';
 import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
+import { keepEmails } from './emails.ts';
 import { signIn } from './portal.ts';
 import { rows } from './rows.ts';
 import { story } from './story.ts';
 
 export const minuteMs = 60_000;
 
-type Mail = { to: string; subject: string; text: string };
-
 /** A story in which minutes pass as a test says, and emails are kept: nothing has failed yet, and Ann can sign in. */
 export function alertStory() {
-  const told = {} as { ann: string; now: number; send: MockInstance<typeof env.EMAIL.send> }; // filled in before each test
+  const told = {} as { ann: string; now: number; emails: ReturnType<typeof keepEmails> }; // filled in before each test
   const tale = story();
   beforeEach(async () => {
     for (const table of ['alerts', 'webhook_health', 'webhook_hours', 'deliveries'])
       await rows(`delete from ${table}`);
     told.now = Date.now();
     told.ann = (await signIn(tale.us)).email;
-    told.send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
+    told.emails = keepEmails();
   });
   const run = (bindings: Env = env) => sendAlerts(bindings, told.now);
-  const mails = () => told.send.mock.calls.map(([mail]) => mail as Mail); // as mail.ts sends it
+  const mails = () => told.emails.sent();
   return Object.assign(told, {
     tale,
     /** Runs the job, in this minute. */

@@ -104,12 +104,13 @@ export function interruptedAfter(steps: number): Env {
 /** Lets a lease lapse whose holder was interrupted. */
 export const lapse = () => rows('update jobs set leased_until = 0');
 
-/** Reads a list to its end, and returns its items and how long each page was. */
+/** Reads a list to its end, and returns its items and how long each page was. `meanwhile` happens after each page. */
 export async function walk(
   bindings: Env,
   caller: Caller,
   list: Parameters<typeof readList>[2],
   request: { connectionId?: string | undefined; query: Record<string, string[]>; descending?: boolean },
+  meanwhile = async () => {},
 ) {
   const items: unknown[] = [];
   const pages: number[] = [];
@@ -120,6 +121,7 @@ export async function walk(
     items.push(...page.items);
     pages.push(page.items.length);
     cursor = page.next;
+    await meanwhile();
   } while (cursor);
   return { items, pages };
 }

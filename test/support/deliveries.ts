@@ -4,6 +4,7 @@ import { vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { claimStatements, readClaim } from '../../src/webhooks/deliveries/claim.ts';
+import { rows } from './rows.ts';
 
 export type DeliveryRow = {
   webhookId: string;
@@ -17,13 +18,12 @@ export type DeliveryRow = {
 
 /** The deliveries for a webhook, oldest first. */
 export async function deliveriesOf(webhookId: string): Promise<DeliveryRow[]> {
-  const { results } = await env.DB.prepare(
+  const results = await rows<DeliveryRow & { log: string }>(
     `select webhook_id as webhookId, id, status, attempts, next_attempt_at as nextAttemptAt,
        claimed_until as claimedUntil, log
      from deliveries where webhook_id = ?1 order by id`,
-  )
-    .bind(webhookId)
-    .all<DeliveryRow & { log: string }>();
+    webhookId,
+  );
   return results.map((row) => ({ ...row, log: JSON.parse(row.log) }));
 }
 

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, vi } from 'vitest';
+import { beforeAll, beforeEach } from 'vitest';
 import { firstIdAt, newId } from '../../src/platform/db/ids.ts';
 import type { DeliverySummary } from '../../src/webhooks/deliveries/schema.ts';
 import { rows } from './rows.ts';
@@ -23,7 +23,6 @@ export function listedDeliveries() {
   });
   beforeEach(async () => {
     for (const table of ['webhooks', 'deliveries', 'notifications']) await rows(`delete from ${table}`);
-    return () => vi.restoreAllMocks();
   });
   return Object.assign(setting, {
     /** Registers a webhook. */

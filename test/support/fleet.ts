@@ -1,4 +1,5 @@
-import { accident, as, safetyEvent, vehicle, type World, world } from './world.ts';
+import { accident, safetyEvent, vehicle } from './records.ts';
+import { as, type World, world } from './world.ts';
 
 /** An item of a list, as far as all of them are alike. */
 export type Item = Record<string, unknown> & { id: string; sourceId: string };

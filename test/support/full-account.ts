@@ -2,21 +2,9 @@ import { vi } from 'vitest';
 import { folderOf } from '../../src/fleet/archive/bucket.ts';
 import { home, rowsIn } from './homes.ts';
 import { receiver } from './receiver.ts';
+import { accident, driver, exampleRecords, safetyEvent, trip, vehicle } from './records.ts';
 import { type AccountRows, rowsOf } from './rows.ts';
-import {
-  accident,
-  as,
-  driver,
-  exampleRecords,
-  operator,
-  safetyEvent,
-  trip,
-  vehicle,
-  type WebhookOut,
-  type World,
-  webhookBody,
-  world,
-} from './world.ts';
+import { as, operator, type WebhookOut, type World, webhookBody, world } from './world.ts';
 
 /** An account with something in every table, and a file in the archive. */
 export async function fullAccount(name = 'main'): Promise<World> {

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { homesOf } from '../../src/platform/homes/homes.ts';
+import { through } from './database.ts';
 import { operator, type Reply } from './world.ts';
 
 /** A home of the tests' three, by its name. */
@@ -62,23 +63,9 @@ export function killedAfter(calls: number): Env {
     if (calls % 2 === 1) await run();
     throw new Error('killed');
   };
-  const statement = (original: D1PreparedStatement): D1PreparedStatement =>
-    Object.assign(Object.create(original), {
-      bind: (...values: unknown[]) => statement(original.bind(...values)),
-      all: () => limited(() => original.all()),
-      run: () => limited(() => original.run()),
-      raw: () => limited(() => original.raw()),
-      original,
-    });
-  const database = (db: D1Database): D1Database =>
-    ({
-      prepare: (text: string) => statement(db.prepare(text)),
-      batch: (statements: (D1PreparedStatement & { original: D1PreparedStatement })[]) =>
-        limited(() => db.batch(statements.map(({ original }) => original))),
-    }) as unknown as D1Database; // what the service uses
   const databases = Object.entries(env)
     .filter(([name]) => /^DB(_|$)/.test(name))
-    .map(([name, db]) => [name, database(db as D1Database)]);
+    .map(([name, db]) => [name, through(db as D1Database, (_, run) => limited(run))]);
   return { ...env, ...Object.fromEntries(databases) };
 }
 

@@ -1,7 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { expect, vi } from 'vitest';
+import { beforeEach, expect, vi } from 'vitest';
 import { pull } from '../../src/providers/pull.ts';
-import { as, operator, type World } from './world.ts';
+import { receiver } from './receiver.ts';
+import { rows, value } from './rows.ts';
+import { as, operator, type World, webhookBody, world } from './world.ts';
 
 /** Connects a provider as operators do, without history unless `more` says so. Returns the connection's id. */
 export async function connect(us: World, provider: string, credential: string, more: object = {}) {
@@ -15,24 +17,28 @@ export async function connect(us: World, provider: string, credential: string, m
   return reply.data.id;
 }
 
-/** Gives a connection a turn now, whatever it waits for. Returns whether it has more to do at once. */
-export async function turn(id: string): Promise<boolean> {
-  // The queue gives it turns of its own.
-  await vi.waitFor(async () => expect(await column(id, 'claimed_until')).toBe(0), { timeout: 20_000 });
-  await env.DB.prepare(
+/** Time passes: what waited is due. */
+export const makePullDue = (id: string) =>
+  rows(
     `update pulls set due_at = 0,
       feeds = (select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt'))) from json_each(feeds))
     where connection_id = ?1 and paused_at is null and refused_at is null`,
-  )
-    .bind(id)
-    .run();
+    id,
+  );
+
+/** Gives a connection a turn now, whatever it waits for. Returns whether it has more to do at once. */
+export async function turn(id: string): Promise<boolean> {
+  // The queue gives it turns of its own.
+  await vi.waitFor(async () => expect(await pullColumn(id, 'claimed_until')).toBe(0), { timeout: 20_000 });
+  await makePullDue(id);
   await pull(env, [id]);
-  const dueAt = await column(id, 'due_at');
+  const dueAt = await pullColumn(id, 'due_at');
   return dueAt !== null && Number(dueAt) <= Date.now();
 }
 
-const column = (id: string, name: string) =>
-  env.DB.prepare(`select ${name} from pulls where connection_id = ?1`).bind(id).first(name);
+/** What is stored of a connection that pulls. */
+export const pullColumn = (id: string, name: string) =>
+  value(`select ${name} from pulls where connection_id = ?1`, id);
 
 /** Gives a connection turns until it has nothing left to do at once. */
 export async function pullAll(id: string): Promise<void> {
@@ -42,3 +48,75 @@ export async function pullAll(id: string): Promise<void> {
 /** What customers read of a connection at a path. */
 export const read = async <T = { [key: string]: unknown }>(us: World, connection: string, path: string) =>
   (await as(us.apiToken, { 'connection-id': connection }).get<T[]>(path)).data;
+
+type PullStatus = {
+  state: string;
+  organisation: string;
+  feeds: { feed: string; problem: { advice: string } | null; history: { share: number } | null }[];
+  unmapped: { word: string; count: number }[];
+  refusals: { kind: string; reason: string }[];
+};
+
+/** What operators read of a connection that pulls. */
+export const pullStatus = async (id: string) =>
+  (await operator.get<PullStatus>(`/operator/connections/${id}/pull`)).data;
+
+/** Which records of a connection were refused and why, in order. */
+export const refusalsOf = async (id: string) =>
+  (await pullStatus(id)).refusals.map(({ kind, reason }) => `${kind}: ${reason}`).sort();
+
+const dayMs = 86_400_000;
+
+/** Fresh for each test: an account, receivers that keep what they get, and what tests of a provider do most. */
+export function providerStory(provider: string, credentialNow = () => '') {
+  const tale = {} as { us: World; hooks: ReturnType<typeof receiver> }; // filled in before each test
+  beforeEach(async () => {
+    tale.hooks = receiver();
+    tale.us = await world();
+  });
+  /** Of the last forty days and the next sixty. */
+  const listed =
+    (path: string) =>
+    (id: string, query: Record<string, string> = {}) => {
+      const [from = '', to = ''] = [-40, 60].map((days) => new Date(Date.now() + days * dayMs).toISOString());
+      return read(tale.us, id, `${path}?${new URLSearchParams({ from, to, limit: '500', ...query })}`);
+    };
+  const notified = () => tale.hooks.got.map(({ body }) => body.data);
+  const vehicles = listed('/vehicles');
+  /** Connects, with a webhook for these types of notifications. */
+  async function connectWith(credential: string, notificationTypes: number[] = [], more?: object) {
+    const id = await connect(tale.us, provider, credential, more);
+    const body = webhookBody(tale.us, { connectionIds: [id], notificationTypes });
+    if (notificationTypes.length > 0) await as(tale.us.apiToken).post('/webhook', body);
+    return id;
+  }
+  return Object.assign(tale, {
+    connectWith,
+    /** Connects, with a webhook for these types of notifications, and pulls all there is. */
+    async connected(notificationTypes?: number[], more?: object) {
+      const id = await connectWith(credentialNow(), notificationTypes, more);
+      await pullAll(id);
+      return id;
+    },
+    /** Tries to connect, and returns what comes of it. */
+    tryToConnect: (credential = credentialNow()) =>
+      operator.post(`/operator/accounts/${tale.us.accountId}/connections`, { provider, credential }),
+    /** Waits until so many notifications have come in all. */
+    told: (count: number) =>
+      vi.waitFor(() => expect(tale.hooks.got).toHaveLength(count), { timeout: 20_000 }),
+    /** What the notifications said. */
+    notified,
+    /** The notifications of an accident: level, isAccurate and reportReady of each. */
+    levels: (vin: unknown) =>
+      notified()
+        .filter((one) => one.vin === vin)
+        .map((one) => [one.notificationLevel, one.isAccurate, one.reportReady]),
+    vehicles,
+    names: async (id: string, query?: Record<string, string>) =>
+      (await vehicles(id, query)).map(({ name }) => name).sort(),
+    drivers: listed('/drivers'),
+    trips: listed('/trips'),
+    events: listed('/safety-events'),
+    accidents: listed('/accidents'),
+  });
+}

@@ -1,5 +1,3 @@
-import { vi } from 'vitest';
-
 /** One call that the receiver got. */
 export type Got = {
   url: string;
@@ -18,7 +16,7 @@ export function receiver(first: Answer = () => new Response('ok')) {
   const got: Got[] = [];
   const others = new Map<string, (request: Request) => Response | Promise<Response>>();
   let answer = first;
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+  globalThis.fetch = async (url, init) => {
     const request = new Request(url as string, init as RequestInit); // the service calls fetch(string, init)
     const other = others.get(new URL(request.url).origin);
     if (other) return other(request);
@@ -30,7 +28,7 @@ export function receiver(first: Answer = () => new Response('ok')) {
     };
     got.push(call);
     return answer(call);
-  });
+  };
   return {
     got,
     /** Stands in for another server as well, such as a provider's. */

@@ -2,12 +2,16 @@ import { env } from 'cloudflare:workers';
 import { newId } from '../../src/platform/db/ids.ts';
 
 /** What a query finds. */
-export const rows = async (query: string, ...values: unknown[]) =>
+export const rows = async <Row = Record<string, unknown>>(query: string, ...values: unknown[]) =>
   (
     await env.DB.prepare(query)
       .bind(...values)
-      .all<Record<string, unknown>>()
+      .all<Row>()
   ).results;
+
+/** The first value that a query finds. */
+export const value = async <T = unknown>(query: string, ...values: unknown[]) =>
+  Object.values((await rows(query, ...values))[0] ?? {})[0] as T; // the query says what it is
 
 /**
  * Adds rows to a table. A column that must hold something and is not given holds an id of its own if it is called so,

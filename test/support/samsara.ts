@@ -7,9 +7,9 @@ export const samsaraToken = 'samsara_api_made_up_1';
 
 /**
  * Stands in for Samsara with two vehicles. Tests change `data` while it is read, and let calls fail by `fault`; `calls`
- * counts them.
+ * are the URLs that were called.
  */
-export function samsara(hooks: ReturnType<typeof receiver>) {
+export function samsara(hooks: ReturnType<typeof receiver>, { perPage = 100 }: { perPage?: number } = {}) {
   const data: SamsaraData = {
     organisation: 'Acme Trucking',
     token: samsaraToken,
@@ -18,10 +18,10 @@ export function samsara(hooks: ReturnType<typeof receiver>) {
     trips: [],
     events: [],
   };
-  const provider = { data, calls: 0, fault: (() => undefined) as Fault };
-  const serve = fakeSamsara(data, { fault: (path, n) => provider.fault(path, n) });
+  const provider = { data, calls: [] as URL[], fault: (() => undefined) as Fault };
+  const serve = fakeSamsara(data, { perPage, fault: (path, n) => provider.fault(path, n) });
   hooks.serves(samsaraOrigin, (request) => {
-    provider.calls++;
+    provider.calls.push(new URL(request.url));
     return serve(request);
   });
   return provider;

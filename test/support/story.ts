@@ -1,17 +1,17 @@
-import { env } from 'cloudflare:workers';
-import { beforeEach, vi } from 'vitest';
+import { beforeEach } from 'vitest';
 import { receiver } from './receiver.ts';
-import { as, safetyEvent, vehicle, type WebhookOut, type World, webhookBody, world } from './world.ts';
+import { safetyEvent, vehicle } from './records.ts';
+import { rows } from './rows.ts';
+import { as, type WebhookOut, type World, webhookBody, world } from './world.ts';
 
 /** Fresh for each test: an account, receivers that keep what they get, and what tests of deliveries do most. */
 export function story() {
   const tale = {} as { us: World; heard: ReturnType<typeof receiver> }; // filled in before each test
   beforeEach(async () => {
     // What an earlier test left pending would be retried, and reach this one's receiver.
-    await env.DB.prepare(`update deliveries set status = 'cancelled' where status = 'pending'`).run();
+    await rows(`update deliveries set status = 'cancelled' where status = 'pending'`);
     tale.heard = receiver();
     tale.us = await world();
-    return () => vi.restoreAllMocks();
   });
   return Object.assign(tale, {
     /** Registers a webhook. */

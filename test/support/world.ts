@@ -1,5 +1,4 @@
 import { env, exports } from 'cloudflare:workers';
-import { recordKinds } from '../../src/fleet/lists/registry.ts';
 
 /** A reply as every client sees it. */
 export type Reply<T = unknown> = {
@@ -51,6 +50,8 @@ export const operator = {
   get: <T = unknown>(path: string) => call<T>('GET', path, { headers: operatorHeaders() }),
   post: <T = unknown>(path: string, body: unknown) =>
     call<T>('POST', path, { headers: operatorHeaders(), body }),
+  put: <T = unknown>(path: string, body: unknown) =>
+    call<T>('PUT', path, { headers: operatorHeaders(), body }),
   patch: <T = unknown>(path: string, body: unknown) =>
     call<T>('PATCH', path, { headers: operatorHeaders(), body }),
   delete: <T = unknown>(path: string) => call<T>('DELETE', path, { headers: operatorHeaders() }),
@@ -121,49 +122,3 @@ export const webhookBody = (world: World, changes: object = {}) => ({
   notificationTypes: [1, 2],
   ...changes,
 });
-
-/** Records that are valid as they stand. */
-export const vehicle = (changes: object = {}) => ({
-  kind: 'vehicle',
-  sourceId: 'truck-1',
-  name: 'Truck 1',
-  vin: '1FUJGLDR5CLBP8834',
-  groups: ['North'],
-  ...changes,
-});
-export const driver = (changes: object = {}) => ({
-  kind: 'driver',
-  sourceId: 'driver-1',
-  name: 'Ann',
-  ...changes,
-});
-export const trip = (changes: object = {}) => ({
-  kind: 'trip',
-  sourceId: 'trip-1',
-  vehicle: 'truck-1',
-  startedAt: '2026-11-20T19:00:00Z',
-  ...changes,
-});
-export const safetyEvent = (changes: object = {}) => ({
-  kind: 'safetyEvent',
-  sourceId: 'event-1',
-  vehicle: 'truck-1',
-  incidentTypes: ['hard_brake'],
-  startedAt: '2026-11-20T20:00:00Z',
-  recipients: ['safety@example.com'],
-  ...changes,
-});
-export const accident = (changes: object = {}) => ({
-  kind: 'accident',
-  sourceId: 'crash-1',
-  vin: '1FUJGLDR5CLBP8834',
-  eventTime: '2026-11-20T20:00:00Z',
-  location: { latitude: 39.7392, longitude: -104.9903 },
-  notificationLevel: 1,
-  ...changes,
-});
-
-/** One record of each kind that webhooks are not told of, as examples give them. */
-export const exampleRecords = recordKinds
-  .filter(({ kind }) => kind !== 'safetyEvent' && kind !== 'accident')
-  .map(({ recordExample }) => recordExample);

@@ -1,0 +1,194 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { recordId } from '../../src/platform/db/ids.ts';
+import { pull } from '../../src/providers/pull.ts';
+import { through } from '../support/database.ts';
+import type { Fleet, FleetEvent } from '../support/fleets/fleet.ts';
+import { geotabFleet } from '../support/fleets/geotab.ts';
+import { motiveFleet } from '../support/fleets/motive.ts';
+import { samsaraFleet } from '../support/fleets/samsara.ts';
+import { terminalFleet } from '../support/fleets/terminal.ts';
+import { makePullDue, providerStory, pullAll, pullColumn, pullStatus, turn } from '../support/provider.ts';
+import { rows } from '../support/rows.ts';
+
+const fleets = [
+  ['samsara', samsaraFleet],
+  ['motive', motiveFleet],
+  ['terminal', terminalFleet],
+  ['geotab', geotabFleet],
+] as const;
+
+/** As for any provider; `served` makes a fleet that is served. */
+function fleetStory(provider: string, make: () => Fleet) {
+  const tale = providerStory(provider);
+  const served = () => {
+    const fleet = make();
+    tale.hooks.serves(fleet.origin, fleet.serve);
+    return fleet;
+  };
+  return { tale, served };
+}
+
+describe.each(fleets)('%s', (provider, make) => {
+  const { tale, served } = fleetStory(provider, make);
+
+  it('saves no credential that is refused, and does not repeat it', async () => {
+    const { status, message, errors } = await tale.tryToConnect(served().wrongCredential);
+    expect([status, errors?.[0]?.field]).toEqual([400, 'credential']);
+    expect(message).toContain(' refuses ');
+    expect(message).not.toContain('wrong');
+    expect(await rows('select 1 from pulls where account_id = ?1', tale.us.accountId)).toEqual([]);
+  });
+
+  it('is not called any more once it refuses the credential', async () => {
+    const fleet = served();
+    const id = await tale.connectWith(fleet.credential);
+    await pullAll(id);
+    fleet.lock();
+    await turn(id);
+    expect([(await pullStatus(id)).state, await pullColumn(id, 'due_at')]).toEqual(['refused', null]);
+  });
+
+  it('is called again when it says, to parts of seconds, for all feeds', async () => {
+    const fleet = served();
+    const id = await tale.connectWith(fleet.credential);
+    await pullAll(id);
+    const limited = vi.fn(() => new Response('', { status: 429, headers: { 'retry-after': '57.6' } }));
+    tale.hooks.serves(fleet.origin, limited);
+    const before = Date.now();
+    await turn(id);
+    const wait = Number(await pullColumn(id, 'due_at')) - before;
+    expect(wait).toBeGreaterThanOrEqual(57_600);
+    expect(wait).toBeLessThan(67_600);
+    expect(limited).toHaveBeenCalledOnce();
+  });
+
+  it('has events told at once whose vehicle is not known yet', async () => {
+    const fleet = served();
+    const id = await tale.connectWith(fleet.credential, [2]);
+    await pullAll(id);
+    fleet.addVehicle(4);
+    fleet.addEvent(3, false);
+    await pullAll(id);
+    await tale.told(1);
+    expect(tale.notified()).toMatchObject([{ vehicleName: expect.stringMatching(/ 4$/) }]);
+  });
+});
+
+// Last, for it leaves much that is still being told.
+describe.each(fleets)('%s', (provider, make) => {
+  const { tale, served } = fleetStory(provider, make);
+
+  it('whatever fails there or with us, all is there in the end, and is told once', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {}); // isolates that die say so
+    const numRuns = env.FULL_PROOF ? 200 : 12;
+    await fc.assert(
+      fc.asyncProperty(turns, async (turns) => {
+        const fleet = served();
+        const id = await tale.connectWith(fleet.credential, [1, 2], { historyDays: 20 });
+        const fresh: { event: FleetEvent; levels: number }[] = [];
+        for (const { faults, dies, happens } of turns) {
+          let call = 0;
+          tale.hooks.serves(fleet.origin, (request) => failing(faults[call++] ?? 'none', fleet, request));
+          if (happens) fresh.push(goOn(fleet, fresh));
+          await forget(id);
+          await pull(dies === null ? env : dying(dies), [id]);
+        }
+        tale.hooks.serves(fleet.origin, fleet.serve);
+        await forget(id);
+        await pullAll(id);
+        for (const [table, ids] of Object.entries(fleet.known()))
+          expect([table, await sourceIds(table, id)]).toEqual([table, ids.toSorted()]);
+        const told = fresh.flatMap(({ event: { sourceId }, levels }) => [
+          `${recordId(id, 'safetyEvent', sourceId)} 0`,
+          ...Array.from({ length: levels }, (_, i) => `${recordId(id, 'accident', sourceId)} ${i + 1}`),
+        ]);
+        expect(await toldOf(id)).toEqual(told.sort());
+      }),
+      { numRuns },
+    );
+  }, 600_000);
+});
+
+/** What goes wrong with a call of a provider. */
+const faults = [
+  ...['none', 'none', 'none', 'down'],
+  ...['cut off', 'limited', 'page of html', 'half a reply'],
+] as const;
+
+/** What becomes of each turn: the faults of its calls, and after which call of ours the isolate dies, if it does. */
+const turns = fc.array(
+  fc.record({
+    faults: fc.array(fc.constantFrom(...faults), { maxLength: 12 }),
+    dies: fc.option(fc.integer({ min: 1, max: 25 }), { freq: 3 }),
+    happens: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+/** One event more. Each third is a crash, which is confirmed with the next. The second comes with a new vehicle. */
+function goOn(fleet: Fleet, fresh: { event: FleetEvent; levels: number }[]) {
+  const n = fresh.length;
+  const event = fleet.addEvent(n, n % 3 === 0);
+  if (n === 1) fleet.addVehicle(4);
+  const before = fresh.at(-1);
+  if (before?.levels === 1) {
+    before.event.confirm();
+    before.levels = 2;
+  }
+  return { event, levels: n % 3 === 0 ? 1 : 0 };
+}
+
+async function failing(fault: (typeof faults)[number], fleet: Fleet, request: Request): Promise<Response> {
+  switch (fault) {
+    case 'down':
+      return new Response('upstream connect error', { status: 503 });
+    case 'cut off':
+      throw new TypeError('Network connection lost');
+    case 'limited':
+      return Response.json({ message: 'slow down' }, { status: 429, headers: { 'retry-after': '0.4' } });
+    case 'page of html':
+      return new Response('<html>maintenance</html>', { headers: { 'content-type': 'text/html' } });
+    case 'half a reply': {
+      const text = await (await fleet.serve(request)).text();
+      return new Response(text.slice(0, text.length / 2));
+    }
+    default:
+      return fleet.serve(request);
+  }
+}
+
+/** The bindings of an isolate that dies at its n-th call: that one and all that follow come to nothing. */
+function dying(n: number): Env {
+  let calls = 0;
+  const unlessDead = <T>(work: () => Promise<T>): Promise<T> =>
+    ++calls >= n ? Promise.reject(new Error('The isolate is dead')) : work();
+  const DELIVERIES = {
+    sendBatch: (messages: never[]) => unlessDead(() => env.DELIVERIES.sendBatch(messages)),
+  } as unknown as Queue; // what pulls use of it
+  return { ...env, DB: through(env.DB, (_, run) => unlessDead(run)), DELIVERIES };
+}
+
+/** Time passes: claims lapse as well. */
+async function forget(id: string): Promise<void> {
+  await rows('update pulls set claimed_until = 0 where connection_id = ?1', id);
+  await makePullDue(id);
+}
+
+const sourceIds = async (table: string, connection: string) =>
+  (await rows(`select source_id from ${table} where connection_id = ?1`, connection))
+    .map(({ source_id }) => String(source_id))
+    .sort();
+
+/** What deliveries there are, each with its event and level: twice what is told twice. */
+const toldOf = async (connection: string) =>
+  (
+    await rows(
+      `select d.event_id || ' ' || d.level as told from webhook_connections w
+       join deliveries d on d.webhook_id = w.webhook_id where w.connection_id = ?1`,
+      connection,
+    )
+  )
+    .map(({ told }) => String(told))
+    .sort();

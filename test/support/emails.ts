@@ -1,0 +1,10 @@
+import { env } from 'cloudflare:workers';
+import { vi } from 'vitest';
+
+export type Email = { to: string; subject: string; text: string; html: string };
+
+/** Keeps the emails that the service sends. */
+export function keepEmails() {
+  const send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
+  return { send, sent: () => send.mock.calls.map(([email]) => email as Email) }; // as mail.ts sends it
+}

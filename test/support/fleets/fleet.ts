@@ -1,0 +1,25 @@
+/** A fleet of three vehicles at a made-up provider, with a week of history, on which tests act whoever the provider is. */
+export type Fleet = {
+  provider: string;
+  origin: string;
+  credential: string;
+  /** One that the provider does not know. */
+  wrongCredential: string;
+  /** Replies as the provider does. */
+  serve(request: Request): Promise<Response>;
+  /** The provider no longer takes the credential. */
+  lock(): void;
+  addVehicle(n: number): void;
+  /** The n-th event since, of one vehicle after the other. */
+  addEvent(n: number, isCrash: boolean): FleetEvent;
+  /** The sourceIds of what there is, by table. */
+  known(): { [table: string]: string[] };
+};
+
+/** `confirm` has the provider say that a crash was one. */
+export type FleetEvent = { sourceId: string; confirm(): void };
+
+export const dayMs = 86_400_000;
+/** Soon enough to be after the connection was made, also in whole seconds. */
+export const soon = (n = 0) => Date.now() + 2_000 + n;
+export const idsOf = (items: { [field: string]: unknown }[]) => items.map(({ id }) => String(id));

@@ -1,0 +1,62 @@
+import {
+  fakeMotive,
+  type MotiveData,
+  motiveDriver,
+  motiveEvent,
+  motivePeriod,
+  motiveSpeeding,
+  motiveVehicle,
+} from '../../../src/dev/fakes/motive.ts';
+import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
+
+let made = 0;
+
+/** Its events are of both lists; the company's days begin at any hour, and its pages say how many there are, or not. */
+export function motiveFleet(): Fleet {
+  const now = Date.now();
+  const vehicles = [1, 2, 3].map((n) => motiveVehicle(n, { group_ids: [1] }));
+  const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
+  const data: MotiveData = {
+    company: 'Sample Freight',
+    key: `motive-key-${made++}`,
+    dayBeginsAt: made % 24,
+    vehicles,
+    users: [1, 2, 3].map((n) => motiveDriver(n)),
+    groups: [{ id: 1, name: 'Yard 1' }],
+    periods: [1, 2, 3, 4].map((n) => motivePeriod(vehicle(n), now - n * dayMs)),
+    performance: [1, 2, 3, 4, 5].map((n) =>
+      motiveEvent(vehicle(n), n === 2 ? 'crash' : 'hard_brake', now - n * dayMs),
+    ),
+    speeding: [1, 2, 3].map((n) => motiveSpeeding(vehicle(n), now - n * dayMs)),
+  };
+  const changedAt = () => new Date().toISOString();
+  return {
+    provider: 'motive',
+    origin: 'https://api.gomotive.com',
+    credential: data.key,
+    wrongCredential: 'wrong-key-1',
+    serve: fakeMotive(data, made % 2 === 0 ? { perPage: 2 } : { saysTotal: false }),
+    lock: () => Object.assign(data, { key: 'motive-key-new' }),
+    addVehicle: (n) => void vehicles.push(motiveVehicle(n, { updated_at: changedAt() })),
+    addEvent(n, isCrash) {
+      if (n % 3 === 2) {
+        const event = motiveSpeeding(vehicle(n), soon(n));
+        data.speeding.push(event);
+        return { sourceId: `speeding:${event.id}`, confirm() {} };
+      }
+      const type = isCrash ? 'crash' : 'cell_phone';
+      const event = motiveEvent(vehicle(n), type, soon(n), { changedAt: changedAt() });
+      data.performance.push(event);
+      return {
+        sourceId: String(event.id),
+        confirm: () => Object.assign(event, { coaching_status: 'coachable', changedAt: changedAt() }),
+      };
+    },
+    known: () => ({
+      vehicles: idsOf(data.vehicles),
+      drivers: idsOf(data.users),
+      trips: idsOf(data.periods),
+      safety_events: [...idsOf(data.performance), ...idsOf(data.speeding).map((id) => `speeding:${id}`)],
+    }),
+  };
+}

@@ -1,0 +1,54 @@
+import {
+  fakeSamsara,
+  type SamsaraData,
+  samsaraDriver,
+  samsaraEvent,
+  samsaraTrip,
+  samsaraVehicle,
+} from '../../../src/dev/fakes/samsara.ts';
+import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
+
+let made = 0;
+
+export function samsaraFleet(): Fleet {
+  const now = Date.now();
+  const vehicles = [1, 2, 3].map((n) => samsaraVehicle(n));
+  const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
+  const data: SamsaraData = {
+    organisation: 'Acme Trucking',
+    token: `samsara_api_${made++}`,
+    vehicles,
+    drivers: [1, 2, 3].map((n) => samsaraDriver(n)),
+    trips: [1, 2, 3, 4].map((n) => samsaraTrip(vehicle(n), now - n * dayMs)),
+    events: [1, 2, 3, 4, 5].map((n) =>
+      samsaraEvent(vehicle(n), n === 2 ? 'Crash' : 'Braking', now - n * dayMs),
+    ),
+  };
+  let clock = now;
+  const change = () => ({ updatedAtTime: new Date(clock++).toISOString() }); // each comes after those before
+  return {
+    provider: 'samsara',
+    origin: 'https://api.samsara.com',
+    credential: data.token,
+    wrongCredential: 'samsara_api_wrong',
+    serve: fakeSamsara(data, { perPage: 2 }),
+    lock: () => Object.assign(data, { token: 'samsara_api_new' }),
+    addVehicle: (n) => void vehicles.push(samsaraVehicle(n, change())),
+    addEvent(n, isCrash) {
+      const event = samsaraEvent(vehicle(n), isCrash ? 'Crash' : 'Speeding', soon(n), change());
+      data.events.push(event);
+      return {
+        sourceId: String(event.id),
+        confirm: () => Object.assign(event, { eventState: 'reviewed' }, change()),
+      };
+    },
+    known: () => ({
+      vehicles: idsOf(data.vehicles),
+      drivers: idsOf(data.drivers),
+      trips: data.trips.map(
+        ({ asset, tripStartTime }) => `${(asset as { id: string }).id}:${Date.parse(String(tripStartTime))}`,
+      ),
+      safety_events: idsOf(data.events),
+    }),
+  };
+}

@@ -1,0 +1,69 @@
+import {
+  fakeTerminal,
+  type TerminalData,
+  terminalDriver,
+  terminalEvent,
+  terminalGroup,
+  terminalRaw,
+  terminalTrip,
+  terminalVehicle,
+} from '../../../src/dev/fakes/terminal.ts';
+import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
+
+let made = 0;
+
+const review = (eventState: string) => [
+  terminalRaw('samsara', { eventState, behaviorLabels: [{ label: 'Crash', source: 'automated' }] }),
+];
+
+export function terminalFleet(): Fleet {
+  const now = Date.now();
+  const group = terminalGroup(1, 'Yard 1');
+  const vehicles = [1, 2, 3].map((n) => terminalVehicle(n, { groups: [group.id] }));
+  const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
+  const data: TerminalData = {
+    company: 'Example Haulage',
+    secretKey: 'sk_prod_1',
+    connectionToken: `con_tkn_${made++}`,
+    vehicles,
+    drivers: [1, 2, 3].map((n) => terminalDriver(n)),
+    groups: [group],
+    trips: [1, 2, 3, 4].map((n) => terminalTrip(vehicle(n), n, now - n * dayMs)),
+    events: [1, 2, 3, 4, 5].map((n) =>
+      terminalEvent(vehicle(n), n === 2 ? 'crash' : 'harsh_brake', n, now - n * dayMs, {
+        raw: review('reviewed'),
+      }),
+    ),
+  };
+  const credential = (secretKey: string) =>
+    JSON.stringify({ secretKey, connectionToken: data.connectionToken });
+  let clock = now;
+  const taken = () => {
+    const at = new Date(clock++).toISOString(); // each change comes after those before
+    return { metadata: { addedAt: at, modifiedAt: at } };
+  };
+  return {
+    provider: 'terminal',
+    origin: 'https://api.withterminal.com',
+    credential: credential(data.secretKey),
+    wrongCredential: credential('sk_prod_wrong_1'),
+    serve: fakeTerminal(data, { perPage: 2 }),
+    lock: () => Object.assign(data, { secretKey: 'sk_prod_2' }),
+    addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
+    addEvent(n, isCrash) {
+      const more = { ...taken(), raw: review('needsReview') };
+      const event = terminalEvent(vehicle(n), isCrash ? 'crash' : 'speeding', 10 + n, soon(n), more);
+      data.events.push(event);
+      return {
+        sourceId: String(event.id),
+        confirm: () => Object.assign(event, taken(), { raw: review('coached') }),
+      };
+    },
+    known: () => ({
+      vehicles: idsOf(data.vehicles),
+      drivers: idsOf(data.drivers),
+      trips: idsOf(data.trips),
+      safety_events: idsOf(data.events),
+    }),
+  };
+}

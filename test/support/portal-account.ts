@@ -1,0 +1,79 @@
+import { deliveriesOf, settled } from './deliveries.ts';
+import { signIn } from './portal.ts';
+import { connect, turn } from './provider.ts';
+import { receiver } from './receiver.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from './records.ts';
+import { portalRoutes } from './routes.ts';
+import { addRows, rows } from './rows.ts';
+import { samsaraOrigin } from './samsara.ts';
+import { as, operator, type WebhookOut, webhookBody, world } from './world.ts';
+
+/**
+ * An account with something behind every page of the portal, and an admin who is signed in. Whatever people, receivers
+ * and providers call something is called `mark`, which has no spaces.
+ */
+export async function portalAccount(mark = 'Marked') {
+  const hooks = receiver(() => new Response(mark, { status: 410 }));
+  const us = await world();
+  const admin = await signIn(us);
+  const startedAt = new Date().toISOString();
+  await operator.patch(`/operator/connections/${us.connection.id}`, { name: mark, tSP: mark });
+  const ofAccount = `/operator/accounts/${us.accountId}`;
+  const token = await operator.post<{ id: string }>(`${ofAccount}/tokens`, { name: mark });
+  const person = await operator.post<{ id: string }>(`${ofAccount}/users`, {
+    email: `invited-${us.accountId}@example.com`,
+  });
+  const url = `https://receiver.example.com/${mark}`;
+  const body = webhookBody(us, { url, headers: { 'X-Secret': mark } });
+  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
+  await rows('update webhooks set name = ?1, description = ?1 where id = ?2', mark, webhook.id);
+  await as(us.connection.ingestKey).send(
+    vehicle({ name: mark, vin: mark, groups: [mark], licensePlate: mark }),
+    driver({ name: mark }),
+    trip({ startedAt, driver: 'driver-1', startLocation: { latitude: 1, longitude: 2 } }),
+    safetyEvent({ startedAt, driver: 'driver-1', trip: 'trip-1', incidentTypes: [mark] }),
+    accident({ vin: mark, eventTime: startedAt, reportUrl: `https://reports.example.com/${mark}` }),
+  );
+  await settled(webhook.id, 2);
+  const [delivery] = await deliveriesOf(webhook.id);
+
+  // A provider that calls the organisation so, and fails.
+  hooks.serves(samsaraOrigin, (request) =>
+    new URL(request.url).pathname === '/me'
+      ? Response.json({ data: { name: mark } })
+      : Response.json({ message: mark }, { status: 500 }),
+  );
+  const pulled = await connect(us, 'samsara', mark.padEnd(8, '_'));
+  const refused = { connection_id: pulled, kind: mark, source_id: mark, reason: mark, at: Date.now() };
+  await addRows('pull_refusals', 1, () => refused);
+  await turn(pulled);
+
+  const only = async (table: string) =>
+    String((await rows(`select id from ${table} where account_id = ?1`, us.accountId))[0]?.id);
+  const ids: Record<string, string> = {
+    tokens: token.data.id,
+    people: person.data.id,
+    webhooks: webhook.id,
+    connections: pulled,
+    events: await only('safety_events'),
+    accidents: await only('accidents'),
+    vehicles: await only('vehicles'),
+    drivers: await only('drivers'),
+    trips: await only('trips'),
+  };
+  return {
+    ...{ us, hooks, webhook, ...admin },
+    /** The path of a route, with ids of this account. */
+    at: (route: string) =>
+      route
+        .replace(/(\w+)\/:(?:id|eventId)/, (_, kind) => `${kind}/${ids[kind]}`)
+        .replace(':deliveryId', delivery?.id ?? ''),
+  };
+}
+
+/** What people who are signed in can reach. `/tick` checks for itself. */
+export const personalRoutes = portalRoutes.filter((route) => !/ \/portal\/(sign-in|tick)/.test(route));
+/** The paths of the pages among these. */
+export const personalPages = personalRoutes
+  .filter((route) => route.startsWith('GET '))
+  .map((route) => route.slice(4));

@@ -10,7 +10,6 @@ let us: World;
 beforeAll(async () => {
   receiver();
   us = await world();
-  return () => vi.restoreAllMocks();
 });
 
 const random = (bytes: number) => base64url(crypto.getRandomValues(new Uint8Array(bytes)));
@@ -39,7 +38,7 @@ describe('D1', () => {
     expect((await ask('GET', '/portal/connections', { cookie })).status).toBe(200);
     expect(asked).toHaveBeenCalled();
     asked.mockRestore();
-  }, 30_000);
+  });
 
   it('is not asked by a thousand requests with junk for a sign-in link', async () => {
     const asked = vi.spyOn(env.DB, 'prepare');
@@ -49,7 +48,7 @@ describe('D1', () => {
     }
     expect(asked).not.toHaveBeenCalled();
     asked.mockRestore();
-  }, 30_000);
+  });
 
   it('is asked ten times a minute by one link that has been used, which leaves other links alone', async () => {
     const { link } = await signIn(us);
@@ -98,5 +97,5 @@ describe('actions in the portal', () => {
       ),
     );
     expect(replies.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(30);
-  }, 30_000);
+  });
 });

@@ -1,59 +1,35 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
-import { receiver } from '../support/receiver.ts';
+import { personalRoutes, portalAccount } from '../support/portal-account.ts';
 import { portalRoutes } from '../support/routes.ts';
-import {
-  as,
-  operator,
-  safetyEvent,
-  vehicle,
-  type WebhookOut,
-  type World,
-  webhookBody,
-  world,
-} from '../support/world.ts';
+import { rows, rowsOf, value } from '../support/rows.ts';
+import { operator, type World, world } from '../support/world.ts';
 
 const anonymous = portalRoutes.filter((route) => route.includes('/sign-in'));
-const personal = portalRoutes.filter((route) => !anonymous.includes(route));
 
+type Account = Awaited<ReturnType<typeof portalAccount>>;
 let us: World;
-let them: World;
-let ours: Awaited<ReturnType<typeof signIn>>;
-let theirs: { webhook: WebhookOut; delivery: string; person: string };
+let ours: Account;
+let theirs: Account;
 beforeAll(async () => {
-  receiver();
-  [us, them] = [await world(), await world()];
-  ours = await signIn(us);
-  const webhook = (await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them))).data;
-  await as(them.connection.ingestKey).send(vehicle({ name: 'their secret truck' }), safetyEvent());
-  await settled(webhook.id);
-  const [delivery] = await deliveriesOf(webhook.id);
-  await signIn(them);
-  const users = await operator.get<{ id: string }[]>(`/operator/accounts/${them.accountId}/users`);
-  theirs = { webhook, delivery: delivery?.id ?? '', person: users.data[0]?.id ?? '' };
-  return () => vi.restoreAllMocks();
+  [ours, theirs] = [await portalAccount(), await portalAccount('their-secret')];
+  ({ us } = ours);
 });
 
 /** A route's path with ids of the other account. */
 const aimedAtThem = (route: string) => {
   const [method = '', pattern = ''] = route.split(' ');
-  const id = pattern.includes('/tokens/')
-    ? them.tokenId
-    : pattern.includes('/people/')
-      ? theirs.person
-      : theirs.webhook.id;
-  return { method, path: pattern.replace(':id', id).replace(':deliveryId', theirs.delivery) };
+  return { method, path: theirs.at(pattern) };
 };
 
 describe('the portal', () => {
   it('has routes to walk', () => {
-    expect(personal.length).toBeGreaterThan(20);
+    expect(personalRoutes.length).toBeGreaterThan(20);
     expect(anonymous).toHaveLength(4);
   });
 
-  it.each(personal)('%s redirects people who are not signed in to the sign-in page', async (route) => {
+  it.each(personalRoutes)('%s redirects people who are not signed in to the sign-in page', async (route) => {
     const { method, path } = aimedAtThem(route);
     for (const cookie of ['', '__Host-session=x', 'session=x', `__Host-session=${us.apiToken}`]) {
       const reply = await ask(method, path, { cookie });
@@ -62,21 +38,28 @@ describe('the portal', () => {
     }
   });
 
-  it.each(personal.filter((route) => !route.includes('sign-out')))(
+  /** What actions change, of the other account. */
+  const changeable = async () => {
+    const { accounts, connections, pulls, webhooks, deliveries, tokens, portal_users } = await rowsOf(
+      theirs.us.accountId,
+    );
+    return [accounts, connections, pulls, webhooks, deliveries, tokens, portal_users];
+  };
+
+  it.each(personalRoutes.filter((route) => !route.includes('sign-out')))(
     '%s shows nothing of another account',
     async (route) => {
       const { method, path } = aimedAtThem(route);
+      const before = await changeable();
       const reply = await ask(method, path, { cookie: ours.cookie });
       if (path !== route.split(' ')[1]) expect(reply.status).toBe(404);
       const text = await reply.text();
-      for (const secret of [theirs.webhook.url, 'their secret truck', them.connection.id])
-        expect(text).not.toContain(secret);
-      const { data } = await as(them.apiToken).get<WebhookOut[]>('/webhooks');
-      expect(data).toEqual([{ ...theirs.webhook, connectionIds: expect.anything() }]);
+      for (const secret of ['their-secret', theirs.us.connection.id]) expect(text).not.toContain(secret);
+      expect(await changeable()).toEqual(before);
     },
   );
 
-  it.each(personal.filter((route) => route.startsWith('POST')))(
+  it.each(personalRoutes.filter((route) => route.startsWith('POST')))(
     '%s refuses a form from another site',
     async (route) => {
       const { method, path } = aimedAtThem(route);
@@ -100,7 +83,7 @@ describe('the portal', () => {
   );
 });
 
-it.each(personal.filter((route) => route.startsWith('GET') && !route.includes(':')))(
+it.each(personalRoutes.filter((route) => route.startsWith('GET') && !route.includes(':')))(
   '%s works for an account that has nothing yet',
   async (route) => {
     const [method = '', path = ''] = route.split(' ');
@@ -114,7 +97,7 @@ describe('a session', () => {
     expect(ours.setCookie).toMatch(
       /^__Host-session=[\w-]{65}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
-    const { results } = await env.DB.prepare('select * from sessions').all();
+    const results = await rows('select * from sessions');
     expect(JSON.stringify(results)).not.toContain(ours.cookie.split('=')[1]);
   });
 
@@ -135,9 +118,9 @@ describe('a session', () => {
     );
     expect(await status()).toBe(303);
     const late = await signIn(other);
-    await env.DB.prepare('update sessions set expires_at = 1').run();
+    await rows('update sessions set expires_at = 1');
     expect((await ask('GET', '/portal/connections', { cookie: late.cookie })).status).toBe(303);
-    ours = await signIn(us);
+    Object.assign(ours, await signIn(us));
   });
 });
 
@@ -150,9 +133,9 @@ describe('a sign-in link', () => {
 
   it('expires after 15 minutes', async () => {
     const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
-    const left = await env.DB.prepare('select max(expires_at) as at from sign_in_links').first<number>('at');
+    const left = await value<number>('select max(expires_at) as at from sign_in_links');
     expect(Math.round(((left ?? 0) - Date.now()) / 60_000)).toBe(15);
-    await env.DB.prepare('update sign_in_links set expires_at = ?1').bind(Date.now()).run();
+    await rows('update sign_in_links set expires_at = ?1', Date.now());
     expect((await ask('POST', new URL(data.url).pathname)).status).toBe(400);
   });
 
@@ -177,7 +160,7 @@ describe('a sign-in link', () => {
 
 describe('people', () => {
   it('belong to one account only', async () => {
-    const path = `/operator/accounts/${them.accountId}/users`;
+    const path = `/operator/accounts/${theirs.us.accountId}/users`;
     expect(await operator.post(path, { email: ours.email })).toMatchObject({
       status: 400,
       errors: [{ field: 'email', message: `belongs to the account ${us.accountId} already` }],

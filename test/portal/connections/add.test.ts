@@ -21,7 +21,6 @@ beforeEach(async () => {
   provider = samsara(hooks);
   us = await world();
   cookie = (await signIn(us)).cookie;
-  return () => vi.restoreAllMocks();
 });
 
 const get = (path: string) => ask('GET', path, { cookie });
@@ -174,7 +173,7 @@ describe('adding a connection', () => {
   it('limits how often a provider is asked', async () => {
     const statuses = await Promise.all(Array.from({ length: 21 }, async () => (await test()).status));
     expect(statuses).toContain(429);
-    expect(provider.calls).toBeLessThan(21);
+    expect(provider.calls.length).toBeLessThan(21);
   });
 
   it('asks for the parts of a credential that has parts, and brings back those that are no secret', async () => {

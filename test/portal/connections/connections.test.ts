@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ask, signIn } from '../../support/portal.ts';
-import { accident, as, operator, safetyEvent, vehicle, type World, world } from '../../support/world.ts';
+import { accident, safetyEvent, vehicle } from '../../support/records.ts';
+import { as, operator, type World, world } from '../../support/world.ts';
 
 let us: World;
 let cookie: string;
@@ -38,14 +39,4 @@ it('the page of a connection counts its records by kind, and tells when the late
   expect(page).toMatch(/Safety events 4 (just now|\d+ seconds ago) /);
   expect(page).toMatch(/Accidents 1 (just now|\d+ seconds ago) /);
   expect(page).toContain('3 safety events in the last 24 hours, by hour');
-});
-
-it('neither shows what another account has', async () => {
-  const them = await world();
-  expect((await ask('GET', `/portal/connections/${them.connection.id}`, { cookie })).status).toBe(404);
-  expect(await text('/portal/connections')).not.toContain(them.connection.id);
-  const theirs = await signIn(await world());
-  const reply = await ask('GET', `/portal/connections/${us.connection.id}`, { cookie: theirs.cookie });
-  expect(reply.status).toBe(404);
-  expect(await reply.text()).not.toContain('City vans');
 });

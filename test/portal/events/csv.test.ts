@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ask, signIn } from '../../support/portal.ts';
-import { as, safetyEvent, vehicle, type World, world } from '../../support/world.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
+import { as, type World, world } from '../../support/world.ts';
 
 let us: World;
 let them: World;

@@ -1,24 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
 import type { Role } from '../../../src/platform/roles.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
 import { ask, signIn, watchesOn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
+import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import {
-  accident,
-  as,
-  driver,
-  operator,
-  safetyEvent,
-  vehicle,
-  type WebhookOut,
-  type World,
-  webhookBody,
-  world,
-} from '../../support/world.ts';
+import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
 
 let us: World;
 let cookie: string;
@@ -26,7 +16,6 @@ beforeEach(async () => {
   receiver();
   us = await world();
   cookie = (await signIn(us)).cookie;
-  return () => vi.restoreAllMocks();
 });
 
 const signInAs = async (role: Role) => {

@@ -59,13 +59,14 @@ describe('settings', () => {
 
 describe('the API Tokens tab', () => {
   it('shows API tokens however many ingest keys there are', async () => {
-    await env.DB.prepare(
+    await rows(
       `insert into tokens (id, account_id, connection_id, scope, name, hash, last_four, created_at)
        with recursive n (i) as (select 1 union all select i + 1 from n where i < 1001)
        select 'key-' || i, ?1, ?3, 'ingest', 'connector', 'hash-' || i, 'abcd', ?2 + i from n`,
-    )
-      .bind(us.accountId, Date.now(), us.connection.id)
-      .run();
+      us.accountId,
+      Date.now(),
+      us.connection.id,
+    );
     expect(await html('/portal/settings/tokens')).toContain(`/portal/settings/tokens/${us.tokenId}/revoke`);
   });
 
@@ -129,9 +130,10 @@ describe('the People tab', () => {
 
   it('removes anybody but oneself', async () => {
     const bob = await signIn(us);
-    const { results } = await env.DB.prepare('select id, email from portal_users where account_id = ?1')
-      .bind(us.accountId)
-      .all<{ id: string; email: string }>();
+    const results = await rows<{ id: string; email: string }>(
+      'select id, email from portal_users where account_id = ?1',
+      us.accountId,
+    );
     const path = (email: string) =>
       `/portal/settings/people/${results.find((person) => person.email === email)?.id}/remove`;
     expect((await send(path(ann.email))).status).toBe(404);
@@ -204,9 +206,7 @@ describe('the Notifications tab', () => {
 
   it('can change nothing of another person, whatever is sent', async () => {
     const bob = await signIn(us);
-    const { results } = await env.DB.prepare('select id from portal_users where email = ?1')
-      .bind(bob.email)
-      .all<{ id: string }>();
+    const results = await rows<{ id: string }>('select id from portal_users where email = ?1', bob.email);
     await send(path, { id: results[0]?.id ?? '', userId: results[0]?.id ?? '', email: bob.email });
     expect(await isOn(bob.cookie)).toBe(true);
     await send(path, { alerts: 'yes' });

@@ -1,11 +1,10 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { app } from '../../../src/app.ts';
 import { listenToLog } from '../../support/log.ts';
+import { value } from '../../support/rows.ts';
 import { operator, world } from '../../support/world.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 /** Asks for a sign-in link, as the form does, from a deployment with these variables. */
 async function askForLink(variables: object, email: string): Promise<Response> {
@@ -35,7 +34,7 @@ it('a deployment without a sender shows the same page, and makes no link that no
   const withoutMail = await askForLink(withoutSender, email);
   expect([withoutMail.status, await withoutMail.text()]).toEqual([200, await withMail.text()]);
   expect(send).not.toHaveBeenCalled();
-  const links = await env.DB.prepare('select count(*) as n from sign_in_links').first('n');
+  const links = await value('select count(*) as n from sign_in_links');
   expect(links).toBe(1); // of the first request
   expect(lines('fault')).toEqual([]);
 });

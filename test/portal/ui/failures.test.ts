@@ -1,24 +1,18 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { app } from '../../../src/app.ts';
-import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { ask, type Sent, signIn } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { as, safetyEvent, vehicle, type WebhookOut, webhookBody, world } from '../../support/world.ts';
+import { overloaded } from '../../support/database.ts';
+import { ask, type Sent } from '../../support/portal.ts';
+import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
 
 let cookie: string;
 let webhook: string;
 let delivery: string;
+let ours: Awaited<ReturnType<typeof portalAccount>>;
 beforeAll(async () => {
-  receiver();
-  const us = await world();
-  cookie = (await signIn(us)).cookie;
-  webhook = `/portal/webhooks/${(await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id}`;
-  await as(us.connection.ingestKey).send(vehicle(), safetyEvent());
-  const id = webhook.split('/').at(-1) ?? '';
-  await settled(id);
-  delivery = `${webhook}/deliveries/${(await deliveriesOf(id))[0]?.id}`;
-  return () => vi.restoreAllMocks();
+  ours = await portalAccount();
+  ({ cookie } = ours);
+  webhook = ours.at('/portal/webhooks/:id');
+  delivery = ours.at('/portal/webhooks/:id/deliveries/:deliveryId');
 });
 
 /** What a person sees of a reply: it must be a whole page, whatever went wrong. */
@@ -36,18 +30,14 @@ async function pageOf(method: string, path: string, sent: Sent = {}) {
   };
 }
 
-/** The tests' bindings with a D1 that fails as Cloudflare's does: altogether, or in transactions alone. */
-function overloaded(which: 'all' | 'transactions'): Env {
-  const fail = () =>
-    Promise.reject(new Error('D1_ERROR: D1 DB is overloaded. Requests queued for too long.'));
-  const prepare = (): D1PreparedStatement => failing;
-  const failing = { bind: () => failing, all: fail, run: fail, raw: fail } as unknown as D1PreparedStatement;
-  const DB = {
-    prepare: which === 'all' ? prepare : (text: string) => env.DB.prepare(text),
-    batch: fail,
-  };
-  return { ...env, DB: DB as unknown as D1Database }; // all that the service uses
-}
+/** The tests' bindings with a D1 that fails altogether, or in transactions alone. */
+const withFailing = (which: 'all' | 'transactions'): Env => ({
+  ...env,
+  DB: {
+    prepare: (which === 'all' ? overloaded(env.DB) : env.DB).prepare.bind(env.DB),
+    batch: overloaded(env.DB).batch,
+  } as unknown as D1Database, // all that the service uses
+});
 
 describe('a browser gets a page for', () => {
   it('404', async () => {
@@ -96,7 +86,7 @@ describe('a browser gets a page for', () => {
         `${webhook}/edit`,
         '/portal/settings/people',
       ]) {
-        const page = await pageOf('GET', path, { bindings: overloaded(which) });
+        const page = await pageOf('GET', path, { bindings: withFailing(which) });
         expect(page).toMatchObject({ status: 503, heading: 'Temporarily unavailable' });
         expect(page.header('retry-after')).toBe('2');
       }
@@ -128,16 +118,15 @@ describe('a browser gets a page for', () => {
     ['bytes of no text', 'application/x-www-form-urlencoded', '\ufffe\u0000=\u0000'],
     ['no form at all', 'application/octet-stream', '\u0000\u0001'],
   ];
-  const routes = app.routes.filter(({ method, path }) => method === 'POST' && path.startsWith('/portal/'));
-  const forms = [...new Set(routes.map(({ path }) => path))].filter((path) => !path.includes('sign-out'));
+  const forms = personalRoutes
+    .filter((route) => /^POST (?!.*(sign-out|\/delete|\/revoke|people\/))/.test(route))
+    .map((route) => route.slice(5));
 
   it.each(broken)('a malformed form, by every route that takes one: %s', async (_, type, body) => {
     expect(forms.length).toBeGreaterThan(8);
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     for (const path of forms) {
-      const place = path.replace(':deliveryId', delivery.split('/').at(-1) ?? '');
-      const aim = place.includes('/delete') ? place : place.replace(':id', webhook.split('/').at(-1) ?? '');
-      const reply = await ask('POST', aim, { cookie, headers: { 'content-type': type }, body });
+      const reply = await ask('POST', ours.at(path), { cookie, headers: { 'content-type': type }, body });
       expect([200, 303, 400, 404, 429], `${path}: ${reply.status}`).toContain(reply.status);
     }
     expect(log).not.toHaveBeenCalled();

@@ -1,17 +1,10 @@
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import {
-  as,
-  safetyEvent,
-  vehicle,
-  type WebhookOut,
-  type World,
-  webhookBody,
-  world,
-} from '../../support/world.ts';
+import { as, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
 
 let us: World;
 let cookie: string;
@@ -20,7 +13,6 @@ beforeEach(async () => {
   receiver();
   us = await world();
   ({ cookie, email } = await signIn(us));
-  return () => vi.restoreAllMocks();
 });
 
 /** Sends a form, and returns what the page that follows says. */

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ask, formOn, signIn, textOf } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
@@ -13,7 +13,6 @@ beforeEach(async () => {
   us = await world({ providers: ['motive', 'samsara', 'geotab'] });
   cookie = (await signIn(us)).cookie;
   webhook = await register({ headers: { 'X-Secret': 's3cret' } });
-  return () => vi.restoreAllMocks();
 });
 
 const register = async (changes: object) =>
@@ -74,16 +73,16 @@ describe('saving a webhook changes what the person changed', () => {
 
 describe('saving a webhook keeps', () => {
   it('connections that the form did not show', async () => {
-    await env.DB.prepare(
+    await rows(
       `insert into connections (id, account_id, provider, tsp, created_at, updated_at)
        with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
        select lower(printf('%08d-0000-4000-8000-000000000000', i)), ?1, 'motive', 'Motive', i, i from n`,
-    )
-      .bind(us.accountId)
-      .run();
-    const { results } = await env.DB.prepare('select id from connections where account_id = ?1')
-      .bind(us.accountId)
-      .all<{ id: string }>();
+      us.accountId,
+    );
+    const results = await rows<{ id: string }>(
+      'select id from connections where account_id = ?1',
+      us.accountId,
+    );
     const all = results.map(({ id }) => id).toSorted();
     const chosen = all.slice(-1000); // the form lists the oldest
     await meanwhile({ connectionIds: chosen });

@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
 import { ask, follow, signIn, textOf } from '../../support/portal.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { as, safetyEvent, vehicle } from '../../support/world.ts';
+import { as } from '../../support/world.ts';
 
 const tale = story();
 

@@ -1,15 +1,16 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import worker, { type IngestBatch } from '../src/index.ts';
 import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
-import { as, operator, vehicle, type WebhookOut, type World, webhookBody, world } from './support/world.ts';
+import { vehicle } from './support/records.ts';
+import { rows } from './support/rows.ts';
+import { as, operator, type WebhookOut, type World, webhookBody, world } from './support/world.ts';
 
 let us: World;
 beforeEach(async () => {
   us = await world();
-  return () => vi.restoreAllMocks();
 });
 
 const event = (sourceId: string) => ({
@@ -66,9 +67,7 @@ describe('the service binding', () => {
       await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
     const reply = await records(key(), { records: [truck] });
     expect(reply).toMatchObject({ status, requestId: expect.any(String) });
-    const { results } = await env.DB.prepare('select id from vehicles where account_id = ?1')
-      .bind(us.accountId)
-      .all();
+    const results = await rows('select id from vehicles where account_id = ?1', us.accountId);
     expect(results).toEqual([]);
   });
 

@@ -1,28 +1,22 @@
 import { env, exports } from 'cloudflare:workers';
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { maxInvitationsPerDay } from '../../src/accounts/invitations.ts';
+import { type Email, keepEmails } from '../support/emails.ts';
 import { ask, origin, signIn } from '../support/portal.ts';
+import { rows, value } from '../support/rows.ts';
 import { operator, type World, world } from '../support/world.ts';
 
-type Mail = { to: string; text: string; html: string };
 type User = { id: string; email: string; pending: boolean };
 
 let us: World;
 let them: World;
 let ours: string;
 let theirs: string;
-let mails: Mail[];
-beforeAll(() => {
-  vi.spyOn(env.EMAIL, 'send').mockImplementation(async (mail: unknown) => {
-    mails.push(mail as Mail); // what the service sends
-    return { messageId: '1' };
-  });
-  return () => vi.restoreAllMocks();
-});
+let emails: ReturnType<typeof keepEmails>;
 beforeEach(async () => {
   [us, them] = [await world(), await world()];
   [ours, theirs] = [(await signIn(us)).cookie, (await signIn(them)).cookie];
-  mails = [];
+  emails = keepEmails();
 });
 
 let made = 0;
@@ -33,13 +27,14 @@ const usersOf = async ({ accountId }: World, email: string) =>
   (await operator.get<User[]>(`/operator/accounts/${accountId}/users`)).data.filter(
     (user) => user.email === email,
   );
+const sentTo = (email: string) => emails.sent().filter(({ to }) => to === email);
 const mailTo = (email: string) =>
   vi.waitFor(() => {
-    const sent = mails.filter(({ to }) => to === email);
+    const sent = sentTo(email);
     expect(sent).not.toEqual([]);
     return sent;
   });
-const linksIn = (mail: Mail | undefined) =>
+const linksIn = (mail: Email | undefined) =>
   [...(mail?.text ?? '').matchAll(/https:\/\/\S+/g)].map(([url]) => new URL(url).pathname);
 const use = async (link = '') => (await ask('POST', link)).status;
 
@@ -92,7 +87,7 @@ describe('an invitation', () => {
     await invite(ours, email);
     await invite(theirs, email);
     await mailTo(email);
-    mails.length = 0;
+    emails.send.mockClear();
     await ask('POST', '/portal/sign-in', { fields: { email } });
     const [mail] = await mailTo(email);
     const links = linksIn(mail);
@@ -108,12 +103,10 @@ describe('an invitation', () => {
     for (const cookie of [ours, theirs, ours]) expect((await invite(cookie, email)).status).toBe(303);
     await mailTo(email);
     await invite(ours, newAddress());
-    expect(mails.filter(({ to }) => to === email)).toHaveLength(1);
-    await env.DB.prepare('update invitations set sent_at = sent_at - 3600000 where email = ?1')
-      .bind(email)
-      .run();
+    expect(sentTo(email)).toHaveLength(1);
+    await rows('update invitations set sent_at = sent_at - 3600000 where email = ?1', email);
     await invite(theirs, email);
-    await vi.waitFor(() => expect(mails.filter(({ to }) => to === email)).toHaveLength(2));
+    await vi.waitFor(() => expect(sentTo(email)).toHaveLength(2));
   });
 
   it('can be sent twenty times a day, however many have been removed again', async () => {
@@ -132,20 +125,19 @@ describe('an invitation', () => {
       `An account can invite at most ${maxInvitationsPerDay} people a day. Try again tomorrow.`,
     );
     expect((await invite(theirs, newAddress())).status).toBe(303);
-    await env.DB.prepare('update invitations set sent_at = sent_at - 86400000').run();
+    await rows('update invitations set sent_at = sent_at - 86400000');
     expect((await invite(ours, newAddress())).status).toBe(303);
-    const left = await env.DB.prepare('select count(*) as n from invitations where account_id = ?1')
-      .bind(us.accountId)
-      .first<number>('n');
+    const left = await value<number>(
+      'select count(*) as n from invitations where account_id = ?1',
+      us.accountId,
+    );
     expect(left).toBe(1);
   });
 
   it('that nobody takes up is forgotten with a later one, after 14 days', async () => {
     const [old, fresh] = [newAddress(), newAddress()];
     await invite(ours, old);
-    await env.DB.prepare('update portal_users set created_at = created_at - 14 * 86400000 where email = ?1')
-      .bind(old)
-      .run();
+    await rows('update portal_users set created_at = created_at - 14 * 86400000 where email = ?1', old);
     await invite(ours, fresh);
     expect(await usersOf(us, old)).toEqual([]);
     expect(await usersOf(us, fresh)).toHaveLength(1);

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import { ask, signIn } from '../support/portal.ts';
+import { rows } from '../support/rows.ts';
 import { operator, type Reply, type World, world } from '../support/world.ts';
 
 let us: World;
@@ -28,13 +29,13 @@ const columns = {
 
 /** Adds rows to a table, as a run of a script would. Two at a time have the same time of creation. */
 const add = (table: keyof typeof columns, count: number) =>
-  env.DB.prepare(
+  rows(
     `insert into ${table} (${columns[table][0]})
      with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})
      select ${columns[table][1]?.replaceAll('?2 + i', '?2 + i / 2')} from n where ?1 <> ''`,
-  )
-    .bind(us.accountId, Date.now())
-    .run();
+    us.accountId,
+    Date.now(),
+  );
 
 /** All of a list, and in how many parts it came. */
 async function readAll(path: string, limit = '') {
@@ -72,7 +73,7 @@ describe("an operators' list goes beyond 1,000", () => {
     expect(
       await operator.get(`/operator/accounts/${us.accountId}x/users?cursor=${foreign.next}`),
     ).toMatchObject({ status: 400, message: 'Invalid cursor' });
-    await env.DB.prepare(`delete from ${table} where id like 'extra-%'`).run();
+    await rows(`delete from ${table} where id like 'extra-%'`);
   });
 
   it.each(['0', '-1', 'x', '1.5'])('but not with limit=%s', async (limit) => {
@@ -88,11 +89,11 @@ describe('in the portal', () => {
     const { cookie } = await signIn(us);
     await add(table, 250);
     if (table === 'portal_users')
-      await env.DB.prepare(
+      await rows(
         "insert into portal_users (id, account_id, email, created_at) values ('extra-last', ?1, 'last@example.com', ?2)",
-      )
-        .bind(us.accountId, Date.now() + 1000)
-        .run();
+        us.accountId,
+        Date.now() + 1000,
+      );
     let pages = 0;
     let page = '';
     for (let next: string | undefined = path; next; pages++) {
@@ -103,7 +104,7 @@ describe('in the portal', () => {
     }
     expect(pages).toBe(3);
     expect(page).toContain(`${path}/${wanted()}/`);
-    await env.DB.prepare(`delete from ${table} where id like 'extra-%'`).run();
+    await rows(`delete from ${table} where id like 'extra-%'`);
   });
 });
 
@@ -137,17 +138,13 @@ describe('active credentials are limited', () => {
     for (let i = 1; i < maxIngestKeys; i++) expect((await issue(path)).status).toBe(200);
     const message = `A connection can have at most ${maxIngestKeys} active ingest keys. Revoke one that is not used any more.`;
     expect(await issue(path)).toMatchObject({ status: 400, message });
-    await env.DB.prepare('update tokens set expires_at = 1 where connection_id = ?1')
-      .bind(us.connection.id)
-      .run();
+    await rows('update tokens set expires_at = 1 where connection_id = ?1', us.connection.id);
     expect((await issue(path)).status).toBe(200);
   });
 
   it('reading few rows, however many have been revoked', async () => {
     await add('tokens', 2000);
-    await env.DB.prepare("update tokens set revoked_at = 1 where id like 'extra-%' and account_id = ?1")
-      .bind(us.accountId)
-      .run();
+    await rows("update tokens set revoked_at = 1 where id like 'extra-%' and account_id = ?1", us.accountId);
     const plan = await env.DB.prepare(
       `explain query plan select count(*) from (select 1 from tokens where account_id = ?1 and scope = 'api'
          and revoked_at is null and (expires_at is null or expires_at > ?2) limit 200)`,

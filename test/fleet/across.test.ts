@@ -95,7 +95,7 @@ describe('safety events of all connections', () => {
       ),
       { numRuns: runs(40) },
     );
-  }, 60_000);
+  });
 
   it('cost a few rows for each that is shown or looked through, however many there are', async () => {
     await emptyArchive();

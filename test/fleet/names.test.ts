@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
-import { as, vehicle, type World, world } from '../support/world.ts';
+import { vehicle } from '../support/records.ts';
+import { rows } from '../support/rows.ts';
+import { as, type World, world } from '../support/world.ts';
 
 let us: World;
 beforeEach(async () => {
@@ -9,10 +11,11 @@ beforeEach(async () => {
 
 const names = async () =>
   (
-    await env.DB.prepare('select kind, name from names where account_id = ?1 order by kind, name')
-      .bind(us.accountId)
-      .all<{ kind: string; name: string }>()
-  ).results.map(({ kind, name }) => `${kind} ${name}`);
+    await rows<{ kind: string; name: string }>(
+      'select kind, name from names where account_id = ?1 order by kind, name',
+      us.accountId,
+    )
+  ).map(({ kind, name }) => `${kind} ${name}`);
 const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
 
 it('names and plates are kept as vehicles and drivers come, change and go', async () => {
@@ -28,8 +31,8 @@ it('names and plates are kept as vehicles and drivers come, change and go', asyn
     name: 'robin',
   });
   expect(await names()).toEqual(['driver robin', 'vehicle Truck 8']);
-  await env.DB.prepare('delete from vehicles where account_id = ?1').bind(us.accountId).run();
-  await env.DB.prepare('delete from drivers where account_id = ?1').bind(us.accountId).run();
+  await rows('delete from vehicles where account_id = ?1', us.accountId);
+  await rows('delete from drivers where account_id = ?1', us.accountId);
   expect(await names()).toEqual([]);
 });
 

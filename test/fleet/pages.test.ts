@@ -8,6 +8,9 @@ import { decodePosition, encodePosition } from '../../src/platform/db/cursor.ts'
 import type { Caller } from '../../src/platform/db/guard.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { maxScanned } from '../../src/platform/db/pages.ts';
+import { walk } from '../support/archive.ts';
+import { metered } from '../support/meter.ts';
+import { addRows, rows } from '../support/rows.ts';
 import { runs } from '../support/runs.ts';
 import { as, type World, world } from '../support/world.ts';
 
@@ -18,26 +21,29 @@ beforeAll(async () => {
   caller = { tokenId: us.tokenId, accountId: us.accountId };
 });
 
+const idsOf = (items: unknown[]) => items.map((item) => (item as { id: string }).id);
+
 type TripSeed = { startedAt: number; vehicle: number; driver: number };
 const vehicles = Array.from({ length: 14 }, newId);
 const drivers = [null, newId(), newId()];
 
 /** Puts trips into the database as they are, at times that often coincide. */
 async function insert(trips: TripSeed[]): Promise<string[]> {
-  const rows = trips.map((trip) => ({
-    id: crypto.randomUUID(),
-    at: trip.startedAt,
-    vehicle: vehicles[trip.vehicle],
-    driver: drivers[trip.driver],
+  const ids = trips.map(() => crypto.randomUUID());
+  await addRows('trips', trips.length, (i) => ({
+    ...ofUs(ids[i]),
+    vehicle_id: vehicles[trips[i]?.vehicle ?? 0],
+    driver_id: drivers[trips[i]?.driver ?? 0],
+    started_at: trips[i]?.startedAt,
   }));
-  await env.DB.prepare(
-    `insert into trips (id, account_id, connection_id, source_id, vehicle_id, driver_id, started_at, created_at, updated_at)
-     select value->>'id', ?2, ?3, value->>'id', value->>'vehicle', value->>'driver', value->>'at', 0, 0 from json_each(?1)`,
-  )
-    .bind(JSON.stringify(rows), us.accountId, us.connection.id)
-    .run();
-  return rows.map(({ id }) => id);
+  return ids;
 }
+const ofUs = (id = newId()) => ({
+  id,
+  account_id: us.accountId,
+  connection_id: us.connection.id,
+  source_id: id,
+});
 
 const seed = fc.record({
   startedAt: fc.integer({ min: 1, max: 12 }),
@@ -62,7 +68,7 @@ describe('walking a list to its end', () => {
         filter,
         fc.boolean(),
         async (atStart, inserts, limit, chosen, descending) => {
-          await env.DB.prepare('delete from trips').run();
+          await rows('delete from trips');
           const ids = await insert(atStart);
           const matching = atStart
             .map((trip, i) => ({ ...trip, id: ids[i] ?? '' }))
@@ -86,87 +92,55 @@ describe('walking a list to its end', () => {
           };
           const connectionId = chosen.connection ? us.connection.id : undefined;
 
-          const walked: string[] = [];
-          let cursor: string | undefined;
-          do {
-            const page = await readList(env, caller, trips.list, {
-              connectionId,
-              descending,
-              query: { ...query, ...(cursor && { cursor: [cursor] }) },
-            });
-            expect(page.items.length).toBeLessThanOrEqual(limit);
-            walked.push(...page.items.map((item) => (item as { id: string }).id));
-            cursor = page.next;
-            const more = inserts.shift();
-            if (more) await insert(more);
-          } while (cursor);
+          const { items, pages } = await walk(
+            env,
+            caller,
+            trips.list,
+            { connectionId, descending, query },
+            async () => void (await insert(inserts.shift() ?? [])),
+          );
+          expect(Math.max(...pages)).toBeLessThanOrEqual(limit);
+          const walked = idsOf(items);
           expect(walked.filter((id) => ids.includes(id))).toEqual(matching);
           expect(new Set(walked).size).toBe(walked.length);
         },
       ),
       { numRuns: runs(150) },
     );
-  }, 60_000);
+  });
 
   it('also when the filters let so few rows pass that a page comes out short', async () => {
-    const rows = Array.from({ length: 2 * maxScanned + 500 }, (_, i) => ({ id: newId(), at: i }));
-    await env.DB.prepare(
-      `insert into safety_events (id, account_id, connection_id, source_id, tsp, incident_types,
-         translated_incident_types, event_risk, issued_on, started_at, vehicle_id, vehicle_name, vehicle_groups,
-         created_at, updated_at)
-       select value->>'id', ?2, ?3, value->>'id', 'Motive', '[]', '["Speeding"]',
-         iif(value->>'at' in (1500, 2499), 5, 1), 0, value->>'at', 'v', 'v', '[]', 0, 0 from json_each(?1)`,
-    )
-      .bind(JSON.stringify(rows), us.accountId, us.connection.id)
-      .run();
+    const ids = Array.from({ length: 2 * maxScanned + 500 }, newId);
+    await addRows('safety_events', ids.length, (i) => ({
+      ...ofUs(ids[i]),
+      tsp: 'Motive',
+      translated_incident_types: '["Speeding"]',
+      event_risk: [1500, 2499].includes(i) ? 5 : 1,
+      started_at: i,
+    }));
     const query = { from: ['1970-01-01'], to: ['1970-01-02'], minEventRisk: ['5'] };
     const request = { connectionId: us.connection.id, query };
-    const counts = [];
-    const found = [];
-    let cursor: string | undefined;
-    do {
-      const page = await readList(env, caller, safetyEvents.list, {
-        ...request,
-        query: { ...query, ...(cursor && { cursor: [cursor] }) },
-      });
-      counts.push(page.items.length);
-      found.push(...page.items.map((item) => (item as { id: string }).id));
-      cursor = page.next;
-    } while (cursor);
-    expect(counts).toEqual([0, 1, 1]);
-    expect(found).toEqual([rows[1500]?.id, rows[2499]?.id]);
+    const { items, pages } = await walk(env, caller, safetyEvents.list, request);
+    expect(pages).toEqual([0, 1, 1]);
+    expect(idsOf(items)).toEqual([ids[1500], ids[2499]]);
   });
 });
 
-describe('a page of 50', () => {
-  it('costs one round trip and at most 60 rows, first or deep, and writes nothing', async () => {
-    const batches: D1Result[][] = [];
-    const real = env.DB.batch.bind(env.DB);
-    const batch = async (statements: D1PreparedStatement[]) => {
-      const results = await real(statements);
-      batches.push(results);
-      return results;
-    };
-    const counting: Env = { ...env, DB: { prepare: env.DB.prepare.bind(env.DB), batch } as D1Database };
-    await env.DB.prepare('delete from trips').run();
-    await insert(Array.from({ length: 600 }, (_, i) => ({ startedAt: i + 1, vehicle: i % 2, driver: 1 })));
-    let cursor: string | undefined;
-    for (const filter of [{}, { vehicleIds: [vehicles[0] ?? ''] }, { driverIds: [drivers[1] ?? ''] }])
-      for (let page = 0; page < 5; page++) {
-        const query = { ...filter, ...(cursor && { cursor: [cursor] }) };
-        const { items, next } = await readList(counting, caller, trips.list, {
-          connectionId: us.connection.id,
-          query,
-        });
-        expect(items).toHaveLength(50);
-        cursor = page < 4 ? next : undefined;
-      }
-    expect(batches).toHaveLength(15);
-    for (const results of batches) {
-      expect(results.reduce((sum, { meta }) => sum + meta.rows_read, 0)).toBeLessThanOrEqual(60);
-      expect(results.reduce((sum, { meta }) => sum + meta.rows_written, 0)).toBe(0);
+it('a page of 50 costs one round trip and at most 60 rows, first or deep, and writes nothing', async () => {
+  await rows('delete from trips');
+  await insert(Array.from({ length: 600 }, (_, i) => ({ startedAt: i + 1, vehicle: i % 2, driver: 1 })));
+  let cursor: string | undefined;
+  for (const filter of [{}, { vehicleIds: [vehicles[0] ?? ''] }, { driverIds: [drivers[1] ?? ''] }])
+    for (let page = 0; page < 5; page++) {
+      const { env: bindings, cost } = metered();
+      const query = { ...filter, ...(cursor && { cursor: [cursor] }) };
+      const request = { connectionId: us.connection.id, query };
+      const { items, next } = await readList(bindings, caller, trips.list, request);
+      expect(items).toHaveLength(50);
+      expect(cost).toMatchObject({ trips: 1, written: 0 });
+      expect(cost.read).toBeLessThanOrEqual(60);
+      cursor = page < 4 ? next : undefined;
     }
-  });
 });
 
 describe('a cursor', () => {
@@ -195,7 +169,7 @@ describe('a cursor', () => {
   });
 
   it('of another list, filter or account is 400', async () => {
-    await env.DB.prepare('delete from trips').run();
+    await rows('delete from trips');
     await insert([1, 2, 3].map((startedAt) => ({ startedAt, vehicle: 0, driver: 1 })));
     const them = await world();
     const get = (path: string, token = us.apiToken, connection?: string) =>

@@ -1,25 +1,15 @@
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
+import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import {
-  accident,
-  as,
-  safetyEvent,
-  trip,
-  vehicle,
-  type WebhookOut,
-  type World,
-  webhookBody,
-  world,
-} from '../support/world.ts';
+import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
 let us: World;
 let heard: ReturnType<typeof receiver>;
 beforeEach(async () => {
   heard = receiver();
   us = await world();
-  return () => vi.restoreAllMocks();
 });
 
 const place = { latitude: 40.215, longitude: -77.189 };

@@ -5,9 +5,10 @@ import { app } from '../../src/app.ts';
 import { encodePosition } from '../../src/platform/db/cursor.ts';
 import { allExpiredMs, cacheTtlMs } from '../../src/platform/db/token-cache.ts';
 import { dayMs, emptyArchive, insertTrips, move } from '../support/archive.ts';
+import { vehicle } from '../support/records.ts';
 import { replicated } from '../support/replica.ts';
 import { rows } from '../support/rows.ts';
-import { as, operator, vehicle, type World, webhookBody, world } from '../support/world.ts';
+import { as, operator, type World, webhookBody, world } from '../support/world.ts';
 
 let us: World;
 let here: Awaited<ReturnType<typeof replicated>>;
@@ -16,7 +17,6 @@ beforeEach(async () => {
   here = await replicated();
   await as(us.connection.ingestKey).send(vehicle({ sourceId: 'v1', name: 'One' }));
   await here.catchUp();
-  return () => vi.restoreAllMocks();
 });
 
 const key = (more: Record<string, string> = {}) => ({ 'x-api-key': us.apiToken, ...more });

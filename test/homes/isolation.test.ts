@@ -4,21 +4,21 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { askHomes } from '../../src/platform/homes/each.ts';
 import { nameOf } from '../../src/platform/homes/homes.ts';
+import { overloaded, through } from '../support/database.ts';
 import { signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
-import { as, operator, safetyEvent, vehicle, type World, webhookBody, world } from '../support/world.ts';
+import { safetyEvent, vehicle } from '../support/records.ts';
+import { as, operator, type World, webhookBody, world } from '../support/world.ts';
 
 /** The bindings, of which those of the home `eu` can be taken away and brought back. */
 function taken() {
   const original = env as unknown as { DB_EU: D1Database };
   let down = false;
-  const fail = async () => {
-    throw new Error('D1_ERROR: D1 DB is overloaded. Requests queued for too long.');
-  };
-  const statement = { all: fail, run: fail, raw: fail, bind: () => statement };
+  const failing = overloaded(original.DB_EU);
+  const now = () => (down ? failing : original.DB_EU);
   const DB_EU = {
-    prepare: (text: string) => (down ? statement : original.DB_EU.prepare(text)),
-    batch: (all: D1PreparedStatement[]) => (down ? fail() : original.DB_EU.batch(all)),
+    prepare: (text: string) => now().prepare(text),
+    batch: (all: D1PreparedStatement[]) => now().batch(all),
   };
   return {
     bindings: { ...env, DB_EU } as unknown as Env,
@@ -129,9 +129,8 @@ it('finds what operators look up in homes that are there, and does not say that 
 
 it('waits five seconds at most for a home that does not answer', async () => {
   vi.spyOn(console, 'warn').mockImplementation(() => {});
-  const never = () => new Promise<never>(() => {});
-  const statement = { all: never, run: never, raw: never, bind: () => statement };
-  const bindings = { ...env, DB_EU: { prepare: () => statement, batch: never } } as unknown as Env;
+  const { DB_EU } = env as unknown as { DB_EU: D1Database };
+  const bindings = { ...env, DB_EU: through(DB_EU, () => new Promise<never>(() => {})) };
   const asked = await askHomes(bindings, (home) => home.DB.prepare('select 1').all());
   expect(asked.map(([home]) => nameOf(home))).toEqual(['main', 'us2']);
 });

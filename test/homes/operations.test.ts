@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { metered as meteredDatabase, type Rows } from '../../src/dev/bench/worker-meter.ts';
 import worker from '../../src/index.ts';
 import { receiver } from '../support/receiver.ts';
-import { as, safetyEvent, vehicle, type World, webhookBody, world } from '../support/world.ts';
+import { safetyEvent, vehicle } from '../support/records.ts';
+import { as, type World, webhookBody, world } from '../support/world.ts';
 
 type Cost = Rows & { queued: number };
 type Bindings = { [binding: string]: unknown };

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listHomes } from '../../src/operator/homes/overview.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
+import { overloaded } from '../support/database.ts';
 import { operator } from '../support/world.ts';
 
 const dayMs = 86_400_000;
@@ -50,12 +51,8 @@ it('shows of each home what lives there, the events of yesterday, and when it is
 });
 
 it('lists a home that cannot be asked with nulls', async () => {
-  const fail = async () => {
-    throw new Error('D1_ERROR: D1 DB is overloaded.');
-  };
-  const statement = { all: fail, run: fail, raw: fail, bind: () => statement };
-  const DB_US2 = { prepare: () => statement, batch: fail };
-  const homes = await listHomes({ ...env, DB_US2 } as unknown as Env);
+  const { DB_US2 } = env as unknown as { DB_US2: D1Database };
+  const homes = await listHomes({ ...env, DB_US2: overloaded(DB_US2) } as Env);
   const unknown = { accounts: null, bytes: null, share: null, eventsPerDay: null, fullOn: null };
   expect(homes[2]).toEqual({ name: 'us2', ...unknown });
   expect(homes[1]).toMatchObject({ name: 'eu', accounts: expect.any(Number) });

@@ -6,8 +6,9 @@ import { beginMove } from '../../src/homes/moves/begin.ts';
 import { continueMove } from '../../src/homes/moves/run.ts';
 import { findMove } from '../../src/homes/moves/state.ts';
 import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
+import { vehicle } from '../support/records.ts';
 import { replicated } from '../support/replica.ts';
-import { as, vehicle, world } from '../support/world.ts';
+import { as, world } from '../support/world.ts';
 
 it("reads lists from a replica of the account's own home, and its cursors name that home", async () => {
   const us = await world({ home: 'eu' });

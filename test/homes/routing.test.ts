@@ -4,7 +4,9 @@ import { expect, it, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
 import { receiver } from '../support/receiver.ts';
-import { as, operator, safetyEvent, vehicle, webhookBody, world } from '../support/world.ts';
+import { safetyEvent, vehicle } from '../support/records.ts';
+import { rows } from '../support/rows.ts';
+import { as, operator, webhookBody, world } from '../support/world.ts';
 
 const home = (name: string): Env => homesOf(env).get(name) ?? env;
 const count = async (name: string, table: string) =>
@@ -48,7 +50,7 @@ it('finds for operators what they name by its id alone, in whichever home it is'
 
 it('follows an account that moves between an operator’s look-up and what is done about it', async () => {
   const us = await world({ home: 'eu' });
-  const inMain = (text: string) => env.DB.prepare(text).bind(us.accountId).run();
+  const inMain = (text: string) => rows(text, us.accountId);
   await inMain("insert into accounts (id, name, created_at) values (?1, 'Acme Insurance', 0)");
   const batch = env.DB.batch.bind(env.DB);
   const spy = vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
@@ -60,7 +62,6 @@ it('follows an account that moves between an operator’s look-up and what is do
   expect(spy).toHaveBeenCalled();
   expect(status).toBe(200);
   expect(data.value).toMatch(/^fds_eu_/);
-  vi.restoreAllMocks();
 });
 
 it('sends a message on, once, whose account has moved meanwhile', async () => {

@@ -1,21 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { config } from '../../src/platform/config.ts';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
+import { accident, safetyEvent, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import {
-  accident,
-  as,
-  operator,
-  safetyEvent,
-  vehicle,
-  type WebhookOut,
-  type World,
-  webhookBody,
-  world,
-} from '../support/world.ts';
+import { as, operator, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
 let us: World;
 let hook: WebhookOut;
@@ -24,7 +15,6 @@ beforeEach(async () => {
   heard = receiver();
   us = await world();
   hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
-  return () => vi.restoreAllMocks();
 });
 const connector = () => as(us.connection.ingestKey);
 
@@ -228,7 +218,7 @@ describe('a vehicle', () => {
 describe('a version that a wrong clock dated into the far future', () => {
   it('is overwritten by the next one, if it was taken in before such were refused', async () => {
     await connector().send(vehicle());
-    await env.DB.prepare('update vehicles set source_updated_at = ?1').bind(Date.UTC(2999, 0)).run();
+    await rows('update vehicles set source_updated_at = ?1', Date.UTC(2999, 0));
     const next = vehicle({ name: 'thawed', sourceUpdatedAt: '2026-11-20T20:00:00Z' });
     expect((await connector().send(next)).data).toMatchObject({ accepted: 1 });
   });

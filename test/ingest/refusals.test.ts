@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { accident, as, call, driver, safetyEvent, vehicle, type World, world } from '../support/world.ts';
+import { accident, driver, safetyEvent, vehicle } from '../support/records.ts';
+import { as, call, type World, world } from '../support/world.ts';
 
 let us: World;
 beforeAll(async () => {

@@ -4,7 +4,8 @@ import { incidentTypes } from '../../src/fleet/incidents/types.ts';
 import { incidentTypeLimits } from '../../src/fleet/lists/safety-events.ts';
 import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/vehicles.ts';
 import { receiver } from '../support/receiver.ts';
-import { accident, as, driver, safetyEvent, trip, type World, webhookBody, world } from '../support/world.ts';
+import { accident, driver, safetyEvent, trip } from '../support/records.ts';
+import { as, type World, webhookBody, world } from '../support/world.ts';
 
 /**
  * What D1 grows by for a record beyond four times what was sent: ids, times and their indexes. A safety event and an
@@ -64,7 +65,7 @@ it.each(kinds)('a small %s is kept in four times its bytes and what every record
 it('ten calls of small events, of the vehicle with most to copy, make D1 grow by what they cost one by one', async () => {
   const calls = Array.from({ length: 10 }, () => small.safetyEvent);
   for (const event of calls) expect(await excessOf(event)).toBeLessThanOrEqual(fixedBytes.safetyEvent);
-}, 60_000);
+});
 
 const wide = '"'.repeat(200);
 const longTypes = incidentTypes.toSorted((a, b) => b.length - a.length).slice(0, incidentTypeLimits.max);

@@ -5,6 +5,8 @@ import { newId } from '../../src/platform/db/ids.ts';
 import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { attempted, settled } from '../support/deliveries.ts';
+import { metered } from '../support/meter.ts';
+import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';
 
@@ -12,30 +14,34 @@ const tale = story();
 const show = async () => (await operator.get<Awaited<ReturnType<typeof status>>>('/operator/status')).data;
 
 beforeEach(async () => {
-  await env.DB.prepare('delete from deliveries').run();
-  await env.DB.prepare('delete from webhook_health').run();
+  await rows('delete from deliveries');
+  await rows('delete from webhook_health');
 });
 
 /** Puts deliveries of a webhook into the table as they would be after what is said of them. */
 const put = (webhookId: string, count: number, set: Record<string, string | number>) =>
-  env.DB.prepare(
+  rows(
     `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at, finished_at)
      with recursive n (i) as (select 1 union all select i + 1 from n where i < ?2)
      select ?1, ?3 || i, 'a', 'e', 0, ?4, ?5, ?6 from n`,
-  )
-    .bind(webhookId, count, newId(), set.status, set.nextAttemptAt ?? 0, set.finishedAt ?? null)
-    .run();
+    webhookId,
+    count,
+    newId(),
+    set.status,
+    set.nextAttemptAt ?? 0,
+    set.finishedAt ?? null,
+  );
 
 const hour = 3_600_000;
 
 /** So many attempts of webhooks have failed in a row. */
 const failFor = (failures: number, ids: string[]) =>
-  env.DB.prepare(
+  rows(
     `insert into webhook_health (webhook_id, failures, openings, open_until)
      select value, ?2, 1, 0 from json_each(?1)`,
-  )
-    .bind(JSON.stringify(ids), failures)
-    .run();
+    JSON.stringify(ids),
+    failures,
+  );
 
 describe('the status of the service', () => {
   it('is all zeros and names no webhook when nothing has happened', async () => {
@@ -125,7 +131,7 @@ describe('the status of the service', () => {
     await failFor(4, [fine.id]);
     await sendAlerts(env, began);
     const pauseFrom = (id: string, at: number) =>
-      env.DB.prepare('update webhook_health set paused_since = ?2 where webhook_id = ?1').bind(id, at).run();
+      rows('update webhook_health set paused_since = ?2 where webhook_id = ?1', id, at);
     await pauseFrom(second.id, began + 1000);
     await pauseFrom(later.id, Date.now() - 14 * 60_000);
     const { accountId } = tale.us;
@@ -134,7 +140,7 @@ describe('the status of the service', () => {
       { webhookId: second.id, accountId, account, pausedSince: new Date(began + 1000).toISOString() },
       { webhookId: first.id, accountId, account, pausedSince: new Date(began).toISOString() },
     ]);
-    await env.DB.prepare('update webhook_health set failures = 0').run();
+    await rows('update webhook_health set failures = 0');
     await sendAlerts(env);
     expect((await show()).paused).toEqual([]);
   });
@@ -143,23 +149,16 @@ describe('the status of the service', () => {
     const hook = await tale.register();
     await put('w', 10_500, { status: 'pending', nextAttemptAt: 1 });
     await put(hook.id, 500, { status: 'failed', finishedAt: Date.now() });
-    await env.DB.prepare(
+    await rows(
       'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 1, 0, 0)',
-    )
-      .bind(hook.id)
-      .run();
-    const read: number[] = [];
-    const batch = async (statements: D1PreparedStatement[]) => {
-      const results = await env.DB.batch(statements);
-      // The other batch is that of the service's health.
-      if (statements.length === 4) read.push(...results.map(({ meta }) => meta.rows_read));
-      return results;
-    };
-    const DB = { prepare: (text: string) => env.DB.prepare(text), batch } as unknown as D1Database; // all it uses
-    expect(await status({ ...env, DB })).toMatchObject({ pending: 10_000, failing: [{ failed: 100 }] });
-    const [pending = 0, failing = 0] = read;
-    expect(pending).toBeGreaterThanOrEqual(10_000);
-    expect(pending).toBeLessThanOrEqual(20_010);
-    expect(failing).toBeLessThan(500);
+      hook.id,
+    );
+    const { env: bindings, cost } = metered();
+    expect(await status({ ...env, DB: bindings.DB })).toMatchObject({
+      pending: 10_000,
+      failing: [{ failed: 100 }],
+    });
+    expect(cost.read).toBeGreaterThanOrEqual(10_000);
+    expect(cost.read).toBeLessThanOrEqual(20_010 + 500 + 20);
   });
 });

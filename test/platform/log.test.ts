@@ -6,8 +6,9 @@ import { newId } from '../../src/platform/db/ids.ts';
 import { attemptLog } from '../../src/platform/log.ts';
 import { attempted, deliveriesOf, makeDue, minute, settled, unattempted } from '../support/deliveries.ts';
 import { listenToLog } from '../support/log.ts';
+import { accident, safetyEvent, vehicle } from '../support/records.ts';
 import { story } from '../support/story.ts';
-import { accident, as, call, operator, safetyEvent, vehicle, webhookBody } from '../support/world.ts';
+import { as, call, operator, webhookBody } from '../support/world.ts';
 
 const tale = story();
 let log: ReturnType<typeof listenToLog>;

@@ -2,7 +2,9 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateToken, hashToken } from '../../../src/accounts/tokens/format.ts';
 import { ask, signIn } from '../../support/portal.ts';
-import { as, call, type IssuedToken, operator, vehicle, type World, world } from '../../support/world.ts';
+import { vehicle } from '../../support/records.ts';
+import { rows } from '../../support/rows.ts';
+import { as, call, type IssuedToken, operator, type World, world } from '../../support/world.ts';
 
 let us: World;
 beforeEach(async () => {
@@ -143,9 +145,7 @@ describe('beside others who guess from the same address', () => {
 
   it('a credential from before there was a keyed checksum works at any other address', async () => {
     const old = await generateToken('api', stranger);
-    await env.DB.prepare('update tokens set hash = ?1 where id = ?2')
-      .bind(await hashToken(old), us.tokenId)
-      .run();
+    await rows('update tokens set hash = ?1 where id = ?2', await hashToken(old), us.tokenId);
     expect((await as(old).get('/webhooks')).status).toBe(200);
   });
 });
@@ -162,7 +162,6 @@ describe('without a good credential', () => {
     expect(await as(token).get('/webhooks')).toMatchObject(unauthenticated);
     expect(kv).not.toHaveBeenCalled();
     expect(db).not.toHaveBeenCalled();
-    vi.restoreAllMocks();
   });
 
   it('a well-formed one that nobody issued is 401, and guessing is limited by address, before KV is read', async () => {
@@ -173,7 +172,6 @@ describe('without a good credential', () => {
     expect(replies.some(({ status }) => status === 429)).toBe(true);
     expect(replies.every(({ status }) => status === 401 || status === 429)).toBe(true);
     expect(kv.mock.calls.length).toBeLessThanOrEqual(200); // two periods, if the clock's minute ended in between
-    vi.restoreAllMocks();
   });
 
   it('unknown ones of an address are looked up one at a time, a quarter of the time', async () => {
@@ -190,7 +188,6 @@ describe('without a good credential', () => {
     expect(replies.every(({ status }) => status === 401)).toBe(true);
     expect(most).toBe(1);
     expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeGreaterThan(9 * 4 * 19);
-    vi.restoreAllMocks();
   });
 
   it('all addresses of one IPv6 /64 are limited together', async () => {

@@ -3,9 +3,10 @@ import { maxVehicles } from '../../../src/fleet/accidents/write.ts';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
 import { ask, signIn } from '../../support/portal.ts';
+import { accident, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { accident, as, vehicle, world } from '../../support/world.ts';
+import { as, world } from '../../support/world.ts';
 
 const tale = story();
 const connector = () => as(tale.us.connection.ingestKey);

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { timestamp } from '../../../src/platform/fields.ts';
 import { receiver } from '../../support/receiver.ts';
+import { accident } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { runs } from '../../support/runs.ts';
-import { accident, as, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { as, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
 
 /** What a record says of an accident; `version` stands for sourceUpdatedAt. */
 type Said = { of: number; level: number; dismissed: boolean; version: number | null; vin: string };
@@ -70,8 +71,6 @@ beforeAll(async () => {
   us = await world();
   hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
 });
-afterAll(() => vi.restoreAllMocks());
-
 let made = 0;
 const said = fc
   .record({

@@ -3,8 +3,9 @@ import { beforeEach, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs, emptyArchive } from '../../support/archive.ts';
+import { accident } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { accident, as, type World, webhookBody, world } from '../../support/world.ts';
+import { as, type World, webhookBody, world } from '../../support/world.ts';
 
 let us: World;
 beforeEach(async () => {

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs } from '../../support/archive.ts';
-import { as, safetyEvent, trip, vehicle, world } from '../../support/world.ts';
+import { safetyEvent, trip, vehicle } from '../../support/records.ts';
+import { as, world } from '../../support/world.ts';
 
 type Change = { kind: string; action: string; data: { sourceId: string } | null };
 

@@ -75,7 +75,6 @@ describe('a page of an archived day', () => {
       const all = expected.slice(0, count);
       expect(found).toEqual((descending ? all.toReversed() : all).slice(0, found.length));
     },
-    60_000,
   );
 
   it('is full where it continues in D1', async () => {

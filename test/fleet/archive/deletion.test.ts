@@ -3,8 +3,9 @@ import { beforeEach, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { bucket, dayMs, emptyArchive } from '../../support/archive.ts';
+import { driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows, rowsOf } from '../../support/rows.ts';
-import { as, driver, operator, safetyEvent, trip, vehicle, type World, world } from '../../support/world.ts';
+import { as, operator, type World, world } from '../../support/world.ts';
 
 let us: World;
 let them: World;

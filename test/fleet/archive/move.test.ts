@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { inArchive } from '../../../src/fleet/archive/catalog.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { findArchived, forgetLately } from '../../../src/fleet/archive/lately.ts';
@@ -22,13 +22,13 @@ import {
   walk,
 } from '../../support/archive.ts';
 import { listenToLog } from '../../support/log.ts';
+import { safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, safetyEvent, trip, vehicle, type World, world } from '../../support/world.ts';
+import { as, type World, world } from '../../support/world.ts';
 
 let us: World;
 let caller: Caller;
 beforeEach(async () => {
-  vi.restoreAllMocks();
   await emptyArchive();
   us = await world();
   caller = { tokenId: us.tokenId, accountId: us.accountId };
@@ -79,7 +79,7 @@ describe('moving a day', () => {
       expect(ids(await listed())).toEqual(inserted);
       expect([await hot(), (await files()).length]).toEqual([0, 3]);
     }
-  }, 60_000);
+  });
 
   it('is done by one at a time', async () => {
     const both = await inArchive(env, () => inArchive(env, async () => 'never'));
@@ -145,7 +145,7 @@ describe('what comes in late for an archived day', () => {
       expect(ids(await listed())).toEqual(all);
       expect([await hot(), (await files()).length]).toEqual([0, 4]);
     }
-  }, 60_000);
+  });
 });
 
 describe('the job', () => {

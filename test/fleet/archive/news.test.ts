@@ -3,9 +3,10 @@ import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs } from '../../support/archive.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { as, safetyEvent, vehicle } from '../../support/world.ts';
+import { as } from '../../support/world.ts';
 
 const tale = story();
 const told = async () =>

@@ -7,18 +7,9 @@ import { change, openDatabase, transaction } from '../../../src/platform/db/data
 import { maxScanned } from '../../../src/platform/db/pages.ts';
 import { listPage } from '../../support/fleet.ts';
 import { changes, follower, listed, noteOthers } from '../../support/follower.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import {
-  accident,
-  as,
-  driver,
-  operator,
-  safetyEvent,
-  trip,
-  vehicle,
-  type World,
-  world,
-} from '../../support/world.ts';
+import { as, operator, type World, world } from '../../support/world.ts';
 
 let us: World;
 let trucks: string;

@@ -5,8 +5,9 @@ import { expect, it } from 'vitest';
 import { noteRecords } from '../../../src/fleet/changes/note.ts';
 import { change, openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { follower, listed } from '../../support/follower.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { runs } from '../../support/runs.ts';
-import { accident, as, driver, safetyEvent, trip, vehicle, type World, world } from '../../support/world.ts';
+import { as, type World, world } from '../../support/world.ts';
 
 const version = fc.integer({ min: 0, max: 50 });
 const record = fc.oneof(

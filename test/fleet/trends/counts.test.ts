@@ -5,9 +5,10 @@ import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { hourMs, recountLive } from '../../../src/fleet/trends/recount.ts';
 import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
+import { driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { runs } from '../../support/runs.ts';
-import { as, driver, operator, safetyEvent, vehicle, type World, world } from '../../support/world.ts';
+import { as, operator, type World, world } from '../../support/world.ts';
 
 const types = ['Speeding', 'Harsh Braking', 'Tailgating'];
 
@@ -127,7 +128,7 @@ it('counts are those of a plain recount, whatever comes in, is corrected, moves 
     }),
     { numRuns: runs(30) },
   );
-}, 60_000);
+});
 
 it.each<[string, Partial<Event> | 'delete']>([
   ['is corrected', { risk: 5 }],

@@ -3,16 +3,8 @@ import { expect, it, vi } from 'vitest';
 import { minute } from '../../support/deliveries.ts';
 import { moveTo } from '../../support/homes.ts';
 import { receiver } from '../../support/receiver.ts';
-import {
-  as,
-  type IssuedToken,
-  operator,
-  safetyEvent,
-  vehicle,
-  type World,
-  webhookBody,
-  world,
-} from '../../support/world.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
+import { as, type IssuedToken, operator, type World, webhookBody, world } from '../../support/world.ts';
 
 /** Runs something again and again, with a rest in between, until it is told to stop. */
 function steadily(restMs: number, once: () => Promise<void>) {

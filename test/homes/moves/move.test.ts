@@ -10,16 +10,9 @@ import { allRows, fullAccount } from '../../support/full-account.ts';
 import { home, killedAfter, leftovers, type MoveReply, moveTo, rowsIn } from '../../support/homes.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
+import { vehicle } from '../../support/records.ts';
 import { rowsOf, tableNames } from '../../support/rows.ts';
-import {
-  as,
-  type IssuedToken,
-  operator,
-  vehicle,
-  type World,
-  webhookBody,
-  world,
-} from '../../support/world.ts';
+import { as, type IssuedToken, operator, type World, webhookBody, world } from '../../support/world.ts';
 
 /** What clients read of an account over HTTP. */
 async function read(us: World) {
@@ -57,7 +50,7 @@ it('knows of every table whether its rows move', async () => {
   expect(known.sort()).toEqual(await tableNames());
 });
 
-describe('moving an account', { timeout: 240_000 }, () => {
+describe('moving an account', () => {
   it('takes everything to the new home, and leaves a row behind that leads there', async () => {
     const us = await fullAccount();
     const before = await rowsOf(us.accountId, home('main').DB);
@@ -108,7 +101,6 @@ describe('moving an account', { timeout: 240_000 }, () => {
     const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
     await handle(home('main'), wake);
     expect(sent).toHaveBeenCalledWith([{ body: wake }]);
-    vi.restoreAllMocks();
   });
 
   it('ends well however often whoever works on it is killed', async () => {

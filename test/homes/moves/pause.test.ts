@@ -11,7 +11,8 @@ import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { type MoveReply, moveTo, rowsIn } from '../../support/homes.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
-import { as, operator, vehicle, type World, webhookBody, world } from '../../support/world.ts';
+import { vehicle } from '../../support/records.ts';
+import { as, operator, type World, webhookBody, world } from '../../support/world.ts';
 
 /** `npm run proof` takes as many rows as the requirement names. */
 const size = env.FULL_PROOF ? 100_000 : 5_000;

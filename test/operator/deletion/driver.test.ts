@@ -1,22 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { settled } from '../../support/deliveries.ts';
 import { findEverywhere } from '../../support/erasure.ts';
 import { receiver } from '../../support/receiver.ts';
+import { driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import {
-  as,
-  driver,
-  operator,
-  safetyEvent,
-  trip,
-  vehicle,
-  type WebhookOut,
-  type World,
-  webhookBody,
-  world,
-} from '../../support/world.ts';
+import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
 
 /** What tells who the driver is. */
 const robin = {
@@ -52,7 +42,6 @@ beforeEach(async () => {
   await settled(webhook.id, 2, ['delivered']);
   const { data } = await as(us.apiToken).get<{ id: string; name: string }[]>('/drivers');
   driverId = data.find(({ name }) => name === robin.name)?.id ?? '';
-  return () => vi.restoreAllMocks();
 });
 
 const erase = (id = driverId) =>

@@ -16,14 +16,15 @@ const tale = story();
 async function dueFor(seconds: number) {
   const hook = await tale.register();
   await unattempted(hook.id, tale.happen);
-  await env.DB.prepare(`update deliveries set next_attempt_at = ?1 where status = 'pending'`)
-    .bind(Date.now() - seconds * 1000)
-    .run();
+  await rows(
+    `update deliveries set next_attempt_at = ?1 where status = 'pending'`,
+    Date.now() - seconds * 1000,
+  );
   const [delivery] = await deliveriesOf(hook.id);
   if (!delivery) throw new Error('nothing happened');
   return delivery;
 }
-const finishAll = () => env.DB.prepare(`update deliveries set status = 'cancelled'`).run();
+const finishAll = () => rows(`update deliveries set status = 'cancelled'`);
 
 /** A sweep whose messages nobody gets. */
 const sweepInVain = async (now?: number) => {
@@ -176,16 +177,14 @@ describe('GET /health', () => {
   });
 
   it('reads two rows, however much is pending', async () => {
-    await env.DB.prepare(
-      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+    await rows(`insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
        with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
-       select 'many', i, 'a', 'e', 0, 'pending', i from n`,
-    ).run();
+       select 'many', i, 'a', 'e', 0, 'pending', i from n`);
     await sweepInVain();
     const meter = metered();
     expect((await without({ DB: meter.env.DB })).body).toMatchObject({ status: 503 });
     expect(meter.cost).toMatchObject({ trips: 1, read: 2 });
-    await env.DB.prepare(`delete from deliveries where webhook_id = 'many'`).run();
+    await rows(`delete from deliveries where webhook_id = 'many'`);
     await sweepInVain();
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { withRetries } from '../../../src/platform/db/retry.ts';
 import { Refusal } from '../../../src/platform/errors.ts';
 
@@ -30,8 +30,6 @@ function flaky(reason: string, failures: number) {
 const unavailable = { failure: { kind: 'unavailable', retryAfter: 2 } };
 
 describe('a call of D1', () => {
-  afterEach(() => vi.restoreAllMocks());
-
   it.each(never)('tries anything again when D1 never ran it: %s', async (reason) => {
     const work = flaky(reason, 2);
     expect(await withRetries(work, false)).toBe('done');

@@ -4,6 +4,7 @@ import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
 import { lists } from '../../../src/fleet/lists/registry.ts';
 import * as tables from '../../../src/platform/db/tables.ts';
+import { rows } from '../../support/rows.ts';
 
 const declared = [
   ...new Set<SQLiteTable>([
@@ -14,10 +15,10 @@ const declared = [
 type ColumnInfo = { name: string; type: string; notnull: number; pk: number };
 
 it('every table of the migrations is declared, and no other', async () => {
-  const { results } = await env.DB.prepare(
-    `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
-       and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`,
-  ).all<{ name: string }>();
+  const results = await rows<{
+    name: string;
+  }>(`select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
+       and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`);
   expect(declared.map(getTableName).sort()).toEqual(results.map(({ name }) => name));
 });
 
@@ -42,12 +43,11 @@ it.each(declared.map((table) => [getTableName(table), table] as const))(
         ]),
       ),
     );
-    const { results } = await env.DB.prepare(
+    const results = await rows(
       `select l.name, l."unique", (select group_concat(name) from pragma_index_info(l.name)) as columns
        from pragma_index_list(?1) l where origin = 'c'`,
-    )
-      .bind(name)
-      .all();
+      name,
+    );
     const inCode = indexes.map(({ config }) => ({
       name: config.name,
       unique: config.unique ? 1 : 0,

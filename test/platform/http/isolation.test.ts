@@ -1,20 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { fullAccount } from '../../support/full-account.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { portalRoutes, routes } from '../../support/routes.ts';
 import { type AccountRows, rowsOf } from '../../support/rows.ts';
-import {
-  accident,
-  call,
-  driver,
-  operator,
-  safetyEvent,
-  trip,
-  vehicle,
-  type World,
-  webhookBody,
-  world,
-} from '../../support/world.ts';
+import { call, operator, type World, webhookBody, world } from '../../support/world.ts';
 
 /** Whoever adds a route decides here how it keeps accounts apart. */
 const anonymous = ['GET /health'];
@@ -34,7 +24,6 @@ beforeAll(async () => {
   await leaveMove();
   const rows = await rowsOf(them.accountId);
   theirs = { webhook: String(rows.webhooks?.[0]?.id), rows };
-  return () => vi.restoreAllMocks();
 });
 
 /** Leaves what is there of theirs while a connection is deleted, and once a driver has been erased. */

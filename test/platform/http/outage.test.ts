@@ -2,8 +2,10 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { app } from '../../../src/app.ts';
+import { overloaded } from '../../support/database.ts';
+import { vehicle } from '../../support/records.ts';
 import { portalRoutes, routes } from '../../support/routes.ts';
-import { vehicle, type World, webhookBody, world } from '../../support/world.ts';
+import { type World, webhookBody, world } from '../../support/world.ts';
 
 /** Every route that reads or writes D1, but for the portal's, whose pages have a test of their own. */
 const asking = routes.filter((route) => !portalRoutes.includes(route));
@@ -34,16 +36,6 @@ beforeAll(async () => {
   us = await world();
 });
 
-/** The service's bindings with a D1 in which every statement and batch fails with `reason`. */
-function failing(reason: string): Env {
-  const fail = async () => {
-    throw new Error(reason);
-  };
-  const statement = { all: fail, run: fail, raw: fail, bind: () => statement };
-  const DB = { prepare: () => statement, batch: fail } as unknown as D1Database; // what the service uses of it
-  return { ...env, DB };
-}
-
 describe('while D1 is overloaded', () => {
   it.each(asking)('%s is 503 and says when to try again', async (route) => {
     const [method = '', pattern = ''] = route.split(' ');
@@ -58,7 +50,7 @@ describe('while D1 is overloaded', () => {
       ...(body && { body: JSON.stringify(body) }),
     });
     const context = createExecutionContext();
-    const response = await app.fetch(request, failing('D1_ERROR: D1 DB is overloaded.'), context);
+    const response = await app.fetch(request, { ...env, DB: overloaded(env.DB) }, context);
     await waitOnExecutionContext(context);
     expect(response.status).toBe(503);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);

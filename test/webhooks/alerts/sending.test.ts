@@ -70,10 +70,10 @@ describe('nobody is told twice', () => {
 
   it('when the job is killed before it has sent anything', async () => {
     await duePause();
-    told.send.mockImplementation(() => new Promise(() => {})); // the invocation ends here
+    told.emails.send.mockImplementation(() => new Promise(() => {})); // the invocation ends here
     void run();
     await vi.waitFor(() => expect(mails()).toHaveLength(1));
-    told.send.mockResolvedValue({ messageId: '1' });
+    told.emails.send.mockResolvedValue({ messageId: '1' });
     await pass(120);
     expect(mails()).toHaveLength(1);
   });
@@ -85,7 +85,7 @@ describe('an email that cannot be sent', () => {
     await fail([(await tale.register()).id]);
     await run();
     const { raw, lines } = listenToLog();
-    told.send.mockImplementation(async (mail) => {
+    told.emails.send.mockImplementation(async (mail) => {
       if ('to' in mail && mail.to === told.ann)
         throw Object.assign(new Error(`cannot send to ${told.ann}`), { code: 'E_RECIPIENT_NOT_ALLOWED' });
       return { messageId: '1' };

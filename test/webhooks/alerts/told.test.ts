@@ -65,14 +65,6 @@ describe('a pause', () => {
     await pass(1);
     expect(mails()).toHaveLength(1);
   });
-
-  it('of fewer than five failures is none', async () => {
-    const hook = await tale.register();
-    await fail([hook.id], 4);
-    await run();
-    await pass(20);
-    expect(mails()).toEqual([]);
-  });
 });
 
 describe('that a receiver works again', () => {
@@ -104,20 +96,6 @@ describe('that a receiver works again', () => {
     await pass(1);
     expect(subjects().slice(1)).toEqual(['receiver.example.com works again']);
     expect(mails()[1]?.text).toContain('Nothing is waiting.');
-  });
-
-  it('is told, like the pause, at most once an hour', async () => {
-    const hook = await tale.register();
-    for (let i = 0; i < 8; i++) {
-      await fail([hook.id]);
-      await pass(17);
-      await work([hook.id]);
-      await pass(3);
-    }
-    // 160 minutes in all: pauses can be told at 16, 76 and 136.
-    expect(subjects().filter((subject) => subject.includes('paused')).length).toBeLessThanOrEqual(3);
-    expect(subjects().filter((subject) => subject.includes('again')).length).toBeLessThanOrEqual(3);
-    expect(mails().length).toBeGreaterThan(2);
   });
 });
 

@@ -2,9 +2,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { levelPatienceMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { ACCIDENT } from '../../../src/webhooks/notifications/types.ts';
 import { attempted, makeDue, minute, settled } from '../../support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { accident, as, safetyEvent, vehicle } from '../../support/world.ts';
+import { as } from '../../support/world.ts';
 
 const tale = story();
 const happen = (...levels: number[]) =>

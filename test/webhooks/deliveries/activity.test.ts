@@ -9,9 +9,10 @@ import { addTallies, countAttempts } from '../../../src/webhooks/deliveries/coun
 import { prune as pruneDeliveries } from '../../../src/webhooks/deliveries/sweep.ts';
 import { attempted, deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
+import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { accident, as, safetyEvent, vehicle } from '../../support/world.ts';
+import { as } from '../../support/world.ts';
 
 const tale = story();
 const hourMs = 3_600_000;

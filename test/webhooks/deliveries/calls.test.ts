@@ -1,11 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { config } from '../../../src/platform/config.ts';
 import { seal } from '../../../src/platform/crypto.ts';
 import { callsOf } from '../../../src/webhooks/deliveries/calls.ts';
 import type { Claimed, ClaimedWebhook } from '../../../src/webhooks/deliveries/claim.ts';
-
-afterEach(() => void vi.restoreAllMocks());
 
 it.each([true, false])(
   'calls that end while D1 is busy are recorded at once, in time (%s) or not',

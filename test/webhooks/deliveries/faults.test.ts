@@ -1,20 +1,15 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { app } from '../../../src/app.ts';
 import worker, { type QueueMessage } from '../../../src/index.ts';
 import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
+import { through } from '../../support/database.ts';
 import { deliveriesOf } from '../../support/deliveries.ts';
 import { receiver } from '../../support/receiver.ts';
-import {
-  accident,
-  operator,
-  safetyEvent,
-  vehicle,
-  type World,
-  webhookBody,
-  world,
-} from '../../support/world.ts';
+import { accident, safetyEvent, vehicle } from '../../support/records.ts';
+import { rows } from '../../support/rows.ts';
+import { operator, type World, webhookBody, world } from '../../support/world.ts';
 
 /** The bindings, of which the n-th call of a kind fails as Cloudflare's do; before the work is done, or after. */
 function faulty(kind: string, n: number, when: 'before' | 'after') {
@@ -29,25 +24,9 @@ function faulty(kind: string, n: number, when: 'before' | 'after') {
     if (fails) throw new Error(`${name}: Network connection lost.`);
     return result;
   };
-  const guarded = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get(target, key) {
-        if (key === 'bind') return (...values: unknown[]) => guarded(target.bind(...values));
-        if (key === 'all' || key === 'run' || key === 'first' || key === 'raw')
-          return () => risk(`D1 ${key}`, () => target[key as 'all']());
-        if (key === 'plain') return target;
-        return Reflect.get(target, key, target);
-      },
-    });
-  const plain = (statement: D1PreparedStatement) =>
-    (statement as unknown as { plain: D1PreparedStatement }).plain; // of `guarded`
   const bindings = {
     ...env,
-    DB: {
-      prepare: (sql: string) => guarded(env.DB.prepare(sql)),
-      batch: (statements: D1PreparedStatement[]) =>
-        risk('D1 batch', () => env.DB.batch(statements.map(plain))),
-    },
+    DB: through(env.DB, (call, run) => risk(`D1 ${call}`, run)),
     TOKENS: {
       get: (...args: [string, never]) => risk('KV get', () => env.TOKENS.get(...args)),
       put: (...args: [string, string]) => risk('KV put', () => env.TOKENS.put(...args)),
@@ -97,11 +76,11 @@ async function mainJob(
   for (let round = 0; round < 3; round++) {
     await consume();
     // A minute passes, and more: claims lapse, the sweep comes round.
-    await env.DB.prepare(
+    await rows(
       `update deliveries set claimed_until = 0, next_attempt_at = ?2 where webhook_id = ?1 and status = 'pending'`,
-    )
-      .bind(webhook, Date.now() - 60_000)
-      .run();
+      webhook,
+      Date.now() - 60_000,
+    );
     await sweep(bindings).catch(() => {});
   }
   await consume();
@@ -111,23 +90,23 @@ let us: World;
 beforeAll(async () => {
   us = await world();
   receiver();
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  vi.spyOn(console, 'warn').mockImplementation(() => {});
-  return () => vi.restoreAllMocks();
+});
+beforeEach(() => {
+  for (const level of ['error', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => {});
 });
 
 it.each(['before', 'after'] as const)(
   'whichever call of ours fails, %s its work is done, all is delivered in the end and nothing is doubled',
   async (when) => {
     const callsWithFault = async (kind: string, n: number) => {
-      await env.DB.prepare('delete from webhooks').run();
-      await env.DB.prepare('delete from deliveries').run();
+      await rows('delete from webhooks');
+      await rows('delete from deliveries');
       const hook = await newWebhook();
       const faults = faulty(kind, n, when);
       await mainJob(us, hook, faults, `${when}-${kind}-${n}`);
-      const rows = await deliveriesOf(hook);
+      const made = await deliveriesOf(hook);
       expect(
-        rows.map(({ status, attempts }) => ({ status, attempts })),
+        made.map(({ status, attempts }) => ({ status, attempts })),
         `${kind} ${n}`,
       ).toEqual([
         { status: 'delivered', attempts: 1 },
@@ -145,7 +124,6 @@ it.each(['before', 'after'] as const)(
       }
     }
   },
-  60_000,
 );
 
 async function newWebhook(): Promise<string> {

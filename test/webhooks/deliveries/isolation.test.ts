@@ -4,8 +4,9 @@ import { circuitFirstMs, circuitLongestMs, giveUpAfterMs } from '../../../src/we
 import { giveUp } from '../../../src/webhooks/deliveries/sweep.ts';
 import { ACCIDENT } from '../../../src/webhooks/notifications/types.ts';
 import { deliveriesOf, makeDue, minute, settled } from '../../support/deliveries.ts';
+import { accident } from '../../support/records.ts';
 import { story } from '../../support/story.ts';
-import { accident, as, operator } from '../../support/world.ts';
+import { as, operator } from '../../support/world.ts';
 
 const tale = story();
 const health = (webhookId: string) =>
@@ -46,7 +47,7 @@ describe('isolation', () => {
     // Behind those that are claimed already, and before the other three hundred.
     expect(place - sent).toBeLessThanOrEqual(100);
     await vi.waitFor(() => settled(hook.id, 401), 25_000);
-  }, 30_000);
+  });
 
   it('opens a circuit after five failures in a row, and then nothing is sent nor spent', async () => {
     tale.heard.answers(fail);
@@ -122,5 +123,5 @@ describe('isolation', () => {
     await minute();
     await settled(hook.id, 20);
     expect(tale.heard.got).toHaveLength(atReturn);
-  }, 20_000);
+  });
 });

@@ -4,8 +4,9 @@ import { newId } from '../../../src/platform/db/ids.ts';
 import { attempted, settled } from '../../support/deliveries.ts';
 import { compare, idAt, listedDeliveries } from '../../support/delivery-list.ts';
 import { receiver } from '../../support/receiver.ts';
+import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { accident, as, safetyEvent, vehicle, world } from '../../support/world.ts';
+import { as, world } from '../../support/world.ts';
 
 const setting = listedDeliveries();
 const { register, insert, list } = setting;

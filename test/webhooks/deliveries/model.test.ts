@@ -1,15 +1,17 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { app } from '../../../src/app.ts';
 import worker, { type QueueMessage } from '../../../src/index.ts';
 import { schedule } from '../../../src/webhooks/deliveries/policy.ts';
 import { giveUp } from '../../../src/webhooks/deliveries/sweep.ts';
 import { claim, deliveriesOf } from '../../support/deliveries.ts';
 import { receiver } from '../../support/receiver.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
+import { value } from '../../support/rows.ts';
 import { runs } from '../../support/runs.ts';
-import { safetyEvent, vehicle, type World, webhookBody, world } from '../../support/world.ts';
+import { type World, webhookBody, world } from '../../support/world.ts';
 
 /** A queue whose messages the test hands out itself: late, twice, or never. */
 const queued: QueueMessage[] = [];
@@ -31,8 +33,6 @@ beforeAll(async () => {
   us = await world();
   heard = receiver();
 });
-afterAll(() => vi.restoreAllMocks());
-
 const api = async <T>(method: string, path: string, token: string, body?: unknown): Promise<T> => {
   const context = createExecutionContext();
   const headers = { 'x-api-key': token, 'content-type': 'application/json' };
@@ -192,9 +192,7 @@ it('whatever happens in whatever order, each notification comes to an end for ea
         if (round > 15) await giveUp(env);
         await sweep();
         while (queued.length > 0) await consume(queued.splice(0, 100));
-        const left = await env.DB.prepare(
-          `select count(*) as n from deliveries where status = 'pending'`,
-        ).first('n');
+        const left = await value(`select count(*) as n from deliveries where status = 'pending'`);
         if (left === 0) break;
       }
       expect(broken).toEqual([]);

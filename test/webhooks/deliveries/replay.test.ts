@@ -5,17 +5,10 @@ import { replay } from '../../../src/webhooks/deliveries/replay.ts';
 import { countReplayable } from '../../../src/webhooks/deliveries/replayable.ts';
 import { claim, deliveriesOf, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
+import { accident, safetyEvent } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import {
-  accident,
-  as,
-  operator,
-  safetyEvent,
-  type WebhookOut,
-  webhookBody,
-  world,
-} from '../../support/world.ts';
+import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 
 const tale = story();
 const dayMs = 86_400_000;
@@ -258,7 +251,6 @@ describe('however much a webhook has stored', () => {
       ).toEqual([{ n: 5000 }]);
       await rows('delete from deliveries where webhook_id = ?1', id);
     },
-    60_000,
   );
 
   it('calls that go on replay each delivery once', async () => {
@@ -275,5 +267,5 @@ describe('however much a webhook has stored', () => {
     }
     expect(replayed).toBe(stored);
     await rows('delete from deliveries where webhook_id = ?1', id);
-  }, 60_000);
+  });
 });

@@ -10,8 +10,10 @@ import { recordStatements } from '../../../src/webhooks/deliveries/record.ts';
 import { prune } from '../../../src/webhooks/deliveries/sweep.ts';
 import { runWorker } from '../../../src/webhooks/deliveries/worker.ts';
 import { attempted, claim, deliveriesOf, settled, unattempted } from '../../support/deliveries.ts';
+import { accident, safetyEvent } from '../../support/records.ts';
+import { rows, value } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { accident, as, safetyEvent, type WebhookOut } from '../../support/world.ts';
+import { as, type WebhookOut } from '../../support/world.ts';
 
 const tale = story();
 const fail = () => new Response('no', { status: 500 });
@@ -28,12 +30,12 @@ describe('custom headers', () => {
     expect(tale.heard.got[0]?.headers['x-secret']).toBe(secret);
     const list = await as(tale.us.apiToken).get<WebhookOut[]>('/webhooks');
     expect(list.data[0]?.headers).toEqual({ 'X-Secret': secret });
-    const { results: tables } = await env.DB.prepare(
+    const tables = await rows<{ name: string }>(
       `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'`,
-    ).all<{ name: string }>();
+    );
     expect(tables.length).toBeGreaterThan(8);
     for (const { name } of tables) {
-      const { results } = await env.DB.prepare(`select * from "${name}"`).all();
+      const results = await rows(`select * from "${name}"`);
       expect(JSON.stringify(results)).not.toContain(secret);
     }
     for (const spy of lines) expect(JSON.stringify(spy.mock.calls)).not.toContain(secret);
@@ -42,8 +44,7 @@ describe('custom headers', () => {
   it('sealed with an older key are read, and sealed anew with the newest', async () => {
     const hook = await tale.register({ headers: { 'X-Secret': secret } });
     const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
-    const keyOf = () =>
-      env.DB.prepare(`select headers->>'key' as key from webhooks where id = ?1`).bind(hook.id).first('key');
+    const keyOf = () => value(`select headers->>'key' as key from webhooks where id = ?1`, hook.id);
     expect(await keyOf()).toBe('test');
     expect(await reEncrypt(rotated)).toBeGreaterThan(0);
     expect(await keyOf()).toBe('new');
@@ -63,9 +64,7 @@ describe('custom headers', () => {
 
   it('that cannot be read cost no attempt', async () => {
     const hook = await tale.register();
-    await env.DB.prepare(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`)
-      .bind(hook.id)
-      .run();
+    await rows(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`, hook.id);
     vi.spyOn(console, 'error').mockImplementation(() => {});
     await tale.happen(1);
     await vi.waitFor(async () => {
@@ -112,11 +111,10 @@ describe('a claim', () => {
     return id;
   };
   const wide = (webhookId: string) =>
-    env.DB.prepare(
+    rows(
       'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 50)',
-    )
-      .bind(webhookId)
-      .run();
+      webhookId,
+    );
   const consume = async (webhookId: string) => {
     await handle(env, { accountId: tale.us.accountId, webhookId, worker: 1 });
     return deliveriesOf(webhookId);
@@ -155,7 +153,7 @@ describe('a claim', () => {
     vi.mocked(Date.now).mockRestore();
     const rows = await vi.waitFor(() => settled(webhookId, 40), 15_000);
     expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
-  }, 30_000);
+  });
 
   it('makes no call that its invocation might not live to record', async () => {
     const webhookId = await unwoken(3);

@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { attempted, settled } from '../../support/deliveries.ts';
+import { accident } from '../../support/records.ts';
 import { story } from '../../support/story.ts';
-import { accident, as } from '../../support/world.ts';
+import { as } from '../../support/world.ts';
 
 const tale = story();
 

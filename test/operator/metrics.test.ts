@@ -5,9 +5,10 @@ import { app } from '../../src/app.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { unattempted } from '../support/deliveries.ts';
+import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
-import { accident, as } from '../support/world.ts';
+import { as } from '../support/world.ts';
 
 const tale = story();
 

@@ -15,35 +15,42 @@ import { tokenCommands } from './operate/tokens.ts';
 import { signInLinkCommand, userCommands } from './operate/users.ts';
 import { webhookCommands } from './operate/webhooks.ts';
 
-const program = new Command('fleet')
-  .description("The operator's tool for the Fleet Data Service.")
-  .option('--url <url>', 'URL of the service (default: the one that npm start runs here)')
-  .option('--json', 'print JSON instead of tables')
-  .addHelpText(
-    'after',
-    '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and FLEET_URL or --url to its URL.',
-  )
-  .addCommand(accountCommands())
-  .addCommand(homeCommands())
-  .addCommand(connectionCommands())
-  .addCommand(tokenCommands('token'))
-  .addCommand(tokenCommands('ingest-key'))
-  .addCommand(userCommands())
-  .addCommand(signInLinkCommand())
-  .addCommand(webhookCommands())
-  .addCommand(deliveryCommands())
-  .addCommand(driverCommands())
-  .addCommand(deletionCommands())
-  .addCommand(auditCommand())
-  .addCommand(statusCommand())
-  .addCommand(importCommand())
-  .addCommand(exportCommand())
-  .addCommand(generateCommand());
+/** The tool with all of its commands. */
+export const fleetCommand = (): Command =>
+  new Command('fleet')
+    .description("The operator's tool for the Fleet Data Service.")
+    .option('--url <url>', 'URL of the service (default: the one that npm start runs here)')
+    .option('--json', 'print JSON instead of tables')
+    .addHelpText(
+      'after',
+      '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and FLEET_URL or --url to its URL.',
+    )
+    .addCommand(accountCommands())
+    .addCommand(homeCommands())
+    .addCommand(connectionCommands())
+    .addCommand(tokenCommands('token'))
+    .addCommand(tokenCommands('ingest-key'))
+    .addCommand(userCommands())
+    .addCommand(signInLinkCommand())
+    .addCommand(webhookCommands())
+    .addCommand(deliveryCommands())
+    .addCommand(driverCommands())
+    .addCommand(deletionCommands())
+    .addCommand(auditCommand())
+    .addCommand(statusCommand())
+    .addCommand(importCommand())
+    .addCommand(exportCommand())
+    .addCommand(generateCommand());
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!(error instanceof ApiError)) throw error;
-  console.error(`fleet: ${printable(error.message)}`);
-  process.exitCode = 1;
+/** Runs the tool. What the service refuses is said in one line. */
+export async function runFleet(command: Command, args: string[]): Promise<void> {
+  try {
+    await command.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    console.error(`fleet: ${printable(error.message)}`);
+    process.exitCode = 1;
+  }
 }
+
+if (import.meta.main) await runFleet(fleetCommand(), process.argv.slice(2));

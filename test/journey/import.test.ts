@@ -9,6 +9,7 @@ import {
   journeyAccount,
   type SharedStack,
   sharedStack,
+  startFleet,
 } from '../support/node/journey.ts';
 
 const files = mkdtempSync(join(tmpdir(), 'fleet-import-'));
@@ -23,10 +24,12 @@ afterAll(async () => {
 });
 
 it('a generated fleet is imported, found in the lists, and unchanged when imported again', async () => {
-  const generated = await fleet(stack, 'generate', '--vehicles', '4', '--days', '10');
+  const generate = startFleet(stack, 'generate', '--vehicles', '4', '--days', '10');
+  expect(await generate.ended).toBe(0);
+  const generated = generate.printed();
   const file = join(files, 'fleet.ndjson');
-  writeFileSync(file, `${generated.out}{"kind":"vehicle","sourceId":"broken"}\n`);
-  const records = generated.out.trim().split('\n').length;
+  writeFileSync(file, `${generated}{"kind":"vehicle","sourceId":"broken"}\n`);
+  const records = generated.trim().split('\n').length;
   const args = ['import', file, '--connection', us.connectionId];
 
   const first = await fleet(stack, '--json', ...args);
@@ -37,7 +40,7 @@ it('a generated fleet is imported, found in the lists, and unchanged when import
   const drivers = await api<unknown[]>(stack, us.token, 'GET', '/drivers');
   expect(drivers.data).toHaveLength(4);
 
-  writeFileSync(file, generated.out);
+  writeFileSync(file, generated);
   const again = await fleetJson(stack, ...args);
   expect(again).toMatchObject({ accepted: 0, unchanged: records, rejected: 0 });
   expect(existsSync(rejectedFile)).toBe(false);

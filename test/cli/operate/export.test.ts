@@ -9,6 +9,7 @@ import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
 import { lists } from '../../../src/fleet/lists/registry.ts';
+import { fleet } from '../../support/node/journey.ts';
 
 const perConnection = 1200;
 const connections = ['first', 'second'];
@@ -64,26 +65,19 @@ afterAll(() => server.close());
 beforeEach(() => {
   [goneAt, busy, pages, deleted] = [0, false, 0, []];
   folder = mkdtempSync(join(tmpdir(), 'fleet-export-'));
+  process.chdir(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  process.chdir(root);
+  rmSync(folder, { recursive: true });
+});
 
-async function fleet(...args: string[]) {
+const run = (...args: string[]) => {
   const { port } = server.address() as AddressInfo; // it listens on a port
-  const url = ['--url', `http://127.0.0.1:${port}`];
-  const env = { ...process.env, FLEET_OPERATOR_KEY: 'key' };
-  const child = spawn(process.execPath, [join(root, 'src/cli/fleet.ts'), ...url, ...args], {
-    cwd: folder,
-    env,
-  });
-  const printed = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text));
-  child.stdin.end();
-  const [code] = await once(child, 'close');
-  return { code, ...printed };
-}
+  return fleet({ baseUrl: `http://127.0.0.1:${port}`, operatorKey: 'key' }, ...args);
+};
 const exported = (format: string, ...more: string[]) =>
-  fleet('--json', 'export', '--account', 'a', '--kind', 'vehicle', '--format', format, ...more);
+  run('--json', 'export', '--account', 'a', '--kind', 'vehicle', '--format', format, ...more);
 const at = (name: string) => join(folder, name);
 const linesOf = (name: string) => readFileSync(at(name), 'utf8').trimEnd().split('\n');
 
@@ -136,7 +130,7 @@ describe('fleet export', () => {
 
 describe('fleet connection delete', () => {
   it('sends the name, and goes on until nothing is left', async () => {
-    const { code, out } = await fleet('--json', 'connection', 'delete', 'c', '--yes', 'City vans');
+    const { code, out } = await run('--json', 'connection', 'delete', 'c', '--yes', 'City vans');
     expect([code, JSON.parse(out)]).toEqual([0, { id: 'c', deleted: true }]);
     expect(deleted).toEqual([
       { path: '/operator/connections/c/deletion', body: { name: 'City vans' } },
@@ -148,7 +142,7 @@ describe('fleet connection delete', () => {
   it.each(['connection delete c', 'account delete a --now', 'driver erase d'])(
     'asks, and does nothing without a terminal: %s',
     async (command) => {
-      const { code, err } = await fleet(...command.split(' '));
+      const { code, err } = await run(...command.split(' '));
       expect([code, err]).toEqual([1, expect.stringContaining('there is no terminal to ask at')]);
       expect(deleted).toEqual([]);
     },

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -6,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { root } from '../../../src/cli/project/paths.ts';
+import { fleet, startFleet } from '../../support/node/journey.ts';
 
 /** What somebody may have called a thing: it would clear the screen, reorder what is shown, and forge a row. */
 const hostile = 'Acme\u001b[2J\u009b31m\u202egpj.exe\u2028\r\n│ forged │';
@@ -88,20 +87,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-function start(args: string[]): { child: ChildProcess; printed: () => string } {
+const service = () => {
   const { port } = server.address() as AddressInfo; // it listens on a port
-  const child = spawn(
-    process.execPath,
-    [join(root, 'src/cli/fleet.ts'), '--url', `http://127.0.0.1:${port}`, ...args],
-    { env: { ...process.env, FLEET_OPERATOR_KEY: 'key' } },
-  );
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-  return { child, printed: () => text };
-}
+  return { baseUrl: `http://127.0.0.1:${port}`, operatorKey: 'key' };
+};
 
 const commands = [
   ...['account list', 'account create x', 'account suspend x', 'account suspend refused'],
@@ -129,19 +118,21 @@ const commands = [
 
 describe("the operator's tool prints nothing that a terminal would obey", () => {
   it.each(commands.flatMap((command) => [command, `--json ${command}`]))('fleet %s', async (command) => {
-    const { child, printed } = start(command.split(' '));
-    await once(child, 'close');
-    const lines = printed().split('\n');
-    expect(printed()).toMatch(/Acme|None|key|rejected/);
+    const { out, err } = await fleet(service(), ...command.split(' '));
+    const lines = (out + err).split('\n');
+    expect(out + err).toMatch(/Acme|None|key|rejected/);
     expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
     expect(lines.filter((line) => line.startsWith('│ forged'))).toEqual([]);
   });
 
   it('fleet delivery list --follow', async () => {
-    const { child, printed } = start('delivery list --webhook x --follow'.split(' '));
+    const { child, ended, printed } = startFleet(
+      service(),
+      ...'delivery list --webhook x --follow'.split(' '),
+    );
     await expect.poll(printed, { timeout: 30_000 }).toContain('Acme');
     child.kill();
-    await once(child, 'close');
+    await ended;
     expect(
       printed()
         .trimEnd()

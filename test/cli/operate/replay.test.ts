@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
+import { fleet } from '../../support/node/journey.ts';
 
 /** When the deliveries with these ids were created. */
 const times = ['2026-11-20T20:00:00.000Z', '2026-11-20T21:00:00.000Z'];
@@ -42,19 +44,12 @@ beforeEach(() => {
   [count, failsAfter, asked] = [{ count: 10_000, more: true, tooOld: 3 }, undefined, []];
 });
 
-const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
-const tool = () => [process.execPath, join(root, 'src/cli/fleet.ts'), '--url', url(), 'delivery', 'replay'];
-
-async function run([program = '', ...args]: string[]) {
-  const child = spawn(program, args, { env: { ...process.env, FLEET_OPERATOR_KEY: 'key' } });
-  const printed = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text));
-  child.stdin.end();
-  const [code] = await once(child, 'close');
-  return { code, ...printed };
-}
-const replay = (...options: string[]) => run([...tool(), '--webhook', 'w', ...options]);
+const service = () => {
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  return { baseUrl: `http://127.0.0.1:${port}`, operatorKey: 'key' };
+};
+const command = ['delivery', 'replay', '--webhook', 'w'];
+const replay = (...options: string[]) => fleet(service(), ...command, ...options);
 const calls = () => asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
 const counted = '10000 or more deliveries can be replayed. 3 are too old and left out.';
 
@@ -98,7 +93,12 @@ describe('fleet delivery replay', () => {
     ['', 0, 'Nothing has been replayed'],
     ['y', 3, '10017'],
   ])('asks at a terminal, and takes "%s" for an answer', async (answer, times, says) => {
-    const { out } = await run(['python3', '-c', atTerminal, answer, ...tool(), '--webhook', 'w']);
+    const { baseUrl, operatorKey } = service();
+    const env = { ...process.env, FLEET_URL: baseUrl, FLEET_OPERATOR_KEY: operatorKey };
+    const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command];
+    const { stdout: out } = await promisify(execFile)('python3', ['-c', atTerminal, answer, ...tool], {
+      env,
+    });
     expect(out).toContain(`${counted} Replay? [y/N]`);
     expect(out).toContain(says);
     expect(calls()).toHaveLength(times);

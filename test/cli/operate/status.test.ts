@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { root } from '../../../src/cli/project/paths.ts';
 import type { StatusReport } from '../../../src/operator/api/service.ts';
+import { fleet } from '../../support/node/journey.ts';
 
 const quiet: StatusReport = {
   problem: null,
@@ -37,9 +34,8 @@ afterAll(() => void server.close());
 
 async function status(...options: string[]): Promise<string> {
   const { port } = server.address() as AddressInfo; // it listens on a port
-  const fleet = [join(root, 'src/cli/fleet.ts'), '--url', `http://127.0.0.1:${port}`, 'status', ...options];
-  const env = { ...process.env, FLEET_OPERATOR_KEY: 'key' };
-  return (await promisify(execFile)(process.execPath, fleet, { env })).stdout;
+  const service = { baseUrl: `http://127.0.0.1:${port}`, operatorKey: 'key' };
+  return (await fleet(service, 'status', ...options)).out;
 }
 
 it('fleet status names the webhooks that have been paused for over 15 minutes', async () => {

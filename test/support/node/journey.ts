@@ -1,12 +1,17 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { type Command, CommanderError } from 'commander';
+import { fleetCommand, runFleet } from '../../../src/cli/fleet.ts';
 import { type Stack, type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 
 const fleetProgram = join(root, 'src/cli/fleet.ts');
+
+/** A service as its operators reach it. */
+type Service = { baseUrl: string; operatorKey: string };
 
 /**
  * A folder of its own for a stack, and how to start one there, and another after it; `config` may change its
@@ -47,23 +52,67 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   throw new Error(`waited ${seconds} s in vain until ${what}`);
 }
 
-/** Runs the operator's tool as a person would, against `stack`. */
-export async function fleet(stack: { baseUrl: string; operatorKey: string }, ...args: string[]) {
-  const env = { ...process.env, FLEET_OPERATOR_KEY: stack.operatorKey, FLEET_URL: stack.baseUrl };
+/** What a run of the operator's tool printed, and its exit code. */
+export type Ran = { code: number; out: string; err: string };
+
+let running: Promise<unknown> = Promise.resolve();
+
+/** Runs the operator's tool against `stack` in this process, which is quicker than starting one; one run at a time. */
+export function fleet(stack: Service, ...args: string[]): Promise<Ran> {
+  const run = running.then(() => runHere(stack, args));
+  running = run.catch(() => {});
+  return run;
+}
+
+async function runHere({ baseUrl, operatorKey }: Service, args: string[]): Promise<Ran> {
+  const ran: Ran = { code: 0, out: '', err: '' };
+  const command = fleetCommand();
+  const writeOut = (text: string) => {
+    ran.out += text;
+  };
+  const writeErr = (text: string) => {
+    ran.err += text;
+  };
+  for (const one of withSubcommands(command)) one.exitOverride().configureOutput({ writeOut, writeErr });
+  const { log, error } = console;
+  console.log = (text) => writeOut(`${text}\n`);
+  console.error = (text) => writeErr(`${text}\n`);
+  Object.assign(process.env, { FLEET_OPERATOR_KEY: operatorKey, FLEET_URL: baseUrl });
   try {
-    const done = await promisify(execFile)(process.execPath, [fleetProgram, ...args], { env });
-    return { code: 0, out: done.stdout, err: done.stderr };
-  } catch (error) {
-    const failed = error as { code: number; stdout: string; stderr: string }; // what execFile rejects with
-    return { code: failed.code, out: failed.stdout, err: failed.stderr };
+    await runFleet(command, args);
+    ran.code = Number(process.exitCode ?? 0);
+  } catch (ended) {
+    if (!(ended instanceof CommanderError)) throw ended;
+    ran.code = ended.exitCode;
+  } finally {
+    process.exitCode = undefined;
+    Object.assign(console, { log, error });
+    delete process.env.FLEET_OPERATOR_KEY;
+    delete process.env.FLEET_URL;
   }
+  return ran;
+}
+
+const withSubcommands = (command: Command): Command[] => [
+  command,
+  ...command.commands.flatMap(withSubcommands),
+];
+
+/** Starts the operator's tool as a person would, in a process of its own; what it has printed so far, and its exit code. */
+export function startFleet({ baseUrl, operatorKey }: Service, ...args: string[]) {
+  const env = { ...process.env, FLEET_OPERATOR_KEY: operatorKey, FLEET_URL: baseUrl };
+  const child = spawn(process.execPath, [fleetProgram, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+  const ended: Promise<number | null> = once(child, 'close').then(([code]) => code);
+  return { child, ended, printed: () => printed };
 }
 
 /** The tool's answer as a program reads it. */
-export async function fleetJson<T>(
-  stack: { baseUrl: string; operatorKey: string },
-  ...args: string[]
-): Promise<T> {
+export async function fleetJson<T>(stack: Service, ...args: string[]): Promise<T> {
   const { code, out, err } = await fleet(stack, '--json', ...args);
   if (code !== 0) throw new Error(`fleet ${args.join(' ')}: ${err}`);
   return JSON.parse(out);
@@ -87,7 +136,7 @@ export async function api<T = unknown>(
 
 /** An account of its own on `stack`, made with the operator's tool. */
 export async function journeyAccount(
-  stack: { baseUrl: string; operatorKey: string },
+  stack: Service,
   names: { account: string; connection: string; home?: string } = { account: 'Journey', connection: 'Vans' },
 ) {
   const home = names.home ? ['--home', names.home] : [];

@@ -552,7 +552,6 @@ it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or 
     ...[
       '/portal',
       '/portal?days=90',
-      '/portal/connections',
       '/portal/events',
       '/portal/accidents',
       '/portal/sign-in',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
 import { breaksBetween } from '../../../src/cli/site/breaks.ts';
 import { type Json, readDocument } from '../../support/node/contract.ts';
@@ -12,24 +12,20 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 const published = (name: string) => join(root, 'src/docs/openapi/published', name);
 
-describe.each(['openapi.json', 'openapi.operator.json'] as const)('%s', (name) => {
-  it("passes Redocly's recommended rules without a warning", () => {
-    const program = join(root, 'node_modules/@redocly/cli/bin/cli.js');
-    const env = { ...process.env, NO_COLOR: '1', REDOCLY_TELEMETRY: 'off' };
-    const args = [program, 'lint', join(siteDirectory, name)];
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
-    expect(stdout + stderr).toContain('Your API description is valid');
-    expect(stdout + stderr).not.toMatch(/warning/i);
-    expect(status).toBe(0);
-  });
+const names = ['openapi.json', 'openapi.operator.json'] as const;
 
-  it('breaks nothing that was published', () => {
-    expect(breaksBetween(published(name), join(siteDirectory, name))).toEqual([]);
-  });
+it("the documents pass Redocly's recommended rules without a warning", () => {
+  const program = join(root, 'node_modules/@redocly/cli/bin/cli.js');
+  const env = { ...process.env, NO_COLOR: '1', REDOCLY_TELEMETRY: 'off' };
+  const args = [program, 'lint', ...names.map((name) => join(siteDirectory, name))];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+  expect(stdout + stderr).toContain('Your API descriptions are valid');
+  expect(stdout + stderr).not.toMatch(/warning/i);
+  expect(status).toBe(0);
+});
 
-  it('is the published one; after an addition, `npm run contract` publishes it', () => {
-    expect(readDocument(name)).toEqual(JSON.parse(readFileSync(published(name), 'utf8')));
-  });
+it.each(names)('%s is the published one; after an addition, `npm run contract` publishes it', (name) => {
+  expect(readDocument(name)).toEqual(JSON.parse(readFileSync(published(name), 'utf8')));
 });
 
 type Schema = { properties: Record<string, Json>; required: string[] };
@@ -47,37 +43,29 @@ function breaksAfter(change: (document: Json) => unknown): string[] {
   return breaksBetween(published('openapi.json'), file);
 }
 
-describe('a change that breaks clients is noticed:', () => {
-  const without = (document: Json, name: string, key: string) => {
-    const { properties, required } = schema(document, name);
-    delete properties[key];
-    required.splice(required.indexOf(key), 1);
-  };
-
-  it.each<[string, (document: Json) => unknown]>([
-    ['an operation that is gone', (document) => delete (document.paths as Json)['/trips']],
-    ['a property of an item that is gone', (document) => without(document, 'Vehicle', 'vin')],
-    [
-      'a property of a delivery that is gone',
-      (document) => without(document, 'EventNotification', 'vehicleVin'),
-    ],
-    [
-      'a property that webhooks must now have',
-      (document) => schema(document, 'WebhookInput').required.push('headers'),
-    ],
-    [
-      'another form of an item',
-      (document) => {
-        schema(document, 'Vehicle').properties.status = { anyOf: [{ type: 'string' }, { type: 'integer' }] };
-      },
-    ],
-    [
-      'another status of a delivery',
-      (document) => property(document, 'DeliverySummary', 'status').enum.push(9),
-    ],
-  ])('%s', (_, change) => {
-    expect(breaksAfter(change)).not.toEqual([]);
-  });
+it('changes that break clients are noticed, each of them', () => {
+  const breaks = breaksAfter((document) => {
+    const without = (name: string, key: string) => {
+      const { properties, required } = schema(document, name);
+      delete properties[key];
+      required.splice(required.indexOf(key), 1);
+    };
+    delete (document.paths as Json)['/trips'];
+    without('Vehicle', 'vin');
+    without('EventNotification', 'vehicleVin');
+    schema(document, 'WebhookInput').required.push('headers');
+    schema(document, 'Vehicle').properties.status = { anyOf: [{ type: 'string' }, { type: 'integer' }] };
+    property(document, 'DeliverySummary', 'status').enum.push(9);
+  }).join('\n');
+  for (const change of [
+    'Path `/trips` was removed',
+    'Property `vin` of `Vehicle` was removed',
+    'Property `vehicleVin` of `EventNotification` was removed',
+    'Properties of `WebhookInput` became required: `headers`',
+    "Type of `status` widened from 'string'",
+    "Enum of `status` gained values: '9'",
+  ])
+    expect(breaks).toContain(change);
 });
 
 it('what the guide Versioning says may come at any time is published', () => {

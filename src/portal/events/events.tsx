@@ -152,7 +152,14 @@ const EventTable = (props: { events: NamedEvent[]; connections: Map<string, stri
       <EventRow event={event} source={connections.get(event.connectionId) ?? event.tSP} />
     )),
   }));
-  return <GroupedTable caption="Safety events" look="border-t border-line" head={columns} groups={groups} />;
+  return (
+    <GroupedTable
+      caption="Safety events"
+      look="data-flow border-t border-line"
+      head={columns}
+      groups={groups}
+    />
+  );
 };
 
 const EventRow = ({ event, source }: { event: NamedEvent; source: string }) => (

@@ -3,6 +3,7 @@ import type { FieldError } from '../../platform/errors.ts';
 import { Allowed } from './allowed.tsx';
 import type { FormProblem } from './form.ts';
 import { Icon, type IconName } from './icons.tsx';
+import { Note } from './parts.tsx';
 
 /** How much a button stands out: at most one of a page is `primary`; `danger` destroys something. */
 export type Weight = 'primary' | 'plain' | 'danger' | 'ghost' | 'ghost danger';
@@ -49,17 +50,14 @@ export const LinkButton = (props: {
 );
 
 /** The button that sends a form; of several, `does` tells which one was pressed. */
-export const Submit = ({
-  name,
-  weight = 'primary',
-  does,
-}: {
-  name: string;
-  weight?: Weight;
-  does?: string;
-}) => (
-  <button type="submit" class={weights[weight]} name={does && 'do'} value={does}>
-    {name}
+export const Submit = (props: { name: string; weight?: Weight; does?: string }) => (
+  <button
+    type="submit"
+    class={weights[props.weight ?? 'primary']}
+    name={props.does && 'do'}
+    value={props.does}
+  >
+    {props.name}
   </button>
 );
 
@@ -69,8 +67,7 @@ export const FormButton = (props: {
   does: string;
   icon?: IconName;
   ghost?: boolean;
-  label?: string;
-  children?: Child;
+  children: Child;
 }) => (
   <button
     class={`btn btn-sm${props.ghost ? ' btn-ghost' : ''}`}
@@ -78,7 +75,6 @@ export const FormButton = (props: {
     name="do"
     value={props.does}
     formaction={props.to}
-    aria-label={props.label}
   >
     {props.icon && <Icon name={props.icon} />}
     {props.children}
@@ -230,12 +226,6 @@ export const MoreActions = ({ children }: { children: Child }) => (
   </>
 );
 
-/** Whole names: the stylesheet has those classes that its build finds in the sources. */
-const looks = {
-  checkbox: 'checkbox checkbox-primary checkbox-sm',
-  radio: 'radio radio-primary radio-sm',
-};
-
 /** A checkbox or radio button with a second line. */
 export const Choice = (props: {
   type: 'checkbox' | 'radio';
@@ -246,9 +236,10 @@ export const Choice = (props: {
   note?: Child;
 }) => {
   const { type, label, note, ...input } = props;
+  const look = type === 'radio' ? 'radio radio-primary radio-sm' : 'checkbox checkbox-primary checkbox-sm';
   return (
     <label class="choice">
-      <input class={looks[type]} type={type} {...input} />
+      <input class={look} type={type} {...input} />
       <strong>{label}</strong>
       {note && <span class="sub">{note}</span>}
     </label>
@@ -258,8 +249,7 @@ export const Choice = (props: {
 /** What went wrong with a whole form, when no field is to blame. */
 export const Problem = ({ message }: { message: string | undefined }) =>
   message ? (
-    <div class="note note-bad" role="alert">
-      <Icon name="circle-alert" />
+    <Note mood="bad" role="alert">
       <p>{message}</p>
-    </div>
+    </Note>
   ) : null;

@@ -44,7 +44,7 @@ export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: MapP
           <li
             data-at={JSON.stringify(inOrder(at))}
             data-look={look}
-            data-mark={marks[look]}
+            data-mark={markOf(look)}
             data-href={href}
             data-here={here}
           >
@@ -77,15 +77,8 @@ export const coordinates = ({ latitude, longitude }: MapPlace, digits = 5): stri
   [latitude, longitude].map((degrees) => degrees.toFixed(digits).replace('-', '−')).join(', ');
 
 /** Never by colour alone: what stands in a point says which it is. */
-const marks: { [look in MapPoint['look']]?: string } = {
-  'risk-1': '1',
-  'risk-2': '2',
-  'risk-3': '3',
-  'risk-4': '4',
-  'risk-5': '5',
-  start: 'A',
-  end: 'B',
-};
+const marks: { [look: string]: string } = { start: 'A', end: 'B' };
+const markOf = (look: string): string | undefined => /^risk-(.)$/.exec(look)?.[1] ?? marks[look];
 
 const weights: MapPoint['look'][] = [
   ...(['start', 'end', 'vehicle'] as const),

@@ -102,34 +102,32 @@ export const Segment = (props: {
 
 /** A table whose rows become cards on a phone; cells say their part there by class and `data-label`. */
 export const Table = (props: { caption: string; head: Child[]; flow?: boolean; children: Child }) => (
-  <table class={`data data-cards${props.flow ? ' data-flow' : ''}`}>
-    <caption class="sr-only">{props.caption}</caption>
-    <thead>
-      <tr>
-        {props.head.map((name) => (
-          <th scope="col">{name || <span class="sr-only">Action</span>}</th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>{props.children}</tbody>
-  </table>
+  <GroupedTable
+    caption={props.caption}
+    head={props.head}
+    look={props.flow ? 'data-flow' : ''}
+    groups={[{ rows: props.children }]}
+  />
 );
+
+/** The head of a column of numbers. */
+export const numeric = (name: string) => <span class="num-head">{name}</span>;
 
 /** A table like `Table`, in groups with a heading each; a group without a name has none. */
 export const GroupedTable = (props: {
   caption: string;
-  head: string[];
+  head: Child[];
   look?: string;
   groups: { name?: Child; rows: Child }[];
 }) => {
-  const { caption, head, look = '', groups } = props;
+  const { caption, head, look = 'data-flow', groups } = props;
   return (
-    <table class={`data data-cards data-flow ${look}`}>
+    <table class={`data data-cards ${look}`}>
       <caption class="sr-only">{caption}</caption>
       <thead>
         <tr>
           {head.map((name) => (
-            <th scope="col">{name}</th>
+            <th scope="col">{name || <span class="sr-only">Action</span>}</th>
           ))}
         </tr>
       </thead>

@@ -62,19 +62,10 @@ export const Status = ({ delivery, pausedUntil }: { delivery: Shown; pausedUntil
 const Pending = ({ delivery, pausedUntil }: { delivery: Shown; pausedUntil: number | null }) => {
   const at = Math.max(delivery.nextAttemptAt, pausedUntil ?? 0);
   const isRetry = delivery.attempts > 0;
+  const [now, later] = isRetry ? ['Retrying now', 'Retry at'] : ['Sending', 'Waiting until'];
   return (
     <State mood={isRetry ? 'warn' : 'quiet'} icon="clock">
-      {at <= Date.now() ? (
-        isRetry ? (
-          'Retrying now'
-        ) : (
-          'Sending'
-        )
-      ) : (
-        <>
-          {isRetry ? 'Retry' : 'Waiting'} {isRetry ? 'at' : 'until'} <Time at={at} />
-        </>
-      )}
+      {at <= Date.now() ? now : [later, ' ', <Time at={at} />]}
     </State>
   );
 };

@@ -9,13 +9,9 @@ export const ZoneName = () => <>{zoneName(useContext(TimeZone))}</>;
 /** The same as text. */
 export function zoneName(zone: string): string {
   const city = zone.includes('/') ? ` (${zone.split('/').at(-1)?.replaceAll('_', ' ')})` : '';
-  return part(zone, Date.now(), 'long') + city;
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'long' }).formatToParts();
+  return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? zone) + city;
 }
-
-const part = (timeZone: string, at: number, timeZoneName: 'long' | 'short'): string =>
-  new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName })
-    .formatToParts(at)
-    .find(({ type }) => type === 'timeZoneName')?.value ?? timeZone;
 
 /**
  * A point in time in the reader's zone: "14:32" today, "Nov 18, 17:41" this year, else with the year; UTC on hover.
@@ -101,10 +97,11 @@ export const Ago = ({ at }: { at: number | string | null | undefined }) => {
 
 /** A time span in the past, in words: seconds, minutes or hours. */
 function agoInWords(seconds: number): string {
-  const [count, unit] =
-    seconds < 60 ? [seconds, 'second'] : seconds < 3600 ? [seconds / 60, 'minute'] : [seconds / 3600, 'hour'];
-  const whole = Math.floor(Number(count));
-  return seconds < 10 ? 'just now' : `${whole} ${unit}${whole === 1 ? '' : 's'} ago`;
+  const ago = new Intl.RelativeTimeFormat('en');
+  if (seconds < 10) return 'just now';
+  if (seconds < 60) return ago.format(-seconds, 'second');
+  if (seconds < 3600) return ago.format(-Math.floor(seconds / 60), 'minute');
+  return ago.format(-Math.floor(seconds / 3600), 'hour');
 }
 
 /** The day that a point in time has in a zone, as "2026-11-20". */

@@ -7,7 +7,7 @@ import { Allowed, AllowedForm } from '../ui/allowed.tsx';
 import { upTo } from '../ui/format.ts';
 import { Find, FormButton, LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
+import { Empty, numeric, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
 import { Risk, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
@@ -103,7 +103,7 @@ const Counted = ({ name, count }: { name: string; count: number }) => (
   </>
 );
 
-function addressOf(path: string, { view, type, before, search }: Shown): string {
+function addressOf(path: string, { view, type, before, search }: Partial<Shown>): string {
   const query = Object.entries({ state: view, type, before, q: search }).flatMap(([name, value]) =>
     value ? [[name, String(value)]] : [],
   );
@@ -130,7 +130,7 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
       action={
         retrying ? (
           <LinkButton
-            href={addressOf(path, { ...noSelection, view: 'retrying' })}
+            href={addressOf(path, { view: 'retrying' })}
             name={`Show ${upTo(counts.retrying, maxCounted)} retrying`}
           />
         ) : (
@@ -144,8 +144,6 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
     </Empty>
   );
 };
-
-const noSelection: Shown = { view: undefined, type: undefined, before: undefined, search: undefined };
 
 /** The deliveries as a form: some can be selected and replayed together, and each alone. */
 const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; pausedUntil: number | null }) => {
@@ -161,7 +159,7 @@ const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; pausedU
           'Notification',
           'State',
           'Response',
-          <span class="num-head">Attempts</span>,
+          numeric('Attempts'),
           'Last attempt',
           '',
         ]}

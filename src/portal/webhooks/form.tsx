@@ -20,7 +20,6 @@ import {
   eachText,
   type FormState,
   initialOf,
-  isSaving,
   mergeWebhook,
   parseShown,
   sentFields,
@@ -74,7 +73,7 @@ async function take(c: Context, webhook: StoredWebhook | undefined) {
       find: form.value('find'),
       ...state,
     });
-  if (wanted !== 'test' && !isSaving(wanted)) return again(changedBy(wanted, fields, shown));
+  if (wanted !== 'test' && wanted !== 'save') return again(changedBy(wanted, fields, shown));
   if (wanted === 'test') await limitAction(c);
   return submit(
     async () => {

@@ -1,6 +1,6 @@
 import { FieldProblem, FormButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
-import type { FormState, WebhookFields } from './sent.ts';
+import { type FormState, filledRows, type WebhookFields } from './sent.ts';
 
 type Row = WebhookFields['headers'][number];
 const empty: Row = { name: '', value: '' };
@@ -18,9 +18,6 @@ export const Headers = (props: {
 }) => {
   const { state, revealed, to, path, error } = props;
   const { fields, shown, added } = state;
-  const filled = fields.headers.filter(
-    ({ name, value }, place) => place < shown.headers.length || name || value,
-  );
   const hasHidden = shown.headers.some(({ value }) => value === undefined);
   return (
     <fieldset class="form-section" id="headers" aria-describedby={error && 'headers-error'}>
@@ -34,7 +31,7 @@ export const Headers = (props: {
           <span>Name</span>
           <span>Value</span>
         </div>
-        {[...filled, empty].map((row, place) =>
+        {[...filledRows(fields, shown), empty].map((row, place) =>
           place < shown.headers.length && row.name === '' && shown.headers[place]?.name !== '' ? (
             <Removed />
           ) : (

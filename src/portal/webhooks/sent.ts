@@ -32,19 +32,18 @@ export function sentFields(form: SentForm): WebhookFields {
   };
 }
 
-/** What a button of the form wants. Those but the first two only change what the form shows. */
-type Wanted = 'save' | 'test' | 'find' | 'secret' | 'row' | { remove: number };
+/** What buttons of the form want. Those but the first two only change what the form shows. */
+const buttons = ['save', 'test', 'find', 'secret', 'row'] as const;
+type Wanted = (typeof buttons)[number] | { remove: number };
 
 /** The button that was pressed. The Enter key presses none: then it saves, or finds what was typed to be found. */
 export function wantedOf(form: SentForm): Wanted {
   const button = form.value('do');
   const remove = /^remove (\d{1,3})$/.exec(button)?.[1];
   if (remove) return { remove: Number(remove) };
-  const known = (['save', 'test', 'find', 'secret', 'row'] as const).find((name) => name === button);
+  const known = buttons.find((name) => name === button);
   return known ?? (form.value('find') === form.value('found') ? 'save' : 'find');
 }
-
-export const isSaving = (wanted: Wanted): boolean => wanted === 'save';
 
 const secretHeader = 'X-Webhook-Secret';
 const secretBytes = 24;
@@ -55,9 +54,7 @@ export function changedBy(
   fields: WebhookFields,
   shown: WebhookFields,
 ): { fields: WebhookFields; added?: number } {
-  const headers = fields.headers.filter(
-    ({ name, value }, place) => place < shown.headers.length || name || value,
-  );
+  const headers = filledRows(fields, shown);
   if (typeof wanted === 'object') {
     const without = fields.headers.map((row, place) =>
       place === wanted.remove ? { name: '', value: '' } : row,
@@ -78,8 +75,12 @@ export function changedBy(
   };
 }
 
+/** The rows of headers that were shown, and those that somebody has filled in. */
+export const filledRows = (fields: WebhookFields, shown: WebhookFields): WebhookFields['headers'] =>
+  fields.headers.filter(({ name, value }, place) => place < shown.headers.length || name || value);
+
 /** What a form shows as a text. */
-export const textFields = ['name', 'description', ...plainFields] as const;
+const textFields = ['name', 'description', ...plainFields] as const;
 type TextField = (typeof textFields)[number];
 
 const WebhookFields = v.object({

@@ -11,7 +11,7 @@ import { Spark } from '../ui/chart.tsx';
 import { percent, upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, SlicePager, Table } from '../ui/parts.tsx';
+import { Empty, numeric, SlicePager, Table } from '../ui/parts.tsx';
 import { Health, rankOf } from './health.tsx';
 import { pathOf, titleOf } from './words.ts';
 
@@ -40,19 +40,11 @@ async function list(c: Context) {
         version: webhookVersion(hours.at(-1) ?? { hour: 0, ...noTally }),
       })),
       lead: 'Your endpoints, called as accidents and safety events happen. Figures cover the last 24 hours.',
-      actions: webhooks.length > 0 && (
-        <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />
-      ),
+      actions: webhooks.length > 0 && <Add />,
     },
     <section class="panel" aria-label="Webhooks" data-live>
       {webhooks.length === 0 ? (
-        <Empty
-          icon="webhook"
-          title="No webhooks yet"
-          action={
-            <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />
-          }
-        >
+        <Empty icon="webhook" title="No webhooks yet" action={<Add />}>
           Add the URL of your endpoint: accidents and safety events are sent to it as they happen.
         </Empty>
       ) : (
@@ -68,6 +60,10 @@ async function list(c: Context) {
     </section>,
   );
 }
+
+const Add = () => (
+  <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />
+);
 
 const Webhooks = ({ webhooks }: { webhooks: { webhook: WebhookSummary; day: Tally }[] }) => (
   <Table
@@ -122,8 +118,6 @@ const Webhooks = ({ webhooks }: { webhooks: { webhook: WebhookSummary; day: Tall
     ))}
   </Table>
 );
-
-const numeric = (name: string) => <span class="num-head">{name}</span>;
 
 const ResponseTime = ({ day: { answers } }: { day: Tally }) => {
   const [median, slow] = [percentile(answers, 0.5), percentile(answers, 0.95)];

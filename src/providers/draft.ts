@@ -24,9 +24,10 @@ export async function openDraft(
   text: string,
   now = Date.now(),
 ): Promise<Draft | undefined> {
-  const sealed = parsed(text);
-  if (!sealed) return undefined;
-  const opened = await unseal(config(env).headerKeys, boundTo(sessionHash), sealed).catch(() => undefined);
+  const sealed = v.safeParse(Sealed, text);
+  if (!sealed.success) return undefined;
+  const keys = config(env).headerKeys;
+  const opened = await unseal(keys, boundTo(sessionHash), sealed.output).catch(() => undefined);
   const draft = v.safeParse(Opened, opened);
   if (!draft.success || Number(draft.output.until) <= now) return undefined;
   const { until: _, ...kept } = draft.output;
@@ -35,7 +36,11 @@ export async function openDraft(
 
 const boundTo = (sessionHash: string): string => `draft of a connection ${sessionHash}`;
 
-const Sealed = v.object({ key: v.string(), iv: v.string(), data: v.string() });
+const Sealed = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ key: v.string(), iv: v.string(), data: v.string() }),
+);
 const Opened = v.object({
   provider: v.string(),
   credential: v.string(),
@@ -43,12 +48,3 @@ const Opened = v.object({
   organisation: v.string(),
   until: v.string(),
 });
-
-function parsed(text: string): v.InferOutput<typeof Sealed> | undefined {
-  try {
-    const result = v.safeParse(Sealed, JSON.parse(text));
-    return result.success ? result.output : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,13 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { config } from '../platform/config.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { andNotMoving } from '../platform/db/moving.ts';
 import { isLeft, newBudget } from '../platform/jobs/budget.ts';
-import { sendMails } from '../webhooks/alerts/mails.ts';
-import { selectRecipients } from '../webhooks/alerts/report.ts';
 import { feedNames } from './connector.ts';
 import type { HealthStatus } from './health.ts';
-import { healthMail } from './mail.ts';
+import { mailStories, type Story } from './mail.ts';
 import type { Feeds } from './plan.ts';
 import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
@@ -23,7 +20,7 @@ const perRound = 10;
 
 /** A connection that is doing otherwise than people were last notified. */
 type Changed = {
-  connectionId: string;
+  id: string;
   accountId: string;
   name: string;
   provider: string;
@@ -41,38 +38,16 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
   for (let more = true; more && isLeft(budget); ) {
     const changed = await statement<Changed>(db, changedBy(env, now));
     more = changed.length === perRound;
-    if (changed.length > 0) sent += await notify(env, db, changed, now);
+    sent += await notify(env, db, changed, now);
   }
   return sent;
 }
 
 async function notify(env: Env, db: Database, changed: Changed[], now: number): Promise<number> {
-  const { emailFrom, origin } = config(env);
-  const [recipients] = await transaction(
-    db,
-    [
-      selectRecipients(db, [...new Set(changed.map(({ accountId }) => accountId))]),
-      ...changed.map((one) => noteNotified(db, one, now)),
-    ],
-    { repeatable: true },
-  );
-  if (!emailFrom || !origin) return 0;
-  const people = new Map(recipients.map((row) => [row.accountId, row]));
-  const mails = changed.flatMap((one) => {
-    const to = people.get(one.accountId);
-    return to ? [{ one, account: to.account, emails: JSON.parse(to.emails) as string[] }] : []; // as selected
-  });
-  return await sendMails(
-    env,
-    await Promise.all(
-      mails.map(async ({ one, account, emails }) => ({
-        accountId: one.accountId,
-        kind: 'connection',
-        emails,
-        ...(await healthMail({ ...one, account, advice: adviceOn(one) }, origin)),
-      })),
-    ),
-  );
+  const [first, ...others] = changed.map((one) => noteNotified(db, one, now));
+  if (!first) return 0;
+  await transaction(db, [first, ...others], { repeatable: true });
+  return mailStories(env, db, changed.map(storyOf));
 }
 
 /** SQL that says whether there is something to email: an index holds nothing else. */
@@ -80,7 +55,7 @@ export const healthAlertsAreDue = (env: Env, now: number): SQL => sql`exists (${
 
 /** A refused credential is news at once, as is that all is well again; what may pass by itself a little later. */
 const changedBy = (env: Env, now: number): SQL => sql`
-  select p.connection_id as connectionId, p.account_id as accountId, coalesce(c.name, c.tsp) as name, c.provider,
+  select p.connection_id as id, p.account_id as accountId, coalesce(c.name, c.tsp) as name, c.provider,
     p.health, p.feeds
   from pulls p indexed by pulls_to_notify join connections c on c.id = p.connection_id
   where p.health <> p.notified_health and p.health_at <= iif(p.health in (2, 4), ${now - notifyAfterMs}, ${now})
@@ -88,14 +63,33 @@ const changedBy = (env: Env, now: number): SQL => sql`
     ${andNotMoving(env, sql`p.account_id`)}
   order by p.health_at limit ${perRound}`;
 
-const noteNotified = (db: Database, { connectionId, health }: Changed, now: number) =>
+const noteNotified = (db: Database, { id, health }: Changed, now: number) =>
   change(
     db,
-    sql`update pulls set notified_health = ${health}, notified_at = ${now} where connection_id = ${connectionId}`,
+    sql`update pulls set notified_health = ${health}, notified_at = ${now} where connection_id = ${id}`,
   );
 
+function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {
+  const { subject, lead } = words[health];
+  const text = health === 1 ? lead : [lead, adviceOn(rest)].filter(Boolean).join(' ');
+  return { id, accountId, name, subject: `${name} ${subject}`, text };
+}
+
+const words: { [status in HealthStatus]: { subject: string; lead: string } } = {
+  1: {
+    subject: 'works again',
+    lead: 'works again. We load what happened in the meantime, and notify you of it.',
+  },
+  2: { subject: 'is late', lead: 'nothing could be pulled for a while.' },
+  3: {
+    subject: 'is unavailable',
+    lead: 'nothing is pulled any more, so you are not notified of crashes.',
+  },
+  4: { subject: 'is incomplete', lead: 'some of its data cannot be pulled.' },
+};
+
 /** What to do about the first feed that has a problem. */
-function adviceOn({ provider, feeds }: Changed): string {
+function adviceOn({ provider, feeds }: Pick<Changed, 'provider' | 'feeds'>): string {
   const connector = connectorOf(provider);
   const known = JSON.parse(feeds) as Feeds; // as it was written
   const problem = feedNames.map((name) => known[name]?.problem).find((one) => one !== undefined);

@@ -1,57 +1,28 @@
+import { config } from '../platform/config.ts';
+import type { Database } from '../platform/db/database.ts';
 import { renderMail } from '../platform/mail.ts';
-import type { HealthStatus } from './health.ts';
+import { type AlertMail, sendMails } from '../webhooks/alerts/mails.ts';
+import { selectRecipients } from '../webhooks/alerts/report.ts';
 
-/** What an email about a connection says. */
-export type HealthStory = {
-  connectionId: string;
-  name: string;
-  account: string;
-  health: HealthStatus;
-  advice: string;
-};
+/** What an email says of a connection: its subject, and what comes after the connection's name. */
+export type Story = { id: string; accountId: string; name: string; subject: string; text: string };
 
-/** Renders the email about how a connection is doing. `origin` is where people reach the portal. */
-export function healthMail({ connectionId, name, account, health, advice }: HealthStory, origin: string) {
-  const { subject, lead } = words[health];
-  const text = [lead, health === 1 ? '' : advice].filter(Boolean).join(' ');
-  return connectionMail(subject(name), { id: connectionId, name, account, text }, origin);
-}
-
-/** Renders the email about a connection that has fallen silent, or sends again. */
-export const silenceMail = (
-  { id, name, account, silent }: { id: string; name: string; account: string; silent: boolean },
-  origin: string,
-) =>
-  silent
-    ? connectionMail(`${name} is silent`, { id, name, account, text: silence }, origin)
-    : connectionMail(`${name} sends again`, { id, name, account, text: 'sends again.' }, origin);
-
-const silence =
-  'has sent nothing for a day, so you are not notified of crashes. Ask whoever runs its connector to look at it.';
-
-const connectionMail = (
-  subject: string,
-  { id, name, account, text }: { id: string; name: string; account: string; text: string },
-  origin: string,
-) =>
-  renderMail(
-    subject,
-    [{ name, text, link: { url: `${origin}/portal/connections/${id}`, label: 'Open the connection' } }],
-    {
-      text: `You get this email because you can sign in to ${account}. To turn these emails off:`,
+/** Emails the accounts' people about connections of theirs. Returns how many emails were sent. */
+export async function mailStories(env: Env, db: Database, stories: Story[]): Promise<number> {
+  const { emailFrom, origin } = config(env);
+  if (stories.length === 0 || !emailFrom || !origin) return 0;
+  const accountIds = [...new Set(stories.map(({ accountId }) => accountId))];
+  const recipients = await selectRecipients(db, accountIds);
+  const mails = stories.flatMap(({ accountId, id, name, subject, text }): Promise<AlertMail>[] => {
+    const to = recipients.find((one) => one.accountId === accountId);
+    if (!to) return [];
+    const link = { url: `${origin}/portal/connections/${id}`, label: 'Open the connection' };
+    const mail = renderMail(subject, [{ name, text, link }], {
+      text: `You get this email because you can sign in to ${to.account}. To turn these emails off:`,
       link: { url: `${origin}/portal/settings/notifications`, label: 'Notifications' },
-    },
-  );
-
-const words: { [status in HealthStatus]: { subject: (name: string) => string; lead: string } } = {
-  1: {
-    subject: (name) => `${name} works again`,
-    lead: 'works again. We load what happened in the meantime, and notify you of it.',
-  },
-  2: { subject: (name) => `${name} is late`, lead: 'nothing could be pulled for a while.' },
-  3: {
-    subject: (name) => `${name} is unavailable`,
-    lead: 'nothing is pulled any more, so you are not notified of crashes.',
-  },
-  4: { subject: (name) => `${name} is incomplete`, lead: 'some of its data cannot be pulled.' },
-};
+    });
+    const emails: string[] = JSON.parse(to.emails);
+    return [mail.then((rendered) => ({ accountId, kind: 'connection', emails, ...rendered }))];
+  });
+  return sendMails(env, await Promise.all(mails));
+}

@@ -12,23 +12,19 @@ import { noteOn, ownPull, wrong } from './connect.ts';
  * @throws Refusal: invalid, when it is no connection of the account that pulls
  */
 export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =>
-  changePull(
-    env,
-    caller,
-    id,
-    'paused',
-    sql`paused_at = coalesce(paused_at, ${Date.now()}), due_at = null, claim = null`,
-  );
+  changePull(env, caller, id, {
+    noted: 'paused',
+    set: sql`paused_at = coalesce(paused_at, ${Date.now()}), due_at = null, claim = null`,
+  });
 
 /** Has a connection pulled again, from where it stopped. @throws Refusal: invalid, as above */
-export const resumePull = (env: Env, caller: Caller, id: string): Promise<void> =>
-  changePull(
-    env,
-    caller,
-    id,
-    'resumed',
-    sql`paused_at = null, due_at = iif(refused_at is null, ${Date.now()}, null), claimed_until = 0`,
-  );
+export async function resumePull(env: Env, caller: Caller, id: string): Promise<void> {
+  await changePull(env, caller, id, {
+    noted: 'resumed',
+    set: sql`paused_at = null, due_at = iif(refused_at is null, ${Date.now()}, null), claimed_until = 0`,
+  });
+  await send(env.DELIVERIES, [{ pull: [id] }]);
+}
 
 /**
  * Has a connection pulled now, all feeds of it, whatever they wait for; also one whose credential was refused, which may
@@ -37,36 +33,13 @@ export const resumePull = (env: Env, caller: Caller, id: string): Promise<void> 
  * @throws Refusal: invalid, as above, or when it is paused
  */
 export async function pullNow(env: Env, caller: Caller, id: string): Promise<void> {
-  await asCaller(env, caller, (db) => [
-    refuseUnless(
-      db,
-      sql`exists (select 1 from pulls where ${ownPull(caller, id)} and paused_at is null)`,
-      'no pull',
-    ),
-    change(
-      db,
-      sql`update pulls set due_at = ${Date.now()}, refused_at = null,
-        feeds = (select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt')))
-          from json_each(feeds))
-      where ${ownPull(caller, id)}`,
-    ),
-  ]);
+  await changePull(env, caller, id, {
+    only: sql`paused_at is null`,
+    set: sql`due_at = ${Date.now()}, refused_at = null,
+      feeds = (select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt')))
+        from json_each(feeds))`,
+  });
   await send(env.DELIVERIES, [{ pull: [id] }]);
-}
-
-async function changePull(
-  env: Env,
-  caller: Caller,
-  id: string,
-  action: 'paused' | 'resumed',
-  changes: SQL,
-): Promise<void> {
-  await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from pulls where ${ownPull(caller, id)})`, 'no pull'),
-    noteOn(db, caller, id, [action]),
-    change(db, sql`update pulls set ${changes} where ${ownPull(caller, id)}`),
-  ]);
-  if (action === 'resumed') await send(env.DELIVERIES, [{ pull: [id] }]);
 }
 
 /**
@@ -77,10 +50,21 @@ async function changePull(
 export async function setWebhookSecret(env: Env, caller: Caller, id: string, text: string): Promise<void> {
   const secret = text.trim();
   if (!/^[\x21-\x7e]{8,500}$/.test(secret)) throw wrong('secret', 'must be one word of 8 to 500 characters');
-  const sealed = await seal(config(env).headerKeys, id, { secret });
+  const sealed = JSON.stringify(await seal(config(env).headerKeys, id, { secret }));
+  await changePull(env, caller, id, { noted: 'webhook secret', set: sql`webhook_secret = ${sealed}` });
+}
+
+/** Changes the pull of a connection, if it passes `only`; the audit log says that what is `noted` has changed. */
+async function changePull(
+  env: Env,
+  caller: Caller,
+  id: string,
+  { set, noted, only = sql`true` }: { set: SQL; noted?: string; only?: SQL },
+): Promise<void> {
+  const own = ownPull(caller, id);
   await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from pulls where ${ownPull(caller, id)})`, 'no pull'),
-    noteOn(db, caller, id, ['webhook secret']),
-    change(db, sql`update pulls set webhook_secret = ${JSON.stringify(sealed)} where ${ownPull(caller, id)}`),
+    refuseUnless(db, sql`exists (select 1 from pulls where ${own} and ${only})`, 'no pull'),
+    ...(noted ? [noteOn(db, caller, id, [noted])] : []),
+    change(db, sql`update pulls set ${set} where ${own}`),
   ]);
 }

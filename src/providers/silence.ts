@@ -1,13 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { noteHealthStatus, noteSilentSince } from '../fleet/connections.ts';
-import { config } from '../platform/config.ts';
 import { type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { andNotMoving } from '../platform/db/moving.ts';
 import { isLeft, newBudget } from '../platform/jobs/budget.ts';
-import { sendMails } from '../webhooks/alerts/mails.ts';
-import { selectRecipients } from '../webhooks/alerts/report.ts';
 import { silentMs } from './health.ts';
-import { silenceMail } from './mail.ts';
+import { mailStories, type Story } from './mail.ts';
 
 /** A use of an ingest key is noted once an hour, so that the last one may be an hour later than it says. */
 const noteMs = 3_600_000;
@@ -35,7 +32,7 @@ export async function noteSilences(env: Env, now = Date.now(), budget = newBudge
       { repeatable: true },
     );
     for (const one of changed) await note(db, one, now);
-    await notify(env, db, changed);
+    await mailStories(env, db, changed.map(storyOf));
     count += changed.length;
     if (changed.length < perRound) after = last?.id ?? undefined;
   }
@@ -69,17 +66,10 @@ async function note(db: Database, { id, accountId, silent }: Changed, now: numbe
   await transaction(db, [since, ...status], { repeatable: true });
 }
 
-async function notify(env: Env, db: Database, changed: Changed[]): Promise<void> {
-  const { emailFrom, origin } = config(env);
-  if (changed.length === 0 || !emailFrom || !origin) return;
-  const recipients = await selectRecipients(db, [...new Set(changed.map(({ accountId }) => accountId))]);
-  const mails = changed.flatMap((one) => {
-    const to = recipients.find(({ accountId }) => accountId === one.accountId);
-    return to ? [{ one, account: to.account, emails: JSON.parse(to.emails) as string[] }] : []; // as selected
-  });
-  const rendered = mails.map(async ({ one, account, emails }) => {
-    const mail = await silenceMail({ ...one, account, silent: one.silent === 1 }, origin);
-    return { accountId: one.accountId, kind: 'connection', emails, ...mail };
-  });
-  await sendMails(env, await Promise.all(rendered));
-}
+const silence =
+  'has sent nothing for a day, so you are not notified of crashes. Ask whoever runs its connector to look at it.';
+
+const storyOf = ({ silent, ...one }: Changed): Story =>
+  silent
+    ? { ...one, subject: `${one.name} is silent`, text: silence }
+    : { ...one, subject: `${one.name} sends again`, text: 'sends again.' };

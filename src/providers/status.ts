@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { isMapped } from '../fleet/incidents/translate.ts';
 import { statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
@@ -49,17 +49,14 @@ export type FeedStatus = {
 /** The same without what takes reading more than a row. */
 export type PullSummary = Omit<PullStatus, 'refusals' | 'unmapped'>;
 
-type Row = {
+type Row = Pick<
+  PullStatus,
+  'provider' | 'organisation' | 'baseUrl' | 'lastPulledAt' | 'nextAt' | 'historyDays'
+> & {
   id: string;
-  provider: string;
-  organisation: string;
-  baseUrl: string;
   pausedAt: number | null;
   refusedAt: number | null;
   hasWebhookSecret: number;
-  lastPulledAt: number | null;
-  nextAt: number | null;
-  historyDays: number;
   connectedAt: number;
   incidentTypeMap: string | null;
   feeds: string;
@@ -102,28 +99,26 @@ export async function pullStatus(env: Env, caller: Caller, id: string): Promise<
 }
 
 /** The same without refused records and words, which takes reading two rows. */
-export async function pullSummary(env: Env, caller: Caller, id: string): Promise<PullSummary | undefined> {
-  const [[found]] = await asCaller(env, caller, (db) => [
-    statement<Row>(db, sql`${row} where p.connection_id = ${id} and p.account_id = ${caller.accountId}`),
-  ]);
-  return found && summaryOf(found);
-}
+export const pullSummary = async (env: Env, caller: Caller, id: string): Promise<PullSummary | undefined> =>
+  (await summariesOf(env, caller, sql`(${id})`)).get(id);
 
 /** The same of those connections of a slice that pull, by their ids. Reads two rows of each. */
-export async function pullSummaries(
+export const pullSummaries = (
   env: Env,
   caller: Caller,
   slice: SliceQuery,
-): Promise<Map<string, PullSummary>> {
+): Promise<Map<string, PullSummary>> =>
+  summariesOf(
+    env,
+    caller,
+    sql`(select id from connections
+      where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
+      order by created_at, id limit ${slice.limit})`,
+  );
+
+async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<string, PullSummary>> {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<Row>(
-      db,
-      sql`
-        ${row} where p.connection_id in (
-          select id from connections
-          where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
-          order by created_at, id limit ${slice.limit})`,
-    ),
+    statement<Row>(db, sql`${row} where p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`),
   ]);
   return new Map(
     rows.flatMap((found) => {

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { validate as isUuid } from 'uuid';
 import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
 import { change, openDatabase, statement } from '../platform/db/database.ts';
@@ -7,8 +8,6 @@ import { connectorOf } from './registry.ts';
 
 /** However often a provider rings, a connection is made due no more often than this. */
 export const quietMs = 2_000;
-
-const isId = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 /**
  * A call of a provider's webhook: makes the connection's pull due at once, if the provider has signed it. Whatever it
@@ -20,7 +19,7 @@ export async function ring(
   headers: Headers,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
-  if (!isId(connectionId)) return false;
+  if (!isUuid(connectionId)) return false;
   const db = openDatabase(env);
   const [found] = await statement<{ provider: string; secret: string | null; dueAt: number | null }>(
     db,

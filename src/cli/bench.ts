@@ -3,11 +3,8 @@ import { archive } from './bench/archive.ts';
 import { backlog } from './bench/backlog.ts';
 import { curve } from './bench/curve.ts';
 import { deliveries } from './bench/deliveries.ts';
-import { distance } from './bench/distance.ts';
 import { runBenchmarks } from './bench/harness.ts';
-import { homes } from './bench/homes.ts';
 import { ingest } from './bench/ingest.ts';
-import { isolation } from './bench/isolation.ts';
 import { neighbours } from './bench/neighbours.ts';
 import { pulls } from './bench/pulls.ts';
 import { receivers } from './bench/receivers.ts';
@@ -16,7 +13,7 @@ import { startup } from './bench/startup.ts';
 
 const benchmarks = {
   ...{ requests, ingest, deliveries, startup },
-  ...{ neighbours, receivers, backlog, isolation, curve, homes, pulls, archive, distance },
+  ...{ neighbours, receivers, backlog, curve, pulls, archive },
 };
 type Name = keyof typeof benchmarks;
 const names = Object.keys(benchmarks) as Name[]; // an object's own keys
@@ -30,19 +27,13 @@ const program = new Command('npm run bench --')
   .option('--strict', 'exit with 1 when a bar is missed; needs a quiet machine', false)
   .option('--json', 'print one line of JSON per table', false)
   .option('--small', 'measure very little, to check that it all works', false)
-  .option('--only <words>', 'only the attacks of neighbours whose names contain these words', '')
   .addHelpText(
     'after',
     `\nBenchmarks:\n${names.map((name) => `  ${name.padEnd(12)}${benchmarks[name].about}`).join('\n')}`,
   )
   .parse();
 
-const { strict, ...options } = program.opts<{
-  strict: boolean;
-  json: boolean;
-  small: boolean;
-  only: string;
-}>();
+const { strict, ...options } = program.opts<{ strict: boolean; json: boolean; small: boolean }>();
 const [chosen] = program.processedArgs as [Name[]]; // as the argument's choices
 const met = await runBenchmarks(Object.fromEntries(chosen.map((name) => [name, benchmarks[name]])), options);
 if (strict && !met) process.exitCode = 1;

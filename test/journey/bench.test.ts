@@ -11,10 +11,10 @@ const tables: { [benchmark: string]: Table[] } = {};
 
 /** Each benchmark once, at its smallest, as a person would run it; how fast it was says nothing here. */
 beforeAll(async () => {
-  const names = 'requests ingest deliveries startup receivers backlog isolation curve archive distance pulls';
+  const names = 'requests ingest deliveries startup receivers backlog curve archive pulls';
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...[join(root, 'src/cli/bench.ts'), '--small', '--json'],
-    ...[...names.split(' '), 'homes', 'neighbours'], // these have stacks of their own
+    ...[...names.split(' '), 'neighbours'], // this has stacks of its own
   ]);
   for (const line of stdout.trim().split('\n')) {
     const { benchmark, ...table } = JSON.parse(line);
@@ -73,12 +73,6 @@ it('a backlog holds up no accident, and is delivered', () => {
   expect(Number(rowsOf('backlog', 1)[0]?.['deliveries/s'])).toBeGreaterThan(0);
 });
 
-it('receivers get everything beside others that hang', () => {
-  const phases = ['none hung', '1 hung, before the circuits open', '1 hung, after the circuits open'];
-  expect(rowsOf('isolation').map((row) => row[''])).toEqual(phases);
-  for (const { deliveries } of rowsOf('isolation')) expect(Number(deliveries)).toBeGreaterThanOrEqual(50);
-});
-
 it('a delivery costs the same rows for one webhook and for ten, and for a small log and a bigger one', () => {
   const points = [...rowsOf('curve'), ...rowsOf('curve', 1)];
   expect(points).toHaveLength(4);
@@ -96,29 +90,9 @@ it('what is archived costs few rows', () => {
   expect(figure('rows written per event')).toBeLessThanOrEqual(6);
 });
 
-it('pages far from the database are as quick as those beside it where there are replicas', () => {
-  expect(rowsOf('distance')).toHaveLength(4);
-  const page = (replicas: string) =>
-    Number(
-      rowsOf('distance').find((row) => row.database === 'Frankfurt' && row.replicas === replicas)?.[
-        'page p50'
-      ],
-    );
-  expect(page('no')).toBeGreaterThan(324);
-  expect(page('yes')).toBeLessThan(324);
-  for (const row of rowsOf('distance')) expect(Number(row['first p99'])).toBeGreaterThan(50);
-});
-
 it('each event at a provider is delivered', () => {
   const [row] = rowsOf('pulls');
   expect([row?.events, row?.['never delivered'], row?.met]).toEqual([3, 0, 'yes']);
-});
-
-it('the same work in one home and in two is done, and each event is delivered once to each webhook', () => {
-  expect(rowsOf('homes').map(({ homes, deliveries }) => [homes, deliveries])).toEqual([
-    [1, 160],
-    [2, 160],
-  ]);
 });
 
 it('a neighbour loses nothing to any attack, and each is measured', () => {

@@ -17,10 +17,10 @@ export type BenchAccount = {
 
 const vehicles = 50;
 
-/** Opens an account; without a `home`, in main. */
-export async function newAccount(stack: Stack, home?: string): Promise<BenchAccount> {
+/** Opens an account. */
+export async function newAccount(stack: Stack): Promise<BenchAccount> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
-  const { id } = await operator.post('/accounts', { body: { name: 'Bench', home } });
+  const { id } = await operator.post('/accounts', { body: { name: 'Bench' } });
   const connection = await operator.post('/accounts/:id/connections', { id, body: { provider: 'motive' } });
   const named = { name: 'bench' };
   const key = await operator.post('/connections/:id/ingest-keys', { id: connection.id, body: named });

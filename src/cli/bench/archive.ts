@@ -1,4 +1,3 @@
-import { runtimeMemory } from '../local/memory.ts';
 import { newAccount } from './account.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 
@@ -49,8 +48,6 @@ export const archive: Benchmark = {
           ['Parquet against D1', (archive.bytes / rows / bytesInD1).toFixed(2)],
           ['rows read per event', perEvent(work.read)],
           ['rows written per event', perEvent(work.written)],
-          ['memory at rest, MB', Math.round(work.restMb)],
-          ['memory at most, MB', Math.round(work.peakMb)],
         ],
       },
     ];
@@ -72,13 +69,8 @@ const insertEvents = (at: number, start: number, apartMs: number) => `
     '["North","Reefers"]', printf('%08x-0003-4000-8000-%012x', ${at}, i % 150), 60 + i % 50, ${start} + i, ${start} + i
   from n`;
 
-/** Runs the job until it finds nothing, and watches the memory of the runtime meanwhile. */
-async function archiveAll({ call, directory }: BenchStack) {
-  const restMb = await runtimeMemory(directory);
-  let peakMb = restMb;
-  const watch = setInterval(async () => {
-    peakMb = Math.max(peakMb, await runtimeMemory(directory));
-  }, 500);
+/** Runs the job until it finds nothing. */
+async function archiveAll({ call }: BenchStack) {
   const began = performance.now();
   const total = { read: 0, written: 0 };
   let archive: ArchiveRun['archive'] | undefined;
@@ -89,6 +81,5 @@ async function archiveAll({ call, directory }: BenchStack) {
     total.written += done.cost.written;
     archive = done.archive;
   }
-  clearInterval(watch);
-  return { ...total, archive, seconds: (performance.now() - began) / 1000, restMb, peakMb };
+  return { ...total, archive, seconds: (performance.now() - began) / 1000 };
 }

@@ -8,17 +8,15 @@ import { allMet, print, type Table } from './table.ts';
 /** A benchmark: what it measures, and how. */
 export type Benchmark = { about: string; run: (harness: Harness) => Promise<Table[]> };
 
-export type Harness = {
+type Harness = {
   /** Measures so little that it only shows that everything works. */
   small: boolean;
-  /** Only what has these words in its name. */
-  only: string;
   /** Starts a service without data. A small benchmark goes on with the one that runs, if that is the same. */
   stack: (options?: StackOptions) => Promise<BenchStack>;
 };
 
-/** Which homes there are besides main, and whether rate limits are those of the service instead of out of reach. */
-export type StackOptions = { homes?: string[]; rateLimits?: boolean };
+/** Whether rate limits are those of the service instead of out of reach. */
+type StackOptions = { rateLimits?: boolean };
 
 /** The service inside the benchmarks' Worker, and what that does besides. */
 export type BenchStack = Stack & {
@@ -33,20 +31,19 @@ export type BenchStack = Stack & {
 /** Runs benchmarks one after the other and prints their tables. Returns whether all bars are met. */
 export async function runBenchmarks(
   benchmarks: { [name: string]: Benchmark },
-  { json, ...options }: { json: boolean; small: boolean; only: string },
+  { json, small }: { json: boolean; small: boolean },
 ): Promise<boolean> {
-  let running: { key: string; stack: BenchStack } | undefined;
-  const stack: Harness['stack'] = async (wanted = {}) => {
-    const key = JSON.stringify(wanted);
-    if (options.small && running?.key === key) return running.stack;
+  let running: { rateLimits: boolean; stack: BenchStack } | undefined;
+  const stack: Harness['stack'] = async ({ rateLimits = false } = {}) => {
+    if (small && running?.rateLimits === rateLimits) return running.stack;
     await running?.stack.stop();
-    running = { key, stack: await startBenchStack(wanted) };
+    running = { rateLimits, stack: await startBenchStack(rateLimits) };
     return running.stack;
   };
   let met = true;
   try {
     for (const [name, { run }] of Object.entries(benchmarks))
-      for (const table of await run({ ...options, stack })) {
+      for (const table of await run({ small, stack })) {
         print(name, table, json);
         met &&= allMet(table);
       }
@@ -56,11 +53,11 @@ export async function runBenchmarks(
   return met;
 }
 
-async function startBenchStack({ homes = [], rateLimits = false }: StackOptions): Promise<BenchStack> {
+async function startBenchStack(rateLimits: boolean): Promise<BenchStack> {
   const directory = join(localDirectory, 'bench');
   rmSync(directory, { recursive: true, force: true });
   const config = (toml: string) => withBenchWorker(rateLimits ? toml : withoutRateLimits(toml));
-  const stack = await startStack({ directory, port: 0, homes, config });
+  const stack = await startStack({ directory, port: 0, config });
   const call = <T>(path: string, body: object = {}) =>
     request<T>(stack.baseUrl + path, { method: 'POST', body: JSON.stringify(body) });
   const fill = async (count: number, sql: string, ...params: unknown[]) => {

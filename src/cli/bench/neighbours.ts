@@ -21,14 +21,14 @@ const measures = { list: 'lists', ingest: 'ingest', delivery: 'deliveries' } sat
  */
 export const neighbours: Benchmark = {
   about: 'what a well-behaved account notices of others that are not',
-  run: async ({ small, only, stack: start }) => {
+  run: async ({ small, stack: start }) => {
     const { seconds, ...size } = small
       ? { seconds: 0.5, webhooks: 5, eventsPerCall: 20, floodCalls: 2 }
       : { seconds: 30, webhooks: 1000, eventsPerCall: 500, floodCalls: 100 };
     const times = [];
     const effects = [];
     let most: number | undefined;
-    for (const attack of attacks.filter(({ name }) => name.includes(only))) {
+    for (const attack of attacks) {
       const stack = await start({ rateLimits: true });
       most ??= await mostPerSecond(stack, Math.min(5, seconds));
       const perSecond = hammeringShare * most;

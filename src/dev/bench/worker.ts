@@ -6,7 +6,6 @@ import { newBudget } from '../../platform/jobs/budget.ts';
 import type { StarterEnv } from '../../webhooks/deliveries/consumer.ts';
 import { sweep } from '../../webhooks/deliveries/sweep.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver, bareDeliverSlow } from './worker-bare.ts';
-import { farAway } from './worker-distance.ts';
 import { metered, type Rows } from './worker-meter.ts';
 
 const writeLine = console.info;
@@ -33,7 +32,6 @@ export default {
     const inside = () => new Request(`${url.origin}/${rest.join('/')}${url.search}`, request);
     if (area === 'bare') return stamped(await bare(request, env, url, ctx));
     if (area === 'ingest') return stamped(await app.fetch(request, watched(env), ctx));
-    if (area === 'distance') return farAway(inside(), env, ctx);
     if (area === 'unlimited') return app.fetch(inside(), { ...env, TOKEN_LIMIT: noLimit }, ctx);
     const command = area === 'bench' && commands[rest.join()];
     if (command) return Response.json({ data: await command(env, url.searchParams, request) });

@@ -65,18 +65,16 @@ it('the bundle stays as small as it is', () => {
   expect(Number.parseFloat(String(rowsOf('startup')[1]?.service))).toBeLessThanOrEqual(280);
 });
 
-it('a backlog holds up no accident, and is delivered', () => {
+it('a backlog holds up no accident', () => {
   expect(rowsOf('backlog').map(({ webhook, levels }) => [webhook, levels])).toEqual([
     ['/slow', 9],
     ['/quick', 9],
   ]);
-  expect(Number(rowsOf('backlog', 1)[0]?.['deliveries/s'])).toBeGreaterThan(0);
 });
 
-it('a delivery costs the same rows for one webhook and for ten, and for a small log and a bigger one', () => {
-  const points = [...rowsOf('curve'), ...rowsOf('curve', 1)];
-  expect(points).toHaveLength(4);
-  for (const point of points) {
+it('a delivery costs the same rows for one webhook and for ten', () => {
+  expect(rowsOf('curve')).toHaveLength(2);
+  for (const point of rowsOf('curve')) {
     const [, read] = String(point['rows read, by ingest and consumer']).split(', ').map(Number);
     const [, written] = String(point['rows written']).split(', ').map(Number);
     expect(read).toBeLessThanOrEqual(40); // some 20, and a few for each worker that finds nothing left
@@ -98,7 +96,6 @@ it('each event at a provider is delivered', () => {
 it('a neighbour loses nothing to any attack, and each is measured', () => {
   const attacks = rowsOf('neighbours', 1).map(({ attack }) => attack);
   expect(attacks).toEqual([
-    'as many static files',
     'junk session cookies',
     'bad tokens',
     'huge pages',

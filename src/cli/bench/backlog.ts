@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startReceiver } from '../local/receiver.ts';
-import { type BenchAccount, forget, newAccount, pileUp, type Used } from './account.ts';
-import { arrivalsPerSecond, startCounter } from './counter.ts';
+import { type BenchAccount, forget, newAccount, pileUp } from './account.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 import { percentile, type Table, yesOrNo } from './table.ts';
 
@@ -9,14 +8,14 @@ import { percentile, type Table, yesOrNo } from './table.ts';
 const maxAccidentMs = 2000;
 
 export const backlog: Benchmark = {
-  about: 'what a backlog delays, and how long it takes to deliver it',
+  about: 'what a backlog delays',
   run: async ({ small, stack: start }) => {
     const stack = await start();
     const us = await newAccount(stack);
     const size = small
       ? { waiting: 200, slowMs: 300, accidents: 3, everyMs: 50 }
       : { waiting: 20_000, slowMs: 2000, accidents: 100, everyMs: 100 };
-    return [await accidentsBeside(stack, us, size), await drain(stack, us, small ? 400 : 100_000)];
+    return [await accidentsBeside(stack, us, size)];
   },
 };
 
@@ -62,29 +61,6 @@ async function accidentsBeside(
       const met = ms.length === 3 * accidents && p99 <= maxAccidentMs;
       return [path, ms.length, percentile(ms, 0.5).toFixed(0), p99.toFixed(0), yesOrNo(met)];
     }),
-  };
-}
-
-/** How long it takes until everything that is due has been delivered, once its receivers are back. */
-async function drain(stack: BenchStack, us: BenchAccount, due: number): Promise<Table> {
-  const receiver = await startCounter(stack);
-  const webhooks = await us.webhooks([1, 2, 3, 4].map((n) => `${receiver.url}/${n}`));
-  const prepare = async () => {
-    await pileUp(stack, us, due / webhooks.length, webhooks.length);
-    // As after an outage: each has failed once, and its circuit was open.
-    await stack.fill(1, `update deliveries set attempts = 1 where status = 'pending'`);
-    await stack.call('/bench/used');
-  };
-  const perSecond = await arrivalsPerSecond(receiver, due, () => stack.call('/bench/wake'), prepare);
-  await wait(1000); // the last are still being recorded
-  const { written, queued } = await stack.call<Used>('/bench/used');
-  await forget(stack, webhooks);
-  receiver.stop();
-  const each = [(written / due).toFixed(2), ((3 * queued) / due).toFixed(2)];
-  return {
-    title: `${due} deliveries that are due at once, for 4 webhooks whose receivers respond at once`,
-    head: ['seconds', 'deliveries/s', 'rows written each', 'queue operations each'],
-    rows: [[(due / perSecond).toFixed(1), Math.round(perSecond), ...each]],
   };
 }
 

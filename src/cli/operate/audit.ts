@@ -1,6 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { AuditEntry } from '../../operator/api/accounts.ts';
-import { operatorFor } from './context.ts';
+import { operatorFor, wholeNumberTo } from './context.ts';
 import { show } from './print.ts';
 
 const columns = ['at', 'who', 'action', 'subject', 'name', 'id', 'fields'];
@@ -10,7 +10,7 @@ export function auditCommand(): Command {
   return new Command('audit')
     .description('show who created, changed or deleted what, newest first')
     .option('--account <id>', 'only in this account')
-    .option('--limit <count>', 'number of entries, at most 1000', upTo1000, 100)
+    .option('--limit <count>', 'number of entries, at most 1000', wholeNumberTo(1000), 100)
     .action(async ({ account, limit }, command) => {
       const operator = operatorFor(command);
       const query = { limit: String(limit) };
@@ -28,10 +28,3 @@ const inWords = ({ actor, actorName, actorId, subjectName, subjectId, fields, ..
   id: subjectId,
   fields: fields.join(', ') || null,
 });
-
-function upTo1000(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 1000)
-    throw new InvalidArgumentError('It must be a whole number from 1 to 1000.');
-  return value;
-}

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type * as v from 'valibot';
 import type { Operation } from '../../operator/api/operation.ts';
 import type { operations } from '../../operator/api/operations.ts';
@@ -6,10 +7,13 @@ import type { operations } from '../../operator/api/operations.ts';
 export class ApiError extends Error {
   /** Whether the same call may work a little later. */
   readonly temporary: boolean;
+  /** After how many seconds, if the service says so. */
+  readonly retryAfter: number;
 
-  constructor(message: string, temporary = false) {
+  constructor(message: string, temporary = false, retryAfter = 0) {
     super(message);
     this.temporary = temporary;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -125,6 +129,19 @@ async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>>
     throw new ApiError(
       `${response.status} ${reply.message ?? response.statusText}`,
       [429, 502, 503, 504].includes(response.status),
+      Number(response.headers.get('retry-after')),
     );
   return reply;
+}
+
+/** Makes a call that may be repeated, up to `maxTries` times while it may work a little later. @throws ApiError */
+export async function insist<T>(maxTries: number, call: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.temporary) throw error;
+      if (tries === maxTries) throw new ApiError(`${error.message}. Run the same command again to continue`);
+      await wait(error.retryAfter > 0 ? error.retryAfter * 1000 : 250 * 2 ** tries);
+    }
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { readDemo } from '../local/directory.ts';
 import { ApiError, type Operator, operatorOf } from './client.ts';
 
@@ -21,3 +21,11 @@ export function serviceOf(command: Command): { baseUrl: string; operatorKey: str
   if (!key) throw new ApiError('Set FLEET_OPERATOR_KEY to the OPERATOR_KEY of the service');
   return { baseUrl: (url ?? local?.baseUrl ?? '').replace(/\/$/, ''), operatorKey: key };
 }
+
+/** Reads an option that must be a whole number from 1 to `max`. */
+export const wholeNumberTo = (max: number) => (text: string) => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > max)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+  return value;
+};

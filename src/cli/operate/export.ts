@@ -1,10 +1,9 @@
-import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import published from '../../docs/openapi/published/openapi.json' with { type: 'json' };
 import { operatorFor } from './context.ts';
 import { download, forgetDownload } from './export/download.ts';
 import type { Format } from './export/write.ts';
-import { show } from './print.ts';
+import { show, startBar } from './print.ts';
 
 /** As the contract has them: no other command should wait until the declarations of all records are loaded. */
 const kinds = published.paths['/changes'].get.parameters.flatMap((parameter) =>
@@ -27,8 +26,7 @@ export function exportCommand(): Command {
       const { columnsOf, formats } = await import('./export/write.ts');
       const file = output ?? `${kind}.${format}`;
       const partial = `${file}.partial`;
-      const { json } = command.optsWithGlobals();
-      const bar = json || !process.stderr.isTTY ? undefined : startBar();
+      const bar = startBar(command, barFormat, 1, { rows: 0 });
       try {
         const wanted = { account, kind, from, to };
         const rows = await download(operatorFor(command), wanted, partial, (rows, done, all) => {
@@ -54,9 +52,4 @@ type Options = {
   output?: string;
 };
 
-const startBar = (): SingleBar => {
-  const format = '{bar} {value} of {total} connections  {rows} records  {duration_formatted}';
-  const bar = new SingleBar({ format, barsize: 30, hideCursor: true, stream: process.stderr });
-  bar.start(1, 0, { rows: 0 });
-  return bar;
-};
+const barFormat = '{bar} {value} of {total} connections  {rows} records  {duration_formatted}';

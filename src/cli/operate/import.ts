@@ -1,11 +1,9 @@
 import { rmSync, statSync } from 'node:fs';
-import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import { ApiError } from './client.ts';
 import { operatorFor, serviceOf } from './context.ts';
-import { importLines, type Summary } from './import/run.ts';
-import { sendRecords } from './import/send.ts';
-import { printable, show } from './print.ts';
+import { importLines, type Summary, sendRecords } from './import/run.ts';
+import { printable, show, startBar } from './print.ts';
 
 const day = 86_400_000;
 
@@ -32,8 +30,7 @@ export function importCommand(): Command {
       });
       const rejectedFile = `${file}.rejected.ndjson`;
       rmSync(rejectedFile, { force: true });
-      const { json } = command.optsWithGlobals();
-      const bar = json || !process.stderr.isTTY ? undefined : startBar(size);
+      const bar = startBar(command, barFormat, size, { records: 0, rate: 0 });
       const started = Date.now();
       const { baseUrl } = serviceOf(command);
       try {
@@ -84,12 +81,7 @@ function rejections({ rejected, firstRejected }: Summary, rejectedFile: string):
   ].join('\n');
 }
 
-const startBar = (size: number): SingleBar => {
-  const format = '{bar} {percentage} %  {records} records  {rate}/s  {eta_formatted} left';
-  const bar = new SingleBar({ format, barsize: 30, hideCursor: true, stream: process.stderr });
-  bar.start(size, 0, { records: 0, rate: 0 });
-  return bar;
-};
+const barFormat = '{bar} {percentage} %  {records} records  {rate}/s  {eta_formatted} left';
 
 function sizeOf(file: string): number {
   try {

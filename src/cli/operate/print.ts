@@ -1,3 +1,4 @@
+import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 
@@ -20,6 +21,20 @@ export const show = <T extends object>(
       columns,
     ),
   );
+
+/** Starts a progress bar for people at a terminal; with --json there is none. */
+export function startBar(
+  command: Command,
+  format: string,
+  total: number,
+  shown: object,
+): SingleBar | undefined {
+  const { json } = command.optsWithGlobals<{ json?: boolean }>();
+  if (json || !process.stderr.isTTY) return undefined;
+  const bar = new SingleBar({ format, barsize: 30, hideCursor: true, stream: process.stderr });
+  bar.start(total, 0, shown);
+  return bar;
+}
 
 /** Draws these columns of what the API returns. */
 export function rowsOf(items: object[], columns: string[]): string {

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { setTimeout as wait } from 'node:timers/promises';
-import { ApiError, type Operator, type Page } from '../client.ts';
+import { ApiError, insist, type Operator, type Page } from '../client.ts';
 
 /** What is exported: one kind of records of an account, of a range of time if its list has one. */
 export type Wanted = { account: string; kind: string; from: string; to: string };
@@ -66,20 +65,13 @@ function keep(file: string, mark: Mark): void {
   renameSync(`${file}.new`, file);
 }
 
-async function page(
+const page = (
   operator: Operator,
   connection: string,
   { kind, from, to }: Wanted,
   cursor: string | undefined,
-): Promise<Page<unknown>> {
-  const query = { kind, from, to, limit: String(perPage), cursor };
-  for (let tries = 1; ; tries++) {
-    try {
-      return await operator.page('/connections/:id/records', { id: connection, query });
-    } catch (error) {
-      if (!(error instanceof ApiError) || !error.temporary) throw error;
-      if (tries === maxTries) throw new ApiError(`${error.message}. Run the same command again to continue`);
-      await wait(250 * 2 ** tries);
-    }
-  }
-}
+): Promise<Page<unknown>> =>
+  insist(maxTries, () => {
+    const query = { kind, from, to, limit: String(perPage), cursor };
+    return operator.page('/connections/:id/records', { id: connection, query });
+  });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { insist, request } from '../client.ts';
 import type { Line } from './read.ts';
-import type { CallResult } from './send.ts';
 
 /** What an import has come to so far; `firstRejected` has the first few of the records that were rejected. */
 export type Summary = {
@@ -12,6 +12,14 @@ export type Summary = {
 };
 export type Rejection = { line: number; message: string };
 
+/** The outcome of one call. */
+export type CallResult = {
+  accepted: number;
+  unchanged: number;
+  rejected: { index: number; message: string }[];
+};
+
+const maxTries = 8;
 const maxFirstRejected = 5;
 const perCall = 500;
 const bytesPerCall = 900_000;
@@ -90,4 +98,21 @@ export async function importLines(
   }
   if (failed) throw failed.error;
   return summary;
+}
+
+/**
+ * Sends one call of records. Repeats it when the service is busy or out of reach, which is safe: a repeated call changes
+ * nothing.
+ *
+ * @throws ApiError when the whole call is refused, or still fails at the eighth try
+ */
+export function sendRecords(
+  baseUrl: string,
+  ingestKey: string,
+  records: unknown[],
+  notify: boolean,
+): Promise<CallResult> {
+  const body = JSON.stringify({ records, notify });
+  const headers = { 'x-api-key': ingestKey, 'content-type': 'application/json' };
+  return insist(maxTries, () => request(`${baseUrl}/ingest`, { method: 'POST', headers, body }));
 }

@@ -16,9 +16,10 @@ import { accountHandlers } from './handlers/accounts.ts';
 import { connectionHandlers } from './handlers/connections.ts';
 import { deletionHandlers } from './handlers/deletion.ts';
 import { moveHandlers } from './handlers/moves.ts';
-import { serviceHandlers } from './handlers/service.ts';
 import { webhookHandlers } from './handlers/webhooks.ts';
+import { listHomes } from './homes/overview.ts';
 import { enterHomeOfId, ownedIn } from './homes/routes.ts';
+import { status } from './homes/status.ts';
 import { metricsText } from './metrics.ts';
 
 const handlers: Handlers<typeof operations> = {
@@ -27,7 +28,8 @@ const handlers: Handlers<typeof operations> = {
   ...webhookHandlers,
   ...deletionHandlers,
   ...moveHandlers,
-  ...serviceHandlers,
+  status: ({ env }) => status(env),
+  listHomes: ({ env }) => listHomes(env),
 };
 
 /** What the operator's tool calls: the operations of `api/`, each done by the handler of its name. */

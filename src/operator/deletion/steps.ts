@@ -1,20 +1,26 @@
+import { sql } from 'drizzle-orm';
 import { removeAuditLog } from '../../accounts/audit/prune.ts';
-import { removePeople } from '../../accounts/remove.ts';
+import { deleteAccountRow, removePeople } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
 import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
 import { type Action, noteRecords } from '../../fleet/changes/note.ts';
 import { changesOfAccount } from '../../fleet/changes/prune.ts';
 import type { Row } from '../../fleet/lists/archived.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
-import { type Alongside, eraseReferences, firstConnection, removeRecords } from '../../fleet/remove.ts';
+import {
+  type Alongside,
+  deleteConnectionRow,
+  eraseReferences,
+  firstConnection,
+  removeRecords,
+} from '../../fleet/remove.ts';
 import { removeCounts } from '../../fleet/trends/job.ts';
-import { openDatabase } from '../../platform/db/database.ts';
+import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
 import { removeEmailCounts } from '../../webhooks/alerts/mails.ts';
-import { eraseAnswers, removeDeliveries } from '../../webhooks/deliveries/cancel.ts';
+import { eraseAnswers, removeDeliveries, removeFanOuts } from '../../webhooks/deliveries/cancel.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
 import { removeWebhooks } from '../../webhooks/remove.ts';
-import { finish, finishConnection } from './finish.ts';
 import type { Deletion, Kind } from './state.ts';
 
 /** Does one bounded chunk of a step, and returns the cursor to go on with, or undefined once nothing is left. */
@@ -93,6 +99,31 @@ function eraseFromArchive(
   const rewrite = { key: 'driverId', value: id, change: (row: Row) => ({ ...row, driverId: null }) };
   return rewriteArchive(env, archiveKinds, { accountId, connectionId }, rewrite, cursor);
 }
+
+/** The last step: deletes the row that everything else hung on, and with it the deletion. */
+async function finish(env: Env, deletion: Deletion): Promise<undefined> {
+  const db = openDatabase(env);
+  const last = {
+    account: () => [removeFanOuts(db, deletion), ...deleteAccountRow(db, deletion.id)],
+    connection: () => connectionRows(db, deletion.id),
+    driver: () => [],
+  };
+  const done = change(db, sql`delete from deletions where id = ${deletion.id}`);
+  await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
+}
+
+/** Deletes a connection's row, once all that names it is gone. */
+async function finishConnection(env: Env, id: string): Promise<void> {
+  const db = openDatabase(env);
+  const [first, ...others] = connectionRows(db, id);
+  if (first) await transaction(db, [first, ...others], { repeatable: true });
+}
+
+/** With the marks of its drivers that were erased: they keep nobody out any more. */
+const connectionRows = (db: Database, id: string) => [
+  change(db, sql`delete from erased_drivers where connection_id = ${id}`),
+  deleteConnectionRow(db, id),
+];
 
 /** The names of the steps of a kind, in order. */
 export const stepNames = (kind: Kind): string[] => Object.keys(steps[kind]);

@@ -3,7 +3,7 @@ import { Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
 import { limitByAddress } from '../../platform/http/limits.ts';
-import { checkHomes, problemIn, warningIn } from './homes.ts';
+import { checkHomes, problemIn, warningIn } from './service.ts';
 
 /** The sweep runs each minute: nothing gets better sooner. */
 const retryAfter = 60;

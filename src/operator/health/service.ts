@@ -1,16 +1,39 @@
 import { sql } from 'drizzle-orm';
 import { change, openDatabase, repeatsRefusals, transaction } from '../../platform/db/database.ts';
+import { inTime } from '../../platform/homes/each.ts';
+import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
 import { described, fault } from '../../platform/log.ts';
-import type { HomeHealth } from '../api/service.ts';
+import type { Health, HomeHealth } from '../api/service.ts';
 import { earlierSize, sizeOf, warningShare } from './size.ts';
 
 /** The sweep runs each minute: what five sweeps could not get going is stuck. */
 export const staleAfterSeconds = 5 * 60;
 
-const patienceMs = 5000;
-const dayMs = 86_400_000;
-
 type Swept = { at: number; oldestDueAt: number | null };
+
+/** Checks each home, at the same time. Never throws: a failure is a result. */
+export async function checkHomes(env: Env): Promise<Health> {
+  if (!hasHomes(env)) return checkHealth(env);
+  const names = [...homesOf(env).keys()];
+  const checked = await Promise.all([...homesOf(env).values()].map((home) => checkHealth(home)));
+  return { ...worstOf(checked), homes: Object.fromEntries(checked.map((health, at) => [names[at], health])) };
+}
+
+function worstOf(all: HomeHealth[]): HomeHealth {
+  const known = <T>(values: (T | null)[]) => values.filter((value) => value !== null);
+  const most = (values: (number | null)[]) => known(values).reduce<number | null>(greater, null);
+  const sizes = known(all.map(({ size }) => size)).toSorted((a, b) => b.share - a.share);
+  return {
+    database: all.every(({ database }) => database === 'ok') ? 'ok' : 'unavailable',
+    queueBacklog: known(all.map(({ queueBacklog }) => queueBacklog)).reduce<number | null>(sum, null),
+    oldestDueSeconds: most(all.map(({ oldestDueSeconds }) => oldestDueSeconds)),
+    sweptSecondsAgo: most(all.map(({ sweptSecondsAgo }) => sweptSecondsAgo)),
+    size: sizes[0] ?? null,
+  };
+}
+
+const greater = (a: number | null, b: number): number => Math.max(a ?? b, b);
+const sum = (a: number | null, b: number): number => (a ?? 0) + b;
 
 /**
  * Checks D1 and the queue, reading two rows: what the last sweep found, and how large the database was.
@@ -20,7 +43,7 @@ type Swept = { at: number; oldestDueAt: number | null };
 export async function checkHealth(env: Env): Promise<HomeHealth> {
   const now = Date.now();
   const [found, queueBacklog] = await Promise.all([
-    Promise.race([readStored(env, now), timeout()]).catch((error: unknown) => {
+    inTime(readStored(env, now)).catch((error: unknown) => {
       fault('error', { message: 'Database does not answer', ...described(error) });
     }),
     backlog(env.DELIVERIES),
@@ -39,7 +62,7 @@ export async function checkHealth(env: Env): Promise<HomeHealth> {
     queueBacklog,
     oldestDueSeconds,
     sweptSecondsAgo: seconds(swept?.at),
-    size: sizeOf(meta.size_after, now, earlier && { bytes: earlier.bytes, at: earlier.day * dayMs }),
+    size: sizeOf(meta.size_after, now, earlier),
   };
 }
 
@@ -54,7 +77,32 @@ async function readStored(env: Env, now: number) {
   return found;
 }
 
-/** What is wrong, in words for people; undefined if all is well. */
+/** Messages that wait in the queue; null if it does not say, which is no failure: D1 holds the truth. */
+const backlog = (queue: Queue): Promise<number | null> =>
+  queue.metrics().then(
+    ({ backlogCount }) => backlogCount,
+    () => null,
+  );
+
+/** What is wrong, in words for people, with the home that it is about; undefined if all is well. */
+export const problemIn = (health: Health): string | undefined => said(health, problemOf);
+
+/** What will go wrong unless somebody does something, in the same way. */
+export const warningIn = (health: Health): string | undefined => said(health, warningOf);
+
+function said(
+  { homes, ...only }: Health,
+  words: (health: HomeHealth) => string | undefined,
+): string | undefined {
+  if (!homes) return words(only);
+  const found = Object.entries(homes).flatMap(([name, health]) => {
+    const text = words(health);
+    return text ? [`${name}: ${text}`] : [];
+  });
+  return found.length > 0 ? found.join('; ') : undefined;
+}
+
+/** What is wrong with one home. */
 export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: HomeHealth): string | undefined {
   if (database !== 'ok') return 'Database does not answer';
   if ((oldestDueSeconds ?? 0) > staleAfterSeconds) return 'Deliveries are late';
@@ -62,21 +110,9 @@ export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: HomeH
   return undefined;
 }
 
-/** What will go wrong unless somebody does something, in words for people; undefined if nothing will. */
+/** What will go wrong with it unless somebody does something. */
 export function warningOf({ size }: HomeHealth): string | undefined {
   if (!size || size.share <= warningShare) return undefined;
   const left = size.daysLeft === null ? '' : `, and will be full in ${size.daysLeft} days at this rate`;
   return `The database is ${Math.floor(size.share * 100)} % full${left}`;
 }
-
-async function timeout(): Promise<never> {
-  await scheduler.wait(patienceMs);
-  throw new Error(`no response within ${patienceMs} ms`);
-}
-
-/** Messages that wait in the queue; null if it does not say, which is no failure: D1 holds the truth. */
-const backlog = (queue: Queue): Promise<number | null> =>
-  queue.metrics().then(
-    ({ backlogCount }) => backlogCount,
-    () => null,
-  );

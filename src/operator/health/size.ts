@@ -18,9 +18,9 @@ const keptDays = 60;
 /** How full a database is, and in how many days it will be full at the rate of the last two weeks; null if it is not growing. */
 export type Size = { bytes: number; share: number; daysLeft: number | null };
 
-/** Works out how full a database is from its size now and at an earlier time (milliseconds since 1970). */
-export function sizeOf(bytes: number, now: number, earlier?: { bytes: number; at: number }): Size {
-  const days = earlier ? (now - earlier.at) / dayMs : 0;
+/** Works out how full a database is from its size now and on an earlier day (since 1970). */
+export function sizeOf(bytes: number, now: number, earlier?: { bytes: number; day: number }): Size {
+  const days = earlier ? now / dayMs - earlier.day : 0;
   const perDay = earlier && days >= 1 ? (bytes - earlier.bytes) / days : 0;
   const daysLeft = perDay > 0 ? Math.max(0, Math.floor((mostBytes - bytes) / perDay)) : null;
   return { bytes, share: Math.round((bytes / mostBytes) * 1000) / 1000, daysLeft };

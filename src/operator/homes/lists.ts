@@ -12,10 +12,8 @@ export const listAllAccounts = (env: Env, slice: SliceQuery): Promise<Slice<Acco
     slice,
     listAccounts,
     (a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1),
-    positionOfAccount,
+    ({ createdAt, id }) => ({ sort: createdAt, id }),
   );
-
-const positionOfAccount = ({ createdAt, id }: Account) => ({ sort: createdAt, id });
 
 /** A part of the audit log of all accounts of all homes, newest first. */
 export const listEverybodysAudit = (env: Env, slice: SliceQuery): Promise<Slice<Entry>> =>

@@ -38,11 +38,7 @@ async function look(env: Env, now: number): Promise<Home> {
     repeatable: true,
   });
   const [{ accounts, events } = { accounts: 0, events: 0 }] = results as Counted[]; // what the statement selects
-  const { bytes, share, daysLeft } = sizeOf(
-    meta.size_after,
-    now,
-    earlier && { bytes: earlier.bytes, at: earlier.day * dayMs },
-  );
+  const { bytes, share, daysLeft } = sizeOf(meta.size_after, now, earlier);
   const fullOn = daysLeft === null ? null : timestamp(now + daysLeft * dayMs).slice(0, 10);
   return { name: nameOf(env), accounts, eventsPerDay: events, bytes, share, fullOn };
 }

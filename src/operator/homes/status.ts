@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { askHomes } from '../../platform/homes/each.ts';
 import { maxPendingCounted } from '../api/counted.ts';
 import type { DeliveryStatus, StatusReport } from '../api/service.ts';
-import { checkHomes, problemIn, warningIn } from '../health/homes.ts';
+import { checkHomes, problemIn, warningIn } from '../health/service.ts';
 import { deliveryStatus, maxListed } from '../status.ts';
 
 /**
@@ -22,8 +22,6 @@ export async function status(env: Env): Promise<v.InferInput<typeof StatusReport
 
 /** What is worst in any home comes first, cut to as many as one home would have. */
 function together(all: DeliveryStatus[]): DeliveryStatus {
-  const [only] = all;
-  if (only && all.length === 1) return only;
   const counted = (key: 'pending' | 'due' | 'later') =>
     Math.min(
       all.reduce((total, one) => total + one[key], 0),

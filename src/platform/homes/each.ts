@@ -21,7 +21,8 @@ export async function askHomes<T>(env: Env, ask: (home: Env) => Promise<T>): Pro
   });
 }
 
-async function inTime<T>(reply: Promise<T>): Promise<T> {
+/** Waits for a reply for five seconds. @throws Error when it has not come by then */
+export async function inTime<T>(reply: Promise<T>): Promise<T> {
   const over = new AbortController();
   const timeout = async (): Promise<never> => {
     await scheduler.wait(patienceMs, { signal: over.signal });

@@ -14,11 +14,11 @@ const health = { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptS
 
 describe('how full the database is', () => {
   it.each([
-    ['grows', 3 * GB, { bytes: 2 * GB, at: now - 10 * dayMs }, { share: 0.3, daysLeft: 70 }],
-    ['shrinks', 2 * GB, { bytes: 3 * GB, at: now - 10 * dayMs }, { share: 0.2, daysLeft: null }],
-    ['is younger than a day', 2 * GB, { bytes: GB, at: now - dayMs / 2 }, { share: 0.2, daysLeft: null }],
+    ['grows', 3 * GB, { bytes: 2 * GB, day: 990 }, { share: 0.3, daysLeft: 70 }],
+    ['shrinks', 2 * GB, { bytes: 3 * GB, day: 990 }, { share: 0.2, daysLeft: null }],
+    ['is younger than a day', 2 * GB, { bytes: GB, day: 999.5 }, { share: 0.2, daysLeft: null }],
     ['is new', GB, undefined, { share: 0.1, daysLeft: null }],
-    ['is full', 11 * GB, { bytes: 9 * GB, at: now - dayMs }, { share: 1.1, daysLeft: 0 }],
+    ['is full', 11 * GB, { bytes: 9 * GB, day: 999 }, { share: 1.1, daysLeft: 0 }],
   ])('is told of one that %s', (_, bytes, earlier, expected) => {
     expect(sizeOf(bytes, now, earlier)).toEqual({ bytes, ...expected });
   });
@@ -26,7 +26,7 @@ describe('how full the database is', () => {
   it('is a warning from 80 % on, and no problem', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: mostBytes }), (bytes) => {
-        const size = sizeOf(bytes, now, { bytes: bytes - 1e8, at: now - dayMs });
+        const size = sizeOf(bytes, now, { bytes: bytes - 1e8, day: 999 });
         expect(warningOf({ ...health, size }) !== undefined).toBe(size.share > 0.8);
         expect(problemOf({ ...health, size })).toBeUndefined();
       }),

@@ -35,7 +35,8 @@ export const WebhookOutput = v.object({
 });
 export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
-const urlProblems = {
+/** How a url is refused, in the words that the contract fixes. */
+export const urlProblems = {
   'not https': { message: "Invalid URL, must use 'https'", field: 'must be an absolute https URL' },
   'ip address': {
     message: 'Invalid URL, must use a host name instead of an IP address',

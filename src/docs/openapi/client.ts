@@ -8,13 +8,13 @@ import {
   EventDelivery,
   EventNotification,
 } from '../../webhooks/notifications/payloads.ts';
-import { WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
+import { urlProblems, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries } from './deliveries.ts';
 import { deliveryList } from './delivery-list.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
-import { changeFeed, listOperations, listParameters } from './lists.ts';
+import { changeFeed, listOperations, listParameters, refused } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
 import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
@@ -77,31 +77,17 @@ const id = { $ref: '#/components/parameters/WebhookId' };
 
 const invalidId: Refused = { message: 'Invalid webhook id' };
 
-const invalidWebhook: Refused[] = [
-  { message: "Invalid URL, must use 'https'", field: 'url', must: 'must be an absolute https URL' },
-  {
-    message: 'Invalid URL, must be a public address',
-    field: 'url',
-    must: 'must not be a private, local or reserved name, nor this service itself',
-  },
-  {
-    message: 'Invalid URL, must use a host name instead of an IP address',
-    field: 'url',
-    must: 'must use a host name instead of an IP address',
-  },
-  {
-    message: 'Invalid URL, must not contain credentials',
-    field: 'url',
-    must: 'must not contain a user name or password',
-  },
+const { httpVerb, notificationTypes } = WebhookInput.entries;
+
+const invalidWebhook = [
+  ...(['not https', 'not public', 'ip address', 'has credentials'] as const).map((problem): Refused => {
+    const { message, field: must } = urlProblems[problem];
+    return { message, field: 'url', must };
+  }),
   { message: 'Webhook with this URL already exist' },
   { message: 'Invalid connection ids' },
-  { message: 'httpVerb must be POST or PUT', field: 'httpVerb', must: 'must be POST or PUT' },
-  {
-    message: 'notificationTypes must have at least one value',
-    field: 'notificationTypes',
-    must: 'must have at least one value',
-  },
+  refused('httpVerb', httpVerb, '?'),
+  refused('notificationTypes', notificationTypes, []),
   { message: 'Request body is not valid JSON' },
 ];
 

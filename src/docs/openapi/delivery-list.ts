@@ -45,5 +45,5 @@ export const deliveryList: Operation = {
     ...rangeRefusals(false),
     ...Object.entries(filters).map(([name, schema]) => refused(name, schema, ['?'])),
     { message: 'Invalid webhook id' },
-  ].filter((refusal) => refusal !== undefined),
+  ],
 };

@@ -58,17 +58,23 @@ const rangeWords = (order: string) => ({
   to: `Only those whose \`${order}\` is before this time.`,
 });
 
-function refusalsOf({ connectionRequired, range, filters }: List): Refused[] {
+function refusalsOf({ connectionRequired, range, filters }: List): (Refused | undefined)[] {
   return [
     ...(connectionRequired
       ? [{ message: 'Connection-Id header is required', field: 'Connection-Id', must: 'is required' }]
       : []),
-    { message: 'Invalid connection id', field: 'Connection-Id', must: 'must be a UUID' },
+    invalidConnection,
     ...pageRefusals(),
     ...(range ? rangeRefusals(range === 'required') : []),
     ...Object.entries(filters).map(([name, { query }]) => refused(name, query, ['?'])),
-  ].filter((refusal) => refusal !== undefined);
+  ];
 }
+
+const invalidConnection = {
+  message: 'Invalid connection id',
+  field: 'Connection-Id',
+  must: 'must be a UUID',
+};
 
 export const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
 
@@ -173,9 +179,9 @@ export const changeFeed: Operation = {
     resumable: true,
   },
   refusals: [
-    { message: 'Invalid connection id', field: 'Connection-Id', must: 'must be a UUID' },
+    invalidConnection,
     ...pageRefusals(feedCursor),
     { message: expiredCursor.message, field: 'cursor', must: expiredCursor.must },
     refused('kinds', QueryKinds, ['?']),
-  ].filter((refusal) => refusal !== undefined),
+  ],
 };

@@ -17,8 +17,8 @@ export type Operation = {
   /** The component that a body must be. */
   body?: string;
   reply: Reply;
-  /** Messages of its 400, each with the fields it names. */
-  refusals?: Refused[];
+  /** Messages of its 400, each with the fields it names; undefined stands for none. */
+  refusals?: (Refused | undefined)[];
   /** Replies of its own, in addition to those that all operations have. */
   others?: Record<string, Json>;
 };
@@ -103,7 +103,8 @@ export const envelope = ({ data, paged, resumable }: Reply): Json => ({
   required: ['status', 'message', 'data', ...(resumable ? ['resume'] : [])],
 });
 
-function refusalsOf({ security, body, refusals = [] }: Operation): Json {
+function refusalsOf({ security, body, refusals: all = [] }: Operation): Json {
+  const refusals = all.filter((refusal) => refusal !== undefined);
   const response = (name: string) => ({ $ref: `#/components/responses/${name}` });
   return {
     ...(refusals.length > 0 && { 400: badRequest(refusals, security) }),

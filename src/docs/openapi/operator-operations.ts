@@ -121,7 +121,7 @@ function replyOf({ reply, message, part }: Declared, body: string | undefined): 
 }
 
 /** What an operation declares, what its schemas refuse of each field, and what all that read alike refuse. */
-function refusalsOf({ refusals = [], query, body, part }: Declared): Refused[] {
+function refusalsOf({ refusals = [], query, body, part }: Declared): (Refused | undefined)[] {
   const fields = Object.entries({ ...query?.entries, ...body?.entries } as v.ObjectEntries);
   return [
     ...refusals.map((refusal) =>
@@ -135,7 +135,7 @@ function refusalsOf({ refusals = [], query, body, part }: Declared): Refused[] {
     ),
     part && { message: 'Invalid cursor' },
     body && { message: 'Request body is not valid JSON' },
-  ].filter((refusal) => refusal !== undefined);
+  ];
 }
 
 function isSchema(value: unknown): boolean {

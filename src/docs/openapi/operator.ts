@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import * as records from '../../ingest/schema.ts';
+import { IngestBody, IngestRecord, Outcome, Rejection } from '../../ingest/schema.ts';
 import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
+import { refused } from './lists.ts';
 import type { Operation } from './operation.ts';
 import { operatorBodies, operatorOperations, operatorReplies } from './operator-operations.ts';
 import { recordSchemas } from './resources.ts';
@@ -28,12 +29,12 @@ export const operatorDocument = (): Json =>
     operations: [ingest, ring, ...operatorOperations()],
     schemas: {
       IngestInput: v.object({
-        ...records.IngestBody.entries,
-        records: v.pipe(Records, v.minLength(1), v.maxLength(500)),
+        ...IngestBody.entries,
+        records: v.pipe(v.array(IngestRecord), v.minLength(1), v.maxLength(500)),
       }),
       ...recordSchemas,
-      IngestOutcome: records.Outcome,
-      Rejection: records.Rejection,
+      IngestOutcome: Outcome,
+      Rejection,
       ...operatorBodies,
     },
     replies: operatorReplies,
@@ -49,8 +50,6 @@ export const operatorDocument = (): Json =>
     },
     tooLarge: ['Request body is larger than 1024 KiB', 'Request body is larger than 64 KiB'],
   });
-
-const Records = v.array(records.IngestRecord);
 
 const ingest: Operation = {
   method: 'post',
@@ -70,13 +69,9 @@ const ingest: Operation = {
     example: examples.IngestOutcome,
   },
   refusals: [
-    {
-      message: 'records must have at least one record',
-      field: 'records',
-      must: 'must have at least one record',
-    },
-    { message: 'records can be at most 500 records', field: 'records', must: 'can be at most 500 records' },
-    { message: 'notify must be true or false', field: 'notify', must: 'must be true or false' },
+    refused('records', IngestBody.entries.records, []),
+    refused('records', IngestBody.entries.records, Array(501)),
+    refused('notify', IngestBody.entries.notify, '?'),
     { message: 'Request body is not valid JSON' },
     { message: 'Request body is not valid UTF-8' },
   ],

@@ -12,12 +12,11 @@ import { connectionPage } from './connections/connection.tsx';
 import { connectionPages } from './connections/connections.tsx';
 import { eventPage } from './events/event.tsx';
 import { eventPages } from './events/events.tsx';
-import { driverPage } from './fleet/driver.tsx';
 import { fleetLists } from './fleet/lists.tsx';
+import { profilePages } from './fleet/profile.tsx';
 import { searchPages } from './fleet/search.tsx';
 import { tripPage } from './fleet/trip.tsx';
 import { tripListPages } from './fleet/trips.tsx';
-import { vehiclePage } from './fleet/vehicle.tsx';
 import { overviewPages } from './overview/overview.tsx';
 import { linkTo, needs, withinRights } from './session/rights.ts';
 import { sameOriginOnly } from './session/same-origin.ts';
@@ -90,8 +89,7 @@ export const portalRoutes = new Hono<App>()
   .route('/', accidentPages)
   .route('/', accidentPage)
   .route('/', fleetLists)
-  .route('/', vehiclePage)
-  .route('/', driverPage)
+  .route('/', profilePages)
   .route('/', tripListPages)
   .route('/', tripPage)
   .route('/', searchPages)

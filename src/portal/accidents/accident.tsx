@@ -10,9 +10,9 @@ import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { FullPlace, type MapPlace, PlaceMap } from '../ui/map.tsx';
-import { Facts, Live, Panel } from '../ui/parts.tsx';
-import { found, idIn, pointsOf, SourceLink, timeIn } from '../ui/records.tsx';
+import { FullPlace, type MapPlace } from '../ui/map.tsx';
+import { Live, Panel } from '../ui/parts.tsx';
+import { found, idIn, MapAndFacts, pointsOf, SourceLink, timeIn, vehiclePath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago, FullTime } from '../ui/time.tsx';
 import { type Accident, AccidentState } from './accidents.tsx';
@@ -82,20 +82,36 @@ async function detail(c: Context) {
           <Live id="report-now">
             <Report accident={accident} />
           </Live>
-          <Panel id="where" title="Place and facts" hidden>
-            <PlaceMap
-              label="Map of the accident, its trip and the vehicle's events around it"
-              points={[
-                ...(trip ? endsOf(trip) : []),
-                ...pointsOf(events),
-                { at: accident.location, name: 'The accident', look: 'accident', here: true },
-              ]}
-              line={trip && routeThrough(accident, trip, events)}
-            />
-            <div class="panel-body pt-4">
-              <AccidentFacts {...{ accident, vehicle, connection, events, trip }} />
-            </div>
-          </Panel>
+          <MapAndFacts
+            label="Map of the accident, its trip and the vehicle's events around it"
+            points={[
+              ...(trip ? endsOf(trip) : []),
+              ...pointsOf(events),
+              { at: accident.location, name: 'The accident', look: 'accident', here: true },
+            ]}
+            line={trip && routeThrough(accident, trip, events)}
+            facts={[
+              ['Place', <FullPlace place={accident.location} />],
+              [
+                'Vehicle',
+                vehicle && (
+                  <>
+                    <a href={vehiclePath(vehicle.id)}>{vehicle.name}</a>{' '}
+                    <span class="sub">{vehicle.groups.join(', ')}</span>
+                  </>
+                ),
+              ],
+              ['Plate', vehicle?.licensePlate],
+              ['VIN', <code>{accident.vin}</code>],
+              ['Driver', <Driver trip={trip} events={events} at={at} />],
+              ['Trip', trip && <TripLink trip={trip} />],
+              [
+                'Source',
+                <SourceLink id={accident.connectionId} connection={connection} tSP={accident.tSP} />,
+              ],
+              ['Event ID', <code class="text-xs">{accident.eventId}</code>],
+            ]}
+          />
         </div>
       </div>
     </>,
@@ -113,33 +129,6 @@ function routeThrough(accident: Accident, trip: Trip, events: NamedEvent[]): Map
   const before = onTrip.filter(({ startedAt }) => startedAt <= accident.eventTime);
   return routeLine(trip, [...placesOf(before), accident.location, ...placesOf(onTrip.slice(before.length))]);
 }
-
-type References = Pick<Awaited<ReturnType<typeof findReferences>>, 'vehicle' | 'connection'>;
-type Props = References & { accident: Accident; events: NamedEvent[]; trip: Trip | undefined };
-
-/** Where an accident was, whose vehicle and driver, and where we know it from. */
-const AccidentFacts = ({ accident, vehicle, connection, events, trip }: Props) => (
-  <Facts
-    facts={[
-      ['Place', <FullPlace place={accident.location} />],
-      [
-        'Vehicle',
-        vehicle && (
-          <>
-            <a href={`/portal/vehicles/${vehicle.id}`}>{vehicle.name}</a>{' '}
-            <span class="sub">{vehicle.groups.join(', ')}</span>
-          </>
-        ),
-      ],
-      ['Plate', vehicle?.licensePlate],
-      ['VIN', <code>{accident.vin}</code>],
-      ['Driver', <Driver trip={trip} events={events} at={Date.parse(accident.eventTime)} />],
-      ['Trip', trip && <TripLink trip={trip} />],
-      ['Source', <SourceLink id={accident.connectionId} connection={connection} tSP={accident.tSP} />],
-      ['Event ID', <code class="text-xs">{accident.eventId}</code>],
-    ]}
-  />
-);
 
 /** The driver of the trip; without one, that of the event that is closest to the accident. */
 const Driver = (props: { trip: Trip | undefined; events: NamedEvent[]; at: number }) => {

@@ -7,9 +7,18 @@ import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
 import { inMph, speedOf } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { FullPlace, PlaceMap } from '../ui/map.tsx';
-import { Facts, Live, Panel } from '../ui/parts.tsx';
-import { DriverLink, found, idIn, pointsOf, SourceLink, timeIn } from '../ui/records.tsx';
+import { FullPlace } from '../ui/map.tsx';
+import { Live } from '../ui/parts.tsx';
+import {
+  DriverLink,
+  type FactList,
+  found,
+  idIn,
+  MapAndFacts,
+  pointsOf,
+  SourceLink,
+  timeIn,
+} from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Ago, FullTime, spanInWords, Time } from '../ui/time.tsx';
 import { Around, eventsAround } from './around.tsx';
@@ -56,22 +65,18 @@ async function detail(c: Context) {
           vehicleId={event.vehicleId}
         />
       </div>
-      <div class="stack">
-        <Panel id="where" title="Place and facts" hidden>
-          {event.location && (
-            <PlaceMap
-              label="Map of the event and of the vehicle's events around it"
-              points={[
+      <MapAndFacts
+        label="Map of the event and of the vehicle's events around it"
+        points={
+          event.location
+            ? [
                 ...pointsOf(events.filter((other) => other.id !== id)),
                 ...pointsOf([event]).map((point) => ({ ...point, here: true })),
-              ]}
-            />
-          )}
-          <div class="panel-body pt-4">
-            <EventFacts event={event} references={references} />
-          </div>
-        </Panel>
-      </div>
+              ]
+            : []
+        }
+        facts={factsOf(event, references)}
+      />
     </div>,
   );
 }
@@ -79,53 +84,41 @@ async function detail(c: Context) {
 type SafetyEvent = ReturnType<typeof safetyEvents.list.present>;
 type FoundReferences = Awaited<ReturnType<typeof findReferences>>;
 
-const EventFacts = (props: { event: SafetyEvent; references: FoundReferences }) => {
-  const { event, references } = props;
-  const { connection, driver, trip } = references;
-  return (
-    <Facts
-      facts={[
-        ['Place', event.location ? <FullPlace place={event.location} /> : <span class="sub">Not given</span>],
-        [
-          'Speed',
-          event.maxSpeedKph === null ? null : (
-            <>
-              {speedOf(event)} <span class="sub">{inMph(event.maxSpeedKph)}</span>
-            </>
-          ),
-        ],
-        ['Lasted', event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt))],
-        [
-          'Type',
-          <>
-            {event.translatedIncidentTypes.join(', ')}
-            <br />
-            <span class="sub">
-              {event.tSP} calls it <code>{event.incidentTypes.join(', ')}</code>
-            </span>
-          </>,
-        ],
-        [
-          'Vehicle',
-          <>
-            <a href={`/portal/vehicles/${event.vehicleId}`}>{event.vehicleName}</a>{' '}
-            <span class="sub">{event.vehicleGroups.join(', ')}</span>
-          </>,
-        ],
-        ['VIN', event.vehicleVin && <code>{event.vehicleVin}</code>],
-        ['Driver', <DriverLink driverId={event.driverId} driverName={driver?.name} />],
-        [
-          'Trip',
-          trip ? (
-            <TripLink trip={trip} />
-          ) : (
-            event.tripId && <a href={`/portal/trips/${event.tripId}`}>Its trip</a>
-          ),
-        ],
-        ['Source', <SourceLink id={event.connectionId} connection={connection} tSP={event.tSP} />],
-        ['Received', <Time at={event.createdAt} seconds />],
-        ['Event ID', <code class="text-xs">{event.id}</code>],
-      ]}
-    />
-  );
-};
+const factsOf = (event: SafetyEvent, { connection, driver, trip }: FoundReferences): FactList => [
+  ['Place', event.location ? <FullPlace place={event.location} /> : <span class="sub">Not given</span>],
+  [
+    'Speed',
+    event.maxSpeedKph === null ? null : (
+      <>
+        {speedOf(event)} <span class="sub">{inMph(event.maxSpeedKph)}</span>
+      </>
+    ),
+  ],
+  ['Lasted', event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt))],
+  [
+    'Type',
+    <>
+      {event.translatedIncidentTypes.join(', ')}
+      <br />
+      <span class="sub">
+        {event.tSP} calls it <code>{event.incidentTypes.join(', ')}</code>
+      </span>
+    </>,
+  ],
+  [
+    'Vehicle',
+    <>
+      <a href={`/portal/vehicles/${event.vehicleId}`}>{event.vehicleName}</a>{' '}
+      <span class="sub">{event.vehicleGroups.join(', ')}</span>
+    </>,
+  ],
+  ['VIN', event.vehicleVin && <code>{event.vehicleVin}</code>],
+  ['Driver', <DriverLink driverId={event.driverId} driverName={driver?.name} />],
+  [
+    'Trip',
+    trip ? <TripLink trip={trip} /> : event.tripId && <a href={`/portal/trips/${event.tripId}`}>Its trip</a>,
+  ],
+  ['Source', <SourceLink id={event.connectionId} connection={connection} tSP={event.tSP} />],
+  ['Received', <Time at={event.createdAt} seconds />],
+  ['Event ID', <code class="text-xs">{event.id}</code>],
+];

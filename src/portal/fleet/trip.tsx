@@ -6,9 +6,18 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
 import { distance } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { type MapPlace, type MapPoint, PlaceMap, placeName } from '../ui/map.tsx';
-import { Empty, Facts, Panel } from '../ui/parts.tsx';
-import { DriverLink, found, idIn, pointsOf, SourceLink, timeIn, vehiclePath } from '../ui/records.tsx';
+import { type MapPlace, type MapPoint, placeName } from '../ui/map.tsx';
+import { Empty, Panel } from '../ui/parts.tsx';
+import {
+  DriverLink,
+  found,
+  idIn,
+  MapAndFacts,
+  pointsOf,
+  SourceLink,
+  timeIn,
+  vehiclePath,
+} from '../ui/records.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 import { EventRows } from './history.tsx';
 import { durationOf } from './trips.tsx';
@@ -38,42 +47,32 @@ async function detail(c: Context) {
       above: [{ href: '/portal/trips', name: 'Trips' }],
     },
     <div class="cols cols-3-2">
-      <div class="stack">
-        <Panel
-          id="events"
-          title="Safety events on this trip"
-          side={events.length === maxTripEvents && <p>The first {maxTripEvents}</p>}
-        >
-          {events.length === 0 ? (
-            <Empty icon="shield-check" title="No safety events on this trip" />
-          ) : (
-            <EventRows events={events} of="vehicle" />
-          )}
-        </Panel>
-      </div>
-      <div class="stack">
-        <Panel id="facts" title="Places and facts" hidden>
-          <PlaceMap
-            label={`Trip of ${name}: where it began and ended, and its safety events`}
-            points={[...endsOf(trip), ...pointsOf(events)]}
-            line={routeLine(trip, placesOf(events))}
-          />
-          <div class="panel-body pt-4">
-            <Facts
-              facts={[
-                ['Vehicle', vehicle && <a href={vehiclePath(vehicle.id)}>{vehicle.name}</a>],
-                ['Driver', <DriverLink driverId={trip.driverId} driverName={driver?.name} />],
-                ['Started', <Moment at={trip.startedAt} place={trip.startLocation} />],
-                ['Ended', trip.endedAt && <Moment at={trip.endedAt} place={trip.endLocation} />],
-                ['Duration', durationOf(trip)],
-                ['Distance', trip.distanceKm === null ? null : distance(trip.distanceKm)],
-                ['Source', <SourceLink id={trip.connectionId} connection={connection} />],
-                ['Trip ID', <code class="text-xs">{trip.id}</code>],
-              ]}
-            />
-          </div>
-        </Panel>
-      </div>
+      <Panel
+        id="events"
+        title="Safety events on this trip"
+        side={events.length === maxTripEvents && <p>The first {maxTripEvents}</p>}
+      >
+        {events.length === 0 ? (
+          <Empty icon="shield-check" title="No safety events on this trip" />
+        ) : (
+          <EventRows events={events} of="vehicle" />
+        )}
+      </Panel>
+      <MapAndFacts
+        label={`Trip of ${name}: where it began and ended, and its safety events`}
+        points={[...endsOf(trip), ...pointsOf(events)]}
+        line={routeLine(trip, placesOf(events))}
+        facts={[
+          ['Vehicle', vehicle && <a href={vehiclePath(vehicle.id)}>{vehicle.name}</a>],
+          ['Driver', <DriverLink driverId={trip.driverId} driverName={driver?.name} />],
+          ['Started', <Moment at={trip.startedAt} place={trip.startLocation} />],
+          ['Ended', trip.endedAt && <Moment at={trip.endedAt} place={trip.endLocation} />],
+          ['Duration', durationOf(trip)],
+          ['Distance', trip.distanceKm === null ? null : distance(trip.distanceKm)],
+          ['Source', <SourceLink id={trip.connectionId} connection={connection} />],
+          ['Trip ID', <code class="text-xs">{trip.id}</code>],
+        ]}
+      />
     </div>,
   );
 }

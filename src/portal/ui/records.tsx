@@ -2,7 +2,8 @@ import { validate as isUuid } from 'uuid';
 import type { NamedEvent } from '../../fleet/named.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
-import type { MapPoint } from './map.tsx';
+import { type MapPlace, type MapPoint, PlaceMap } from './map.tsx';
+import { Facts, Panel } from './parts.tsx';
 
 export const vehiclePath = (id: string): string => `/portal/vehicles/${id}`;
 export const driverPath = (id: string): string => `/portal/drivers/${id}`;
@@ -63,6 +64,23 @@ export const SourceLink = (props: {
     </>
   );
 };
+
+export type FactList = Parameters<typeof Facts>[0]['facts'];
+
+/** What is known of a record: on a map, if there are points, and by name. */
+export const MapAndFacts = (props: {
+  label: string;
+  points: MapPoint[];
+  line?: MapPlace[] | undefined;
+  facts: FactList;
+}) => (
+  <Panel id="facts" title="Place and facts" hidden>
+    <PlaceMap label={props.label} points={props.points} line={props.line} />
+    <div class="panel-body pt-4">
+      <Facts facts={props.facts} />
+    </div>
+  </Panel>
+);
 
 /** Where these events were, for a map; those that have a place. */
 export const pointsOf = (events: Pick<NamedEvent, PointKeys>[]): MapPoint[] =>

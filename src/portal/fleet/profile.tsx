@@ -1,0 +1,100 @@
+import { Hono } from 'hono';
+import { findItem, findReferences } from '../../fleet/find.ts';
+import { drivers } from '../../fleet/lists/drivers.ts';
+import type { List } from '../../fleet/lists/list.ts';
+import { vehicles } from '../../fleet/lists/vehicles.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { needs } from '../session/rights.ts';
+import { capital } from '../ui/format.ts';
+import { page } from '../ui/layout.tsx';
+import { FullPlace, type MapPoint } from '../ui/map.tsx';
+import { type FactList, found, idIn, MapAndFacts, pointsOf, SourceLink } from '../ui/records.tsx';
+import { State } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
+import { HistoryPanels, readHistory } from './history.tsx';
+import { licenseOf, modelOf } from './lists.tsx';
+
+/** One vehicle or driver: what is known of it, and what it did in the last 30 days. */
+export const profilePages = new Hono<App>()
+  .get('/vehicles/:id', needs('viewer'), (c) => profile(c, 'vehicle', vehicles.list, ofVehicle))
+  .get('/drivers/:id', needs('viewer'), (c) => profile(c, 'driver', drivers.list, ofDriver));
+
+/** What the page says of a vehicle or driver besides what it says of both. */
+type About = {
+  inactive: boolean;
+  lead?: string;
+  map: string;
+  points: MapPoint[];
+  facts: FactList;
+};
+
+async function profile<T extends { name: string; connectionId: string; sourceId: string }>(
+  c: Context,
+  of: 'vehicle' | 'driver',
+  list: List<T>,
+  describe: (item: T) => About,
+) {
+  const id = idIn(c);
+  const [stored, history] = await Promise.all([
+    findItem(c.env, c.get('caller'), list, id),
+    readHistory(c, of, id),
+  ]);
+  const item = found(stored);
+  const { connection } = await findReferences(c.env, c.get('caller'), { connectionId: item.connectionId });
+  const { inactive, lead, map, points, facts } = describe(item);
+  return page(
+    c,
+    {
+      title: item.name,
+      state: inactive && <State mood="quiet">Inactive</State>,
+      lead,
+      above: [{ href: `/portal/${of}s`, name: `${capital(of)}s` }],
+    },
+    <div class="cols cols-3-2">
+      <div class="stack">
+        <HistoryPanels of={of} id={id} history={history} />
+      </div>
+      <MapAndFacts
+        label={map}
+        points={[...pointsOf(history.events), ...points]}
+        facts={[
+          ...facts,
+          ['Source', <SourceLink id={item.connectionId} connection={connection} />],
+          ['Source ID', <code>{item.sourceId}</code>],
+          [`${capital(of)} ID`, <code class="text-xs">{id}</code>],
+        ]}
+      />
+    </div>,
+  );
+}
+
+const ofVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About => {
+  const { name, vin, licensePlate, fuelType, odometerKm, lastLocation: seen } = vehicle;
+  const groups = vehicle.groups.join(', ');
+  return {
+    inactive: vehicle.status === 'inactive',
+    lead: [modelOf(vehicle), groups].filter(Boolean).join(' · '),
+    map: `Where ${name} was last seen, and its latest safety events`,
+    points: seen ? [{ at: seen, name: `${name}, last seen here`, look: 'vehicle', here: true }] : [],
+    facts: [
+      ['Last seen', seen && <Ago at={seen.timestamp} />],
+      ['Place', seen && <FullPlace place={seen} />],
+      ['VIN', vin && <code>{vin}</code>],
+      ['Plate', licensePlate],
+      ['Fuel', fuelType],
+      ['Odometer', odometerKm === null ? null : `${Math.round(odometerKm).toLocaleString('en')} km`],
+      ['Groups', groups || null],
+    ],
+  };
+};
+
+const ofDriver = (driver: ReturnType<typeof drivers.list.present>): About => ({
+  inactive: driver.status === 0,
+  map: `The latest safety events of ${driver.name}`,
+  points: [],
+  facts: [
+    ['Email', driver.email && <a href={`mailto:${driver.email}`}>{driver.email}</a>],
+    ['Phone', driver.phone],
+    ['License', licenseOf(driver) || null],
+  ],
+});

@@ -6,7 +6,7 @@ import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/sams
 import worker from '../src/index.ts';
 import { openDatabase, statement } from '../src/platform/db/database.ts';
 import { othersAreActive } from '../src/platform/fair-queue.ts';
-import { readOverview } from '../src/portal/overview/read.ts';
+import { readOverview } from '../src/portal/overview/overview.tsx';
 import { attentionOf } from '../src/portal/session/attention.ts';
 import { pull } from '../src/providers/pull.ts';
 import { handle } from '../src/webhooks/deliveries/consumer.ts';

@@ -13,7 +13,7 @@ export type ConnectionHealth = { mood: Mood; word: string; urgency: number; note
 
 /** The health of a connection; `pull` is how its pull is doing, if it has one. */
 export const healthOf = (connection: Connection, pull: PullSummary | undefined): ConnectionHealth =>
-  pull ? healthOfPull(connection, pull) : (healths[connection.healthStatus] ?? unknown);
+  pull ? healthOfPull(connection, pull) : givenHealth(connection.healthStatus);
 
 /** The health of a connection as a state. */
 export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHealth }) => (
@@ -56,13 +56,17 @@ function historyOf(pull: PullSummary): { share: number; endsAt: number | null } 
 export const timeLeft = (endsAt: number): string =>
   `about ${spanInWords(Math.max(1000, endsAt - Date.now()))} left`;
 
-const healths: { [status: number]: ConnectionHealth } = {
+/** What the health that a connection is given means for the account. */
+export const givenHealth = (status: number): ConnectionHealth =>
+  givenHealths[status] ?? { mood: 'quiet', word: 'Unknown', urgency: 0 };
+
+const someIsMissing = 'Some data is late or missing.';
+const givenHealths: { [status: number]: ConnectionHealth } = {
   1: { mood: 'ok', word: 'Healthy', urgency: 0 },
   2: { mood: 'warn', word: 'Warning', urgency: 1, note: 'Data comes in, but something needs a look.' },
-  3: { mood: 'bad', word: 'Unavailable', urgency: 3, note: 'No data comes in from the provider.' },
-  4: { mood: 'warn', word: 'Degraded', urgency: 2, note: 'Some data is late or missing.' },
+  3: { mood: 'bad', word: 'Unavailable', urgency: 3, note: 'No data comes in.' },
+  4: { mood: 'warn', word: 'Degraded', urgency: 2, note: someIsMissing },
 };
-const unknown: ConnectionHealth = { mood: 'quiet', word: 'Unknown', urgency: 0 };
 
 function healthOfPull({ healthStatus }: Connection, pull: PullSummary): ConnectionHealth {
   const { state, feeds } = pull;
@@ -92,8 +96,7 @@ function healthOfPull({ healthStatus }: Connection, pull: PullSummary): Connecti
     };
   if (healthStatus === 4) {
     const names = failing.map(({ feed }) => feedWords[feed].toLowerCase());
-    const missing =
-      names.length > 0 ? `Late or missing: ${names.join(', ')}.` : 'Some data is late or missing.';
+    const missing = names.length > 0 ? `Late or missing: ${names.join(', ')}.` : someIsMissing;
     return { mood: 'warn', word: 'Degraded', urgency: 2, note: [missing, ...advice].join(' ') };
   }
   if (healthStatus === 2)

@@ -1,16 +1,33 @@
 import { Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import type { Span } from '../../fleet/trends/read.ts';
+import { selectLatest } from '../../fleet/changes/feed.ts';
+import {
+  asDay,
+  type Span,
+  selectAffected,
+  selectDays,
+  selectDue,
+  selectToday,
+  selectTypes,
+} from '../../fleet/trends/read.ts';
+import { hourMs, recountLive } from '../../fleet/trends/recount.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
 import { dayMs, startOfDay } from '../ui/days.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/parts.tsx';
 import { Ago, dayIn, longDay } from '../ui/time.tsx';
-import { LatestArrivals, OpenAccidents, RiskToday } from './latest.tsx';
-import { Problems } from './problems.tsx';
-import { type Overview, readOverview } from './read.ts';
-import { isDone, SetupList } from './setup.tsx';
+import {
+  LatestArrivals,
+  OpenAccidents,
+  RiskToday,
+  selectLatestEvents,
+  selectLatestHigh,
+  selectOpenAccidents,
+} from './latest.tsx';
+import { Problems, selectConnectionProblems, selectWebhookProblems } from './problems.tsx';
+import { isDone, SetupList, selectSetup } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
 /** What needs somebody, how the fleet does, and what came in last; for a new account, what to do next. */
@@ -104,6 +121,73 @@ const NothingYet = ({ found }: { found: Overview }) => (
     </p>
   </>
 );
+
+/** What the overview shows. */
+export type Overview = Awaited<ReturnType<typeof readOverview>>;
+
+/**
+ * Everything that the overview shows, in one round trip. Counts what has not been counted yet of the last hours, so that
+ * the page is of now; what came in late for earlier hours, the minute's job counts. `since` is when the reader's day
+ * began (milliseconds since 1970); the days of `span` are UTC days.
+ */
+export async function readOverview(env: Env, caller: Caller, { span, since }: { span: Span; since: number }) {
+  const now = Date.now();
+  const today = Math.ceil(since / hourMs);
+  const [
+    ,
+    ,
+    ,
+    [setup],
+    connections,
+    webhooks,
+    accidents,
+    [high],
+    latestHigh,
+    days,
+    types,
+    vehicles,
+    drivers,
+    arrivals,
+    [due],
+    [changed],
+  ] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        ...recountLive(db, caller.accountId),
+        selectSetup(db, caller),
+        selectConnectionProblems(db, caller),
+        selectWebhookProblems(db, caller, now),
+        selectOpenAccidents(db, caller),
+        selectToday(db, caller, today, Math.floor(now / hourMs)),
+        selectLatestHigh(db, caller, today),
+        selectDays(db, caller, span),
+        selectTypes(db, caller, span),
+        selectAffected(db, caller, 'vehicles', span),
+        selectAffected(db, caller, 'drivers', span),
+        selectLatestEvents(db, caller),
+        selectDue(db, caller),
+        selectLatest(db, caller),
+      ] as const,
+    { countsOnly: true },
+  );
+  return {
+    setup: setup ?? { connection: null, sent: 0, vehicles: 0, webhook: 0, token: 0 },
+    problems: { connections, webhooks },
+    accidents,
+    today: { ...(high ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
+    days: days.map(asDay),
+    types,
+    vehicles,
+    drivers,
+    arrivals,
+    /** Days that are still to be counted. */
+    due: due?.days ?? 0,
+    /** When something last changed; 0: not within 30 days. */
+    changedAt: changed?.seq ?? 0,
+  };
+}
 
 /** Says that somebody does not want to see the list of an account, which they need not follow. */
 const hidden = 'setup-hidden';

@@ -4,6 +4,7 @@ import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
+import { givenHealth } from '../connections/health.tsx';
 import { ailingWebhooks, failedOf, maxCounted } from '../session/attention.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -40,29 +41,22 @@ const Problem = (props: { mood: Mood; title: Child; action: Child; children: Chi
   </li>
 );
 
-/** What each health but the first means for the account. */
-const healths: { [status: number]: { mood: Mood; title: string; means: string } } = {
-  2: { mood: 'warn', title: 'needs a look', means: 'Data comes in, but something is wrong with it.' },
-  3: { mood: 'bad', title: 'is unavailable', means: 'No data comes in.' },
-  4: { mood: 'warn', title: 'is degraded', means: 'Some data is late or missing.' },
-};
-const refusal = (tsp: string) => ({
-  mood: 'bad' as const,
-  title: `is refused by ${tsp}`,
-  means: 'Nothing is pulled until its credential is replaced.',
-});
-const unknownHealth = { mood: 'warn' as const, title: 'has a problem', means: '' };
-
 const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
   const { id, name, tsp, healthStatus, refused, lastEventAt } = connection;
-  const { mood, title, means } = refused ? refusal(tsp) : (healths[healthStatus] ?? unknownHealth);
+  const { mood, word, note } = givenHealth(healthStatus);
+  const title = refused
+    ? `is refused by ${tsp}`
+    : healthStatus === 2
+      ? 'needs a look'
+      : `is ${word.toLowerCase()}`;
   return (
     <Problem
-      mood={mood}
+      mood={refused ? 'bad' : mood}
       title={`Connection “${name}” ${title}`}
       action={<LinkButton href={`/portal/connections/${id}`} name="See the connection" about={name} small />}
     >
-      {means} {name !== tsp && !refused && `Its provider is ${tsp}.`}{' '}
+      {refused ? 'Nothing is pulled until its credential is replaced.' : note}{' '}
+      {name !== tsp && !refused && `Its provider is ${tsp}.`}{' '}
       {lastEventAt !== null && (
         <>
           Its latest safety event is from <Time at={lastEventAt} />.

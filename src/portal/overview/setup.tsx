@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import type { Child } from 'hono/jsx';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
@@ -9,11 +8,13 @@ import { Icon } from '../ui/icons.tsx';
 /** Whether nothing of the checklist is left to do. */
 export const isDone = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && webhook && token);
 
-/** A step of the list, and the page where it is done: for people who may send the form that it `does` it with. */
-type Step = { name: string; done: boolean; text: Child; action?: Action };
-type Action = { href: string; name: string; does?: { at: string; what: string } };
-
-const [newWebhook, tokens] = ['/portal/webhooks/new', '/portal/settings/tokens'];
+/** A step of the list, and the page where it is done; the others ask somebody to do `what` they may not send its form for. */
+type Step = {
+  name: string;
+  done: boolean;
+  text: string;
+  action: { href: string; name: string; what?: string };
+};
 
 const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] => [
   {
@@ -31,7 +32,7 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
     text: webhook
       ? 'A webhook is called as accidents and safety events happen.'
       : 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
-    action: { href: newWebhook, name: 'Add a webhook', does: { at: newWebhook, what: 'add one' } },
+    action: { href: '/portal/webhooks/new', name: 'Add a webhook', what: 'add one' },
   },
   {
     name: 'Create an API token',
@@ -39,7 +40,7 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
     text: token
       ? 'Your programs can read the account’s data.'
       : 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
-    action: { href: tokens, name: 'Create a token', does: { at: tokens, what: 'create one' } },
+    action: { href: '/portal/settings/tokens', name: 'Create a token', what: 'create one' },
   },
 ];
 
@@ -91,6 +92,7 @@ export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }
 
 const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
   const { name, done, text, action } = step;
+  const form = action.what ? action.href : '';
   return (
     <li class={current ? 'current' : undefined}>
       <span class={done ? 'ok' : current ? undefined : 'quiet'}>
@@ -100,30 +102,25 @@ const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
         <strong>{name}</strong>
         <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
         <p class="sub break-words">{text}</p>
-        {!done && action?.does && <AskInstead to={action.does.at} what={action.does.what} />}
-        {current && action && (
-          <ForAllowed action={action}>
+        {!done && action.what && <AskInstead to={form} what={action.what} />}
+        {current && (
+          <Allowed to={form}>
             <div class="actions mt-3">
               <LinkButton href={action.href} name={action.name} weight="primary" />
             </div>
-          </ForAllowed>
+          </Allowed>
         )}
       </div>
-      {!done && !current && action ? (
-        <ForAllowed action={action}>
-          <LinkButton href={action.href} name={action.name} small />
-        </ForAllowed>
-      ) : (
+      {done || current ? (
         <span />
+      ) : (
+        <Allowed to={form}>
+          <LinkButton href={action.href} name={action.name} small />
+        </Allowed>
       )}
     </li>
   );
 };
-
-/** What leads somewhere for people who may do there what is to be done. */
-const ForAllowed = ({ action: { does }, children }: { action: Action; children: Child }) => (
-  <Allowed to={does?.at ?? ''}>{children}</Allowed>
-);
 
 /** How far an account has been set up. `connection` is the name of its first one, `vehicles` how many that has, up to 1,000. */
 type Setup = {

@@ -134,14 +134,11 @@ const Nothing = ({ state, older }: { state: string; older: string | undefined })
 /** An accident as its list shows it. */
 export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
 
-/** Whether an accident still waits for its report: neither level 3 nor a false alarm. */
-const isOpen = ({ notificationLevel, dismissed }: Accident): boolean => notificationLevel < 3 && !dismissed;
-
-/** The state of an accident in words. */
+/** The state of an accident in words: open, until it has its report or turns out to be a false alarm. */
 export const AccidentState = ({ accident }: { accident: Accident }) =>
   accident.dismissed ? (
     <State mood="quiet">False alarm</State>
-  ) : isOpen(accident) ? (
+  ) : accident.notificationLevel < 3 ? (
     <State mood="warn" icon="circle-dot">
       Open
     </State>

@@ -2,7 +2,7 @@ import { type Child, useContext } from 'hono/jsx';
 import { Clock, dayIn, spanInWords, Time, TimeZone } from '../ui/time.tsx';
 import type { Accident } from './accidents.tsx';
 
-const names = ['First detection', 'Verified', 'Report ready'];
+export const levelNames = ['First detection', 'Verified', 'Report ready'];
 
 /** The three levels of an accident as steps, each with when it came in and how long after the one before. */
 export const Levels = ({ accident }: { accident: Accident }) => {
@@ -10,7 +10,7 @@ export const Levels = ({ accident }: { accident: Accident }) => {
   const times = timesOf(accident);
   return (
     <ol class="levels levels-row">
-      {names.map((name, i) => {
+      {levelNames.map((name, i) => {
         const level = i + 1;
         const done = level <= notificationLevel;
         const next = level === notificationLevel + 1 && !dismissed;
@@ -32,7 +32,7 @@ export const Levels = ({ accident }: { accident: Accident }) => {
 /** When the accident happened, and then each level was received; a level may have been skipped. */
 const timesOf = ({ eventTime, levels }: Accident): (number | undefined)[] => [
   Date.parse(eventTime),
-  ...names.map((_, i) => {
+  ...levelNames.map((_, i) => {
     const level = levels.find(({ notificationLevel }) => notificationLevel === i + 1);
     return level && Date.parse(level.receivedAt);
   }),

@@ -54,12 +54,12 @@ async function list(c: Context) {
     {
       title: 'Connections',
       ...(all && items.length > 0 && { lead: summaryOf(connections) }),
-      actions: items.length > 0 && <Add />,
+      actions: items.length > 0 && <AddConnection />,
     },
     <Panel id="connections" title="Connections" hidden>
       <Live id="connections-now" class="block">
         {connections.length === 0 ? (
-          <Empty icon="plug" title="No connections yet" action={<Add />}>
+          <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
             A connection brings in the data of one telematics provider.
           </Empty>
         ) : (
@@ -77,7 +77,7 @@ async function list(c: Context) {
   );
 }
 
-const Add = () => (
+export const AddConnection = () => (
   <LinkButton href={`${connectionsPath}/new`} name="Add a connection" icon="plus" weight="primary" />
 );
 

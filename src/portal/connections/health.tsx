@@ -88,26 +88,20 @@ function healthOfPull({ healthStatus }: Connection, pull: PullSummary): Connecti
   const failing = feeds.filter(({ problem }) => problem?.isFailing);
   const advice = [...new Set(failing.map(({ problem }) => problem?.advice ?? ''))];
   if (healthStatus === 3)
-    return {
-      mood: 'bad',
-      word: 'Unavailable',
-      urgency: 3,
-      note: ['Nothing could be pulled for a day.', ...advice].join(' '),
-    };
+    return { ...givenHealth(3), note: ['Nothing could be pulled for a day.', ...advice].join(' ') };
   if (healthStatus === 4) {
     const names = failing.map(({ feed }) => feedWords[feed].toLowerCase());
     const missing = names.length > 0 ? `Late or missing: ${names.join(', ')}.` : someIsMissing;
-    return { mood: 'warn', word: 'Degraded', urgency: 2, note: [missing, ...advice].join(' ') };
+    return { ...givenHealth(4), note: [missing, ...advice].join(' ') };
   }
   if (healthStatus === 2)
     return {
-      mood: 'warn',
+      ...givenHealth(2),
       word: 'Late',
-      urgency: 1,
       note: advice.join(' ') || 'Nothing could be pulled for some minutes. We keep trying.',
     };
   const history = historyOf(pull);
-  if (!history) return { mood: 'ok', word: 'Healthy', urgency: 0 };
+  if (!history) return givenHealth(1);
   const left = history.endsAt === null ? '' : `, ${timeLeft(history.endsAt)}`;
   return {
     mood: 'quiet',

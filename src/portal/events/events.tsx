@@ -4,6 +4,7 @@ import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named
 import { matchFleet } from '../../fleet/names.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { AddConnection, nameOf } from '../connections/connections.tsx';
 import { limitActions, needs } from '../session/rights.ts';
 import { dayName, daysInWords } from '../ui/days.ts';
 import { speedOf } from '../ui/format.ts';
@@ -73,7 +74,7 @@ async function list(c: Context) {
       <FilterForm {...{ asked, connections, matched, problems }} />
       <div id="events-now" data-fresh="events" data-live>
         <Chips asked={asked} connections={connections} matched={matched} zone={zone} path={path} />
-        {items.length > 0 && <EventTable events={items} connections={namesOf(connections)} zone={zone} />}
+        {items.length > 0 && <EventTable events={items} connections={connections} zone={zone} />}
         {items.length === 0 && problems.length === 0 && <Nothing older={older} set={asked.set.length > 0} />}
         {(items.length > 0 || cursor) && (
           <Pager
@@ -103,18 +104,9 @@ const summary = ({ filters }: Asked, zone: string): string =>
     .filter(Boolean)
     .join(', ');
 
-const namesOf = (connections: Connection[]): Map<string, string> =>
-  new Map(connections.map(({ id, name, tsp }) => [id, name ?? tsp]));
-
 const NoConnections = () => (
   <section class="panel">
-    <Empty
-      icon="plug"
-      title="No connections yet"
-      action={
-        <LinkButton href="/portal/connections/new" name="Add a connection" icon="plus" weight="primary" />
-      }
-    >
+    <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
       Safety events appear here once a connection brings them in.
     </Empty>
   </section>
@@ -143,13 +135,14 @@ const Nothing = ({ older, set }: { older: string | undefined; set: boolean }) =>
 const columns = ['Incident', 'Risk', 'Vehicle', 'Driver', 'Place', 'Speed', 'Source', 'Time'];
 
 /** Safety events in their order, by the day that they have in the reader's zone. */
-const EventTable = (props: { events: NamedEvent[]; connections: Map<string, string>; zone: string }) => {
+const EventTable = (props: { events: NamedEvent[]; connections: Connection[]; zone: string }) => {
   const { events, connections, zone } = props;
+  const names = new Map(connections.map((connection) => [connection.id, nameOf(connection)]));
   const days = Map.groupBy(events, ({ startedAt }) => dayIn(zone, Date.parse(startedAt)));
   const groups = [...days].map(([day, those]) => ({
     name: dayName(zone, day),
     rows: those.map((event) => (
-      <EventRow event={event} source={connections.get(event.connectionId) ?? event.tSP} />
+      <EventRow event={event} source={names.get(event.connectionId) ?? event.tSP} />
     )),
   }));
   return (

@@ -3,6 +3,7 @@ import { incidentTypeOf, incidentTypes } from '../../fleet/incidents/types.ts';
 import { type Match, type Matched, maxMatches } from '../../fleet/names.ts';
 import type { ListRequest } from '../../fleet/service.ts';
 import type { FieldError } from '../../platform/errors.ts';
+import { nameOf } from '../connections/connections.tsx';
 import { addDays, daysInWords, isDay, startOfDay } from '../ui/days.ts';
 import { Field, Select, Submit } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -107,7 +108,6 @@ const risks: [string, string][] = [
 /** The filters of safety events. Folded on a phone; with script they apply as they change. */
 export const FilterForm = ({ asked, connections, matched, problems }: Props & { problems: FieldError[] }) => {
   const { filters, set } = asked;
-  const all: [string, string] = ['', 'All'];
   return (
     <details class="filter-box" open={problems.length > 0}>
       <summary>
@@ -146,7 +146,7 @@ export const FilterForm = ({ asked, connections, matched, problems }: Props & { 
             label="Connection"
             value={filters.connection}
             errors={problems}
-            options={[all, ...connections.map(({ id, name, tsp }): [string, string] => [id, name ?? tsp])]}
+            options={[['', 'All'], ...connections.map((one): [string, string] => [one.id, nameOf(one)])]}
           />
           <div class="actions" data-apply>
             <Submit name="Apply" />
@@ -161,6 +161,17 @@ export const FilterForm = ({ asked, connections, matched, problems }: Props & { 
 const typedOr = (text: string, matches: Match[] | undefined): string =>
   matches?.find(({ id }) => id === text)?.name ?? text;
 
+/** A filter that is set, with what removes it. */
+export const Chip = ({ text, href }: { text: string; href: string }) => (
+  <li>
+    <a class="chip" href={href}>
+      {text}
+      <span class="sr-only">, remove</span>
+      <Icon name="x" small />
+    </a>
+  </li>
+);
+
 /** The filters that are set, each of which removes itself. */
 export const Chips = (props: Props & { zone: string; path: string }) => {
   const { asked, path } = props;
@@ -169,13 +180,7 @@ export const Chips = (props: Props & { zone: string; path: string }) => {
   return (
     <ul class="actions chips" aria-label="Filters that are set">
       {chips.map(({ names, text }) => (
-        <li>
-          <a class="chip" href={`${path}?${queryWith(asked, names)}`}>
-            {text}
-            <span class="sr-only">, remove</span>
-            <Icon name="x" small />
-          </a>
-        </li>
+        <Chip text={text} href={`${path}?${queryWith(asked, names)}`} />
       ))}
       <li>
         <a class="sub underline" href={path}>
@@ -189,22 +194,22 @@ export const Chips = (props: Props & { zone: string; path: string }) => {
 const ofMany = (matches: Match[] | undefined): string =>
   matches?.length === maxMatches ? `, the first ${maxMatches}` : '';
 
-type Chip = { names: (keyof EventFilters)[]; text: string };
+type SetFilter = { names: (keyof EventFilters)[]; text: string };
 
-function chipsFor({ asked, connections, matched, zone }: Props & { zone: string }): Chip[] {
+function chipsFor({ asked, connections, matched, zone }: Props & { zone: string }): SetFilter[] {
   const { filters, set } = asked;
   const connection = connections.find(({ id }) => id === filters.connection);
   const words: { [name in keyof EventFilters]?: string } = {
     risk: `Risk ${risks.find(([value]) => value === filters.risk)?.[1]}`,
     type: filters.type,
-    connection: connection?.name ?? connection?.tsp ?? 'Unknown connection',
+    connection: connection ? nameOf(connection) : 'Unknown connection',
     vehicle: `Vehicle ${typedOr(filters.vehicle, matched.vehicles)}${ofMany(matched.vehicles)}`,
     driver: `Driver ${typedOr(filters.driver, matched.drivers)}${ofMany(matched.drivers)}`,
     vin: `VIN ${filters.vin}`,
   };
   const { from, to } = filters;
   const inWords = isDay(from) && isDay(to) && from <= to ? daysInWords(zone, from, to) : 'Days';
-  const days: Chip[] = set.some((name) => name === 'from' || name === 'to')
+  const days: SetFilter[] = set.some((name) => name === 'from' || name === 'to')
     ? [{ names: ['from', 'to'], text: inWords }]
     : [];
   return [...days, ...set.flatMap((name) => (words[name] ? [{ names: [name], text: words[name] }] : []))];

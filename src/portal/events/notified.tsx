@@ -1,12 +1,11 @@
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/of-event.ts';
 import { EVENT_LEVEL } from '../../webhooks/notifications/types.ts';
+import { levelNames } from '../accidents/levels.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { GroupedTable, Panel } from '../ui/parts.tsx';
 import { Level, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
-
-const levelNames = ['', 'First detection', 'Verified', 'Report ready'];
 
 /** Which webhooks were notified of an event or accident, when, and what their receivers returned; by level. */
 export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete: boolean }) => {
@@ -28,7 +27,7 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
             name: level !== EVENT_LEVEL && (
               <span class="flex items-center gap-2">
                 <Level level={level} />
-                <span>{levelNames[level]}</span>
+                <span>{levelNames[level - 1]}</span>
               </span>
             ),
             rows: those.map((delivery) => <DeliveryRow delivery={delivery} />),

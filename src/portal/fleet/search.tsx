@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
-import { type FoundKind, findAny } from '../../fleet/find.ts';
+import { findAny } from '../../fleet/find.ts';
 import { findByName } from '../../fleet/names.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
@@ -65,17 +65,9 @@ async function pathOfId(c: Context, id: string): Promise<string | undefined> {
     findAny(c.env, caller, id),
     webhookOfDelivery(c.env, caller, id),
   ]);
-  if (kind) return `${folders[kind]}/${id}`;
+  if (kind) return `/portal/${kind}s/${id}`;
   return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
 }
-
-const folders: { [kind in FoundKind]: string } = {
-  event: '/portal/events',
-  accident: '/portal/accidents',
-  vehicle: '/portal/vehicles',
-  driver: '/portal/drivers',
-  trip: '/portal/trips',
-};
 
 /** Says that there are more than are shown, and where. */
 const Cut = ({ items, path, q }: { items: unknown[]; path: string; q: string }) =>

@@ -4,10 +4,10 @@ import type { trips } from '../../fleet/lists/trips.ts';
 import { namesOf, readNamed, tripsWithDrivers } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { Chip } from '../events/filters.tsx';
 import { needs } from '../session/rights.ts';
 import { distance } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
-import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Empty, Pager, Table } from '../ui/parts.tsx';
@@ -49,9 +49,9 @@ async function list(c: Context) {
       {(asked.vehicle || asked.driver) && (
         <ul class="actions chips py-3" aria-label="Filters that are set">
           {asked.vehicle && (
-            <Chip text={first?.vehicleName ?? 'One vehicle'} about={vehiclePath(asked.vehicle)} />
+            <About text={first?.vehicleName ?? 'One vehicle'} page={vehiclePath(asked.vehicle)} />
           )}
-          {asked.driver && <Chip text={first?.driverName ?? 'One driver'} about={driverPath(asked.driver)} />}
+          {asked.driver && <About text={first?.driverName ?? 'One driver'} page={driverPath(asked.driver)} />}
         </ul>
       )}
       {trips.length > 0 && <TripTable trips={trips} />}
@@ -76,17 +76,11 @@ async function list(c: Context) {
 }
 
 /** What the list is about, with what removes that. */
-const Chip = ({ text, about }: { text: string; about: string }) => (
+const About = ({ text, page }: { text: string; page: string }) => (
   <>
+    <Chip text={text} href={path} />
     <li>
-      <a class="chip" href={path}>
-        {text}
-        <span class="sr-only">, remove</span>
-        <Icon name="x" small />
-      </a>
-    </li>
-    <li>
-      <a class="sub underline" href={about}>
+      <a class="sub underline" href={page}>
         Its page
         <span class="sr-only">: {text}</span>
       </a>

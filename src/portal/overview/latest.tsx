@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { hourMs, int } from '../../fleet/trends/recount.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { accidentPath, eventPath } from '../ui/records.tsx';
 import { Level, Risk } from '../ui/states.tsx';
@@ -53,7 +54,7 @@ const titleOf = (shown: number): string =>
     ? 'Latest open accidents'
     : shown === 0
       ? 'Open accidents'
-      : `${shown} open accident${shown === 1 ? '' : 's'}`;
+      : counted(shown, 'open accident', 'open accidents');
 
 /** The events of risk 4 and 5 of the reader's day, how many a usual day has by now, and the latest of them. */
 type Today = { risk4: number; risk5: number; typical: number; latest: LatestEvent[] };

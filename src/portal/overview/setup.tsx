@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -49,10 +50,7 @@ function connectionText(name: string | null, sent: boolean, vehicles: number): s
     return 'Choose your telematics provider, and enter its API token. The data comes in by itself.';
   if (!sent)
     return `“${name}” is connected and has not sent anything yet. Its data appears here within seconds.`;
-  const found =
-    vehicles === 0
-      ? ''
-      : ` ${vehicles >= 1000 ? '1,000 or more' : vehicles} ${vehicles === 1 ? 'vehicle' : 'vehicles'} found.`;
+  const found = vehicles > 0 ? ` ${counted(vehicles, 'vehicle', 'vehicles', 1000)} found.` : '';
   return `“${name}” is connected.${found}`;
 }
 

@@ -93,13 +93,9 @@ const ZoneForm = (props: { chosen: string | null; browser: string; problem: Form
 const cityOf = (zone: string): string => zone.split('/').slice(1).join(', ').replaceAll('_', ' ') || zone;
 
 /** All time zones by continent, UTC first. */
-function zonesByRegion(): [region: string, zones: string[]][] {
-  const regions = new Map([['Universal', ['UTC']]]);
-  for (const zone of Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'))) {
-    const [region = ''] = zone.split('/');
-    regions.set(region, [...(regions.get(region) ?? []), zone]);
-  }
-  return [...regions];
+function zonesByRegion(): [region: string | undefined, zones: string[]][] {
+  const zones = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'));
+  return [['Universal', ['UTC']], ...Map.groupBy(zones, (zone) => zone.split('/')[0])];
 }
 
 const Kept = ({ env }: { env: Env }) => {

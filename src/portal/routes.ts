@@ -24,8 +24,7 @@ import { signedIn } from './session/session.ts';
 import { tickRoutes } from './session/tick.ts';
 import { accountPages } from './settings/account.tsx';
 import { auditPages } from './settings/audit.tsx';
-import { notificationPages } from './settings/notifications.tsx';
-import { peoplePages, personRolePages } from './settings/people.tsx';
+import { peoplePages } from './settings/people.tsx';
 import { tokenPages } from './settings/tokens.tsx';
 import { signInPages, signOutActions } from './sign-in/sign-in.tsx';
 import { renderFailurePage } from './ui/failures.tsx';
@@ -102,8 +101,6 @@ export const portalRoutes = new Hono<App>()
   .get('/settings', needs('viewer'), (c) => seeOther(c, '/portal/settings/tokens'))
   .route('/', tokenPages)
   .route('/', peoplePages)
-  .route('/', personRolePages)
-  .route('/', notificationPages)
   .route('/', auditPages)
   .route('/', accountPages)
   .all('/*', (c) => {

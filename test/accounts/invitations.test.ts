@@ -22,7 +22,7 @@ beforeEach(async () => {
 let made = 0;
 const newAddress = () => `stranger-${made++}@example.com`;
 const invite = (cookie: string, email: string) =>
-  ask('POST', '/portal/settings/people', { cookie, fields: { email } });
+  ask('POST', '/portal/settings/people', { cookie, fields: { email, role: 'member' } });
 const usersOf = async ({ accountId }: World, email: string) =>
   (await operator.get<User[]>(`/operator/accounts/${accountId}/users`)).data.filter(
     (user) => user.email === email,

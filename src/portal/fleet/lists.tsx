@@ -5,6 +5,7 @@ import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { needs } from '../session/rights.ts';
+import { capital } from '../ui/format.ts';
 import { Find, LinkButton } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
@@ -19,51 +20,45 @@ const perPage = 50;
 /** What is looked for on a page: at most as long as a name. */
 export const typedIn = (c: Context): string => (c.req.query('q') ?? '').trim().slice(0, 200);
 
+type Kind = 'vehicle' | 'driver';
+
 /** A list in the order of the alphabet, with a field to look for what begins with a text. */
-type ListByName<Kind extends 'vehicle' | 'driver'> = {
-  kind: Kind;
-  title: string;
+type ListByName<K extends Kind> = {
+  kind: K;
   icon: IconName;
   hint: string;
-  table: (items: NamedItem<Kind>[]) => Child;
-};
-
-const vehicles: ListByName<'vehicle'> = {
-  kind: 'vehicle',
-  title: 'Vehicles',
-  icon: 'truck',
-  hint: 'Name, plate or VIN',
-  table: (items) => <VehicleTable vehicles={items} />,
-};
-
-const drivers: ListByName<'driver'> = {
-  kind: 'driver',
-  title: 'Drivers',
-  icon: 'id-card',
-  hint: 'Name',
-  table: (items) => <DriverTable drivers={items} />,
+  found: (found: Awaited<ReturnType<typeof findByName>>) => NamedItem<K>[];
+  table: (props: { items: NamedItem<K>[] }) => Child;
 };
 
 /** The vehicles and the drivers of the account by name. */
 export const fleetLists = new Hono<App>()
   .get('/vehicles', needs('viewer'), (c) =>
-    pageByName(c, vehicles, async (q) => (await findByName(c.env, c.get('caller'), q, perPage)).vehicles),
+    pageByName(c, {
+      kind: 'vehicle',
+      icon: 'truck',
+      hint: 'Name, plate or VIN',
+      found: ({ vehicles }) => vehicles,
+      table: VehicleTable,
+    }),
   )
   .get('/drivers', needs('viewer'), (c) =>
-    pageByName(c, drivers, async (q) => (await findByName(c.env, c.get('caller'), q, perPage)).drivers),
+    pageByName(c, {
+      kind: 'driver',
+      icon: 'id-card',
+      hint: 'Name',
+      found: ({ drivers }) => drivers,
+      table: DriverTable,
+    }),
   );
 
-async function pageByName<Kind extends 'vehicle' | 'driver'>(
-  c: Context,
-  list: ListByName<Kind>,
-  find: (q: string) => Promise<NamedItem<Kind>[]>,
-) {
-  const { kind, title, icon, hint, table } = list;
+async function pageByName<K extends Kind>(c: Context, { kind, icon, hint, found, table }: ListByName<K>) {
+  const title = `${capital(kind)}s`;
   const path = `/portal/${kind}s`;
   const q = typedIn(c);
   const after = c.req.query('after')?.toLowerCase();
-  const { items, next }: { items: NamedItem<Kind>[]; next?: string | undefined } = q
-    ? { items: await find(q) }
+  const { items, next }: { items: NamedItem<K>[]; next?: string } = q
+    ? { items: found(await findByName(c.env, c.get('caller'), q, perPage)) }
     : await listByName(c.env, c.get('caller'), kind, {
         after: after !== undefined && isUuid(after) ? after : undefined,
         limit: perPage,
@@ -78,7 +73,7 @@ async function pageByName<Kind extends 'vehicle' | 'driver'>(
       <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />
       {items.length > 0 ? (
         <>
-          {table(shown)}
+          {table({ items: shown })}
           <Pager
             count={
               items.length > perPage
@@ -111,9 +106,9 @@ type Vehicle = NamedItem<'vehicle'>;
 type Driver = NamedItem<'driver'>;
 
 /** Vehicles, one a row: what tells them apart, and when each was last seen. */
-export const VehicleTable = ({ vehicles }: { vehicles: Vehicle[] }) => (
+export const VehicleTable = ({ items }: { items: Vehicle[] }) => (
   <Table caption="Vehicles" head={['Vehicle', 'VIN', 'Plate', 'Make and model', 'Connection', 'Last seen']}>
-    {vehicles.map((vehicle) => (
+    {items.map((vehicle) => (
       <tr>
         <td class="card-title">
           <a class="cover" href={vehiclePath(vehicle.id)}>
@@ -142,9 +137,9 @@ export const modelOf = ({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 
   [[make, model].filter(Boolean).join(' '), year].filter(Boolean).join(', ');
 
 /** Drivers, one a row. */
-export const DriverTable = ({ drivers }: { drivers: Driver[] }) => (
+export const DriverTable = ({ items }: { items: Driver[] }) => (
   <Table caption="Drivers" head={['Driver', 'Email', 'Phone', 'License', 'Connection']}>
-    {drivers.map((driver) => (
+    {items.map((driver) => (
       <tr>
         <td class="card-title">
           <a class="cover" href={driverPath(driver.id)}>

@@ -37,12 +37,12 @@ async function search(c: Context) {
       <Find path="/portal/search" q={q} hint={hint} button="Search" look="find" />
       {vehicles.length > 0 && (
         <Panel id="vehicles" title="Vehicles" side={<Cut items={vehicles} path="/portal/vehicles" q={q} />}>
-          <VehicleTable vehicles={vehicles.slice(0, maxFound)} />
+          <VehicleTable items={vehicles.slice(0, maxFound)} />
         </Panel>
       )}
       {drivers.length > 0 && (
         <Panel id="drivers" title="Drivers" side={<Cut items={drivers} path="/portal/drivers" q={q} />}>
-          <DriverTable drivers={drivers.slice(0, maxFound)} />
+          <DriverTable items={drivers.slice(0, maxFound)} />
         </Panel>
       )}
       {q && !only && (

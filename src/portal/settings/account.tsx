@@ -8,22 +8,26 @@ import { keptMs as changesKeptMs } from '../../fleet/changes/prune.ts';
 import { config } from '../../platform/config.ts';
 import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
 import { needs } from '../session/rights.ts';
 import { aRole } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
 import { done } from '../ui/flash.ts';
 import { type FormProblem, readForm, submit } from '../ui/form.ts';
-import { errorOf, FieldProblem, PostButton, Submit } from '../ui/forms.tsx';
+import { Choice, errorOf, FieldProblem, PostButton, Submit } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
-import { Facts, Panel } from '../ui/parts.tsx';
+import { Facts, Note, Panel } from '../ui/parts.tsx';
 import { isTimeZone, zoneName } from '../ui/time.tsx';
 
-/** Settings, Account: what the account is, and what is for the person who is signed in alone. */
+/** Settings, Account and Notifications: what the account is, and what is for the person who is signed in alone. */
 export const accountPages = new Hono<App>()
   .get('/settings/account', needs('viewer'), (c) => show(c))
-  .post('/settings/account', needs('viewer'), save);
+  .post('/settings/account', needs('viewer'), save)
+  .get('/settings/notifications', needs('viewer'), showNotifications)
+  .post('/settings/notifications', needs('viewer'), saveNotifications);
 
 const path = '/portal/settings/account';
+const notificationsPath = '/portal/settings/notifications';
 
 function show(c: Context, problem?: FormProblem) {
   const { user, account } = c.get('session');
@@ -138,5 +142,50 @@ async function save(c: Context) {
       return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
     },
     (problem) => show(c, problem),
+  );
+}
+
+/** Which emails the person who is signed in gets. */
+function showNotifications(c: Context) {
+  const { email, getsAlerts } = c.get('session').user;
+  return page(
+    c,
+    { title: 'Notifications', tab: true },
+    <>
+      {!config(c.env).emailFrom && (
+        <Note mood="warn">
+          <p>This deployment sends no email at all.</p>
+        </Note>
+      )}
+      <Panel id="emails" title="Emails about webhooks">
+        <form class="panel-body grid gap-4 justify-items-start" method="post" action={notificationsPath}>
+          <p>
+            {getsAlerts
+              ? `We email ${email} when something is wrong with a webhook.`
+              : `We do not email ${email} about webhooks.`}
+          </p>
+          <Choice
+            type="checkbox"
+            name="alerts"
+            value="yes"
+            checked={getsAlerts}
+            label="Email me when a webhook is paused, when deliveries have failed, and when it works again"
+            note={`Once a webhook has been paused for ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook and reason. This setting is for you alone.`}
+          />
+          <Submit name="Save" />
+        </form>
+      </Panel>
+    </>,
+  );
+}
+
+async function saveNotifications(c: Context) {
+  const on = (await readForm(c)).value('alerts') === 'yes';
+  const { id, email } = c.get('session').user;
+  await setPreferences(c.env, c.get('caller'), id, { getsAlerts: on });
+  return done(
+    c,
+    notificationsPath,
+    on ? `We email ${email} about webhooks.` : `No more emails about webhooks to ${email}.`,
   );
 }

@@ -40,7 +40,12 @@ export const peoplePages = new Hono<App>()
   .get('/settings/people', needs('viewer'), (c) => list(c, { email: '', role: 'member' }))
   .post('/settings/people', needs('admin'), limitActions, sendInvitation)
   .get('/settings/people/:id/remove', needs('admin'), confirmRemove)
-  .post('/settings/people/:id/remove', needs('admin'), remove);
+  .post('/settings/people/:id/remove', needs('admin'), remove)
+  .get('/settings/people/:id/role', needs('admin'), async (c) => {
+    const person = await requirePerson(c);
+    return showRole(c, person, person.role);
+  })
+  .post('/settings/people/:id/role', needs('admin'), change);
 
 const peoplePath = '/portal/settings/people';
 const pageSize = 100;
@@ -168,15 +173,8 @@ const LastSignIn = ({ person: { lastSignInAt, confirmedAt } }: { person: PortalU
   );
 };
 
-/** A form without a role, as they were before there were any, invites a member. */
-const Invited = v.object({
-  email: Email,
-  role: v.pipe(
-    v.string(),
-    v.transform((role) => role || 'member'),
-    v.picklist(roles, 'must be admin, member or viewer'),
-  ),
-});
+const NewRole = v.object({ role: v.picklist(roles, 'must be admin, member or viewer') });
+const Invited = v.object({ email: Email, ...NewRole.entries });
 
 /** The reply is the same whoever the address belongs to: that is nobody's business but its owner's. */
 async function sendInvitation(c: Context) {
@@ -229,15 +227,8 @@ async function requireOther(c: Context): Promise<PortalUser> {
   return person;
 }
 
-/** Settings, People: what somebody may do. */
-export const personRolePages = new Hono<App>()
-  .get('/settings/people/:id/role', needs('admin'), async (c) => {
-    const person = await requirePerson(c);
-    return form(c, person, person.role);
-  })
-  .post('/settings/people/:id/role', needs('admin'), change);
-
-function form(c: Context, { email }: PortalUser, chosen: string, problem?: FormProblem) {
+/** What somebody may do; `chosen` is the role that is to be theirs. */
+function showRole(c: Context, { email }: PortalUser, chosen: string, problem?: FormProblem) {
   const error = errorOf(errorsOfForm(problem, 'role'), 'role');
   return page(
     c,
@@ -270,8 +261,6 @@ function form(c: Context, { email }: PortalUser, chosen: string, problem?: FormP
   );
 }
 
-const NewRole = v.object({ role: v.picklist(roles, 'must be admin, member or viewer') });
-
 async function change(c: Context) {
   const person = await requirePerson(c);
   const draft = { role: (await readForm(c)).value('role') };
@@ -281,6 +270,6 @@ async function change(c: Context) {
       await setRole(c.env, c.get('caller'), person.id, role);
       return done(c, peoplePath, `${person.email} is now ${aRole(role)}.`);
     },
-    (problem) => form(c, person, draft.role, problem),
+    (problem) => showRole(c, person, draft.role, problem),
   );
 }

@@ -7,6 +7,7 @@ import { nameOf } from '../connections/connections.tsx';
 import { addDays, daysInWords, isDay, startOfDay } from '../ui/days.ts';
 import { Field, Select, Submit } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Chip } from '../ui/parts.tsx';
 import { dayIn } from '../ui/time.tsx';
 
 /**
@@ -160,17 +161,6 @@ export const FilterForm = ({ asked, connections, matched, problems }: Props & { 
 /** What was typed; for the id of a link, the name of what it means. */
 const typedOr = (text: string, matches: Match[] | undefined): string =>
   matches?.find(({ id }) => id === text)?.name ?? text;
-
-/** A filter that is set, with what removes it. */
-export const Chip = ({ text, href }: { text: string; href: string }) => (
-  <li>
-    <a class="chip" href={href}>
-      {text}
-      <span class="sr-only">, remove</span>
-      <Icon name="x" small />
-    </a>
-  </li>
-);
 
 /** The filters that are set, each of which removes itself. */
 export const Chips = (props: Props & { zone: string; path: string }) => {

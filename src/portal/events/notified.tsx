@@ -1,10 +1,9 @@
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/of-event.ts';
 import { EVENT_LEVEL } from '../../webhooks/notifications/types.ts';
-import { levelNames } from '../accidents/levels.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { GroupedTable, Panel } from '../ui/parts.tsx';
-import { Level, Status } from '../ui/states.tsx';
+import { Level, levelNames, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
 /** Which webhooks were notified of an event or accident, when, and what their receivers returned; by level. */

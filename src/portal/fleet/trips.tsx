@@ -4,13 +4,12 @@ import type { trips } from '../../fleet/lists/trips.ts';
 import { namesOf, readNamed, tripsWithDrivers } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { Chip } from '../events/filters.tsx';
 import { needs } from '../session/rights.ts';
 import { distance } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Empty, Pager, Table } from '../ui/parts.tsx';
+import { Chip, Empty, Pager, Table } from '../ui/parts.tsx';
 import { DriverName, driverPath, tripPath, vehiclePath } from '../ui/records.tsx';
 import { spanInWords, Time } from '../ui/time.tsx';
 

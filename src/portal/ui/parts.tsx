@@ -147,6 +147,17 @@ export const GroupedTable = (props: {
   );
 };
 
+/** A filter that is set, with what removes it. */
+export const Chip = ({ text, href }: { text: string; href: string }) => (
+  <li>
+    <a class="chip" href={href}>
+      {text}
+      <span class="sr-only">, remove</span>
+      <Icon name="x" small />
+    </a>
+  </li>
+);
+
 /** What leads to older entries of a list, or back to its beginning; `names` for lists in another order. */
 export const Pager = (props: {
   count: Child;

@@ -8,31 +8,24 @@ import { change, type Database } from '../platform/db/database.ts';
 
 /** Has the account's writes refused, or lets them through again, if `condition` holds. */
 export const setFrozen = (db: Database, accountId: string, frozen: boolean, condition: SQL = sql`true`) =>
-  change(db, sql`update accounts set frozen = ${frozen ? 1 : 0} where id = ${accountId} and ${condition}`);
+  change(db)`update accounts set frozen = ${frozen ? 1 : 0} where id = ${accountId} and ${condition}`;
 
 /** In the new home, a row that leads back to the old one: without a name, and suspended. */
 export const announce = (db: Database, accountId: string, createdAt: number, oldHome: string) =>
-  change(
-    db,
-    sql`insert into accounts (id, name, status, created_at, home)
+  change(db)`insert into accounts (id, name, status, created_at, home)
       values (${accountId}, '', 'suspended', ${createdAt}, ${oldHome})
-      on conflict (id) do update set home = excluded.home`,
-  );
+      on conflict (id) do update set home = excluded.home`;
 
 /** Takes that row away again. */
 export const retract = (db: Database, accountId: string) =>
-  change(db, sql`delete from accounts where id = ${accountId} and home is not null`);
+  change(db)`delete from accounts where id = ${accountId} and home is not null`;
 
 /** In the new home: the account lives here, and can be read. */
 export const settle = (db: Database, accountId: string, { name, status }: { name: string; status: string }) =>
-  change(
-    db,
-    sql`update accounts set name = ${name}, status = ${status}, home = null, frozen = 1 where id = ${accountId}`,
-  );
+  change(db)`
+    update accounts set name = ${name}, status = ${status}, home = null, frozen = 1 where id = ${accountId}`;
 
 /** In the old home: the account lives elsewhere. Nothing but its id stays. */
 export const leave = (db: Database, accountId: string, newHome: string) =>
-  change(
-    db,
-    sql`update accounts set name = '', status = 'suspended', home = ${newHome}, frozen = 0 where id = ${accountId}`,
-  );
+  change(db)`
+    update accounts set name = '', status = 'suspended', home = ${newHome}, frozen = 0 where id = ${accountId}`;

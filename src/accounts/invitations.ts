@@ -30,31 +30,22 @@ export async function invite(
   const { accountId } = caller;
   const now = Date.now();
   const [, , , , , [invited]] = await asCaller(env, caller, (db) => [
-    statement(
-      db,
-      sql`delete from invitations where account_id = ${accountId} and id in (
+    statement(db)`delete from invitations where account_id = ${accountId} and id in (
         select id from invitations where account_id = ${accountId} and sent_at <= ${now - dayMs})`,
-    ),
     refuseUnless(
       db,
       sql`(select count(*) from invitations where account_id = ${accountId}) < ${maxInvitationsPerDay}`,
       'too many invitations',
     ),
-    statement(
-      db,
-      sql`delete from portal_users where account_id = ${accountId} and confirmed_at is null
+    statement(db)`delete from portal_users where account_id = ${accountId} and confirmed_at is null
         and created_at <= ${now - pendingMs}`,
-    ),
     insertPending(db, accountId, { email, role }, sql`true`),
     noteInvited(db, caller, { email, role }),
-    statement<{ emailed: number }>(
-      db,
-      sql`
+    statement<{ emailed: number }>(db)`
       insert into invitations (account_id, id, email, sent_at, emailed)
       select ${accountId}, ${newId()}, ${email}, ${now}, not exists (
         select 1 from invitations where email = ${email} and emailed and sent_at > ${now - quietMs})
       returning emailed`,
-    ),
   ]);
   return invited?.emailed === 1;
 }

@@ -61,16 +61,13 @@ export const insertPending = (
   { email, role }: { email: string; role: Role },
   condition: SQL,
 ) =>
-  statement(
-    db,
-    sql`
+  statement(db)`
     insert into portal_users (id, account_id, email, created_at, role)
     select ${newId()}, ${accountId}, ${email}, ${Date.now()}, iif(
       exists (select 1 from portal_users where account_id = ${accountId} and email <> ${email}), ${role}, 'admin')
     where ${condition}
     on conflict (email, account_id) do update set role = excluded.role
-      where confirmed_at is null and role <> excluded.role`,
-  );
+      where confirmed_at is null and role <> excluded.role`;
 
 /** The statement that notes that somebody has been invited, if the one before has added or changed them. */
 export const noteInvited = (db: Database, caller: Caller, { email, role }: { email: string; role: Role }) =>

@@ -30,7 +30,7 @@ export const suspendToDelete = (db: Database, id: string, name: string) =>
       subject: 'account',
       of: sql`select id, name from accounts where id = ${id}`,
     }),
-    change(db, sql`update accounts set status = 'suspended' where id = ${id}`),
+    change(db)`update accounts set status = 'suspended' where id = ${id}`,
   ] as const;
 
 /** The statements that delete an account's row. One entry of its audit log says so, without its name. */
@@ -41,5 +41,5 @@ export const deleteAccountRow = (db: Database, id: string) =>
       subject: 'account',
       of: sql`select id, null as name from accounts where id = ${id}`,
     }),
-    change(db, sql`delete from accounts where id = ${id}`),
+    change(db)`delete from accounts where id = ${id}`,
   ] as const;

@@ -38,9 +38,7 @@ export async function connectionActivity(
 ): Promise<Map<string, ConnectionActivity>> {
   const own = sql`connections.id`;
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<{ id: string; vehicles: number; arrivedAt: number | null; hours: string }>(
-      db,
-      sql`
+    statement<{ id: string; vehicles: number; arrivedAt: number | null; hours: string }>(db)`
         select id, ${counted(sql`vehicles where connection_id = ${own}`, maxCountedInList)} as vehicles,
           nullif(max(${sql.join(
             kinds.map((kind) => sql`coalesce(${latest(kind, own, sql`created_at`)}, 0)`),
@@ -50,7 +48,6 @@ export async function connectionActivity(
         from connections
         where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
         order by created_at, id limit ${slice.limit}`,
-    ),
   ]);
   return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours, maxCountedInList) }]));
 }
@@ -74,15 +71,13 @@ export async function connectionRecords(
 ): Promise<{ records: RecordCount[]; events: number; byHour: number[] | undefined }> {
   const own = sql`(select id from connections where id = ${id} and account_id = ${caller.accountId})`;
   const [events, ...counts] = await asCaller(env, caller, (db) => [
-    statement<{ hours: string }>(db, sql`select ${eventsByHour(own, maxCounted)} as hours`),
-    ...kinds.map((kind) =>
-      statement<Omit<RecordCount, 'kind'>>(
-        db,
-        sql`
+    statement<{ hours: string }>(db)`select ${eventsByHour(own, maxCounted)} as hours`,
+    ...kinds.map(
+      (kind) =>
+        statement<Omit<RecordCount, 'kind'>>(db)`
           select ${counted(sql`${sql.raw(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
             ${latest(kind, own, sql.raw(kind.order))} as happenedAt,
             ${latest(kind, own, sql`created_at`)} as arrivedAt`,
-      ),
     ),
   ]);
   const records = kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));

@@ -140,11 +140,11 @@ export async function updateConnection(
 
 /** The statement that notes when a connection was last pulled (milliseconds since 1970). */
 export const notePulled = (db: Database, id: string, at: number) =>
-  change(db, sql`update connections set last_pulled_at = ${at} where id = ${id}`);
+  change(db)`update connections set last_pulled_at = ${at} where id = ${id}`;
 
 /** The statement that notes since when a connection has been silent (milliseconds since 1970); null once it sends again. */
 export const noteSilentSince = (db: Database, id: string, since: number | null) =>
-  change(db, sql`update connections set silent_since = ${since} where id = ${id}`);
+  change(db)`update connections set silent_since = ${since} where id = ${id}`;
 
 /** The statements that note how a connection is doing, and have the change feed tell of it, if that is new. */
 export function noteHealthStatus(
@@ -157,7 +157,7 @@ export function noteHealthStatus(
   const which = sql`select id from connections where ${differs}`;
   return [
     change(db, noteRecords(source, 'changed', 'connection', which)),
-    change(db, sql`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`),
+    change(db)`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
   ] as const;
 }
 

@@ -80,12 +80,9 @@ export const selectByIds = (
   ids: string[],
 ) => {
   const row = selected(columns);
-  return statement<SizedRow>(
-    db,
-    sql`select ${table.id} as "recordId", ${row.size} as size, ${row.columns}
+  return statement<SizedRow>(db)`select ${table.id} as "recordId", ${row.size} as size, ${row.columns}
         from ${table} where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId}
-          and ${notBeingDeleted(connection)}`,
-  );
+          and ${notBeingDeleted(connection)}`;
 };
 
 /** Turns what `selectByIds` found into items. */

@@ -61,11 +61,8 @@ export async function readNamed<T extends object, A extends string>(
 /** What people call the drivers or vehicles with these ids. */
 export async function namesOf(env: Env, caller: Caller, of: 'drivers' | 'vehicles', ids: string[]) {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<{ id: string; name: string }>(
-      db,
-      sql`select id, name from ${sql.raw(of)}
+    statement<{ id: string; name: string }>(db)`select id, name from ${sql.raw(of)}
             where id in ${jsonList(ids)} and +account_id = ${caller.accountId}`,
-    ),
   ]);
   return new Map<unknown, string>(rows.map(({ id, name }) => [id, name]));
 }

@@ -56,13 +56,10 @@ export async function findByName(env: Env, caller: Caller, text: string, limit: 
 
 /** The items with these ids, in the order of the alphabet. */
 const selectItems = (db: Database, { accountId }: Caller, { table, columns, connection }: List, ids: SQL) =>
-  statement<{ [key: string]: unknown }>(
-    db,
-    sql`select ${selected(columns).columns},
+  statement<{ [key: string]: unknown }>(db)`select ${selected(columns).columns},
         (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
       from ${table} where id in (${ids}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
-      order by name collate nocase, id`,
-  );
+      order by name collate nocase, id`;
 
 const present = <K extends keyof Kinds>(list: List, rows: { [key: string]: unknown }[]) =>
   rows.map((row) => list.present(row) as NamedItem<K>); // by this kind's own list, which keeps what else a row has
@@ -110,7 +107,7 @@ function matchDrivers(db: Database, caller: Caller, text: string | undefined) {
   return selectMatches(db, caller, 'drivers', ids);
 }
 
-const nothing = (db: Database) => statement<Match>(db, sql`select null as id, null as name where 0`);
+const nothing = (db: Database) => statement<Match>(db)`select null as id, null as name where 0`;
 
 const selectMatches = (
   db: Database,
@@ -119,11 +116,9 @@ const selectMatches = (
   ids: SQL,
   condition?: SQL | '' | undefined,
 ) =>
-  statement<Match>(
-    db,
-    sql`select id, name from ${sql.raw(table)} where id in (${ids}) and +account_id = ${accountId}
-      ${condition ? sql`and ${condition}` : sql.empty()} order by name, id limit ${maxMatches}`,
-  );
+  statement<Match>(db)`
+    select id, name from ${sql.raw(table)} where id in (${ids}) and +account_id = ${accountId}
+      ${condition ? sql`and ${condition}` : sql.empty()} order by name, id limit ${maxMatches}`;
 
 /** Whether a vehicle is one that a text names. `like` knows no other special characters than these. */
 function isMeantBy(text: string): SQL {

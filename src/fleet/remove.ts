@@ -62,7 +62,7 @@ export const eraseReferences =
 
 /** The statement that deletes a driver's row, and no more. */
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
-  change(db, sql`delete from drivers where id = ${id} and account_id = ${accountId}`);
+  change(db)`delete from drivers where id = ${id} and account_id = ${accountId}`;
 
 /** The statements that take a connection of this very name from its account: it is unknown from then on. */
 export const takeConnection = (db: Database, caller: Caller, id: string, name: string) => {
@@ -74,13 +74,13 @@ export const takeConnection = (db: Database, caller: Caller, id: string, name: s
       subject: 'connection',
       of: sql`select id, coalesce(name, tsp) as name from connections where ${own}`,
     }),
-    change(db, sql`update connections set account_id = ${nobody} where ${own}`),
+    change(db)`update connections set account_id = ${nobody} where ${own}`,
   ] as const;
 };
 
 /** The statement that deletes a connection's row, once nothing names it. */
 export const deleteConnectionRow = (db: Database, id: string) =>
-  change(db, sql`delete from connections where id = ${id}`);
+  change(db)`delete from connections where id = ${id}`;
 
 /** The first connection that the account has left. */
 export async function firstConnection(env: Env, accountId: string): Promise<string | undefined> {

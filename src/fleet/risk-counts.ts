@@ -25,15 +25,13 @@ export async function countByRisk(
   since: number,
 ): Promise<RiskCount[]> {
   const [counts] = await asCaller(env, caller, (db) => [
-    statement<RiskCount>(
-      db,
-      sql`select (started_at / ${sql.raw(String(slotMs))}) * ${sql.raw(String(slotMs))} as at,
+    statement<RiskCount>(db)`
+      select (started_at / ${sql.raw(String(slotMs))}) * ${sql.raw(String(slotMs))} as at,
               event_risk as risk, count(*) as count
             from (select started_at, event_risk from safety_events
               where ${sql.raw(`${of}_id`)} = ${id} and started_at >= ${since} and +account_id = ${caller.accountId}
               order by started_at desc limit ${maxCounted})
             group by 1, 2`,
-    ),
   ]);
   return counts;
 }

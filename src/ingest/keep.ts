@@ -1,4 +1,4 @@
-import { getTableName, sql } from 'drizzle-orm';
+import { getTableName } from 'drizzle-orm';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Fields } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
@@ -61,7 +61,5 @@ const unlessErasedReferences = (fields: Fields) =>
 
 /** Which of these ids the table has, those that were just written included. */
 export const knownIds = (db: Database, table: AccountTable, ids: string[]) =>
-  statement<{ id: string }>(
-    db,
-    sql`select t.id from json_each(${JSON.stringify(ids)}) wanted cross join ${table} t on t.id = wanted.value`,
-  );
+  statement<{ id: string }>(db)`
+    select t.id from json_each(${JSON.stringify(ids)}) wanted cross join ${table} t on t.id = wanted.value`;

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { noteWritten, type Written } from '../fleet/changes/note.ts';
 import type { Source } from '../fleet/lists/record.ts';
@@ -53,7 +52,7 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
   // D1's own count has what triggers change as well.
   const written = [
     step(keeper.write(db, rows), () => {}),
-    step(statement<{ count: number }>(db, sql`select changes() as count`), ([row]) => {
+    step(statement<{ count: number }>(db)`select changes() as count`, ([row]) => {
       tally.changed += row?.count ?? 0;
     }),
   ];

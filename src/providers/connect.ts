@@ -95,14 +95,11 @@ export async function connectProvider(env: Env, caller: Caller, input: NewPull):
     },
     (db) => [
       unlessConnected(db, caller, hash, id),
-      change(
-        db,
-        sql`
+      change(db)`
         insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, history_days,
           connected_at, due_at)
         values (${id}, ${caller.accountId}, ${JSON.stringify(secrets)}, ${hash}, ${tried.baseUrl},
           ${tried.organisation}, ${days}, ${now}, ${now})`,
-      ),
     ],
   );
   await send(env.DELIVERIES, [{ pull: [id] }]);
@@ -128,15 +125,12 @@ export async function replaceCredential(
   await asCaller(env, caller, (db) => [
     unlessConnected(db, caller, hash, id),
     noteOn(db, caller, id, ['credential']),
-    change(
-      db,
-      sql`
+    change(db)`
       update pulls set secrets = ${JSON.stringify(secrets)}, credential_hash = ${hash}, session = null,
         feeds = iif(organisation = ${tried.organisation}, feeds, '{}'), base_url = ${tried.baseUrl},
         organisation = ${tried.organisation}, refused_at = null, claim = null, claimed_until = 0,
         due_at = iif(paused_at is null, ${now}, null)
       where ${ownPull(caller, id)}`,
-    ),
   ]);
   await send(env.DELIVERIES, [{ pull: [id] }]);
   return tried;

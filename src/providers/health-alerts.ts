@@ -64,10 +64,7 @@ const changedBy = (env: Env, now: number): SQL => sql`
   order by p.health_at limit ${perRound}`;
 
 const noteNotified = (db: Database, { id, health }: Changed, now: number) =>
-  change(
-    db,
-    sql`update pulls set notified_health = ${health}, notified_at = ${now} where connection_id = ${id}`,
-  );
+  change(db)`update pulls set notified_health = ${health}, notified_at = ${now} where connection_id = ${id}`;
 
 function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {
   const { subject, lead } = words[health];

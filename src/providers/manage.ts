@@ -65,6 +65,6 @@ async function changePull(
   await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from pulls where ${own} and ${only})`, 'no pull'),
     ...(noted ? [noteOn(db, caller, id, [noted])] : []),
-    change(db, sql`update pulls set ${set} where ${own}`),
+    change(db)`update pulls set ${set} where ${own}`,
   ]);
 }

@@ -43,12 +43,10 @@ const chunk = (after: string) =>
   sql`(select * from connections where id > ${after} order by id limit ${perChunk})`;
 
 const lastOfChunk = (db: Database, after: string) =>
-  statement<{ id: string | null }>(db, sql`select max(id) as id from ${chunk(after)}`);
+  statement<{ id: string | null }>(db)`select max(id) as id from ${chunk(after)}`;
 
 const selectChanged = (env: Env, db: Database, after: string, now: number) =>
-  statement<Changed>(
-    db,
-    sql`
+  statement<Changed>(db)`
     select id, accountId, name, silent from (
       select c.id, c.account_id as accountId, coalesce(c.name, c.tsp) as name, c.silent_since is not null as known, (
         select max(t.last_used_at) <= ${now - silentMs - noteMs}
@@ -57,8 +55,7 @@ const selectChanged = (env: Env, db: Database, after: string, now: number) =>
       from ${chunk(after)} c
       where not exists (select 1 from pulls p where p.connection_id = c.id)
         ${andNotMoving(env, sql`c.account_id`)})
-    where silent <> known limit ${perRound}`,
-  );
+    where silent <> known limit ${perRound}`;
 
 async function note(db: Database, { id, accountId, silent }: Changed, now: number): Promise<void> {
   const since = noteSilentSince(db, id, silent ? now : null);

@@ -75,21 +75,15 @@ const row = sql`
 export async function pullStatus(env: Env, caller: Caller, id: string): Promise<PullStatus | undefined> {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
   const [[found], refusals, words] = await asCaller(env, caller, (db) => [
-    statement<Row>(db, sql`${row} where p.connection_id = ${own}`),
-    statement<PullStatus['refusals'][number]>(
-      db,
-      sql`
+    statement<Row>(db)`${row} where p.connection_id = ${own}`,
+    statement<PullStatus['refusals'][number]>(db)`
         select kind, source_id as sourceId, reason, at from pull_refusals indexed by pull_refusals_by_time
         where connection_id = ${own} order by at desc limit ${refusalsKept}`,
-    ),
-    statement<{ word: string; count: number }>(
-      db,
-      sql`
+    statement<{ word: string; count: number }>(db)`
         select word.value as word, count(*) as count from (
           select incident_types from safety_events where connection_id = ${own}
           order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word
         group by word.value order by count(*) desc`,
-    ),
   ]);
   const summary = found && summaryOf(found);
   if (!summary) return undefined;
@@ -118,7 +112,7 @@ export const pullSummaries = (
 
 async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<string, PullSummary>> {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<Row>(db, sql`${row} where p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`),
+    statement<Row>(db)`${row} where p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`,
   ]);
   return new Map(
     rows.flatMap((found) => {

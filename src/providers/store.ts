@@ -63,23 +63,17 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
   const db = openDatabase(env);
   const claim = newId();
   const [, rows] = await transaction(db, [
-    change(
-      db,
-      sql`
+    change(db)`
       update pulls set claim = ${claim}, claimed_until = ${now + claimMs}
       where connection_id in ${jsonList(ids)} and due_at <= ${now} and claimed_until <= ${now}
         and ${isActive}`,
-    ),
-    statement<Row>(
-      db,
-      sql`
+    statement<Row>(db)`
       select p.connection_id as connectionId, p.account_id as accountId, p.claim, c.provider, c.tsp as tSP,
         c.incident_type_map as incidentTypeMap, c.health_status as healthStatus, p.secrets, p.session,
         p.base_url as baseUrl, p.history_days as historyDays, p.connected_at as connectedAt,
         c.last_pulled_at as succeededAt, p.due_at as dueAt, p.feeds
       from pulls p join connections c on c.id = p.connection_id
       where p.connection_id in ${jsonList(ids)} and p.claim = ${claim}`,
-    ),
   ]);
   return rows.map((row) => ({
     ...row,
@@ -101,7 +95,7 @@ export type Saved = {
 /** Keeps what a run has come to so far, unless the claim is another's by now. */
 export async function save(env: Env, claimed: Claimed, saved: Saved): Promise<void> {
   const db = openDatabase(env);
-  const kept = change(db, sql`update pulls set ${columnsOf(saved)} where ${isOurs(claimed)}`);
+  const kept = change(db)`update pulls set ${columnsOf(saved)} where ${isOurs(claimed)}`;
   await transaction(db, [kept, ...noteSuccess(db, claimed, saved)], { repeatable: true });
 }
 
@@ -124,13 +118,10 @@ export async function release(env: Env, claimed: Claimed, dueAt: number, saved: 
   const db = openDatabase(env);
   const due = saved.refusedAt === undefined ? dueAt : null;
   const [[row]] = await transaction(db, [
-    statement<{ isDue: number }>(
-      db,
-      sql`
+    statement<{ isDue: number }>(db)`
       update pulls set ${columnsOf(saved)}, claimed_until = 0, claim = null,
         due_at = iif(${due} is null or due_at is ${claimed.dueAt}, ${due}, due_at)
       where ${isOurs(claimed)} returning coalesce(due_at <= ${Date.now()}, 0) as isDue`,
-    ),
     ...noteSuccess(db, claimed, saved),
   ]);
   return row?.isDue === 1;
@@ -144,10 +135,8 @@ export async function noteHealth(
   now: number,
 ): Promise<void> {
   const db = openDatabase(env);
-  const kept = change(
-    db,
-    sql`update pulls set health = ${status}, health_at = ${now} where connection_id = ${id} and health <> ${status}`,
-  );
+  const kept = change(db)`
+    update pulls set health = ${status}, health_at = ${now} where connection_id = ${id} and health <> ${status}`;
   await transaction(db, [kept, ...noteHealthStatus(db, { id, accountId, now }, status)], {
     repeatable: true,
   });
@@ -170,21 +159,15 @@ export async function noteRefusals(
   await transaction(
     db,
     [
-      change(
-        db,
-        sql`
+      change(db)`
         insert or replace into pull_refusals (connection_id, kind, source_id, reason, at)
         select ${connectionId}, value->>'kind', value->>'sourceId', value->>'reason', ${now}
         from json_each(${JSON.stringify(refused.slice(-refusalsKept))})
         where exists (select 1 from pulls where connection_id = ${connectionId})`,
-      ),
-      change(
-        db,
-        sql`
+      change(db)`
         delete from pull_refusals where connection_id = ${connectionId} and (kind, source_id) in (
           select kind, source_id from pull_refusals indexed by pull_refusals_by_time
           where connection_id = ${connectionId} order by at desc limit -1 offset ${refusalsKept})`,
-      ),
     ],
     { repeatable: true },
   );
@@ -192,4 +175,4 @@ export async function noteRefusals(
 
 /** Deletes the pull of a connection that is deleted, with its credential. */
 export const removePull = (db: Database, connectionId: string) =>
-  change(db, sql`delete from pulls where connection_id = ${connectionId}`);
+  change(db)`delete from pulls where connection_id = ${connectionId}`;

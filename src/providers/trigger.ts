@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
@@ -21,12 +20,9 @@ export async function ring(
 ): Promise<boolean> {
   if (!isUuid(connectionId)) return false;
   const db = openDatabase(env);
-  const [found] = await statement<{ provider: string; secret: string | null; dueAt: number | null }>(
-    db,
-    sql`
+  const [found] = await statement<{ provider: string; secret: string | null; dueAt: number | null }>(db)`
     select c.provider, p.webhook_secret as secret, p.due_at as dueAt
-    from pulls p join connections c on c.id = p.connection_id where p.connection_id = ${connectionId}`,
-  );
+    from pulls p join connections c on c.id = p.connection_id where p.connection_id = ${connectionId}`;
   const webhook = found && connectorOf(found.provider)?.webhook;
   if (!webhook || found.secret === null) return false;
   const { secret = '' } = await unseal(
@@ -37,10 +33,8 @@ export async function ring(
   if (!(await webhook.isSigned(headers, body, secret))) return false;
   const now = Date.now();
   if (found.dueAt === null || (found.dueAt > now - quietMs && found.dueAt <= now)) return true;
-  await change(
-    db,
-    sql`update pulls set due_at = ${now} where connection_id = ${connectionId} and due_at is not null`,
-  );
+  await change(db)`
+    update pulls set due_at = ${now} where connection_id = ${connectionId} and due_at is not null`;
   await send(env.DELIVERIES, [{ pull: [connectionId] }]);
   return true;
 }

@@ -47,13 +47,10 @@ export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<E
 type Row = Omit<Entry, 'fields'> & { fields: string };
 
 const select = (db: Database, which: SQL) =>
-  statement<Row>(
-    db,
-    sql`
+  statement<Row>(db)`
     select account_id as accountId, seq, at, actor, actor_id as actorId, actor_name as actorName, action, subject,
       subject_id as subjectId, subject_name as subjectName, fields
-    from audit_log where ${which}`,
-  );
+    from audit_log where ${which}`;
 
 function placeOf({ sort, id }: { sort: number; id: string }): SQL {
   const [accountId, seq] = id.split('/');

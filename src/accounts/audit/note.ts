@@ -18,17 +18,14 @@ type Actor = Caller | { service: true; accountId: string };
  * change itself: then neither is there without the other. Writes two rows.
  */
 export const note = (db: Database, actor: Actor, { action, subject, of, fields = [] }: Change) =>
-  change(
-    db,
-    sql`
+  change(db)`
     insert into audit_log (account_id, seq, at, actor, actor_id, actor_name, action, subject, subject_id,
       subject_name, fields)
     select ${actor.accountId},
       1 + coalesce((select max(seq) from audit_log where account_id = ${actor.accountId}), 0), ${Date.now()},
       ${kindOf(actor)}, who.id, who.name, ${action}, ${subject}, subject.id, subject.name,
       ${JSON.stringify(fields)}
-    from (${of}) subject left join (${whoIs(actor)}) who limit 1`,
-  );
+    from (${of}) subject left join (${whoIs(actor)}) who limit 1`;
 
 function kindOf(actor: Actor): 'operator' | 'person' | 'token' | 'service' {
   if ('service' in actor) return 'service';

@@ -9,8 +9,8 @@ const tokensPerChunk = 100;
 export const revokeKeysOf = (db: Database, connectionId: string, now: number) => {
   const active = sql`connection_id = ${connectionId} and revoked_at is null`;
   return [
-    statement<{ hash: string }>(db, sql`select hash from tokens where ${active}`),
-    change(db, sql`update tokens set revoked_at = ${now} where ${active}`),
+    statement<{ hash: string }>(db)`select hash from tokens where ${active}`,
+    change(db)`update tokens set revoked_at = ${now} where ${active}`,
   ] as const;
 };
 
@@ -18,14 +18,12 @@ export const revokeKeysOf = (db: Database, connectionId: string, now: number) =>
 export const removeTokens: Remover = async (env, { accountId, connectionId }) => {
   const db = openDatabase(env);
   const ofConnection = connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
-  const found = await statement<{ id: string; hash: string }>(
-    db,
-    sql`select id, hash from tokens where account_id = ${accountId} ${ofConnection} limit ${tokensPerChunk}`,
-  );
+  const found = await statement<{ id: string; hash: string }>(db)`
+    select id, hash from tokens where account_id = ${accountId} ${ofConnection} limit ${tokensPerChunk}`;
   await forgetTokens(
     env,
     found.map(({ hash }) => hash),
   );
-  await change(db, sql`delete from tokens where id in ${jsonList(found.map(({ id }) => id))}`);
+  await change(db)`delete from tokens where id in ${jsonList(found.map(({ id }) => id))}`;
   return found.length < tokensPerChunk ? undefined : '';
 };

@@ -63,14 +63,11 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
           where id = ${connectionId} and account_id = ${caller.accountId}`;
   const [, , [row]] = await asCaller(env, caller, (db) => [
     refuseIfFull(db, caller, connectionId),
-    statement(
-      db,
-      sql`
+    statement(db)`
       insert into tokens (id, account_id, connection_id, scope, name, hash, last_four, created_at, expires_at)
       select ${newId()}, account_id, connection_id, ${scope}, ${name}, ${hash}, ${value.slice(-4)},
         ${Date.now()}, ${expiresAt}
       from (${owner})`,
-    ),
     db.select().from(tokens).where(eq(tokens.hash, hash)),
     note(db, caller, {
       action: 'created',

@@ -20,9 +20,7 @@ export const maxVehicles = 50;
  * - the vehicle is looked for until one is found, and again when the VIN changes.
  */
 export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
-  change(
-    db,
-    sql`
+  change(db)`
     insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, event_time, location,
       notification_level, report_ready, is_accurate, dismissed, report_url, levels, told, source_updated_at,
       created_at, updated_at)
@@ -75,8 +73,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
         accidents.report_url, accidents.levels, accidents.told, accidents.source_updated_at)
       is not (excluded.vin, excluded.vehicle_id, excluded.event_time, excluded.location,
         excluded.notification_level, excluded.report_ready, excluded.is_accurate, excluded.dismissed,
-        excluded.report_url, excluded.levels, excluded.told, excluded.source_updated_at)`,
-  );
+        excluded.report_url, excluded.levels, excluded.told, excluded.source_updated_at)`;
 
 const record = sql`r.value`;
 

@@ -30,11 +30,8 @@ export const daysOf = (db: Database, query: DaysQuery) => {
   const bounds = query.descending
     ? sql`day >= ${last} and day <= ${query.to}`
     : sql`day >= ${query.from} and day <= ${last}`;
-  return statement<Stored>(
-    db,
-    sql`select connection_id as connectionId, day, parts from archived_days
-      where ${scope(query)} and ${bounds} and state <> 'writing' order by day ${direction(query)}`,
-  );
+  return statement<Stored>(db)`select connection_id as connectionId, day, parts from archived_days
+      where ${scope(query)} and ${bounds} and state <> 'writing' order by day ${direction(query)}`;
 };
 
 /** SQL for the last of these days, and null if there is none. */
@@ -68,35 +65,26 @@ const key = ({ kind, connectionId, day }: DayOf): SQL =>
 
 /** What the catalog has of a day. */
 export const entryOf = (db: Database, day: DayOf) =>
-  statement<{ state: State; parts: string }>(
-    db,
-    sql`select state, parts from archived_days where ${key(day)}`,
-  );
+  statement<{ state: State; parts: string }>(db)`select state, parts from archived_days where ${key(day)}`;
 
 /** Writes what the catalog has of a day. */
 export const putEntry = (db: Database, day: DayOf, state: State, parts: Part[]) =>
-  change(
-    db,
-    sql`insert into archived_days (kind, account_id, connection_id, day, state, parts)
+  change(db)`insert into archived_days (kind, account_id, connection_id, day, state, parts)
       values (${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, ${state}, ${JSON.stringify(parts)})
-      on conflict do update set state = excluded.state, parts = excluded.parts`,
-  );
+      on conflict do update set state = excluded.state, parts = excluded.parts`;
 
 /** Takes a day out of the catalog. */
 export const dropEntry = (db: Database, day: DayOf) =>
-  change(db, sql`delete from archived_days where ${key(day)}`);
+  change(db)`delete from archived_days where ${key(day)}`;
 
 /** Some days that were begun and are not done; not of connections that are being deleted. */
 export const openEntries = (db: Database, kinds: string[], most: number, also: SQL = sql.empty()) =>
-  statement<DayOf>(
-    db,
-    sql`select kind, account_id as accountId, connection_id as connectionId, day
+  statement<DayOf>(db)`select kind, account_id as accountId, connection_id as connectionId, day
       from archived_days indexed by archived_days_open
       where state <> 'done' and kind in (select value from json_each(${JSON.stringify(kinds)}))
         and not exists (select 1 from deletions d where d.id in (archived_days.connection_id, archived_days.account_id))
         ${also}
-      limit ${most}`,
-  );
+      limit ${most}`;
 
 /** How long to wait before trying again. */
 export const busyMs = 500;

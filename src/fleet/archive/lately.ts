@@ -20,14 +20,11 @@ export const noteLately = (
 ) => {
   const lately = rows.filter((row) => Number(row.updatedAt) > now - keptMs);
   const versions = JSON.stringify(lately.map((row) => [row[id], row.updatedAt]));
-  return change(
-    db,
-    sql`insert into archived_lately (kind, id, account_id, connection_id, day, changed_at)
+  return change(db)`insert into archived_lately (kind, id, account_id, connection_id, day, changed_at)
       select ${name}, value->>0, ${day.accountId}, ${day.connectionId}, ${day.day}, value->>1
       from json_each(${versions}) where true
       on conflict do update set day = excluded.day, changed_at = excluded.changed_at
-        where (day, changed_at) is not (excluded.day, excluded.changed_at)`,
-  );
+        where (day, changed_at) is not (excluded.day, excluded.changed_at)`;
 };
 
 /** How many days are read side by side. */
@@ -67,16 +64,14 @@ type DayWith = DayOf & { parts: string; ids: string };
 
 async function daysWith(env: Env, caller: Caller, kind: ArchiveKind, ids: string[]): Promise<DayWith[]> {
   const [days] = await asCaller(env, caller, (db) => [
-    statement<DayWith>(
-      db,
-      sql`select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts,
+    statement<DayWith>(db)`
+      select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts,
               json_group_array(l.id) as ids
             from json_each(${JSON.stringify(ids)}) w
             cross join archived_lately l on l.kind = ${kind.name} and l.id = w.value
             cross join archived_days d on d.kind = l.kind and d.connection_id = l.connection_id and d.day = l.day
             where l.account_id = ${caller.accountId} and ${notBeingDeleted(sql`l.connection_id`)}
             group by d.connection_id, d.day`,
-    ),
   ]);
   return days;
 }

@@ -197,11 +197,8 @@ function anyLate(
     : archive.byAccount
       ? sql`account_id = ${accountId}`
       : sql`${archive.connection} in (${connectionIds(accountId)})`;
-  return statement<{ late: number }>(
-    db,
-    sql`select exists (select 1 from ${table}
-      where ${owner} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`,
-  );
+  return statement<{ late: number }>(db)`select exists (select 1 from ${table}
+      where ${owner} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
 }
 
 /** Where D1 has a row that the archive has too, leaves the newer one of them. */
@@ -221,11 +218,9 @@ async function settle(
     caller,
     (db) =>
       [
-        statement<Row>(
-          db,
-          sql`select ${selected(kind, 't.')} from json_each(${ids}) wanted cross join ${table} t on t.id = wanted.value
+        statement<Row>(db)`
+          select ${selected(kind, 't.')} from json_each(${ids}) wanted cross join ${table} t on t.id = wanted.value
             where t.account_id = ${caller.accountId}`,
-        ),
       ] as const,
     connectionId,
   );

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { change, statement } from '../../platform/db/database.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
@@ -54,16 +53,10 @@ async function isEmpty(bucket: R2Bucket, prefixes: string[]): Promise<boolean> {
 async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolean> {
   const owned = ownedBy(owner);
   const [days = 0, lately = 0] = await write(
-    change(
-      db,
-      sql`delete from archived_days where (kind, connection_id, day) in (
+    change(db)`delete from archived_days where (kind, connection_id, day) in (
         select kind, connection_id, day from archived_days where ${owned} limit ${rowsPerChunk})`,
-    ),
-    change(
-      db,
-      sql`delete from archived_lately where (kind, id) in (
+    change(db)`delete from archived_lately where (kind, id) in (
         select kind, id from archived_lately where ${owned} limit ${rowsPerChunk})`,
-    ),
   );
   return days < rowsPerChunk && lately < rowsPerChunk;
 }
@@ -112,13 +105,11 @@ function daysAfter({ db }: Lease, kinds: ArchiveKind[], owner: Owner, cursor: st
   const first: Reached = { kind: '', connectionId: '', day: -1 };
   const { kind, connectionId, day }: Reached = cursor ? JSON.parse(cursor) : first; // as a step has returned it
   const names = JSON.stringify(kinds.map(({ name }) => name));
-  return statement<DayOf & { state: State; parts: string }>(
-    db,
-    sql`select kind, account_id as accountId, connection_id as connectionId, day, state, parts from archived_days
+  return statement<DayOf & { state: State; parts: string }>(db)`
+    select kind, account_id as accountId, connection_id as connectionId, day, state, parts from archived_days
       where (kind, connection_id, day) > (${kind}, ${connectionId}, ${day})
         and kind in (select value from json_each(${names})) and ${ownedBy(owner)}
-      order by kind, connection_id, day limit ${filesPerStep}`,
-  );
+      order by kind, connection_id, day limit ${filesPerStep}`;
 }
 
 async function rewriteDay(

@@ -11,24 +11,18 @@ export const rowsPerStatement = 1000;
 /** Rows of a day that D1 has, in order, after a place. */
 export const hotRows = (db: Database, kind: ArchiveKind, day: DayOf, after?: Position) => {
   const { order, id } = orderOf(kind);
-  return statement<Row>(
-    db,
-    sql`select ${selected(kind)} from ${kind.table}
+  return statement<Row>(db)`select ${selected(kind)} from ${kind.table}
       where connection_id = ${day.connectionId} and ${order} < ${(day.day + 1) * dayMs}
         and ${after ? sql`(${order}, ${id}) > (${after.sort}, ${after.id})` : sql`${order} >= ${day.day * dayMs}`}
-      order by ${order}, ${id} limit ${rowsPerStatement}`,
-  );
+      order by ${order}, ${id} limit ${rowsPerStatement}`;
 };
 
 /** A row that D1 has between two places of a day, both inclusive, if there is one. */
 export const hotWithin = (db: Database, kind: ArchiveKind, day: DayOf, first: Position, last: Position) => {
   const { order, id } = orderOf(kind);
-  return statement<{ found: number }>(
-    db,
-    sql`select 1 as found from ${kind.table}
+  return statement<{ found: number }>(db)`select 1 as found from ${kind.table}
       where connection_id = ${day.connectionId} and (${order}, ${id}) >= (${first.sort}, ${first.id})
-        and (${order}, ${id}) <= (${last.sort}, ${last.id}) limit 1`,
-  );
+        and (${order}, ${id}) <= (${last.sort}, ${last.id}) limit 1`;
 };
 
 /** Everything that a row of the archive has, from the table of that prefix. */
@@ -47,12 +41,9 @@ const orderOf = ({ columns, order, id }: ArchiveKind) => ({
 /** Deletes rows from D1, unless they have changed since they were read. */
 export const deleteRows = (db: Database, { table, id }: ArchiveKind, rows: Row[]) => {
   const versions = JSON.stringify(rows.map((row) => [row[id], row.updatedAt]));
-  return change(
-    db,
-    sql`delete from ${table} where id in (
+  return change(db)`delete from ${table} where id in (
       select t.id from json_each(${versions}) v
-      cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`,
-  );
+      cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
 };
 
 /** The connections that have rows of this kind from before a time, each with its oldest; not those being deleted. */
@@ -64,12 +55,9 @@ export const oldestRows = (
   also: SQL = sql.empty(),
 ) => {
   const { order } = orderOf(kind);
-  return statement<{ connectionId: string; accountId: string; oldest: number }>(
-    db,
-    sql`select * from (
+  return statement<{ connectionId: string; accountId: string; oldest: number }>(db)`select * from (
         select id as connectionId, account_id as accountId,
           (select min(${order}) from ${kind.table} t where t.connection_id = c.id) as oldest
         from connections c where not exists (select 1 from deletions d where d.id in (c.id, c.account_id)) ${also})
-      where oldest < ${before} limit ${most}`,
-  );
+      where oldest < ${before} limit ${most}`;
 };

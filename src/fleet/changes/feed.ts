@@ -88,10 +88,8 @@ const upToNow = (latest: number | undefined): Reached => ({ seq: Math.max(latest
 
 /** The account's last row. */
 export const selectLatest = (db: Database, { accountId }: Caller) =>
-  statement<{ seq: number }>(
-    db,
-    sql`select coalesce(max(seq), 0) as seq from changes where account_id = ${accountId}`,
-  );
+  statement<{ seq: number }>(db)`
+    select coalesce(max(seq), 0) as seq from changes where account_id = ${accountId}`;
 
 /** What narrows the feed. */
 type Filters = { connectionId: string | undefined; kinds: string[] | undefined };

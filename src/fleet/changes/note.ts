@@ -24,14 +24,11 @@ export function noteWritten(db: Database, source: ChangeSource, written: Written
     return sql`${kind}, (select json_group_array(w.value) from ${those} where t.updated_at = ${now})`;
   });
   const nothing = JSON.stringify(Object.fromEntries(written.map(({ kind }) => [kind, []])));
-  return change(
-    db,
-    sql`
+  return change(db)`
     with changed (records) as materialized (select json_object(${sql.join(changed, sql`, `)}))
     insert into changes (account_id, seq, connection_id, action, records)
     select ${accountId}, ${nextSeq(source)}, ${connectionId}, 'changed', records
-    from changed where records <> ${nothing}`,
-  );
+    from changed where records <> ${nothing}`;
 }
 
 /** How many records a row names at most. A call of `/ingest` has no more. */

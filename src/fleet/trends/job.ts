@@ -100,7 +100,7 @@ const newestHours = (mask: number): number =>
 
 /** The archive has these events, and counts that were made before they went there hold. */
 const forgetMark = (db: Database, { accountId, day }: Marked) =>
-  change(db, sql`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`);
+  change(db)`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`;
 
 /**
  * Marks the days with events that an account has not been counted for: all of them when it has never been counted, or
@@ -108,9 +108,7 @@ const forgetMark = (db: Database, { accountId, day }: Marked) =>
  */
 const markGap = (db: Database, accountId: string, now: number) =>
   [
-    change(
-      db,
-      sql`
+    change(db)`
       with recursive days (day) as (
         select max((counted_to - ${int(hourMs)}) / ${int(dayMs)}, ${int(Math.floor(now / dayMs) - shownDays + 1)})
         from event_counting where account_id = ${accountId}
@@ -122,23 +120,17 @@ const markGap = (db: Database, accountId: string, now: number) =>
           and e.started_at >= days.day * ${int(dayMs)} and e.started_at < (days.day + 1) * ${int(dayMs)}
         where c.account_id = ${accountId})
       on conflict (account_id, day) do update set hours = ${int(allHours)}`,
-    ),
-    change(
-      db,
-      sql`update event_counting set counted_to = ${int(Math.floor(now / hourMs) * hourMs)} where account_id = ${accountId}`,
-    ),
+    change(db)`
+      update event_counting set counted_to = ${int(Math.floor(now / hourMs) * hourMs)} where account_id = ${accountId}`,
   ] as const;
 
 const allHours = 2 ** 24 - 1;
 
 /** Deletes counts that are older than what is shown. */
 const forgetOld = (db: Database, accountId: string, now: number) =>
-  change(
-    db,
-    sql`
+  change(db)`
     delete from event_counts where account_id = ${accountId} and hours in (1, 24)
-      and start < ${int((Math.floor(now / dayMs) - shownDays + 1) * 24)}`,
-  );
+      and start < ${int((Math.floor(now / dayMs) - shownDays + 1) * 24)}`;
 
 /** Deletes the counts of an account that is deleted. Nothing counts it again. */
 export const removeCounts: Remover = (env, { accountId }) =>

@@ -19,12 +19,9 @@ type DayRow = { day: number; risk1: number; risk2: number; risk3: number; risk4:
 
 /** The days of a span and those before that had events, oldest first: a row each. */
 export const selectDays = (db: Database, { accountId }: Caller, span: Span) =>
-  statement<DayRow>(
-    db,
-    sql`
+  statement<DayRow>(db)`
     select start / 24 as day, risk_1 as risk1, risk_2 as risk2, risk_3 as risk3, risk_4 as risk4, risk_5 as risk5
-    from event_counts where account_id = ${accountId} and hours = 24 and start >= ${firstBefore(span)} order by start`,
-  );
+    from event_counts where account_id = ${accountId} and hours = 24 and start >= ${firstBefore(span)} order by start`;
 
 export const asDay = ({ day, risk1, risk2, risk3, risk4, risk5 }: DayRow): DayCount => ({
   day,
@@ -35,15 +32,12 @@ export const asDay = ({ day, risk1, risk2, risk3, risk4, risk5 }: DayRow): DayCo
 export type TypeCount = { type: string; events: number; before: number };
 
 export const selectTypes = (db: Database, { accountId }: Caller, span: Span) =>
-  statement<TypeCount>(
-    db,
-    sql`
+  statement<TypeCount>(db)`
     select t.key as type, sum(iif(k.start >= ${firstOf(span)}, t.value, 0)) as events,
       sum(iif(k.start < ${firstOf(span)}, t.value, 0)) as before
     from event_counts k cross join json_each(k.types) t
     where k.account_id = ${accountId} and k.hours = 24 and k.start >= ${firstBefore(span)}
-    group by t.key having events > 0 order by events desc, t.key limit ${maxTypes}`,
-  );
+    group by t.key having events > 0 order by events desc, t.key limit ${maxTypes}`;
 
 /** A vehicle or driver, with its events of risk 4 and 5. */
 export type Affected = { id: string; name: string; risk4: number; risk5: number };
@@ -58,9 +52,7 @@ export const selectAffected = (
   span: Span,
 ) => {
   const table = sql.raw(which);
-  return statement<Affected>(
-    db,
-    sql`
+  return statement<Affected>(db)`
     select m.id, v.name, m.risk4, m.risk5
     from (
       select n.key as id, sum(n.value->>0) as risk4, sum(n.value->>1) as risk5
@@ -68,8 +60,7 @@ export const selectAffected = (
       where k.account_id = ${accountId} and k.hours = 24 and k.start >= ${firstOf(span)}
       group by n.key order by risk4 + risk5 desc, risk5 desc, n.key limit ${maxAffected}) m
     cross join ${table} v on v.id = m.id and v.account_id = ${accountId}
-    order by m.risk4 + m.risk5 desc, m.risk5 desc, m.id`,
-  );
+    order by m.risk4 + m.risk5 desc, m.risk5 desc, m.id`;
 };
 
 /**
@@ -79,19 +70,14 @@ export const selectAffected = (
 export type Today = { risk4: number; risk5: number; typical: number };
 
 export const selectToday = (db: Database, { accountId }: Caller, since: number, thisHour: number) =>
-  statement<Today>(
-    db,
-    sql`
+  statement<Today>(db)`
     select total(iif(w.value = 0, risk_4, 0)) as risk4, total(iif(w.value = 0, risk_5, 0)) as risk5,
       total(iif(w.value > 0, risk_4 + risk_5, 0)) / 4 as typical
     from json_each('[0, 1, 2, 3, 4]') w cross join event_counts k
     on k.account_id = ${accountId} and k.hours = 1 and k.start >= ${int(since)} - w.value * 168
-      and k.start <= ${int(thisHour)} - w.value * 168`,
-  );
+      and k.start <= ${int(thisHour)} - w.value * 168`;
 
 /** How many days are still to be counted, for events that came in late or were corrected. */
 export const selectDue = (db: Database, { accountId }: Caller) =>
-  statement<{ days: number }>(
-    db,
-    sql`select count(*) as days from (select 1 from event_counts_due where account_id = ${accountId} limit 200)`,
-  );
+  statement<{ days: number }>(db)`
+    select count(*) as days from (select 1 from event_counts_due where account_id = ${accountId} limit 200)`;

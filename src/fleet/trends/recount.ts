@@ -50,13 +50,10 @@ export const recountLive = (db: Database, accountId: string) => {
   return [
     countHours(db, live),
     addUpDays(db, live),
-    change(
-      db,
-      sql`
+    change(db)`
       update event_counting set counted_to = ${thisHour} * ${int(hourMs)}
       where account_id = ${accountId} and counted_to < ${thisHour} * ${int(hourMs)}
         and counted_to >= (${thisHour} - ${int(liveHours)}) * ${int(hourMs)}`,
-    ),
   ] as const;
 };
 
@@ -67,19 +64,15 @@ export const recountMarked = (db: Database, marked: Marked) => {
   return [
     countHours(db, markedHoursOf(marked)),
     addUpDays(db, markedHoursOf(marked)),
-    change(db, sql`delete from event_counts_due where ${mark} and hours & ~${int(hours)} = 0`),
-    change(
-      db,
-      sql`update event_counts_due set hours = hours & ~${int(hours)} where ${mark} and hours & ${int(hours)} <> 0`,
-    ),
+    change(db)`delete from event_counts_due where ${mark} and hours & ~${int(hours)} = 0`,
+    change(db)`
+      update event_counts_due set hours = hours & ~${int(hours)} where ${mark} and hours & ${int(hours)} <> 0`,
   ] as const;
 };
 
 /** Counts the events of hours: reads each of them, and its entry in the index. */
 function countHours(db: Database, due: SQL) {
-  return change(
-    db,
-    sql`
+  return change(db)`
     insert into event_counts (account_id, hours, start, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers)
     ${due},
     e as materialized (
@@ -103,8 +96,7 @@ function countHours(db: Database, due: SQL) {
       from e group by start) r on r.start = d.start
     where r.start is not null or exists (
       select 1 from event_counts k where k.account_id = d.account_id and k.hours = 1 and k.start = d.start)
-    ${ifDifferent}`,
-  );
+    ${ifDifferent}`;
 }
 
 /** How many events of risk 4 and of risk 5 each vehicle or driver had in each hour. */
@@ -123,9 +115,7 @@ function addUpDays(db: Database, due: SQL) {
   const added = (names: SQL): SQL => sql`
     select e.day as start, n.key as name, sum(n.value->>0) as risk_4, sum(n.value->>1) as risk_5
     from e cross join json_each(${names}) n group by e.day, n.key`;
-  return change(
-    db,
-    sql`
+  return change(db)`
     insert into event_counts (account_id, hours, start, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers)
     ${due},
     days as (select distinct account_id, start / 24 * 24 as start from due),
@@ -144,8 +134,7 @@ function addUpDays(db: Database, due: SQL) {
         sum(risk_5) as risk_5
       from e group by day) r on r.day = d.start
     where true
-    ${ifDifferent}`,
-  );
+    ${ifDifferent}`;
 }
 
 const ifDifferent = sql`

@@ -38,21 +38,40 @@ export const openSession = (session: D1DatabaseSession): Database =>
   drizzle(retrying(session as unknown as D1Database)); // neither `retrying` nor Drizzle uses what it lacks
 
 /**
- * A statement in plain SQL, to be run in a batch; `T` is the type of its rows. Drizzle 0.45 leaves raw statements
- * unprepared, so that its D1 batch fails over their parameters, and would build their SQL three times.
+ * A statement in plain SQL, to be run in a batch: ``statement<Row>(db)`select …` ``, or `query` if that stands elsewhere.
+ * `T` is the type of its rows.
  */
-export function statement<T>(db: Database, query: SQL) {
-  const raw = db.all<T>(query);
-  const built = raw.getQuery();
-  return Object.assign(raw, { stmt: db.$client.prepare(built.sql), getQuery: () => built });
+export function statement<T>(db: Database): Template<ReturnType<typeof rowsOf<T>>>;
+export function statement<T>(db: Database, query: SQL): ReturnType<typeof rowsOf<T>>;
+export function statement<T>(db: Database, query?: SQL) {
+  return query ? rowsOf<T>(db, query) : templateOf((written) => rowsOf<T>(db, written));
 }
 
 /**
  * The same for a statement that writes; its result is D1's, whose `meta.changes` is the number of rows changed.
  * `returning` would tell as much, but reads each row that it returns twice more.
  */
-export function change(db: Database, query: SQL) {
-  const raw = db.run(query);
+export function change(db: Database): Template<ReturnType<typeof changeOf>>;
+export function change(db: Database, query: SQL): ReturnType<typeof changeOf>;
+export function change(db: Database, query?: SQL) {
+  return query ? changeOf(db, query) : templateOf((written) => changeOf(db, written));
+}
+
+type Template<T> = (strings: TemplateStringsArray, ...values: unknown[]) => T;
+
+const templateOf =
+  <T>(use: (query: SQL) => T): Template<T> =>
+  (strings, ...values) =>
+    use(sql(strings, ...values));
+
+const rowsOf = <T>(db: Database, query: SQL) => prepared(db, db.all<T>(query));
+const changeOf = (db: Database, query: SQL) => prepared(db, db.run(query));
+
+/**
+ * Drizzle 0.45 leaves raw statements unprepared, so that its D1 batch fails over their parameters, and would build their
+ * SQL three times.
+ */
+function prepared<S extends { getQuery(): { sql: string } }>(db: Database, raw: S) {
   const built = raw.getQuery();
   return Object.assign(raw, { stmt: db.$client.prepare(built.sql), getQuery: () => built });
 }
@@ -115,7 +134,7 @@ export const refuse = (word: RefusalWord): SQL =>
 
 /** A statement that lets its batch go on if `condition` holds, and otherwise rolls it back with `word`. */
 export const refuseUnless = (db: Database, condition: SQL, word: RefusalWord) =>
-  statement(db, sql`select case when ${condition} then 1 else ${refuse(word)} end`);
+  statement(db)`select case when ${condition} then 1 else ${refuse(word)} end`;
 
 /** `values` as one parameter, to be used with `in`. */
 export const jsonList = (values: readonly string[]): SQL =>
@@ -169,7 +188,7 @@ function namedRefusal(error: unknown): Refusal | undefined {
 
 /** Whether D1 still repeats the words by which statements refuse; false as well when it cannot be asked. */
 export const repeatsRefusals = (db: Database): Promise<boolean> =>
-  transaction(db, [statement(db, sql`select ${refuse('inactive token')}`)]).then(
+  transaction(db, [statement(db)`select ${refuse('inactive token')}`]).then(
     () => false,
     (error) => error instanceof Refusal && error.failure.kind === 'unauthenticated',
   );

@@ -94,15 +94,11 @@ function credentialCheck(
       ? sql.empty()
       : sql`when not ${ownsConnection(caller, connectionId)} then ${refuse('unknown connection')}`;
   if ('operator' in caller)
-    return statement<{ lastUsedAt: number }>(
-      db,
-      sql`select case when 0 then 0 ${elsewhere} ${wrongConnection} else 0 end as lastUsedAt
-        from (select 1) left join accounts a on a.id = ${caller.accountId}`,
-    );
+    return statement<{ lastUsedAt: number }>(db)`
+      select case when 0 then 0 ${elsewhere} ${wrongConnection} else 0 end as lastUsedAt
+        from (select 1) left join accounts a on a.id = ${caller.accountId}`;
   if ('pull' in caller)
-    return statement<{ lastUsedAt: number }>(
-      db,
-      sql`
+    return statement<{ lastUsedAt: number }>(db)`
       select case
         ${elsewhere}
         when p.connection_id is null then ${refuse('lost turn')}
@@ -110,16 +106,13 @@ function credentialCheck(
         else 0 end as lastUsedAt
       from (select 1)
       left join pulls p on p.connection_id = ${caller.pull.connectionId} and p.claim = ${caller.pull.claim}
-      left join accounts a on a.id = ${caller.accountId}`,
-    );
+      left join accounts a on a.id = ${caller.accountId}`;
   const credential =
     'tokenId' in caller
       ? sql`select account_id, revoked_at, expires_at, last_used_at, null as role from tokens where id = ${caller.tokenId}`
       : sql`select u.account_id, null as revoked_at, s.expires_at, null as last_used_at, u.role
           from sessions s join portal_users u on u.id = s.user_id where s.hash = ${caller.sessionHash}`;
-  return statement<{ lastUsedAt: number }>(
-    db,
-    sql`
+  return statement<{ lastUsedAt: number }>(db)`
     select case
       ${elsewhere}
       when c.account_id is null or c.revoked_at is not null or c.expires_at <= ${Date.now()}
@@ -130,8 +123,7 @@ function credentialCheck(
       else coalesce(c.last_used_at, 0) end as lastUsedAt
     from (select 1)
     left join (${credential}) c on c.account_id = ${caller.accountId}
-    left join accounts a on a.id = ${caller.accountId}`,
-  );
+    left join accounts a on a.id = ${caller.accountId}`;
 }
 
 /** A role may have been taken from somebody since their request was let in. */
@@ -150,10 +142,8 @@ const ownsConnection = (caller: Caller, id: string): SQL =>
  * they are gone: what reads records by account leaves these out. Nearly always there is none, and it reads no row.
  */
 export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
-  statement<{ id: string }>(
-    db,
-    sql`select id from deletions where account_id = ${accountId} and kind = 'connection'`,
-  );
+  statement<{ id: string }>(db)`
+    select id from deletions where account_id = ${accountId} and kind = 'connection'`;
 
 /** The condition that a record is of none of these, for statements that read few records. */
 export const notBeingDeleted = (connectionId: SQL | SQLiteColumn): SQL =>

@@ -39,5 +39,5 @@ export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [
         or excluded.source_updated_at is null or ${target}.source_updated_at is null
         or ${target}.source_updated_at > excluded.updated_at + ${maxClockLeadMs})`;
   return (db: Database, rows: object[]) =>
-    change(db, sql`${sql.raw(insert)}${JSON.stringify(rows)}${sql.raw(update)}`);
+    change(db)`${sql.raw(insert)}${JSON.stringify(rows)}${sql.raw(update)}`;
 }

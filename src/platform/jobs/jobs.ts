@@ -73,10 +73,8 @@ async function startDue(env: Env, jobs: Jobs, time: Date): Promise<void> {
 /** Notes that jobs are to run, so that the next minute asks again for those whose message is lost. */
 const keepWaiting = (env: Env, names: string[]) => {
   const db = openDatabase(env);
-  const insert = change(
-    db,
-    sql`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`,
-  );
+  const insert = change(db)`
+    insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
   return transaction(db, [insert], { repeatable: true });
 };
 

@@ -26,13 +26,11 @@ export async function withLease<T>(
   const db = openDatabase(env);
   const holder = newId();
   const now = Date.now();
-  const take = statement(
-    db,
-    sql`insert into jobs (name, holder, leased_until) values (${name}, ${holder}, ${now + leaseMs})
+  const take = statement(db)`
+    insert into jobs (name, holder, leased_until) values (${name}, ${holder}, ${now + leaseMs})
       on conflict do update set holder = excluded.holder, leased_until = excluded.leased_until
         where leased_until <= ${now} or holder = excluded.holder
-      returning name`,
-  );
+      returning name`;
   const [taken] = await transaction(db, [take], { repeatable: true });
   if (taken.length === 0) return 'busy';
   const write: Lease['write'] = async (...statements) => {
@@ -44,7 +42,7 @@ export async function withLease<T>(
   try {
     return { result: await work({ db, write }) };
   } finally {
-    const end = change(db, sql`delete from jobs where name = ${name} and holder = ${holder}`);
+    const end = change(db)`delete from jobs where name = ${name} and holder = ${holder}`;
     await transaction(db, [end], { repeatable: true }).catch(() => {}); // it lapses
   }
 }

@@ -34,22 +34,17 @@ async function reEncryptSome(env: Env, where: (typeof columns)[number]): Promise
   const db = openDatabase(env);
   const { headerKeys } = config(env);
   const [table, id, column] = [where.table, where.id, where.column].map((name) => sql.identifier(name));
-  const old = await statement<{ id: string; sealed: string }>(
-    db,
-    sql`select ${id} as id, ${column} as sealed from ${table}
-      where ${column}->>'key' <> ${headerKeys[0]?.id ?? ''} limit ${perStep}`,
-  );
+  const old = await statement<{ id: string; sealed: string }>(db)`
+    select ${id} as id, ${column} as sealed from ${table}
+      where ${column}->>'key' <> ${headerKeys[0]?.id ?? ''} limit ${perStep}`;
   const fresh = old.map(async ({ id, sealed }) => {
     const text = await unseal(headerKeys, id, JSON.parse(sealed) as Sealed); // as it was sealed
     return { id, sealed, fresh: JSON.stringify(await seal(headerKeys, id, text)) };
   });
   // Only what nobody has changed meanwhile.
-  await change(
-    db,
-    sql`update ${table} set ${column} = r.fresh from (
+  await change(db)`update ${table} set ${column} = r.fresh from (
         select value->>'id' as key, value->>'sealed' as was, value->>'fresh' as fresh
         from json_each(${JSON.stringify(await Promise.all(fresh))})) r
-      where ${id} = r.key and ${column} = r.was`,
-  );
+      where ${id} = r.key and ${column} = r.was`;
   return old.length;
 }

@@ -9,10 +9,7 @@ import { readVersion, type Watched } from './version.ts';
 /** Tells an open page whether anything that it shows has changed (see `live.js`). */
 export const tickRoutes = new Hono<App>().get('/tick', tick);
 
-/**
- * Where a page asks for the version of what it shows. The address proves that the session may ask for it, so that this
- * need not be looked up each time.
- */
+/** Where a page asks for the version of what it shows. The address itself proves that the session may ask. */
 export async function tickPath(c: Context, watched: Watched, sessionHash: string): Promise<string> {
   const proof = await checksum(config(c.env).headerKeys, 'tick', claim(watched, sessionHash));
   return `/portal/tick?${new URLSearchParams({ ...watched, proof })}`;

@@ -24,10 +24,7 @@ const top = 8;
 const bottom = 24;
 const plot = height - top - bottom;
 
-/**
- * Stacked columns with a title per column. A column may have the total of an earlier time behind it. `summary` says in
- * words what the chart shows.
- */
+/** Stacked columns, before pale ones of an earlier time if given. `summary` says in words what the chart shows. */
 export const Columns = (props: { id: string; summary: string; series: Series[]; columns: Column[] }) => {
   const { id, summary, series, columns } = props;
   const axis = axisOf(columns.map(({ values, before = 0 }) => Math.max(before, sum(values))));
@@ -140,10 +137,7 @@ function niceStep(highest: number): number {
   return Math.max(1, ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power);
 }
 
-/**
- * What all charts have: an axis, rules, the names of columns or points, and below it the same numbers as a table. In what
- * is drawn, a column or a point is 1 wide.
- */
+/** What all charts have: an axis, names, and the numbers as a table. In what is drawn, a column is 1 wide. */
 const Chart = (props: {
   id: string;
   summary: string;
@@ -227,10 +221,7 @@ function labelled(last: number): number[] {
   return Array.from({ length: last + 1 }, (_, i) => i).filter((i) => (last - i) % every === 0);
 }
 
-/**
- * What the colours and lines of a chart mean, each with its total and, if given, a note such as its change. `before` names
- * the time that stands behind the columns.
- */
+/** What the colours and lines of a chart mean, with totals and notes; `before` names the pale columns. */
 export const Legend = (props: {
   entries: { name: string; look: Series['look'] | Line['look']; total?: Child; note?: Child }[];
   before?: string;

@@ -16,10 +16,7 @@ const weights: { [weight in Weight]: string } = {
   'ghost danger': 'btn btn-ghost btn-danger',
 };
 
-/**
- * A button that does something, for people who may. It is a form of its own, because following a link must not change
- * anything.
- */
+/** A button that does something, for people who may: a form of its own, because links must change nothing. */
 export const PostButton = (props: { to: string; name: string; icon?: IconName; weight?: Weight }) => (
   <Allowed to={props.to}>
     <form method="post" action={props.to}>

@@ -1,10 +1,7 @@
 import type { Attention } from '../session/attention.ts';
 import type { IconName } from './icons.tsx';
 
-/**
- * A page in the menu; the busiest also have a short name, for the strip on a phone. `counts` is what of it needs
- * somebody.
- */
+/** A page in the menu; `short` is its name in the strip on a phone, `counts` what of it needs attention. */
 export type MenuLink = {
   href: string;
   name: string;

@@ -220,10 +220,7 @@ export const Copyable = ({ id, text }: { id: string; text: string }) => (
   </div>
 );
 
-/**
- * A part of a page that is replaced when something has changed: `live.js` asks whether it has, and fetches the page. Its
- * id is on the page whatever it shows.
- */
+/** A part of a page that `live.js` replaces when something has changed; it is there even if it is empty. */
 export const Live = (props: { id: string; class?: string; children: Child }) => (
   <div id={props.id} class={props.class ?? 'stack'} data-live>
     {props.children}

@@ -8,10 +8,7 @@ import { Facts, Panel } from './parts.tsx';
 export const vehiclePath = (id: string): string => `/portal/vehicles/${id}`;
 export const driverPath = (id: string): string => `/portal/drivers/${id}`;
 
-/**
- * The pages of single records. A record that has moved to the archive is found by its time, which is why its link says it:
- * a link that somebody keeps leads to it also years later.
- */
+/** The pages of single records. Links say the time, by which a record is found in the archive. */
 export const eventPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
   `/portal/events/${id}?at=${Date.parse(startedAt)}`;
 

@@ -22,10 +22,7 @@ import { Note } from '../ui/parts.tsx';
 import { Headers } from './headers.tsx';
 import type { FormState } from './sent.ts';
 
-/**
- * The form of a webhook. Each of its buttons sends all of it: what it does is its value, and its address leads back to
- * where it stands.
- */
+/** The form of a webhook. Each button sends all of it; its value says what it does, its address where it is. */
 export const Form = (props: {
   path: string;
   cancel: string;
@@ -166,10 +163,7 @@ const payloadOf = ([first]: NewNotification[]): string =>
 /** With more connections than this there is a search. */
 const plenty = 8;
 
-/**
- * The connections that a webhook gets notifications of. A search narrows what is listed to what matches, and what is
- * chosen stays chosen.
- */
+/** The connections to be notified of. A search narrows what is listed; what is chosen stays chosen. */
 const Connections = (props: {
   connections: Connection[];
   chosen: Set<string>;

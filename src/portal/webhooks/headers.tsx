@@ -5,10 +5,7 @@ import { type FormState, filledRows, type WebhookFields } from './sent.ts';
 type Row = WebhookFields['headers'][number];
 const empty: Row = { name: '', value: '' };
 
-/**
- * The headers as rows of name and value, and one row more. Rows that were shown stay in their places, even when they are
- * removed, because the place tells which header a row is about.
- */
+/** The headers as rows, and an empty one. Removed rows keep their places, which tell which header a row is about. */
 export const Headers = (props: {
   state: FormState;
   revealed: boolean;

@@ -152,10 +152,7 @@ const TimeField = (props: {
 const names = ['since', 'until', 'which', 'after', 'sent'] as const;
 type ReplayFields = Record<(typeof names)[number], string>;
 
-/**
- * Collects the fields of a form or an address; one that is missing is empty. Times that people have typed are in their
- * `zone`; from here on they are in UTC.
- */
+/** The fields of a form or an address, empty if missing. Times that people have typed in their `zone` become UTC. */
 function replayFields(value: (name: string) => string | undefined, zone: string): ReplayFields {
   const given = Object.fromEntries(names.map((name) => [name, value(name) ?? ''])) as ReplayFields; // of the names
   return { ...given, since: inUtc(given.since, zone), until: inUtc(given.until, zone) };

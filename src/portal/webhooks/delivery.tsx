@@ -37,9 +37,7 @@ async function detail(c: Context) {
     c,
     {
       title: nameOf(delivery),
-      above: webhook
-        ? aboveOf({ ...webhook, id: delivery.webhookId })
-        : [{ href: '/portal/webhooks', name: 'Webhooks' }],
+      above: aboveOf(webhook && { ...webhook, id: delivery.webhookId }),
       state: <Status delivery={delivery} pausedUntil={webhook?.openUntil ?? null} />,
       lead: [delivery.about?.vehicle, delivery.about?.vin].filter(Boolean).join(', '),
       actions: ended && webhook && (

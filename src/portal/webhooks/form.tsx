@@ -112,7 +112,7 @@ function formPage(
     c,
     {
       title: webhook ? 'Edit webhook' : 'Add a webhook',
-      above: webhook ? aboveOf(webhook) : [{ href: '/portal/webhooks', name: 'Webhooks' }],
+      above: aboveOf(webhook),
       lead: webhook
         ? 'Changes also apply to deliveries that wait.'
         : 'Accidents and safety events are sent to your endpoint as they happen.',

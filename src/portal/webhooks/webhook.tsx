@@ -18,7 +18,7 @@ import { Time } from '../ui/time.tsx';
 import { Charts } from './charts.tsx';
 import { Browser, type Shown } from './deliveries.tsx';
 import { callLimits, Health, Trouble } from './health.tsx';
-import { deliveries, pathOf, titleOf, typesOf } from './words.ts';
+import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
 
 /** One webhook with its deliveries. */
 export const webhookPages = new Hono<App>().get('/webhooks/:id', needs('viewer'), detail);
@@ -37,7 +37,7 @@ async function detail(c: Context) {
     c,
     {
       title: titleOf(webhook),
-      above: [{ href: '/portal/webhooks', name: 'Webhooks' }],
+      above: aboveOf(),
       state: receiver && (
         <Health
           receiver={receiver}

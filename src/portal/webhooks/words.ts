@@ -19,8 +19,8 @@ export const titleOf = ({ name, url }: { name: string | null; url: string }): st
 /** The path of a webhook's page. */
 export const pathOf = ({ id }: { id: string }): string => `/portal/webhooks/${id}`;
 
-/** The pages above those of a webhook. */
-export const aboveOf = (webhook: { id: string; name: string | null; url: string }) => [
+/** The pages above those of a webhook, if there is one yet. */
+export const aboveOf = (webhook?: { id: string; name: string | null; url: string } | null) => [
   { href: '/portal/webhooks', name: 'Webhooks' },
-  { href: pathOf(webhook), name: titleOf(webhook) },
+  ...(webhook ? [{ href: pathOf(webhook), name: titleOf(webhook) }] : []),
 ];

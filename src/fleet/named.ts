@@ -7,61 +7,66 @@ import { safetyEvents } from './lists/safety-events.ts';
 import { trips } from './lists/trips.ts';
 import { type ListRequest, readList } from './service.ts';
 
-/** Which key of an item refers to what, and the key under which the name of that is shown. */
-type Naming<A extends string> = { key: string; of: 'drivers' | 'vehicles'; as: A };
+/** What an item may refer to by its id, such as `driverId`, and is named as, such as `driverName`. */
+type Named = 'driver' | 'vehicle';
 
 /** A list whose items also say what people call the driver or vehicle that they refer to; null if it is unknown. */
-export type NamedList<T, A extends string> = List<T & { [name in A]?: string | null }> & {
-  naming: Naming<A>;
+export type NamedList<T> = List<T & { [name in Named as `${name}Name`]?: string | null }> & {
+  names: Named[];
 };
 
 /** Lists as the portal shows them. */
-export const eventsWithDrivers = named(safetyEvents.list, {
-  key: 'driverId',
-  of: 'drivers',
-  as: 'driverName',
-});
-export const tripsWithDrivers = named(trips.list, { key: 'driverId', of: 'drivers', as: 'driverName' });
-export const tripsWithVehicles = named(trips.list, { key: 'vehicleId', of: 'vehicles', as: 'vehicleName' });
-export const accidentsWithVehicles = named(accidentsByState, {
-  key: 'vehicleId',
-  of: 'vehicles',
-  as: 'vehicleName',
-});
+export const eventsWithDrivers = named(safetyEvents.list, 'driver');
+export const tripsWithNames = named(trips.list, 'vehicle', 'driver');
+export const accidentsWithVehicles = named(accidentsByState, 'vehicle');
 
 export type NamedEvent = ReturnType<typeof eventsWithDrivers.present>;
+export type NamedTrip = ReturnType<typeof tripsWithNames.present>;
 
-function named<T, A extends string>(list: List<T>, naming: Naming<A>): NamedList<T, A> {
-  const { key, of, as } = naming;
-  const also = sql.raw(`(select name from ${of} where id = "${key}") as "${as}"`);
-  return { ...list, also, naming } as NamedList<T, A>; // what presents a row keeps all that it has
+function named<T>(list: List<T>, ...names: Named[]): NamedList<T> {
+  const also = names.map((name) => `(select name from ${name}s where id = "${name}Id") as "${name}Name"`);
+  return { ...list, also: sql.raw(also.join(', ')), names } as NamedList<T>; // what presents a row keeps all that it has
 }
 
 /**
- * Reads one page of a list with names, as `readList` does. Those of items from the archive take a look-up of their own.
+ * Reads one page of a list with names, as `readList` does. Those of items from the archive take look-ups of their own.
  *
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */
-export async function readNamed<T extends object, A extends string>(
+export async function readNamed<T extends object>(
   env: Env,
   caller: Caller,
-  list: NamedList<T, A>,
+  list: NamedList<T>,
   request: ListRequest,
 ) {
   const page = await readList(env, caller, list, request);
-  const { key, of, as } = list.naming;
-  const unnamed = (page.items as { [key: string]: unknown }[]).filter((item) => item[key] && !(as in item)); // rows
-  if (unnamed.length === 0) return page;
-  const ids = [...new Set(unnamed.map((item) => String(item[key])))];
-  const names = await namesOf(env, caller, of, ids);
-  for (const item of unnamed) item[as] = names.get(item[key]) ?? null;
+  for (const name of list.names) {
+    const [id, as] = [`${name}Id`, `${name}Name`];
+    const unnamed = (page.items as { [key: string]: unknown }[]).filter((item) => item[id] && !(as in item)); // rows
+    if (unnamed.length === 0) continue;
+    const found = await namesOf(env, caller, name, [...new Set(unnamed.map((item) => String(item[id])))]);
+    for (const item of unnamed) item[as] = found.get(item[id]) ?? null;
+  }
   return page;
 }
 
+/** The records of a vehicle or driver that began in a span of time (milliseconds since 1970): the first, or the newest. */
+export async function readWithin<T extends object>(
+  env: Env,
+  caller: Caller,
+  list: NamedList<T>,
+  within: { of: Named; id: string; from: number; to: number; limit: number; descending?: boolean },
+) {
+  const { of, id, from, to, limit, descending = false } = within;
+  const iso = (at: number) => [new Date(at).toISOString()];
+  const query = { [`${of}Ids`]: [id], from: iso(from), to: iso(to), limit: [String(limit)] };
+  return (await readNamed(env, caller, list, { connectionId: undefined, query, descending })).items;
+}
+
 /** What people call the drivers or vehicles with these ids. */
-export async function namesOf(env: Env, caller: Caller, of: 'drivers' | 'vehicles', ids: string[]) {
+async function namesOf(env: Env, caller: Caller, of: Named, ids: string[]) {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<{ id: string; name: string }>(db)`select id, name from ${sql.raw(of)}
+    statement<{ id: string; name: string }>(db)`select id, name from ${sql.raw(`${of}s`)}
             where id in ${jsonList(ids)} and +account_id = ${caller.accountId}`,
   ]);
   return new Map<unknown, string>(rows.map(({ id, name }) => [id, name]));

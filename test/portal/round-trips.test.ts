@@ -27,7 +27,7 @@ it.each([
   ['/portal/vehicles/:id', 6, 3],
   ['/portal/drivers', 2, 2],
   ['/portal/drivers/:id', 6, 3],
-  ['/portal/trips', 3, 3],
+  ['/portal/trips', 2, 2],
   ['/portal/trips/:id', 4, 3],
   ['/portal/search?q=nothing', 2, 2],
   ['/portal/webhooks', 2, 2],

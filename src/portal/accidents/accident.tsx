@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { findItem, findReferences } from '../../fleet/find.ts';
-import { accidentsWithVehicles, type NamedEvent } from '../../fleet/named.ts';
+import { accidentsWithVehicles, type NamedEvent, type NamedTrip } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { Around, eventsAround } from '../events/around.tsx';
 import { WhoWasNotified } from '../events/notified.tsx';
-import { endsOf, placesOf, routeLine, type Trip, tripAt } from '../fleet/trip.tsx';
+import { endsOf, placesOf, routeLine, tripAt } from '../fleet/trip.tsx';
 import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
 import { Icon } from '../ui/icons.tsx';
@@ -119,7 +119,7 @@ async function detail(c: Context) {
 }
 
 /** The way of the accident's trip: from its start by its events and the accident, as they happened. */
-function routeThrough(accident: Accident, trip: Trip, events: NamedEvent[]): MapPlace[] {
+function routeThrough(accident: Accident, trip: NamedTrip, events: NamedEvent[]): MapPlace[] {
   const onTrip = events.filter(
     ({ startedAt, tripId }) =>
       startedAt >= trip.startedAt &&
@@ -131,7 +131,7 @@ function routeThrough(accident: Accident, trip: Trip, events: NamedEvent[]): Map
 }
 
 /** The driver of the trip; without one, that of the event that is closest to the accident. */
-const Driver = (props: { trip: Trip | undefined; events: NamedEvent[]; at: number }) => {
+const Driver = (props: { trip: NamedTrip | undefined; events: NamedEvent[]; at: number }) => {
   const { trip, events, at } = props;
   const away = ({ startedAt }: NamedEvent) => Math.abs(Date.parse(startedAt) - at);
   const [closest] = events.filter(({ driverId }) => driverId).sort((a, b) => away(a) - away(b));

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
+import { eventsWithDrivers, type NamedEvent, readWithin } from '../../fleet/named.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { speedOf } from '../ui/format.ts';
 import { Panel } from '../ui/parts.tsx';
@@ -14,12 +14,8 @@ export const maxAround = 100;
 /** What a vehicle did around a moment, oldest first; nothing for an unknown vehicle. */
 export async function eventsAround(c: Context, vehicleId: string | null, at: number): Promise<NamedEvent[]> {
   if (!vehicleId) return [];
-  const [from = '', to = ''] = [at - aroundMs, at + aroundMs + 1].map((time) => new Date(time).toISOString());
-  const { items } = await readNamed(c.env, c.get('caller'), eventsWithDrivers, {
-    connectionId: undefined,
-    query: { vehicleIds: [vehicleId], from: [from], to: [to], limit: [String(maxAround)] },
-  });
-  return items;
+  const within = { from: at - aroundMs, to: at + aroundMs + 1, limit: maxAround };
+  return readWithin(c.env, c.get('caller'), eventsWithDrivers, { of: 'vehicle', id: vehicleId, ...within });
 }
 
 /** The moment itself, among the events around it. */

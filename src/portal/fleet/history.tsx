@@ -1,10 +1,4 @@
-import {
-  eventsWithDrivers,
-  type NamedEvent,
-  readNamed,
-  tripsWithDrivers,
-  tripsWithVehicles,
-} from '../../fleet/named.ts';
+import { eventsWithDrivers, type NamedEvent, readWithin, tripsWithNames } from '../../fleet/named.ts';
 import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
@@ -16,45 +10,36 @@ import { Empty, Panel, Table } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { dayIn, shortDate, Time } from '../ui/time.tsx';
-import { type TripRow, TripTable } from './trips.tsx';
+import { TripTable } from './trips.tsx';
 
-/** What a page tells of the last 30 days of a vehicle or a driver, and how much of it at most. */
+/** How many days a page of a vehicle or a driver tells of. */
 const days = 30;
-const [maxEvents, maxTrips] = [10, 10];
 
-/** What a vehicle or a driver did in the last 30 days of the reader's zone, today included. */
-export type History = {
-  zone: string;
-  today: string;
-  counts: RiskCount[];
-  events: NamedEvent[];
-  trips: TripRow[];
-};
+type History = Awaited<ReturnType<typeof readHistory>>;
 
-/** Reads the history of a vehicle or a driver, in one round trip each: 10 events, 10 trips, and counts of 2,000 events. */
-export async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string): Promise<History> {
+/**
+ * What a vehicle or a driver did in the last 30 days of the reader's zone, today included, in one round trip each: 10
+ * events, 10 trips, and counts of 2,000 events.
+ */
+export async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
   const zone = timeZoneOf(c);
   const today = dayIn(zone, Date.now());
   const since = startOfDay(zone, addDays(today, 1 - days));
-  const request = (limit: number) => ({
-    connectionId: undefined,
+  const latest = {
+    of,
+    id,
+    from: since,
+    to: startOfDay(zone, addDays(today, 2)),
+    limit: 10,
     descending: true,
-    query: {
-      [`${of}Ids`]: [id],
-      from: [new Date(since).toISOString()],
-      to: [new Date(startOfDay(zone, addDays(today, 2))).toISOString()],
-      limit: [String(limit)],
-    },
-  });
+  };
   const caller = c.get('caller');
   const [counts, events, trips] = await Promise.all([
     countByRisk(c.env, caller, of, id, since),
-    readNamed(c.env, caller, eventsWithDrivers, request(maxEvents)),
-    of === 'vehicle'
-      ? readNamed(c.env, caller, tripsWithDrivers, request(maxTrips))
-      : readNamed(c.env, caller, tripsWithVehicles, request(maxTrips)),
+    readWithin(c.env, caller, eventsWithDrivers, latest),
+    readWithin(c.env, caller, tripsWithNames, latest),
   ]);
-  return { zone, today, counts, events: events.items, trips: trips.items };
+  return { zone, today, counts, events, trips };
 }
 
 /** The history in panels: a chart of events per day, the latest events and the latest trips. */

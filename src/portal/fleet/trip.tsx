@@ -1,7 +1,13 @@
 import { Hono } from 'hono';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { trips } from '../../fleet/lists/trips.ts';
-import { eventsWithDrivers, type NamedEvent, readNamed, tripsWithDrivers } from '../../fleet/named.ts';
+import {
+  eventsWithDrivers,
+  type NamedEvent,
+  type NamedTrip,
+  readWithin,
+  tripsWithNames,
+} from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
 import { distance } from '../ui/format.ts';
@@ -77,22 +83,18 @@ async function detail(c: Context) {
   );
 }
 
-type StoredTrip = ReturnType<typeof trips.list.present>;
-
 /** The events of the trip's vehicle meanwhile, but for those that the provider counts to another trip. */
-async function eventsOf(c: Context, trip: StoredTrip): Promise<NamedEvent[]> {
+async function eventsOf(c: Context, trip: NamedTrip): Promise<NamedEvent[]> {
   const from = Date.parse(trip.startedAt);
   const to = trip.endedAt === null ? from + openTripMs : Date.parse(trip.endedAt);
-  const { items } = await readNamed(c.env, c.get('caller'), eventsWithDrivers, {
-    connectionId: undefined,
-    query: {
-      vehicleIds: [trip.vehicleId],
-      from: [trip.startedAt],
-      to: [new Date(Math.max(from, to) + 1).toISOString()],
-      limit: [String(maxTripEvents)],
-    },
+  const events = await readWithin(c.env, c.get('caller'), eventsWithDrivers, {
+    of: 'vehicle',
+    id: trip.vehicleId,
+    from,
+    to: Math.max(from, to) + 1,
+    limit: maxTripEvents,
   });
-  return items.filter(({ tripId }) => tripId === null || tripId === trip.id);
+  return events.filter(({ tripId }) => tripId === null || tripId === trip.id);
 }
 
 const Moment = ({ at, place }: { at: string; place: MapPlace | null }) => (
@@ -110,20 +112,20 @@ const Moment = ({ at, place }: { at: string; place: MapPlace | null }) => (
 /** The trip that a vehicle was on, which began at most a day before; one that ended just before counts. */
 export async function tripAt(c: Context, vehicleId: string | null, at: number) {
   if (!vehicleId) return undefined;
-  const [from = '', to = ''] = [at - longestTripMs, at + 1].map((time) => new Date(time).toISOString());
-  const { items } = await readNamed(c.env, c.get('caller'), tripsWithDrivers, {
-    connectionId: undefined,
-    query: { vehicleIds: [vehicleId], from: [from], to: [to], limit: ['1'] },
+  const [trip] = await readWithin(c.env, c.get('caller'), tripsWithNames, {
+    of: 'vehicle',
+    id: vehicleId,
+    from: at - longestTripMs,
+    to: at + 1,
+    limit: 1,
     descending: true,
   });
-  return items.find(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs);
+  const isNear = trip && (trip.endedAt === null || Date.parse(trip.endedAt) >= at - justEndedMs);
+  return isNear ? trip : undefined;
 }
 
 const longestTripMs = 24 * 3_600_000;
 const justEndedMs = 15 * 60_000;
-
-/** A trip of the vehicle, with the name of its driver. */
-export type Trip = NonNullable<Awaited<ReturnType<typeof tripAt>>>;
 
 /** What is known of where a trip was. */
 type Ends = { startLocation: MapPlace | null; endLocation: MapPlace | null };

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
-import type { trips } from '../../fleet/lists/trips.ts';
-import { namesOf, readNamed, tripsWithDrivers } from '../../fleet/named.ts';
+import { type NamedTrip, readNamed, tripsWithNames } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { needs } from '../session/rights.ts';
@@ -19,13 +18,12 @@ export const tripListPages = new Hono<App>().get('/trips', needs('viewer'), list
 const path = '/portal/trips';
 
 async function list(c: Context) {
-  const caller = c.get('caller');
   const { vehicle, driver, cursor } = c.req.query();
   const asked = {
     ...(vehicle && isUuid(vehicle) && { vehicle }),
     ...(driver && isUuid(driver) && { driver }),
   };
-  const { items, next } = await readNamed(c.env, caller, tripsWithDrivers, {
+  const { items: trips, next } = await readNamed(c.env, c.get('caller'), tripsWithNames, {
     connectionId: undefined,
     descending: true,
     query: {
@@ -35,10 +33,6 @@ async function list(c: Context) {
       ...(cursor && { cursor: [cursor] }),
     },
   });
-  const names = await namesOf(c.env, caller, 'vehicles', [
-    ...new Set(items.map(({ vehicleId }) => vehicleId)),
-  ]);
-  const trips = items.map((trip) => ({ ...trip, vehicleName: names.get(trip.vehicleId) ?? null }));
   const [first] = trips;
   const address = `${path}?${new URLSearchParams(asked)}`;
   return page(
@@ -87,14 +81,8 @@ const About = ({ text, page }: { text: string; page: string }) => (
   </>
 );
 
-/** A trip, with what people call its vehicle and its driver, as far as that is known. */
-export type TripRow = ReturnType<typeof trips.list.present> & {
-  vehicleName?: string | null;
-  driverName?: string | null;
-};
-
 /** Trips, one a row, without the column of what the page is about anyway. */
-export const TripTable = (props: { trips: TripRow[]; without?: 'vehicle' | 'driver' }) => {
+export const TripTable = (props: { trips: NamedTrip[]; without?: 'vehicle' | 'driver' }) => {
   const { trips, without } = props;
   const head = [
     'Trip',
@@ -127,7 +115,7 @@ export const TripTable = (props: { trips: TripRow[]; without?: 'vehicle' | 'driv
 };
 
 /** The way to a trip's page: by where it led, if that has names, or by when it began; with its length. */
-export const TripLink = ({ trip }: { trip: TripRow }) => {
+export const TripLink = ({ trip }: { trip: NamedTrip }) => {
   const isNamed = trip.startLocation?.address || trip.endLocation?.address;
   return (
     <>
@@ -146,7 +134,7 @@ export const TripLink = ({ trip }: { trip: TripRow }) => {
 };
 
 /** "Chambersburg, PA to Carlisle, PA", as far as it is known; empty if nothing is. */
-function routeOf({ startLocation, endLocation }: Pick<TripRow, 'startLocation' | 'endLocation'>): string {
+function routeOf({ startLocation, endLocation }: Pick<NamedTrip, 'startLocation' | 'endLocation'>): string {
   if (startLocation && endLocation)
     return `${shortPlaceName(startLocation)} to ${shortPlaceName(endLocation)}`;
   if (startLocation) return `From ${shortPlaceName(startLocation)}`;
@@ -154,7 +142,7 @@ function routeOf({ startLocation, endLocation }: Pick<TripRow, 'startLocation' |
 }
 
 /** How long a trip took, in words; of one that goes on, that it does. */
-export function durationOf({ startedAt, endedAt, durationSeconds }: TripRow): string {
+export function durationOf({ startedAt, endedAt, durationSeconds }: NamedTrip): string {
   if (durationSeconds !== null) return spanInWords(durationSeconds * 1000);
   return endedAt === null ? 'Not ended yet' : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));
 }

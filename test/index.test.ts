@@ -98,10 +98,8 @@ describe('a message of the queue', () => {
       QUEUE_ONLY: true,
       DELIVERIES: { sendBatch: async () => {} },
     } as unknown as Env;
-    const headers = { 'x-api-key': us.connection.ingestKey, 'content-type': 'application/json' };
-    const body = JSON.stringify({ records: [truck, event(crypto.randomUUID())] });
-    const request = new Request('https://api.example.com/ingest', { method: 'POST', headers, body });
-    expect((await worker.fetch(request, queueOnly, createExecutionContext())).status).toBe(200);
+    const connector = as(us.connection.ingestKey, {}, queueOnly);
+    expect((await connector.send(truck, event(crypto.randomUUID()))).status).toBe(200);
     const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
     const context = createExecutionContext();
     const batch = { messages: [{ body: wake }] } as unknown as MessageBatch<never>; // what the handler reads

@@ -1,14 +1,13 @@
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
-import worker from '../../src/index.ts';
 import { askHomes } from '../../src/platform/homes/each.ts';
 import { nameOf } from '../../src/platform/homes/homes.ts';
 import { overloaded, through } from '../support/database.ts';
 import { signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
-import { as, operator, type World, webhookBody, world } from '../support/world.ts';
+import { minute } from '../support/service.ts';
+import { as, call, operator, type World, webhookBody, world } from '../support/world.ts';
 
 /** The bindings, of which those of the home `eu` can be taken away and brought back. */
 function taken() {
@@ -42,27 +41,14 @@ beforeEach(async () => {
   };
 });
 
-async function ask(path: string, headers: Record<string, string>, body?: object): Promise<Response> {
-  const context = createExecutionContext();
-  const request = new Request(`https://api.example.com${path}`, {
-    headers: { 'content-type': 'application/json', ...headers },
-    ...(body && { method: 'POST', body: JSON.stringify(body) }),
-  });
-  const reply = await worker.fetch(request, home.bindings, context);
-  await waitOnExecutionContext(context);
-  return reply;
-}
 const list = ({ apiToken, connection }: World) =>
-  ask('/vehicles', { 'x-api-key': apiToken, 'connection-id': connection.id });
+  as(apiToken, { 'connection-id': connection.id }, home.bindings).get('/vehicles');
 const ingest = ({ connection }: World, ...records: object[]) =>
-  ask('/ingest', { 'x-api-key': connection.ingestKey }, { records });
-const asOperator = (path: string) => ask(path, { authorization: `Bearer ${env.OPERATOR_KEY}` });
-
-async function minute() {
-  const context = createExecutionContext();
-  await worker.scheduled(createScheduledController({ scheduledTime: new Date() }), home.bindings, context);
-  await waitOnExecutionContext(context);
-}
+  as(connection.ingestKey, {}, home.bindings).send(...records);
+const ask = <T>(method: string, path: string, body?: object) => {
+  const headers = { authorization: `Bearer ${env.OPERATOR_KEY}` };
+  return call<T>(method, path, { headers, body, bindings: home.bindings });
+};
 
 it('serves the accounts of its other homes while one is away, and its own again when it is back', async () => {
   const hooks = receiver();
@@ -70,51 +56,39 @@ it('serves the accounts of its other homes while one is away, and its own again 
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   for (const us of Object.values(worlds)) await as(us.apiToken).post('/webhook', webhookBody(us));
   home.takeAway();
-  const send = (us: World, n: number) =>
-    ingest(us, vehicle(), safetyEvent({ sourceId: `e${n}` })).then(({ status }) => status);
+  const send = (us: World, n: number) => ingest(us, vehicle(), safetyEvent({ sourceId: `e${n}` }));
   // Under load: all of them at the same time, again and again.
   for (let n = 0; n < 5; n++) {
     const { main, eu, us2 } = worlds;
-    expect(await Promise.all([send(main, n), send(us2, n), list(main), list(us2)].map(statusOf))).toEqual(
-      Array(4).fill(200),
-    );
+    const served = await Promise.all([send(main, n), send(us2, n), list(main), list(us2)]);
+    expect(served.map(({ status }) => status)).toEqual(Array(4).fill(200));
     const refused = await Promise.all([list(eu), ingest(eu, vehicle())]);
     expect(refused.map(({ status }) => status)).toEqual([503, 503]);
     expect(refused.every(({ headers }) => Number(headers.get('retry-after')) > 0)).toBe(true);
-    await minute();
+    await minute(home.bindings);
   }
   await vi.waitFor(() => expect(hooks.got).toHaveLength(10), { timeout: 20_000 });
 
   home.bringBack();
-  expect(await send(worlds.eu, 0)).toBe(200);
+  expect((await send(worlds.eu, 0)).status).toBe(200);
   expect((await list(worlds.eu)).status).toBe(200);
   await vi.waitFor(() => expect(hooks.got).toHaveLength(11), { timeout: 20_000 });
 });
 
-const statusOf = async (reply: Promise<Response | number>): Promise<number> => {
-  const done = await reply;
-  return typeof done === 'number' ? done : done.status;
-};
-
 it('says on /health and to operators which home is away, and shows the others', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   vi.spyOn(console, 'warn').mockImplementation(() => {});
-  await minute();
-  const well = await ask('/health', {});
+  await minute(home.bindings);
+  const well = await ask<{ homes: object }>('GET', '/health');
   expect(well.status).toBe(200);
-  expect(Object.keys((await well.json<{ data: { homes: object } }>()).data.homes)).toEqual([
-    'main',
-    'eu',
-    'us2',
-  ]);
+  expect(Object.keys(well.data.homes)).toEqual(['main', 'eu', 'us2']);
   home.takeAway();
-  const ill = await ask('/health', {});
-  expect(ill.status).toBe(503);
-  expect(await ill.json()).toMatchObject({
+  expect(await ask('GET', '/health')).toMatchObject({
+    status: 503,
     message: 'eu: Database does not answer',
     data: { homes: { main: { database: 'ok' }, eu: { database: 'unavailable' } } },
   });
-  expect(await (await asOperator('/operator/status')).json()).toMatchObject({
+  expect(await ask('GET', '/operator/status')).toMatchObject({
     data: { problem: 'eu: Database does not answer', pending: 0 },
   });
 });
@@ -122,7 +96,7 @@ it('says on /health and to operators which home is away, and shows the others', 
 it('finds what operators look up in homes that are there, and does not say that the rest is unknown', async () => {
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   home.takeAway();
-  const tokens = ({ accountId }: World) => asOperator(`/operator/accounts/${accountId}/tokens`);
+  const tokens = ({ accountId }: World) => ask('GET', `/operator/accounts/${accountId}/tokens`);
   expect((await tokens(worlds.us2)).status).toBe(200);
   expect((await tokens(worlds.eu)).status).toBe(503);
 });
@@ -139,23 +113,14 @@ it('lets people sign in who are of another home than the one that is away', asyn
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   const { email } = await signIn(worlds.us2);
   home.takeAway();
-  const context = createExecutionContext();
-  const reply = await worker.fetch(
-    new Request('https://api.example.com/operator/sign-in-links', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${env.OPERATOR_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ email }),
-    }),
-    home.bindings,
-    context,
-  );
+  const reply = await ask('POST', '/operator/sign-in-links', { email });
   expect(reply.status).toBe(200);
 });
 
 it('runs the jobs of the minute in each home, also when one fails', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   home.takeAway();
-  await minute();
+  await minute(home.bindings);
   expect(log.mock.calls.flat().join()).toContain('"home":"eu"');
   for (const name of ['DB', 'DB_US2']) {
     const db = (env as unknown as Record<string, D1Database>)[name];

@@ -1,10 +1,9 @@
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { metered as meteredDatabase, type Rows } from '../../src/dev/bench/worker-meter.ts';
-import worker from '../../src/index.ts';
 import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
+import { consume, minute } from '../support/service.ts';
 import { as, type World, webhookBody, world } from '../support/world.ts';
 
 type Cost = Rows & { queued: number };
@@ -40,35 +39,16 @@ function metered(names: (keyof typeof suffixes)[]) {
 
 /** An ingest call of 20 events for one webhook, and a page of them, for an account of a home. */
 async function ingestAndList(us: World, meter: ReturnType<typeof metered>): Promise<void> {
-  const ask = async (path: string, key: string, records?: object[]) => {
-    const context = createExecutionContext();
-    const headers = {
-      'x-api-key': key,
-      'connection-id': us.connection.id,
-      'content-type': 'application/json',
-    };
-    const body = records && { method: 'POST', body: JSON.stringify({ records }) };
-    const reply = await worker.fetch(
-      new Request(`https://api.example.com${path}`, { headers, ...body }),
-      meter.env,
-      context,
-    );
-    await waitOnExecutionContext(context);
-    expect(reply.status).toBe(200);
-  };
   const records = Array.from({ length: 20 }, (_, i) => safetyEvent({ sourceId: `e${i}` }));
-  await ask('/ingest', us.connection.ingestKey, records);
-  await ask('/safety-events?from=2026-11-01&to=2026-12-01', us.apiToken);
+  const { status } = await as(us.connection.ingestKey, {}, meter.env).send(...records);
+  const list = as(us.apiToken, { 'connection-id': us.connection.id }, meter.env);
+  const page = await list.get('/safety-events?from=2026-11-01&to=2026-12-01');
+  expect([status, page.status]).toEqual([200, 200]);
 }
 
 /** Handles the messages that have been sent, and those that follow from them. */
 async function deliver(meter: ReturnType<typeof metered>): Promise<void> {
-  for (let body = meter.messages.shift(); body; body = meter.messages.shift()) {
-    const context = createExecutionContext();
-    const batch = { queue: 'deliveries', messages: [{ body }] } as unknown as MessageBatch<never>; // what it reads
-    await worker.queue(batch, meter.env, context);
-    await waitOnExecutionContext(context);
-  }
+  while (meter.messages.length > 0) await consume(meter.messages.splice(0, 1), meter.env, 'deliveries');
 }
 
 async function prepared(home: keyof typeof suffixes): Promise<World> {
@@ -81,12 +61,7 @@ async function prepared(home: keyof typeof suffixes): Promise<World> {
 
 it('goes to each home four times in a minute without work', async () => {
   const meter = metered(['main', 'eu', 'us2']);
-  const noon = new Date('2026-11-22T12:01:00Z');
-  await worker.scheduled(
-    createScheduledController({ scheduledTime: noon }),
-    meter.env,
-    createExecutionContext(),
-  );
+  await minute(meter.env, new Date('2026-11-22T12:01:00Z'));
   expect([...meter.costs.values()].map(({ trips }) => trips)).toEqual([4, 4, 4]);
 });
 

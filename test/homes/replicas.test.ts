@@ -1,14 +1,12 @@
-import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { app } from '../../src/app.ts';
 import { beginMove } from '../../src/homes/moves/begin.ts';
 import { continueMove } from '../../src/homes/moves/run.ts';
 import { findMove } from '../../src/homes/moves/state.ts';
 import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
 import { vehicle } from '../support/records.ts';
 import { replicated } from '../support/replica.ts';
-import { as, world } from '../support/world.ts';
+import { as, call, world } from '../support/world.ts';
 
 it("reads lists from a replica of the account's own home, and its cursors name that home", async () => {
   const us = await world({ home: 'eu' });
@@ -27,12 +25,11 @@ it("reads lists from a replica of the account's own home, and its cursors name t
   const ours = { ...env, DB_EU, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves the last out
   const page = async (query: string) => {
     const headers = { 'x-api-key': us.apiToken, 'connection-id': us.connection.id };
-    const request = new Request(`https://api.example.com/vehicles?limit=1${query}`, { headers });
-    const reply = await app.fetch(request, ours, createExecutionContext());
-    return reply.json<{ data: { sourceId: string }[]; next: string }>();
+    const path = `/vehicles?limit=1${query}`;
+    return call<{ sourceId: string }[]>('GET', path, { headers, bindings: ours });
   };
   const first = await page('');
-  expect(atob(first.next.replaceAll('-', '+').replaceAll('_', '/'))).toMatch(/^\[2,"eu:[0-9a-f]{8}-/);
+  expect(atob((first.next ?? '').replaceAll('-', '+').replaceAll('_', '/'))).toMatch(/^\[2,"eu:[0-9a-f]{8}-/);
   const second = await page(`&cursor=${first.next}`);
   expect([...first.data, ...second.data].map(({ sourceId }) => sourceId).sort()).toEqual(['v1', 'v2']);
   expect(begun).toEqual(['first-unconstrained', expect.stringMatching(/^[0-9a-f]{8}-/)]);

@@ -1,11 +1,10 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
-import worker from '../../src/index.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
 import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
+import { consume } from '../support/service.ts';
 import { as, operator, webhookBody, world } from '../support/world.ts';
 
 const home = (name: string): Env => homesOf(env).get(name) ?? env;
@@ -76,10 +75,7 @@ it('sends a message on, once, whose account has moved meanwhile', async () => {
     sendBatch: async (batch: { body: unknown }[]) => void sent.push(...batch.map(({ body }) => body)),
   };
   const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
-  const context = createExecutionContext();
-  const batch = { queue: 'deliveries-eu', messages: [{ body: { ...wake, home: 'eu' } }] };
-  await worker.queue(batch as never, { ...env, DELIVERIES } as never, context); // what they read of it
-  await waitOnExecutionContext(context);
+  await consume([{ ...wake, home: 'eu' }], { ...env, DELIVERIES } as never, 'deliveries-eu'); // all it uses
   expect(sent).toEqual([wake]);
 });
 

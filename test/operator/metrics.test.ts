@@ -1,12 +1,11 @@
-import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { app } from '../../src/app.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { unattempted } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
+import { fetchWith } from '../support/service.ts';
 import { story } from '../support/story.ts';
 import { as } from '../support/world.ts';
 
@@ -16,7 +15,7 @@ const tale = story();
 async function scrape({ key = env.OPERATOR_KEY, bindings = env } = {}) {
   const headers = { authorization: `Bearer ${key}` };
   const request = new Request('https://api.example.com/operator/metrics', { headers });
-  const response = await app.fetch(request, bindings, createExecutionContext());
+  const response = await fetchWith(bindings, request);
   const lines = (await response.text()).split('\n').filter((line) => line && !line.startsWith('#'));
   const values = new Map(
     lines.map((line) => {

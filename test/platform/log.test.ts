@@ -4,9 +4,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { attemptLog } from '../../src/platform/log.ts';
-import { attempted, deliveriesOf, makeDue, minute, settled, unattempted } from '../support/deliveries.ts';
+import { attempted, deliveriesOf, makeDue, settled, unattempted } from '../support/deliveries.ts';
 import { listenToLog } from '../support/log.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
+import { minute } from '../support/service.ts';
 import { story } from '../support/story.ts';
 import { as, call, operator, webhookBody } from '../support/world.ts';
 

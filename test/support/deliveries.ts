@@ -1,7 +1,5 @@
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import worker from '../../src/index.ts';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { claimStatements, readClaim } from '../../src/webhooks/deliveries/claim.ts';
 import { rows } from './rows.ts';
@@ -93,10 +91,3 @@ export const claim = async (webhookId: string, count = 50, now = Date.now()) => 
   const [claimed, , webhook] = await transaction(db, claimStatements(db, { webhookId, count, now }));
   return readClaim(claimed, webhook);
 };
-
-/** Runs the minute's cron. */
-export async function minute() {
-  const context = createExecutionContext();
-  await worker.scheduled(createScheduledController({ cron: '* * * * *' }), env, context);
-  await waitOnExecutionContext(context);
-}

@@ -1,7 +1,6 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
-import { app } from '../../src/app.ts';
 import type { Role } from '../../src/platform/roles.ts';
+import { fetchWith } from './service.ts';
 import { operator, type World } from './world.ts';
 
 /** Where the portal is, for tests. */
@@ -33,11 +32,7 @@ export async function ask(method: string, path: string, sent: Sent = {}): Promis
     headers,
     ...(method === 'POST' && { body }),
   });
-  if (!bindings) return exports.default.fetch(request);
-  const context = createExecutionContext();
-  const reply = await app.fetch(request, bindings, context);
-  await waitOnExecutionContext(context);
-  return reply;
+  return bindings ? fetchWith(bindings, request) : exports.default.fetch(request);
 }
 
 /** The page that a reply redirects to, with what it is to say there, as somebody reads it. */

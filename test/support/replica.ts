@@ -1,7 +1,6 @@
-import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { app } from '../../src/app.ts';
-import type { Reply } from './world.ts';
+import { call } from './world.ts';
 
 /** What is copied to the replica. What refers to something comes after it. */
 const tables = [
@@ -65,27 +64,15 @@ export async function replicated() {
   const DB = { ...onPrimary, withSession } as unknown as D1Database; // all that the service uses
   const ours: Env = { ...env, DB, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves the last out
 
-  /** Calls the service, and waits for what it does behind its reply. */
-  async function call<T = { id: string; name: string }[]>(
+  const request = <T = { id: string; name: string }[]>(
     method: string,
     path: string,
     headers: Record<string, string>,
     body?: object,
-  ): Promise<Reply<T>> {
-    const context = createExecutionContext();
-    const init = { method, headers: { 'content-type': 'application/json', ...headers } };
-    const request = new Request(`https://api.example.com${path}`, {
-      ...init,
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const response = await app.fetch(request, ours, context);
-    const reply: object = await response.json();
-    await waitOnExecutionContext(context);
-    return { ...reply, status: response.status, headers: response.headers } as Reply<T>; // the envelope
-  }
+  ) => call<T>(method, path, { headers, body, bindings: ours });
   return {
     env: ours,
-    call,
+    call: request,
     catchUp,
     ran,
     begun,

@@ -1,4 +1,5 @@
 import { env, exports } from 'cloudflare:workers';
+import { fetchWith } from './service.ts';
 
 /** A reply as every client sees it. */
 export type Reply<T = unknown> = {
@@ -14,34 +15,33 @@ export type Reply<T = unknown> = {
 
 const base = 'https://api.example.com';
 
-/** Sends one request to the Worker. A `body` that is no string, stream or bytes is sent as JSON. */
+/** Sends one request to the Worker, with other bindings if given. A `body` that is no string or bytes is sent as JSON. */
 export async function call<T = unknown>(
   method: string,
   path: string,
-  { headers = {}, body }: { headers?: Record<string, string>; body?: unknown } = {},
+  { headers = {}, body, bindings }: { headers?: Record<string, string>; body?: unknown; bindings?: Env } = {},
 ): Promise<Reply<T>> {
   const raw = typeof body === 'string' || body instanceof Uint8Array;
-  const response = await exports.default.fetch(
-    new Request(base + path, {
-      method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
-    }),
-  );
+  const request = new Request(base + path, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
+  });
+  const response = await (bindings ? fetchWith(bindings, request) : exports.default.fetch(request));
   const text = await response.text();
   const reply = text ? JSON.parse(text) : {};
   return { ...reply, status: response.status, headers: response.headers };
 }
 
 /** Speaks as the holder of a credential. */
-export const as = (token: string, more: Record<string, string> = {}) => {
-  const headers = { 'x-api-key': token, ...more };
+export const as = (token: string, more: Record<string, string> = {}, bindings?: Env) => {
+  const sent = { headers: { 'x-api-key': token, ...more }, ...(bindings && { bindings }) };
   return {
-    get: <T = unknown>(path: string) => call<T>('GET', path, { headers }),
-    post: <T = unknown>(path: string, body: unknown) => call<T>('POST', path, { headers, body }),
-    put: <T = unknown>(path: string, body: unknown) => call<T>('PUT', path, { headers, body }),
-    delete: <T = unknown>(path: string) => call<T>('DELETE', path, { headers }),
-    send: (...records: unknown[]) => call<IngestOutcome>('POST', '/ingest', { headers, body: { records } }),
+    get: <T = unknown>(path: string) => call<T>('GET', path, sent),
+    post: <T = unknown>(path: string, body: unknown) => call<T>('POST', path, { ...sent, body }),
+    put: <T = unknown>(path: string, body: unknown) => call<T>('PUT', path, { ...sent, body }),
+    delete: <T = unknown>(path: string) => call<T>('DELETE', path, sent),
+    send: (...records: unknown[]) => call<IngestOutcome>('POST', '/ingest', { ...sent, body: { records } }),
   };
 };
 

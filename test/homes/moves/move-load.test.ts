@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
-import { minute } from '../../support/deliveries.ts';
 import { moveTo } from '../../support/homes.ts';
 import { receiver } from '../../support/receiver.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
+import { minute } from '../../support/service.ts';
 import { as, type IssuedToken, operator, type World, webhookBody, world } from '../../support/world.ts';
 
 /** Runs something again and again, with a rest in between, until it is told to stop. */
@@ -104,7 +104,7 @@ it('loses nothing, tells nothing twice and shows nothing to revoked tokens, ther
     steadily(200, async () => expect(await list(who)).toMatchObject({ status: 200 })),
   );
   const revocations = steadily(100, () => revokeOne(us));
-  const cron = steadily(2_000, minute);
+  const cron = steadily(2_000, () => minute());
   const moves = [];
   for (let time = 0; time < times; time++)
     for (const to of ['eu', 'main']) moves.push(await moveTo(us.accountId, to));

@@ -1,11 +1,9 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { app } from '../../../src/app.ts';
 import { overloaded } from '../../support/database.ts';
 import { vehicle } from '../../support/records.ts';
 import { portalRoutes, routes } from '../../support/routes.ts';
-import { type World, webhookBody, world } from '../../support/world.ts';
+import { call, type World, webhookBody, world } from '../../support/world.ts';
 
 /** Every route that reads or writes D1, but for the portal's, whose pages have a test of their own. */
 const asking = routes.filter((route) => !portalRoutes.includes(route));
@@ -44,16 +42,9 @@ describe('while D1 is overloaded', () => {
     const credential = path.startsWith('/operator')
       ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
       : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
-    const request = new Request(`https://api.example.com${path}`, {
-      method,
-      headers: { ...credential, 'connection-id': us.connection.id, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const context = createExecutionContext();
-    const response = await app.fetch(request, { ...env, DB: overloaded(env.DB) }, context);
-    await waitOnExecutionContext(context);
-    expect(response.status).toBe(503);
-    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await response.json()).toMatchObject({ status: 503, retryAfter: expect.any(Number) });
+    const headers = { ...credential, 'connection-id': us.connection.id };
+    const reply = await call(method, path, { headers, body, bindings: { ...env, DB: overloaded(env.DB) } });
+    expect(reply).toMatchObject({ status: 503, retryAfter: expect.any(Number) });
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });

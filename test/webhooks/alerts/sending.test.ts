@@ -5,11 +5,12 @@ import { maxPerAccountAndDay, maxPerDay } from '../../../src/webhooks/alerts/mai
 import { maxPeople, maxWaitingCounted } from '../../../src/webhooks/alerts/report.ts';
 import { maxAccounts, maxNamed, sendAlerts } from '../../../src/webhooks/alerts/send.ts';
 import { alertStory, fail, minuteMs, work } from '../../support/alerts.ts';
-import { minute, settled } from '../../support/deliveries.ts';
+import { settled } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
 import { metered } from '../../support/meter.ts';
 import { signIn } from '../../support/portal.ts';
 import { addRows, addWebhooks, rows } from '../../support/rows.ts';
+import { minute } from '../../support/service.ts';
 import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 
 const told = alertStory();

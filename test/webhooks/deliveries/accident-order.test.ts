@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { levelPatienceMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { ACCIDENT } from '../../../src/webhooks/notifications/types.ts';
-import { attempted, makeDue, minute, settled } from '../../support/deliveries.ts';
+import { attempted, makeDue, settled } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
+import { minute } from '../../support/service.ts';
 import { story } from '../../support/story.ts';
 import { as } from '../../support/world.ts';
 

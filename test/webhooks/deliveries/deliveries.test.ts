@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { retries } from '../../../src/webhooks/deliveries/policy.ts';
-import { attempted, claim, makeDue, minute, settled, unattempted } from '../../support/deliveries.ts';
+import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
 import { addRows, rows } from '../../support/rows.ts';
+import { minute } from '../../support/service.ts';
 import { story } from '../../support/story.ts';
 import { as, operator, webhookBody } from '../../support/world.ts';
 

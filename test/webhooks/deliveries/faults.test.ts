@@ -1,15 +1,14 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { app } from '../../../src/app.ts';
-import worker, { type QueueMessage } from '../../../src/index.ts';
+import type { QueueMessage } from '../../../src/index.ts';
 import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { through } from '../../support/database.ts';
 import { deliveriesOf } from '../../support/deliveries.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { operator, type World, webhookBody, world } from '../../support/world.ts';
+import { consume } from '../../support/service.ts';
+import { as, operator, type World, webhookBody, world } from '../../support/world.ts';
 
 /** The bindings, of which the n-th call of a kind fails as Cloudflare's do; before the work is done, or after. */
 function faulty(kind: string, n: number, when: 'before' | 'after') {
@@ -49,32 +48,16 @@ async function mainJob(
   { bindings, queued }: ReturnType<typeof faulty>,
   name: string,
 ) {
-  const send = async (records: unknown[]) => {
-    const context = createExecutionContext();
-    const headers = { 'x-api-key': us.connection.ingestKey, 'content-type': 'application/json' };
-    const body = JSON.stringify({ records });
-    const request = new Request('https://api.example.com/ingest', { method: 'POST', headers, body });
-    const reply = await app.fetch(request, bindings, context);
-    await waitOnExecutionContext(context);
-    return reply.status;
-  };
-  const consume = async () => {
-    for (const body of queued.splice(0)) {
-      const message = { body };
-      const batch = {
-        queue: 'fleet-deliveries',
-        messages: [message],
-      } as unknown as MessageBatch<QueueMessage>;
-      const context = createExecutionContext();
-      await worker.queue(batch, bindings, context);
-      await waitOnExecutionContext(context);
-    }
+  const send = async (records: unknown[]) =>
+    (await as(us.connection.ingestKey, {}, bindings).send(...records)).status;
+  const consumeAll = async () => {
+    for (const body of queued.splice(0)) await consume([body], bindings);
   };
   const records = [vehicle(), safetyEvent({ sourceId: name }), accident({ sourceId: name })];
   for (let tries = 0; (await send(records)) !== 200; tries++)
     if (tries === 3) throw new Error('never taken in');
   for (let round = 0; round < 3; round++) {
-    await consume();
+    await consumeAll();
     // A minute passes, and more: claims lapse, the sweep comes round.
     await rows(
       `update deliveries set claimed_until = 0, next_attempt_at = ?2 where webhook_id = ?1 and status = 'pending'`,
@@ -83,7 +66,7 @@ async function mainJob(
     );
     await sweep(bindings).catch(() => {});
   }
-  await consume();
+  await consumeAll();
 }
 
 let us: World;
@@ -101,10 +84,10 @@ it.each(['before', 'after'] as const)(
     const callsWithFault = async (kind: string, n: number) => {
       await rows('delete from webhooks');
       await rows('delete from deliveries');
-      const hook = await newWebhook();
+      const { data } = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
       const faults = faulty(kind, n, when);
-      await mainJob(us, hook, faults, `${when}-${kind}-${n}`);
-      const made = await deliveriesOf(hook);
+      await mainJob(us, data.id, faults, `${when}-${kind}-${n}`);
+      const made = await deliveriesOf(data.id);
       expect(
         made.map(({ status, attempts }) => ({ status, attempts })),
         `${kind} ${n}`,
@@ -126,29 +109,13 @@ it.each(['before', 'after'] as const)(
   },
 );
 
-async function newWebhook(): Promise<string> {
-  const context = createExecutionContext();
-  const headers = { 'x-api-key': us.apiToken, 'content-type': 'application/json' };
-  const init = { method: 'POST', headers, body: JSON.stringify(webhookBody(us)) };
-  const reply = await app.fetch(new Request('https://api.example.com/webhook', init), env, context);
-  await waitOnExecutionContext(context);
-  return ((await reply.json()) as { data: { id: string } }).data.id; // the envelope
-}
-
 it('with KV down altogether, credentials are still good, and revoked ones still not', async () => {
   const down = {
     get: () => Promise.reject(new Error('KV is down')),
     put: () => Promise.reject(new Error('KV is down')),
   };
-  const call = async () => {
-    const context = createExecutionContext();
-    const request = new Request('https://api.example.com/webhooks', {
-      headers: { 'x-api-key': us.apiToken },
-    });
-    const reply = await app.fetch(request, { ...env, TOKENS: down } as unknown as Env, context);
-    await waitOnExecutionContext(context);
-    return reply.status;
-  };
+  const bindings = { ...env, TOKENS: down } as unknown as Env; // what the service uses of it
+  const call = async () => (await as(us.apiToken, {}, bindings).get('/webhooks')).status;
   expect(await call()).toBe(200);
   await operator.delete(`/operator/tokens/${us.tokenId}`);
   expect(await call()).toBe(401);

@@ -3,8 +3,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { circuitFirstMs, circuitLongestMs, giveUpAfterMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { giveUp } from '../../../src/webhooks/deliveries/sweep.ts';
 import { ACCIDENT } from '../../../src/webhooks/notifications/types.ts';
-import { deliveriesOf, makeDue, minute, settled } from '../../support/deliveries.ts';
+import { deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
 import { accident } from '../../support/records.ts';
+import { minute } from '../../support/service.ts';
 import { story } from '../../support/story.ts';
 import { as, operator } from '../../support/world.ts';
 

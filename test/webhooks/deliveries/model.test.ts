@@ -1,17 +1,17 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { app } from '../../../src/app.ts';
-import worker, { type QueueMessage } from '../../../src/index.ts';
+import type { QueueMessage } from '../../../src/index.ts';
 import { schedule } from '../../../src/webhooks/deliveries/policy.ts';
 import { giveUp } from '../../../src/webhooks/deliveries/sweep.ts';
+import { through } from '../../support/database.ts';
 import { claim, deliveriesOf } from '../../support/deliveries.ts';
 import { receiver } from '../../support/receiver.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { value } from '../../support/rows.ts';
 import { runs } from '../../support/runs.ts';
-import { type World, webhookBody, world } from '../../support/world.ts';
+import { consume, minute } from '../../support/service.ts';
+import { call, type World, webhookBody, world } from '../../support/world.ts';
 
 /** A queue whose messages the test hands out itself: late, twice, or never. */
 const queued: QueueMessage[] = [];
@@ -34,24 +34,12 @@ beforeAll(async () => {
   heard = receiver();
 });
 const api = async <T>(method: string, path: string, token: string, body?: unknown): Promise<T> => {
-  const context = createExecutionContext();
-  const headers = { 'x-api-key': token, 'content-type': 'application/json' };
-  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-  const reply = await app.fetch(new Request(`https://api.example.com${path}`, init), ours, context);
-  await waitOnExecutionContext(context);
-  if (reply.status !== 200) throw new Error(`${method} ${path}: ${await reply.text()}`);
-  return ((await reply.json()) as { data: T }).data; // the envelope
+  const reply = await call<T>(method, path, { headers: { 'x-api-key': token }, body, bindings: ours });
+  if (reply.status !== 200) throw new Error(`${method} ${path}: ${reply.message}`);
+  return reply.data;
 };
 
-const consume = async (bodies: QueueMessage[]) => {
-  const messages = bodies.map((body) => ({ body }));
-  const context = createExecutionContext();
-  const batch = { queue: 'fleet-deliveries', messages } as unknown as MessageBatch<QueueMessage>; // what is used of one
-  await worker.queue(batch, ours, context);
-  await waitOnExecutionContext(context);
-};
-const sweep = () =>
-  worker.scheduled({ scheduledTime: 60_000, cron: '', noRetry() {} }, ours, createExecutionContext());
+const sweep = () => minute(ours, new Date(60_000));
 const passTime = () =>
   env.DB.batch([
     env.DB.prepare(`update deliveries set next_attempt_at = 0, claimed_until = 0 where status = 'pending'`),
@@ -153,7 +141,7 @@ it('whatever happens in whatever order, each notification comes to an end for ea
             break;
           case 'consume': {
             const batch = queued.splice(0, 10);
-            await Promise.all([consume(batch), step.twice ? consume(batch) : undefined]);
+            await Promise.all([consume(batch, ours), step.twice ? consume(batch, ours) : undefined]);
             break;
           }
           case 'crash before': // claimed, and then the worker is gone
@@ -164,16 +152,10 @@ it('whatever happens in whatever order, each notification comes to an end for ea
             // The calls are made, and nothing is recorded.
             const batch = queued.splice(0, 5);
             crashed++;
-            const DB = {
-              prepare: (sql: string) => env.DB.prepare(sql),
-              batch: (statements: D1PreparedStatement[]) =>
-                statements.length < 3 ? Promise.reject(new Error('gone')) : env.DB.batch(statements),
-            };
-            const messages = batch.map((body) => ({ body }));
-            const dying = { queue: 'fleet-deliveries', messages } as unknown as MessageBatch<QueueMessage>;
-            const context = createExecutionContext();
-            await worker.queue(dying, { ...ours, DB } as unknown as Env, context).catch(() => {});
-            await waitOnExecutionContext(context).catch(() => {});
+            const DB = through(env.DB, (_, run, statements) =>
+              statements.length < 3 ? Promise.reject(new Error('gone')) : run(),
+            );
+            await consume(batch, { ...ours, DB }).catch(() => {});
             break;
           }
           case 'lose':
@@ -191,7 +173,7 @@ it('whatever happens in whatever order, each notification comes to an end for ea
         await passTime();
         if (round > 15) await giveUp(env);
         await sweep();
-        while (queued.length > 0) await consume(queued.splice(0, 100));
+        while (queued.length > 0) await consume(queued.splice(0, 100), ours);
         const left = await value(`select count(*) as n from deliveries where status = 'pending'`);
         if (left === 0) break;
       }

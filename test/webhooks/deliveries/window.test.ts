@@ -4,8 +4,9 @@ import { openDatabase, transaction } from '../../../src/platform/db/database.ts'
 import { type Claimed, leaseMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { firstWindow, widestWindow } from '../../../src/webhooks/deliveries/policy.ts';
 import { recordStatements, reportOf } from '../../../src/webhooks/deliveries/record.ts';
-import { attempted, claim, makeDue, minute, settled, unattempted } from '../../support/deliveries.ts';
+import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
 import { rows } from '../../support/rows.ts';
+import { minute } from '../../support/service.ts';
 import { story } from '../../support/story.ts';
 
 const tale = story();

@@ -1,0 +1,28 @@
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import worker from '../../src/index.ts';
+
+/** Has the service do something, and waits for what it does behind its reply. */
+async function whole<T>(work: (context: ExecutionContext) => Promise<T>): Promise<T> {
+  const context = createExecutionContext();
+  try {
+    return await work(context);
+  } finally {
+    await waitOnExecutionContext(context);
+  }
+}
+
+/** The service's reply to a request, with these bindings. */
+export const fetchWith = (bindings: Env, request: Request) =>
+  whole(async (context) => worker.fetch(request, bindings, context));
+
+/** Has the service consume messages of a queue. */
+export const consume = (bodies: unknown[], bindings: Env = env, queue = 'fleet-deliveries') =>
+  whole((context) => {
+    const batch = { queue, messages: bodies.map((body) => ({ body })) };
+    return worker.queue(batch as unknown as MessageBatch<never>, bindings, context); // what is used of one
+  });
+
+/** Runs the minute's cron. */
+export const minute = (bindings: Env = env, scheduledTime = new Date()) =>
+  whole((context) => worker.scheduled(createScheduledController({ scheduledTime }), bindings, context));

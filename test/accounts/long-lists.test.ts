@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import { ask, signIn } from '../support/portal.ts';
-import { rows } from '../support/rows.ts';
+import { addRows, rows } from '../support/rows.ts';
 import { operator, type Reply, type World, world } from '../support/world.ts';
 
 let us: World;
@@ -11,31 +11,21 @@ beforeEach(async () => {
 });
 
 type Named = { id: string };
-const columns = {
-  accounts: ['id, name, created_at', "'extra-' || i, 'Extra', ?2 + i"],
-  connections: [
-    'id, account_id, provider, tsp, created_at, updated_at',
-    "'extra-' || i, ?1, 'motive', 'Motive', ?2 + i, ?2 + i",
-  ],
-  tokens: [
-    'id, account_id, scope, name, hash, last_four, created_at',
-    "'extra-' || ?1 || i, ?1, 'api', 'extra', 'hash-' || ?1 || i, 'abcd', ?2 + i",
-  ],
-  portal_users: [
-    'id, account_id, email, created_at',
-    "'extra-' || ?1 || i, ?1, 'extra-' || i || '@example.com', ?2 + i",
-  ],
-};
 
 /** Adds rows to a table, as a run of a script would. Two at a time have the same time of creation. */
-const add = (table: keyof typeof columns, count: number) =>
-  rows(
-    `insert into ${table} (${columns[table][0]})
-     with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})
-     select ${columns[table][1]?.replaceAll('?2 + i', '?2 + i / 2')} from n where ?1 <> ''`,
-    us.accountId,
-    Date.now(),
-  );
+const add = (table: 'accounts' | 'connections' | 'tokens' | 'portal_users', count: number) =>
+  addRows(table, count, (i) => {
+    const id = `extra-${us.accountId}-${i}`;
+    const created_at = Date.now() + Math.floor(i / 2);
+    const named = { id, name: 'Extra', created_at };
+    if (table === 'accounts') return named;
+    const ours = { id, account_id: us.accountId, created_at };
+    if (table === 'tokens') return { ...ours, name: 'extra', scope: 'api', hash: `hash-${id}` };
+    return {
+      ...ours,
+      ...(table === 'connections' ? { provider: 'motive' } : { email: `${id}@example.com` }),
+    };
+  });
 
 /** All of a list, and in how many parts it came. */
 async function readAll(path: string, limit = '') {

@@ -55,20 +55,18 @@ describe('a list refuses', () => {
   });
 });
 
-describe('limit', () => {
-  it('is 50 unless given, and 500 at most', async () => {
-    const other = await world();
-    const records = (n: number, from: number) =>
-      Array.from({ length: n }, (_, i) => vehicle({ sourceId: `v${from + i}` }));
-    await as(other.connection.ingestKey).send(...records(500, 0));
-    await as(other.connection.ingestKey).send(...records(10, 500));
-    const page = (query: string) => list(`/vehicles${query}`, other.connection.id, other.apiToken);
-    expect((await page('')).data).toHaveLength(50);
-    const first = await page('?limit=9999');
-    expect(first.data).toHaveLength(500);
-    const second = await page(`?limit=9999&cursor=${first.next}`);
-    expect(second.data).toHaveLength(10);
-    expect(second).not.toHaveProperty('next');
-    expect(new Set([...first.data, ...second.data].map(({ id }) => id)).size).toBe(510);
-  });
+it('limit is 50 unless given, and 500 at most', async () => {
+  const other = await world();
+  const records = (n: number, from: number) =>
+    Array.from({ length: n }, (_, i) => vehicle({ sourceId: `v${from + i}` }));
+  await as(other.connection.ingestKey).send(...records(500, 0));
+  await as(other.connection.ingestKey).send(...records(10, 500));
+  const page = (query: string) => list(`/vehicles${query}`, other.connection.id, other.apiToken);
+  expect((await page('')).data).toHaveLength(50);
+  const first = await page('?limit=9999');
+  expect(first.data).toHaveLength(500);
+  const second = await page(`?limit=9999&cursor=${first.next}`);
+  expect(second.data).toHaveLength(10);
+  expect(second).not.toHaveProperty('next');
+  expect(new Set([...first.data, ...second.data].map(({ id }) => id)).size).toBe(510);
 });

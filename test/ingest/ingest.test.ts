@@ -215,13 +215,11 @@ describe('a vehicle', () => {
   });
 });
 
-describe('a version that a wrong clock dated into the far future', () => {
-  it('is overwritten by the next one, if it was taken in before such were refused', async () => {
-    await connector().send(vehicle());
-    await rows('update vehicles set source_updated_at = ?1', Date.UTC(2999, 0));
-    const next = vehicle({ name: 'thawed', sourceUpdatedAt: '2026-11-20T20:00:00Z' });
-    expect((await connector().send(next)).data).toMatchObject({ accepted: 1 });
-  });
+it('a version that a wrong clock dated into the far future is overwritten by the next one, if it was taken in before such were refused', async () => {
+  await connector().send(vehicle());
+  await rows('update vehicles set source_updated_at = ?1', Date.UTC(2999, 0));
+  const next = vehicle({ name: 'thawed', sourceUpdatedAt: '2026-11-20T20:00:00Z' });
+  expect((await connector().send(next)).data).toMatchObject({ accepted: 1 });
 });
 
 describe('a trip', () => {
@@ -265,20 +263,18 @@ describe('a trip', () => {
   });
 });
 
-describe('a connection with a map of its own', () => {
-  it('speaks its own words from soon after the map is set', async () => {
-    await connector().send(vehicle());
-    const map = { 'Rule 7': ['Speeding', 'Harsh Braking'] };
-    const path = `/operator/connections/${us.connection.id}`;
-    expect((await operator.patch(path, { incidentTypeMap: { x: ['No Type'] } })).message).toContain(
-      'incidentTypeMap must map to normalised incident types',
-    );
-    expect((await operator.patch(path, { incidentTypeMap: map })).status).toBe(200);
-    const key = await operator.post<{ value: string }>(`${path}/ingest-keys`, { name: 'fresh' });
-    await as(key.data.value).send(safetyEvent({ incidentTypes: ['Rule 7'] }));
-    await settled(hook.id);
-    expect(heard.got[0]?.body.data).toMatchObject({ translatedIncidentTypes: ['Speeding', 'Harsh Braking'] });
-  });
+it('a connection with a map of its own speaks its own words from soon after the map is set', async () => {
+  await connector().send(vehicle());
+  const map = { 'Rule 7': ['Speeding', 'Harsh Braking'] };
+  const path = `/operator/connections/${us.connection.id}`;
+  expect((await operator.patch(path, { incidentTypeMap: { x: ['No Type'] } })).message).toContain(
+    'incidentTypeMap must map to normalised incident types',
+  );
+  expect((await operator.patch(path, { incidentTypeMap: map })).status).toBe(200);
+  const key = await operator.post<{ value: string }>(`${path}/ingest-keys`, { name: 'fresh' });
+  await as(key.data.value).send(safetyEvent({ incidentTypes: ['Rule 7'] }));
+  await settled(hook.id);
+  expect(heard.got[0]?.body.data).toMatchObject({ translatedIncidentTypes: ['Speeding', 'Harsh Braking'] });
 });
 
 describe('a large call while other accounts are active', () => {

@@ -81,6 +81,8 @@ describe('actions in the portal', () => {
     expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
     for (const action of ['test-event', 'test-accident'])
       expect((await ask('POST', path.replace('replay', action), { cookie })).status).toBe(429);
+    const test = { cookie, fields: { do: 'test' } }; // of a new webhook
+    expect((await ask('POST', '/portal/webhooks/new', test)).status).toBe(429);
     expect((await ask('GET', path, { cookie })).status).toBe(429); // which counts
     expect((await ask('GET', '/portal/webhooks', { cookie })).status).toBe(200);
     const colleague = await signIn(us);

@@ -158,19 +158,17 @@ describe('a sign-in link', () => {
   });
 });
 
-describe('people', () => {
-  it('belong to one account only', async () => {
-    const path = `/operator/accounts/${theirs.us.accountId}/users`;
-    expect(await operator.post(path, { email: ours.email })).toMatchObject({
-      status: 400,
-      errors: [{ field: 'email', message: `belongs to the account ${us.accountId} already` }],
-    });
-    expect(await operator.post(path, { email: 'x' })).toMatchObject({
-      message: 'email must be an email address',
-    });
-    expect(await operator.post('/operator/sign-in-links', { email: 'nobody@example.com' })).toMatchObject({
-      status: 400,
-      message: 'Unknown address',
-    });
+it('people belong to one account only', async () => {
+  const path = `/operator/accounts/${theirs.us.accountId}/users`;
+  expect(await operator.post(path, { email: ours.email })).toMatchObject({
+    status: 400,
+    errors: [{ field: 'email', message: `belongs to the account ${us.accountId} already` }],
+  });
+  expect(await operator.post(path, { email: 'x' })).toMatchObject({
+    message: 'email must be an email address',
+  });
+  expect(await operator.post('/operator/sign-in-links', { email: 'nobody@example.com' })).toMatchObject({
+    status: 400,
+    message: 'Unknown address',
   });
 });

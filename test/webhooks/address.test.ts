@@ -57,46 +57,24 @@ describe('a receiver is refused', () => {
     expect(receiverProblem('https://api.example.com/', { ownHost, allowLoopback: false })).toBe('not public');
   });
 
-  it.each([
-    ...[
-      'http://example.com/',
-      'ftp://example.com/',
-      '//example.com/',
-      'example.com',
-      '/hook',
-      '',
-      'https://',
-      'https:///',
-    ],
-    ...[
-      'https://256.1.1.1/',
-      'https://1.2.3.4.5/',
-      'https://[::1',
-      'https://exa mple.com/',
-      'javascript:alert(1)',
-    ],
-    ...['https://%00/', 'https://a:99999/', 'wss://example.com/', 'https://127.0.0.1%00.example.com/'],
-  ])('as no absolute https URL: %s', (url) => {
-    expect(receiverProblem(url, strict)).toBe('not https');
-  });
+  const noUrls = `
+    http://example.com/ ftp://example.com/ //example.com/ example.com /hook https:// https:/// https://256.1.1.1/
+    https://1.2.3.4.5/ https://[::1 javascript:alert(1) https://%00/ https://a:99999/ wss://example.com/
+    https://127.0.0.1%00.example.com/`;
+  it.each(['', 'https://exa mple.com/', ...noUrls.trim().split(/\s+/)])(
+    'as no absolute https URL: %s',
+    (url) => {
+      expect(receiverProblem(url, strict)).toBe('not https');
+    },
+  );
 });
 
-it.each([
-  ...['https://example.com/', 'https://hooks.example.com:8443/a?b=c#d', 'https://EXAMPLE.com'],
-  ...['https://bücher.example.com/', 'https://xn--bcher-kva.example.com/'],
-  ...[
-    'https://api.example.com.evil.example.org/',
-    'https://example.com\\@127.0.0.1/',
-    'https://localhost.example.com/',
-  ],
-  ...['https://internal.example.com/', 'https:example.com', 'https://test.com/', 'https://mycorp.com/'],
-  ...[
-    'https://example.com:443/',
-    'https://example.com:1024/',
-    'https://example.com:65535/',
-    'https://example.com./',
-  ],
-])('a receiver may be public: %s', (url) => {
+const fine = `
+https://example.com/ https://hooks.example.com:8443/a?b=c#d https://EXAMPLE.com https://bücher.example.com/
+https://xn--bcher-kva.example.com/ https://api.example.com.evil.example.org/ https://example.com\\@127.0.0.1/
+https://localhost.example.com/ https://internal.example.com/ https:example.com https://test.com/ https://mycorp.com/
+https://example.com:443/ https://example.com:1024/ https://example.com:65535/ https://example.com./`;
+it.each(fine.trim().split(/\s+/))('a receiver may be public: %s', (url) => {
   expect(receiverProblem(url, strict)).toBeUndefined();
 });
 

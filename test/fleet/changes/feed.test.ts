@@ -122,16 +122,6 @@ describe('the feed', () => {
     ]);
     expect(data[0]?.data).toMatchObject({ name: 'City vans', healthStatus: 3 });
   });
-
-  it('is one of an account, and nobody else has part in it', async () => {
-    await send(driver());
-    const them = await world();
-    expect((await changes(them.apiToken, records)).data).toEqual([]);
-    expect(await changes(them.apiToken, records, trucks)).toMatchObject({
-      status: 400,
-      message: 'Invalid connection id',
-    });
-  });
 });
 
 describe('narrowed to', () => {

@@ -207,13 +207,9 @@ describe('refuses, and says what to do,', () => {
     ]);
   });
 
-  it('a second move at the same time, and deletions', async () => {
+  it('deletions meanwhile, but not the same move again', async () => {
     const us = await world();
     await beginMove(home('main'), us.accountId, 'eu');
-    expect(await begin(us.accountId, 'us2')).toMatchObject({
-      status: 400,
-      message: 'The account is being moved to eu already. Cancel that first, or wait until it is there.',
-    });
     const deletion = await operator.post(`/operator/accounts/${us.accountId}/deletion`, {
       name: 'Acme Insurance',
     });

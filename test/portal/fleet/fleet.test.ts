@@ -87,12 +87,10 @@ describe('lists', () => {
   });
 });
 
-describe('a trip', () => {
-  it('has the events of its vehicle meanwhile', async () => {
-    const page = await text(`/portal/trips/${await idOf('trips', 'trip-1')}`);
-    expect(page).toContain('Smoking');
-    expect(page).not.toContain('Idling');
-  });
+it('a trip has the events of its vehicle meanwhile', async () => {
+  const page = await text(`/portal/trips/${await idOf('trips', 'trip-1')}`);
+  expect(page).toContain('Smoking');
+  expect(page).not.toContain('Idling');
 });
 
 describe('search', () => {

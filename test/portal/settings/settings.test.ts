@@ -36,25 +36,23 @@ async function linksOf(path: string, label: string) {
   );
 }
 
-describe('settings', () => {
-  it('are in the menu, and have the tabs API Tokens, People, Notifications, Audit log and Account', async () => {
-    const settings = { name: 'Settings', href: '/portal/settings' };
-    expect(await linksOf('/portal/connections', 'Main')).toContainEqual(settings);
-    expect((await ask('GET', settings.href, { cookie: ann.cookie })).headers.get('location')).toBe(
-      '/portal/settings/tokens',
-    );
-    expect(await linksOf('/portal/settings/tokens', 'Main')).toContainEqual({ ...settings, current: 'true' });
-    expect(await linksOf('/portal/settings/people', 'Settings')).toEqual([
-      { name: 'API Tokens', href: '/portal/settings/tokens' },
-      { name: 'People', href: '/portal/settings/people', current: 'page' },
-      { name: 'Notifications', href: '/portal/settings/notifications' },
-      { name: 'Audit log', href: '/portal/settings/audit' },
-      { name: 'Account', href: '/portal/settings/account' },
-    ]);
-    const revoke = `/portal/settings/tokens/${us.tokenId}/revoke`;
-    expect((await linksOf(revoke, 'Settings'))[0]).toMatchObject({ name: 'API Tokens', current: 'true' });
-    expect(await linksOf('/portal/webhooks', 'Settings')).toEqual([]);
-  });
+it('settings are in the menu, and have the tabs API Tokens, People, Notifications, Audit log and Account', async () => {
+  const settings = { name: 'Settings', href: '/portal/settings' };
+  expect(await linksOf('/portal/connections', 'Main')).toContainEqual(settings);
+  expect((await ask('GET', settings.href, { cookie: ann.cookie })).headers.get('location')).toBe(
+    '/portal/settings/tokens',
+  );
+  expect(await linksOf('/portal/settings/tokens', 'Main')).toContainEqual({ ...settings, current: 'true' });
+  expect(await linksOf('/portal/settings/people', 'Settings')).toEqual([
+    { name: 'API Tokens', href: '/portal/settings/tokens' },
+    { name: 'People', href: '/portal/settings/people', current: 'page' },
+    { name: 'Notifications', href: '/portal/settings/notifications' },
+    { name: 'Audit log', href: '/portal/settings/audit' },
+    { name: 'Account', href: '/portal/settings/account' },
+  ]);
+  const revoke = `/portal/settings/tokens/${us.tokenId}/revoke`;
+  expect((await linksOf(revoke, 'Settings'))[0]).toMatchObject({ name: 'API Tokens', current: 'true' });
+  expect(await linksOf('/portal/webhooks', 'Settings')).toEqual([]);
 });
 
 describe('the API Tokens tab', () => {
@@ -128,7 +126,7 @@ describe('the People tab', () => {
     expect(refused).toContain('<title>Error: People');
   });
 
-  it('removes anybody but oneself', async () => {
+  it('changes the role of somebody, and removes anybody but oneself', async () => {
     const bob = await signIn(us);
     const results = await rows<{ id: string; email: string }>(
       'select id, email from portal_users where account_id = ?1',
@@ -137,7 +135,11 @@ describe('the People tab', () => {
     const path = (email: string) =>
       `/portal/settings/people/${results.find((person) => person.email === email)?.id}/remove`;
     expect((await send(path(ann.email))).status).toBe(404);
-    expect(await flashOf(await send(path(bob.email)))).toContain(`Removed ${bob.email}.`);
+    const given = await send(path(bob.email).replace('/remove', '/role'), { role: 'member' });
+    expect(await flashOf(given)).toBe(`${bob.email} is now a member.`);
+    expect(await flashOf(await send(path(bob.email)))).toBe(
+      `Removed ${bob.email}. They are signed out everywhere and can no longer sign in.`,
+    );
     expect((await ask('GET', '/portal/connections', { cookie: bob.cookie })).headers.get('location')).toBe(
       '/portal/sign-in',
     );
@@ -180,11 +182,14 @@ describe('the Account tab', () => {
     expect((await refused.text()).match(/must be a time zone of the list/g)).toHaveLength(1);
   });
 
-  it('signs out everywhere, and the sign-in page says so', async () => {
-    const bob = await signIn(us);
-    const reply = await ask('POST', '/portal/sign-out-everywhere', { cookie: bob.cookie });
+  it.each([
+    ['sign-out', 'You are signed out.'],
+    ['sign-out-everywhere', 'All of your sessions have ended.'],
+  ])('leads by %s to the sign-in page, which says so', async (action, said) => {
+    const { cookie } = await signIn(us);
+    const reply = await ask('POST', `/portal/${action}`, { cookie });
     expect(reply.headers.get('location')).toBe('/portal/sign-in');
-    expect(await flashOf(reply)).toBe('All of your sessions have ended.');
+    expect(await flashOf(reply)).toBe(said);
   });
 });
 
@@ -196,10 +201,12 @@ describe('the Notifications tab', () => {
   it('turns emails about webhooks off and on again, for oneself alone', async () => {
     const bob = await signIn(us);
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
-    expect((await send(path)).headers.get('location')).toBe(path); // as a browser sends an empty checkbox
+    const off = await send(path); // as a browser sends an empty checkbox
+    expect(await flashOf(off)).toContain(`No more emails about webhooks to ${ann.email}.`);
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([false, true]);
     expect(await html(path)).toContain(`We do not email ${ann.email} about webhooks.`);
-    await send(path, { alerts: 'yes' });
+    const on = await send(path, { alerts: 'yes' });
+    expect(await flashOf(on)).toContain(`We email ${ann.email} about webhooks.`);
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
     expect(await html(path)).toContain(`We email ${ann.email} when something is wrong`);
   });

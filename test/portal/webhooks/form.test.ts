@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ask, formOn, signIn, textOf } from '../../support/portal.ts';
+import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
 import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
@@ -41,7 +41,8 @@ const ids = () => us.connections.map(({ id }) => id).toSorted();
 describe('saving a webhook changes what the person changed', () => {
   it('and nothing when that is nothing', async () => {
     const before = await saved();
-    expect((await save(await open())).status).toBe(303);
+    const page = await follow(await save(await open()), cookie);
+    expect(page).toContain('Webhook "receiver.example.com" was saved.');
     expect(await saved()).toEqual(before);
   });
 
@@ -272,38 +273,31 @@ describe('a button of the form', () => {
     expect(await rows('select 1 from deliveries where webhook_id = ?1', webhook.id)).toEqual([]);
   });
 
-  it('sends no test to an address that deliveries may not go to, nor as often as somebody likes', async () => {
+  it('sends no test to an address that deliveries may not go to', async () => {
     const heard = receiver();
     for (const url of ['http://receiver.example.com/', 'https://10.0.0.1/', 'https://router.local/']) {
       const reply = await press('test', (form) => form.type('url', url));
       expect(reply.status).toBe(400);
     }
     expect(heard.got).toEqual([]);
-    const form = await open();
-    const path = `/portal/webhooks/${webhook.id}/edit`;
-    const test = () => ask('POST', path, { cookie, fields: [...form.fields(), ['do', 'test']] });
-    const replies = await Promise.all(Array.from({ length: 45 }, test));
-    expect(replies.some(({ status }) => status === 429)).toBe(true);
   });
 });
 
-describe('a name and a description', () => {
-  it('are shown in the portal, kept by the API, and not shown there', async () => {
-    const form = await open();
-    form.type('name', 'Claims intake');
-    form.type('description', 'Run by the claims team');
-    await save(form);
-    await meanwhile({ httpVerb: 'PUT' });
-    expect(Object.keys(await saved())).not.toContain('name');
-    const page = await textOf(await ask('GET', `/portal/webhooks/${webhook.id}`, { cookie }));
-    expect(page).toContain('Claims intake');
-    expect(page).toContain('Run by the claims team');
-    expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).toContain('Claims intake');
-    const again = await open();
-    again.type('name', '');
-    await save(again);
-    expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).not.toContain('Claims intake');
-  });
+it('a name and a description are shown in the portal, kept by the API, and not shown there', async () => {
+  const form = await open();
+  form.type('name', 'Claims intake');
+  form.type('description', 'Run by the claims team');
+  await save(form);
+  await meanwhile({ httpVerb: 'PUT' });
+  expect(Object.keys(await saved())).not.toContain('name');
+  const page = await textOf(await ask('GET', `/portal/webhooks/${webhook.id}`, { cookie }));
+  expect(page).toContain('Claims intake');
+  expect(page).toContain('Run by the claims team');
+  expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).toContain('Claims intake');
+  const again = await open();
+  again.type('name', '');
+  await save(again);
+  expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).not.toContain('Claims intake');
 });
 
 describe('a form that was not filled in well', () => {

@@ -143,6 +143,17 @@ describe('what an action leads to is said on the page that follows', () => {
     expect(await theirs.press('replay-selected', both)).toContain('Nothing to replay');
   });
 
+  it('of replaying when there is nothing to replay', async () => {
+    const { id, press } = await hookThat(200);
+    expect(await press('replay')).toContain('Nothing to replay.');
+    await tale.happen();
+    const [delivery] = await settled(id);
+    await rows("update deliveries set status = 'pending', claimed_until = 1e15 where id = ?", delivery?.id);
+    expect(await press(`deliveries/${delivery?.id}/replay`)).toContain(
+      'Nothing to replay: it is on its way.',
+    );
+  });
+
   it('of deleting', async () => {
     const { press } = await hookThat(200);
     expect(await press('delete')).toContain('Webhook "receiver.example.com" was deleted.');

@@ -80,19 +80,6 @@ describe('an email', () => {
     for (const kind of ['paused', 'failed', 'working'] as const)
       expect(JSON.stringify(await render({ kind }))).not.toContain('secret');
   });
-
-  it('says the same in HTML, in which names are text', async () => {
-    const { subject, text, html } = await render({ others: 3 });
-    expect(html).toContain('sign in to Acme &lt;b&gt;Insurance&lt;/b&gt;.');
-    expect(html).not.toContain('<b>');
-    const said = html.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
-    const sentences = text
-      .split('\n\n')
-      .map((part) => part.replace(/^claims.example.com:8443: | https:.*$/g, ''));
-    for (const part of [subject, '<strong>claims.example.com:8443:</strong>', ...sentences])
-      expect(said).toContain(part);
-    for (const [url] of text.matchAll(/https:\S+/g)) expect(html).toContain(`href="${url}"`);
-  });
 });
 
 const outcomes: [Happened, string][] = [

@@ -6,8 +6,7 @@ import { newId } from '../../../src/platform/db/ids.ts';
 import { listActivity, webhookActivity } from '../../../src/webhooks/deliveries/activity.ts';
 import type { BrowseQuery, View } from '../../../src/webhooks/deliveries/browse.ts';
 import { addTallies, countAttempts } from '../../../src/webhooks/deliveries/counts.ts';
-import { prune as pruneDeliveries } from '../../../src/webhooks/deliveries/sweep.ts';
-import { attempted, deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
+import { attempted, makeDue, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -16,7 +15,6 @@ import { as } from '../../support/world.ts';
 
 const tale = story();
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
 
 /** What the page of a webhook shows. */
@@ -160,19 +158,6 @@ describe("a webhook's deliveries", () => {
     expect(await ids(hook.id, 'delivered')).toEqual([]);
   });
 
-  it('say what they are about, and whom', async () => {
-    const hook = await tale.register();
-    const { ingestKey } = tale.us.connection;
-    await as(ingestKey).send(vehicle({ name: 'Truck 7', vin: 'VIN7' }), safetyEvent({ eventRisk: 4 }));
-    await as(ingestKey).send(accident({ vin: 'VIN7' }));
-    await settled(hook.id, 2);
-    const { deliveries } = (await shown(hook.id)).part;
-    expect(deliveries.map(({ about }) => about)).toEqual([
-      { types: [], risk: null, vehicle: 'Truck 7', vin: 'VIN7' },
-      { types: [expect.any(String)], risk: 4, vehicle: 'Truck 7', vin: 'VIN7' },
-    ]);
-  });
-
   it('are found by Delivery-Id, by the id of their event, and by VIN', async () => {
     const hook = await tale.register();
     const { ingestKey } = tale.us.connection;
@@ -261,14 +246,6 @@ describe("a webhook's deliveries", () => {
     expect(cost).toMatchObject({ trips: 1, written: 0 });
     expect(cost.read).toBeLessThanOrEqual(200);
     await rows('delete from deliveries where webhook_id = ?1', hook.id);
-  });
-
-  it('are deleted when they are past retention', async () => {
-    const hook = await tale.register();
-    await tale.happen(2);
-    await settled(hook.id, 2);
-    await pruneDeliveries(env, Date.now() + 31 * dayMs);
-    expect(await deliveriesOf(hook.id)).toEqual([]);
   });
 });
 

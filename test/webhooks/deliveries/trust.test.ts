@@ -76,31 +76,29 @@ describe('custom headers', () => {
   });
 });
 
-describe('pruning', () => {
-  it('deletes what ended before retention, also of deleted webhooks, and never what is pending', async () => {
-    const [kept, deleted, waiting] = [await tale.register(), await tale.register(), await tale.register()];
-    tale.heard.answers(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
-    await tale.happen(3);
-    await as(tale.us.connection.ingestKey).send(accident());
-    await settled(kept.id, 4);
-    await settled(deleted.id, 4);
-    await attempted(waiting.id);
-    await as(tale.us.apiToken).delete(`/webhook/${deleted.id}`);
-    const later = Date.now() + 30 * 86_400_000;
-    expect(await prune(env, later - 3_600_000)).toBe(0);
-    expect(await prune(env, later + 60_000)).toBeGreaterThanOrEqual(8);
-    expect(await deliveriesOf(kept.id)).toEqual([]);
-    expect(await deliveriesOf(deleted.id)).toEqual([]);
-    expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
-    // The accident is still known: its level is not told again.
-    expect(
-      (await as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }))).data,
-    ).toMatchObject({
-      accepted: 0,
-      unchanged: 2,
-    });
-    expect(firstIdAt(Date.now() + 1000) > ((await deliveriesOf(waiting.id))[0]?.id ?? '')).toBe(true);
+it('pruning deletes what ended before retention, also of deleted webhooks, and never what is pending', async () => {
+  const [kept, deleted, waiting] = [await tale.register(), await tale.register(), await tale.register()];
+  tale.heard.answers(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
+  await tale.happen(3);
+  await as(tale.us.connection.ingestKey).send(accident());
+  await settled(kept.id, 4);
+  await settled(deleted.id, 4);
+  await attempted(waiting.id);
+  await as(tale.us.apiToken).delete(`/webhook/${deleted.id}`);
+  const later = Date.now() + 30 * 86_400_000;
+  expect(await prune(env, later - 3_600_000)).toBe(0);
+  expect(await prune(env, later + 60_000)).toBeGreaterThanOrEqual(8);
+  expect(await deliveriesOf(kept.id)).toEqual([]);
+  expect(await deliveriesOf(deleted.id)).toEqual([]);
+  expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
+  // The accident is still known: its level is not told again.
+  expect(
+    (await as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }))).data,
+  ).toMatchObject({
+    accepted: 0,
+    unchanged: 2,
   });
+  expect(firstIdAt(Date.now() + 1000) > ((await deliveriesOf(waiting.id))[0]?.id ?? '')).toBe(true);
 });
 
 describe('a claim', () => {

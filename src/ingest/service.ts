@@ -4,7 +4,7 @@ import { recordKinds } from '../fleet/lists/registry.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, restAfterLarge } from '../platform/fair-queue.ts';
-import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
+import type { NewWork } from '../webhooks/deliveries/claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { batchesOf } from './batches.ts';
 import type { Outcome } from './schema.ts';
@@ -29,15 +29,16 @@ export async function ingest(
   caller: Caller,
   source: Source,
   { records, notify }: { records: unknown[]; notify: boolean },
-  start: (messages: DeliveryMessage[]) => void,
+  start: Starter,
 ): Promise<Outcome> {
   const { accepted, rejected } = acceptRecords(records);
   const tally: Tally = { changed: 0, rejected, messages: [] };
-  const write = async (part: Accepted[]) => {
-    await writePart(env, caller, source, { part, notify, tally });
+  const write = async (part: Accepted[], claims = false) => {
+    await writePart(env, caller, source, { part, notify, claims, tally });
     start(tally.messages.splice(0));
   };
-  if (accepted.length <= fewRecords) await write(accepted);
+  // What waits in line first would claim for longer than it can use.
+  if (accepted.length <= fewRecords) await write(accepted, start.mayBegin === true);
   else {
     const { accountId } = caller;
     const done = await largeTransactions.run(accountId, () => writeLargeCall(accountId, accepted, write));
@@ -49,6 +50,9 @@ export async function ingest(
     rejected: rejected.sort((a, b) => a.index - b.index),
   };
 }
+
+/** Gets new deliveries; `mayBegin` says whether it begins with one webhook's itself. */
+export type Starter = ((messages: NewWork[]) => void) & { mayBegin?: boolean };
 
 /** At once if the account is alone; otherwise in parts, with rests between them. */
 async function writeLargeCall(
@@ -82,7 +86,7 @@ async function writePart(
   env: Env,
   caller: Caller,
   source: Source,
-  { part, notify, tally }: { part: Accepted[]; notify: boolean; tally: Tally },
+  { part, notify, claims, tally }: { part: Accepted[]; notify: boolean; claims: boolean; tally: Tally },
 ): Promise<void> {
   let steps: Step[] = [];
   const newsSince = hotSince(env, source.now);
@@ -90,7 +94,7 @@ async function writePart(
     env,
     caller,
     (db) => {
-      steps = stepsFor(db, source, batchesOf(source, part, newsSince), notify, tally);
+      steps = stepsFor(db, source, batchesOf(source, part, newsSince), { notify, claims }, tally);
       return steps.map(({ statement }) => statement);
     },
     { repeatable: true },

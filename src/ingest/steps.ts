@@ -3,9 +3,12 @@ import { noteWritten, type Written } from '../fleet/changes/note.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { type Database, statement } from '../platform/db/database.ts';
+import { type ClaimedAtOnce, firstClaim, type NewWork } from '../webhooks/deliveries/claim.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
-import { type DeliveryMessage, wakeOf } from '../webhooks/deliveries/queue.ts';
-import { ACCIDENT } from '../webhooks/notifications/types.ts';
+import { firstWindow } from '../webhooks/deliveries/policy.ts';
+import { wakeOf } from '../webhooks/deliveries/queue.ts';
+import { selectWritten, type WrittenNotification } from '../webhooks/notifications/insert.ts';
+import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Batch } from './batches.ts';
 import { knownIds } from './keep.ts';
 import type { Rejection } from './schema.ts';
@@ -14,7 +17,7 @@ import type { Rejection } from './schema.ts';
 export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => void };
 
 /** What a call has come to: how many records changed something, which were refused, and what the queue has to carry. */
-export type Tally = { changed: number; rejected: Rejection[]; messages: DeliveryMessage[] };
+export type Tally = { changed: number; rejected: Rejection[]; messages: NewWork[] };
 
 /**
  * The statements that take in the records of a call. Customers are notified before records are written: of what is
@@ -24,13 +27,16 @@ export function stepsFor(
   db: Database,
   source: Source,
   batches: Batch[],
-  notify: boolean,
+  { notify, claims }: { notify: boolean; claims: boolean },
   tally: Tally,
 ): Step[] {
   const notified = notify ? batches.filter(({ notifier }) => notifier) : [];
+  const claiming = claims && notified.find(({ notifications: [first] }) => first?.type === EVENT);
   return [
     ...batches.flatMap((batch) => [
-      ...(notified.includes(batch) ? notifySteps(db, source, batch, tally) : []),
+      ...(notified.includes(batch)
+        ? notifySteps(db, source, batch, { claims: batch === claiming, tally })
+        : []),
       ...keep(db, batch, tally),
     ]),
     ...notified.flatMap((batch) => orderSteps(db, source, batch)),
@@ -38,11 +44,23 @@ export function stepsFor(
   ];
 }
 
+type Notifying = { claims: boolean; tally: Tally };
+
 /** The notifications of a batch, and their deliveries. */
-const notifySteps = (db: Database, source: Source, batch: Batch, tally: Tally): Step[] => [
-  ...fanOutSteps(db, source, batch, tally),
-  ...(batch.notifier ? [step(batch.notifier.insert(db, source, batch.notifications), () => {})] : []),
-];
+function notifySteps(db: Database, source: Source, batch: Batch, { claims, tally }: Notifying): Step[] {
+  const { notifier, notifications } = batch;
+  const claimed: ClaimedAtOnce[] = [];
+  const takeClaim = (written: WrittenNotification[]) => {
+    const claim = firstClaim(claimed, written, notifications.length > claimed.length, source.now);
+    const wake = tally.messages.find((one) => 'webhookId' in one && one.webhookId === claimed[0]?.webhookId);
+    if (claim && wake) wake.claim = claim;
+  };
+  return [
+    ...fanOutSteps(db, source, batch, { claims, claimed, tally }),
+    ...(notifier ? [step(notifier.insert(db, source, notifications), () => {})] : []),
+    ...(claims ? [step(selectWritten(db, notifications.slice(0, firstWindow)), takeClaim)] : []),
+  ];
+}
 
 /** Why a record is refused that refers to something unknown. */
 export const unknownParent = (kind: string): string => `${kind} is neither known nor in the same call`;
@@ -70,16 +88,23 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
 }
 
 /** The deliveries of a kind's notifications, which are all of one type. */
-function fanOutSteps(db: Database, source: Source, { notifications, ofKind }: Batch, tally: Tally): Step[] {
+function fanOutSteps(
+  db: Database,
+  source: Source,
+  { notifications, ofKind }: Batch,
+  { claims, claimed, tally }: Notifying & { claimed: ClaimedAtOnce[] },
+): Step[] {
   const [first] = notifications;
   if (!first) return [];
-  const { idle, deliveries, rest } = fanOut(db, source, first.type, notifications, ofKind);
+  const made = fanOut(db, source, first.type, notifications, { inAll: ofKind, claims });
+  const { idle, deliveries, rest } = made;
   return [
     step(idle, (webhooks) => {
       const ids = webhooks.map(({ webhookId }) => webhookId);
       tally.messages.push(...wakeOf(source.accountId, ids, first.type));
     }),
     step(deliveries, () => {}),
+    ...made.claimed.map((one) => step(one, (rows) => claimed.push(...rows))),
     step(rest, (fanOuts) => tally.messages.push(...fanOuts.map(({ id }) => ({ fanOut: id })))),
   ];
 }

@@ -4,6 +4,7 @@ import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
 import { attemptLog, described, fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { cancelDeleted } from './cancel.ts';
+import type { FirstClaim, NewWork } from './claim.ts';
 import { continueFanOut } from './fan-out.ts';
 import { callTimeoutMs, circuitAfter } from './policy.ts';
 import type { DeliveryMessage, Wake } from './queue.ts';
@@ -53,7 +54,7 @@ const retrySeconds = 10;
  * Handles one message: works for a webhook, or goes on with the fan-out of a large call. Never throws: what
  * fails is logged and tried again after ten seconds; what is lost is found by the sweep.
  */
-export async function handle(env: Env, message: DeliveryMessage): Promise<void> {
+export async function handle(env: Env, { claim, ...message }: NewWork): Promise<void> {
   const now = Date.now();
   const attempts = attemptLog();
   const budget: Budget = {
@@ -68,10 +69,11 @@ export async function handle(env: Env, message: DeliveryMessage): Promise<void> 
       if (!done) await send(env.DELIVERIES, [message]);
     });
   // One whose turn is over while others wait for theirs gets in line again.
-  for (let again = true; again; ) {
+  let first = claim;
+  for (let again = true; again; first = undefined) {
     const turn = await workersFor(message).run(
       message.accountId,
-      () => orLater(env, message, () => work(env, message, budget)),
+      () => orLater(env, message, () => work(env, message, budget, first)),
       budget.until,
     );
     if (!turn) await sendAfter(env, message, waitAgainSeconds);
@@ -91,12 +93,20 @@ export type StarterEnv = Env & { QUEUE_ONLY?: true };
  */
 export function starter(env: StarterEnv, context: Pick<ExecutionContext, 'waitUntil'>) {
   let isFree = !env.QUEUE_ONLY;
-  return (messages: DeliveryMessage[]): void => {
-    const here = isFree ? messages.slice(0, 1) : [];
-    if (here.length > 0) isFree = false;
-    for (const message of here) context.waitUntil(handle(env, message));
-    context.waitUntil(send(env.DELIVERIES, messages.slice(here.length)));
+  const start = (messages: NewWork[]): void => {
+    const here = isFree ? (messages.find(({ claim }) => claim) ?? messages[0]) : undefined;
+    if (here) {
+      isFree = false;
+      context.waitUntil(handle(env, here));
+    }
+    context.waitUntil(
+      send(
+        env.DELIVERIES,
+        messages.filter((one) => one !== here),
+      ),
+    );
   };
+  return Object.assign(start, { mayBegin: isFree });
 }
 
 /** What is left of an invocation. */
@@ -121,14 +131,14 @@ const sendAfter = async (env: Env, message: DeliveryMessage, delaySeconds: numbe
   void (await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}));
 
 /** Runs a worker, and sees to whatever has to follow it. Returns 'again' if it made room for others, with time left. */
-async function work(env: Env, wake: Wake, budget: Budget): Promise<'again' | 'done'> {
+async function work(env: Env, wake: Wake, budget: Budget, claim?: FirstClaim): Promise<'again' | 'done'> {
   const contendedUntil = Date.now() + contendedMs;
   const isLeft = () => budget.transactionsLeft > 0 && Date.now() < budget.until;
   const inTime = () => {
     budget.transactionsLeft--;
     return isLeft() && (Date.now() < contendedUntil || workersFor(wake).waiting(wake.accountId) === 0);
   };
-  const end = await runWorker(env, wake, { ...budget, inTime }, growth(env, wake));
+  const end = await runWorker(env, wake, { ...budget, inTime }, growth(env, wake), claim);
   if (end.reason === 'webhook gone') await followOrCancel(env, wake);
   else if (end.reason === 'idle') {
     const at = await nextWakeAt(env, wake, end);

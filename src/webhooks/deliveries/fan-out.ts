@@ -7,7 +7,7 @@ import { send } from '../../platform/queue.ts';
 import { isNew, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { holdLevels } from './accident-order.ts';
-import { dueDeliveries } from './claim.ts';
+import { claimedAtOnce, dueDeliveries, selectClaimedAtOnce } from './claim.ts';
 import { priorityOf } from './policy.ts';
 import { wakeOf } from './queue.ts';
 
@@ -27,25 +27,30 @@ const webhooksIn = (deliveries: number, notifications: number): number =>
 /**
  * The statements that give each webhook that subscribes to them a pending delivery of each new notification, as far as
  * one transaction goes; a fan-out remembers the rest, for `continueFanOut`. They run in this order, before the
- * notifications and records are written. The notifications are all of one type; the transaction has `inAll` of it.
+ * notifications and records are written. The notifications are all of one type; the transaction has `inAll` of it. With
+ * `claims`, the first deliveries are claimed at once, if a webhook is ready for them.
  */
 export function fanOut(
   db: Database,
   source: NotificationSource,
   type: NotificationType,
   notifications: NewNotification[],
-  inAll: number,
+  { inAll, claims }: { inAll: number; claims: boolean },
 ) {
   const keys = notifications.map(({ data, ...key }) => ({
     ...key,
     priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
   }));
-  const unseen = sql`select n.value from json_each(${JSON.stringify(keys)}) n where ${isNew}`;
+  const unseen = sql`select n.key, n.value from json_each(${JSON.stringify(keys)}) n where ${isNew}`;
   const subscribers = subscribersOf(source.connectionId, type);
   const first = firstWebhooks(source, type, inAll);
   return {
     idle: selectIdle(db, source.now, type, first, sql`exists (${unseen})`),
-    deliveries: change(db, insertDeliveries(source, source.now, unseen, first)),
+    deliveries: change(
+      db,
+      insertDeliveries(source, source.now, unseen, first, claims ? claimedAtOnce(first, source.now) : sql`0`),
+    ),
+    claimed: claims ? [selectClaimedAtOnce(db, first, unseen, source.now)] : [],
     rest: statement<{ id: string }>(
       db,
       sql`
@@ -190,10 +195,11 @@ const insertDeliveries = (
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
+  claimedUntil: SQL = sql`0`,
 ): SQL => sql`
-  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
+  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${accountId}, n.value->>'eventId', n.value->>'level', 'pending',
-    n.value->>'priority', ${now}
+    n.value->>'priority', ${now}, ${claimedUntil}
   from (${notifications}) n cross join ${webhooks} w`;
 
 /** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */

@@ -6,6 +6,7 @@ import {
   type ClaimedWebhook,
   type ClaimRequest,
   claimStatements,
+  type FirstClaim,
   readClaim,
   startWindowMs,
 } from './claim.ts';
@@ -44,7 +45,8 @@ export type WorkerBudget = { inTime: () => boolean; callsUntil: number; log: Att
 /**
  * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
  * transaction of the next claim, until a claim comes back empty or the budget is used up. `onFull` is called after each
- * claim that leaves work for other workers, with the number of workers that there is work for.
+ * claim that leaves work for other workers, with the number of workers that there is work for. It begins with the claim
+ * `first`, if there is one.
  *
  * @throws Refusal: unavailable, or whatever D1 throws; claims then lapse, and the sweep wakes what they held
  */
@@ -53,6 +55,7 @@ export async function runWorker(
   { accountId, webhookId, worker, accidents = false }: Wake,
   { inTime, callsUntil, log }: WorkerBudget,
   onFull: (workers: number) => void,
+  first?: FirstClaim,
 ): Promise<WorkerEnd> {
   const db = openDatabase(env);
   const calls = callsOf(env, accountId, webhookId);
@@ -72,12 +75,14 @@ export async function runWorker(
     if (found.webhook) calls.start(found.webhook, found.claimed, Math.min(now + startWindowMs, callsUntil));
     return { ...found, now, more, count };
   };
-  for (;;) {
-    // Accidents wait for nobody.
-    const done = accidents ? undefined : await transactions.run(accountId, recordAndClaim);
-    const { webhook: found, claimed, now, more, count } = done?.result ?? (await recordAndClaim());
+  /** Accidents wait for nobody. */
+  const next = async () =>
+    (accidents ? undefined : await transactions.run(accountId, recordAndClaim))?.result ?? recordAndClaim();
+  if (first) calls.start(first.webhook, first.claimed, Math.min(first.now + startWindowMs, callsUntil));
+  for (let claim = first && { ...first, more: true, count: first.claimed.length }; ; claim = undefined) {
+    const { webhook: found, claimed, now, more, count } = claim ?? (await next());
     webhook = found;
-    full = claimed.length > 0 && (webhook?.more || claimed.length === count);
+    full = claimed.length > 0 && (webhook?.more || (claimed.length === count && !claim));
     if (webhook && full) {
       await calls.paceKnown();
       onFull(calls.workersFor(webhook.window));

@@ -58,6 +58,25 @@ export const insertEventNotifications = (
     on conflict do nothing`,
   );
 
+/** A notification as it was written. */
+export type WrittenNotification = {
+  eventId: string;
+  level: number;
+  type: NotificationType;
+  data: string;
+  requestId: string;
+};
+
+/** Those of these notifications that are there. */
+export const selectWritten = (db: Database, keys: { eventId: string; level: number }[]) =>
+  statement<WrittenNotification>(
+    db,
+    sql`
+    select n.event_id as eventId, n.level, n.type, n.data, n.request_id as requestId
+    from json_each(${JSON.stringify(keys.map(({ eventId, level }) => ({ eventId, level })))}) k
+    cross join notifications n on n.event_id = k.value->>'eventId' and n.level = k.value->>'level'`,
+  );
+
 /** Writes the notifications of new levels of accidents, if some webhook gets them. */
 export const insertAccidentNotifications = (
   db: Database,

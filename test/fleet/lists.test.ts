@@ -14,6 +14,7 @@ const day = 'from=2026-11-20&to=2026-11-21';
 const sourceIds = async (path: string, connection?: string) =>
   (await list(path, connection)).data.map(({ sourceId }) => sourceId);
 
+// Those of the other lists are as their examples: test/fleet/lists/registry.test.ts.
 describe('items have every field of the contract', () => {
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -39,77 +40,6 @@ describe('items have every field of the contract', () => {
         tSP: 'Samsara',
         healthStatus: 1,
         lastPulledAt: null,
-        createdAt: time,
-        updatedAt: time,
-      },
-    ]);
-  });
-
-  it('a driver', async () => {
-    const { data } = await list('/drivers?licenseState=CO');
-    expect(data).toEqual([
-      {
-        id: recordId(trucks, 'driver', 'ann'),
-        connectionId: trucks,
-        sourceId: 'ann',
-        name: 'Ann',
-        email: 'ann@example.com',
-        phone: null,
-        licenseState: 'CO',
-        licenseNumber: null,
-        status: 1,
-        createdAt: time,
-        updatedAt: time,
-      },
-    ]);
-  });
-
-  it('a vehicle', async () => {
-    const { data } = await list('/vehicles?vin=VIN2', trucks);
-    expect(data).toEqual([
-      {
-        id: recordId(trucks, 'vehicle', 'truck-2'),
-        connectionId: trucks,
-        sourceId: 'truck-2',
-        name: 'Truck 2',
-        vin: 'VIN2',
-        groups: ['North'],
-        status: 'inactive',
-        make: 'Volvo',
-        model: 'FH',
-        year: 2021,
-        fuelType: 'diesel',
-        licensePlate: 'B-FD 1',
-        odometerKm: 120_000.5,
-        lastLocation: {
-          latitude: 1,
-          longitude: 2,
-          address: null,
-          altitudeMeters: null,
-          speedKph: 80,
-          timestamp: '2026-11-20T19:00:00.000Z',
-        },
-        createdAt: time,
-        updatedAt: time,
-      },
-    ]);
-  });
-
-  it('a trip', async () => {
-    const { data } = await list('/trips?limit=1');
-    expect(data).toEqual([
-      {
-        id: recordId(trucks, 'trip', 'trip-1'),
-        connectionId: trucks,
-        sourceId: 'trip-1',
-        vehicleId: recordId(trucks, 'vehicle', 'truck-1'),
-        driverId: recordId(trucks, 'driver', 'ann'),
-        startedAt: '2026-11-20T01:00:00.000Z',
-        endedAt: null,
-        startLocation: { latitude: 1, longitude: 2, address: null },
-        endLocation: null,
-        distanceKm: 12.5,
-        durationSeconds: 1800,
         createdAt: time,
         updatedAt: time,
       },

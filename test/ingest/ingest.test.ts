@@ -4,7 +4,7 @@ import { config } from '../../src/platform/config.ts';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
-import { accident, safetyEvent, vehicle } from '../support/records.ts';
+import { accident, safetyEvent, trip as tripRecord, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { as, operator, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
@@ -223,14 +223,8 @@ it('a version that a wrong clock dated into the far future is overwritten by the
 });
 
 describe('a trip', () => {
-  const trip = (changes: object = {}) => ({
-    kind: 'trip',
-    sourceId: 'trip-1',
-    vehicle: 'truck-1',
-    driver: 'nobody yet',
-    startedAt: '2026-11-20T20:00:00Z',
-    ...changes,
-  });
+  const trip = (changes: object = {}) =>
+    tripRecord({ driver: 'nobody yet', startedAt: '2026-11-20T20:00:00Z', ...changes });
   const listed = async () =>
     (
       await as(us.apiToken).get<{ driverId: string; endedAt: string | null; distanceKm: number | null }[]>(

@@ -59,55 +59,66 @@ const { paths } = clientDocument() as {
   paths: Record<string, { get?: { parameters: Parameter[] } }>; // as OpenAPI has it
 };
 
-describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
-  '%s',
-  (path, { list, item, itemExample }) => {
-    const read = async (query: Record<string, string> = {}) => {
-      const range = list.range === 'required' ? { from: '2026-01-01', to: '2027-01-01' } : {};
-      return listPage(
-        us.apiToken,
-        `${path}?${new URLSearchParams({ ...range, ...query })}`,
-        us.connection.id,
-      );
-    };
+describe.each(lists.map((resource) => [resource.list.path, resource] as const))('%s', (path, resource) => {
+  const { list, item, itemExample } = resource;
+  const read = async (query: Record<string, string> = {}) => {
+    const range = list.range === 'required' ? { from: '2026-01-01', to: '2027-01-01' } : {};
+    return listPage(us.apiToken, `${path}?${new URLSearchParams({ ...range, ...query })}`, us.connection.id);
+  };
 
-    const idOf = (item: Item) => String(item[list.id]);
+  const idOf = (item: Item) => String(item[list.id]);
 
-    it('shows items that are as documented, and as their example', async () => {
-      const { data, message } = await read();
-      expect(message.toLowerCase()).toBe(list.plural);
-      expect(data.length).toBeGreaterThan(0);
-      for (const each of [...data, itemExample]) {
-        expect(Object.keys(each)).toEqual(Object.keys(itemExample));
-        expect(v.safeParse(item, each).issues).toBeUndefined();
-      }
-    });
+  it('shows items that are as documented, and as their example', async () => {
+    const { data, message } = await read();
+    expect(message.toLowerCase()).toBe(list.plural);
+    expect(data.length).toBeGreaterThan(0);
+    for (const each of [...data, itemExample]) {
+      expect(Object.keys(each)).toEqual(Object.keys(itemExample));
+      expect(v.safeParse(item, each).issues).toBeUndefined();
+    }
+  });
 
-    it('is read page by page', async () => {
-      const whole = (await read()).data.map(idOf);
-      const walked: string[] = [];
-      let next: string | undefined;
-      do {
-        const page = await read({ limit: '1', ...(next && { cursor: next }) });
-        walked.push(...page.data.map(idOf));
-        next = page.next;
-      } while (next);
-      expect(walked).toEqual(whole);
-      expect(new Set(walked).size).toBe(walked.length);
-    });
+  it('is read page by page', async () => {
+    const whole = (await read()).data.map(idOf);
+    const walked: string[] = [];
+    let next: string | undefined;
+    do {
+      const page = await read({ limit: '1', ...(next && { cursor: next }) });
+      walked.push(...page.data.map(idOf));
+      next = page.next;
+    } while (next);
+    expect(walked).toEqual(whole);
+    expect(new Set(walked).size).toBe(walked.length);
+  });
 
-    it.each(Object.entries(list.filters))('is filtered by %s', async (name, { column }) => {
-      const key = Object.entries(list.columns).find(([, other]) => other === column)?.[0] ?? '';
-      const schema = paths[path]?.get?.parameters.find((parameter) => parameter.name === name)?.schema ?? {};
-      const [first] = (await read()).data;
-      const value = [first?.[key as keyof Item]].flat()[0];
-      expect((await read({ [name]: String(value) })).data).toContainEqual(first);
-      expect((await read({ [name]: otherThan(value, schema) })).data).toEqual([]);
-      if (schema.enum || schema.items || schema.maximum || schema.type === 'boolean')
-        expect(await read({ [name]: '?' })).toMatchObject({ status: 400, errors: [{ field: name }] });
-    });
-  },
-);
+  it.each(Object.entries(list.filters))('is filtered by %s', async (name, { column }) => {
+    const key = Object.entries(list.columns).find(([, other]) => other === column)?.[0] ?? '';
+    const schema = paths[path]?.get?.parameters.find((parameter) => parameter.name === name)?.schema ?? {};
+    const [first] = (await read()).data;
+    const value = [first?.[key as keyof Item]].flat()[0];
+    expect((await read({ [name]: String(value) })).data).toContainEqual(first);
+    expect((await read({ [name]: otherThan(value, schema) })).data).toEqual([]);
+    if (schema.enum || schema.items || schema.maximum || schema.type === 'boolean')
+      expect(await read({ [name]: '?' })).toMatchObject({ status: 400, errors: [{ field: name }] });
+  });
+});
+
+const isId = (value: unknown) => /^[0-9a-f-]{36}$/.test(String(value));
+
+it.each(
+  lists.flatMap((resource) => {
+    const record = recordKinds.find((kind) => Object.is(kind, resource));
+    return record ? [[resource.list.path, resource, record.recordExample] as const] : [];
+  }),
+)('%s shows what the example of a record says', async (path, { list, itemExample }, recordExample) => {
+  const range = list.range === 'required' ? '?from=2026-01-01&to=2027-01-01' : '';
+  const { data } = await listPage(us.apiToken, path + range, us.connection.id);
+  const said = Object.entries(itemExample).filter(
+    ([name, value]) => name in recordExample && name !== 'sourceId' && !isId(value),
+  );
+  expect(said.length).toBeGreaterThan(3);
+  expect(data[0]).toMatchObject(Object.fromEntries(said));
+});
 
 /** A value of a filter that no example passes. */
 function otherThan(value: unknown, { type, format, enum: words, maximum, items }: Schema): string {

@@ -9,8 +9,7 @@ import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../provider
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummary } from '../../providers/status.ts';
 import { limitActions, needs } from '../session/rights.ts';
-import { done } from '../ui/flash.ts';
-import { type FormProblem, readForm, submit } from '../ui/form.ts';
+import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import { errorsOfForm, Field, LinkButton, Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { showConnection } from './connection.tsx';

@@ -16,8 +16,7 @@ import { type Role, roles } from '../../platform/roles.ts';
 import { limitActions, needs } from '../session/rights.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
-import { done } from '../ui/flash.ts';
-import { type FormProblem, readForm, submit } from '../ui/form.ts';
+import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import {
   Choice,
   Confirm,

@@ -21,8 +21,7 @@ import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { needs } from '../session/rights.ts';
 import { forgetSession, startSession } from '../session/session.ts';
-import { done } from '../ui/flash.ts';
-import { readForm } from '../ui/form.ts';
+import { done, readForm } from '../ui/form.ts';
 import { Field, Problem } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 

@@ -9,7 +9,7 @@ import { type Session, watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
 import type { Watched } from '../session/version.ts';
 import { ReaderRole, roleNames } from './allowed.tsx';
-import { takeFlash } from './flash.ts';
+import { takeFlash } from './form.ts';
 import { Icon, WithShapes } from './icons.tsx';
 import { MapStyle } from './map.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';

@@ -15,8 +15,7 @@ import {
 import type { StoredWebhook } from '../../webhooks/service.ts';
 import { limitActions, needs } from '../session/rights.ts';
 import { dayMs, isLocalTime, localTime, momentOf } from '../ui/days.ts';
-import { done } from '../ui/flash.ts';
-import { type FormProblem, readForm, submit } from '../ui/form.ts';
+import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Field, LinkButton, Problem, Select, Submit } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';

@@ -21,8 +21,7 @@ import {
 } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Ago, FullTime, spanInWords, Time } from '../ui/time.tsx';
-import { Around, eventsAround } from './around.tsx';
-import { WhoWasNotified } from './notified.tsx';
+import { Around, eventsAround, WhoWasNotified } from './around.tsx';
 
 /** One safety event: where, how fast, who drove, in whose words, and who was notified. */
 export const eventPage = new Hono<App>().get('/events/:id', needs('viewer'), detail);

@@ -28,7 +28,7 @@ export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
           <li class="row-accident">
             <Level level={notificationLevel} />
             <div class="min-w-0">
-              <a class="cover break-words" href={accidentPath({ eventId: id, eventTime: iso(eventTime) })}>
+              <a class="cover break-words" href={accidentPath({ eventId: id, eventTime })}>
                 {[vehicleName ?? `VIN ${vin}`, address].filter(Boolean).join(', ')}
               </a>
               <p class="sub break-words">
@@ -105,7 +105,7 @@ const Events = ({ events, withProvider = false }: { events: LatestEvent[]; withP
       <li>
         <Risk risk={risk} />
         <div class="min-w-0">
-          <a class="cover break-words" href={eventPath({ id, startedAt: iso(startedAt) })}>
+          <a class="cover break-words" href={eventPath({ id, startedAt })}>
             {namesIn(types).join(', ')}
           </a>{' '}
           <span class="sub break-words">
@@ -126,8 +126,6 @@ const number = (value: number): string => value.toLocaleString('en');
 
 /** Averages of small numbers have a decimal. */
 const rounded = (value: number): number => (value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 /** How many of each the overview shows. */
 const latestShown = { accidents: 4, high: 3, arrivals: 6 };

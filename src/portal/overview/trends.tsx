@@ -4,7 +4,7 @@ import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
 import { dayMs } from '../ui/days.ts';
 import { capital, percent } from '../ui/format.ts';
 import { Empty, Panel, Segment } from '../ui/parts.tsx';
-import { shortDate } from '../ui/time.tsx';
+import { dayIn, shortDate } from '../ui/time.tsx';
 
 /** Safety events per day by risk, against as many days before. `due` says how many days are still to be counted. */
 export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; due: number }) => {
@@ -85,12 +85,13 @@ function comparison(total: number, before: number, days: number): string {
 /** "Nov 20", of a day in UTC. */
 const dateOf = (day: number): string => shortDate('UTC', day * dayMs);
 
-/** A day, counted since 1970, as addresses have it: `2026-11-20`. */
-const dayText = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
-
 /** The list of safety events with filters set: the days of a span, and others. */
 const eventsIn = ({ today, days }: Span, filters: Record<string, string> = {}): string =>
-  eventsPath({ from: dayText(today - days + 1), to: dayText(today), ...filters });
+  eventsPath({
+    from: dayIn('UTC', (today - days + 1) * dayMs),
+    to: dayIn('UTC', today * dayMs),
+    ...filters,
+  });
 
 /** The list of safety events with these filters. */
 export const eventsPath = (filters: Record<string, string>): string =>

@@ -9,11 +9,16 @@ export const vehiclePath = (id: string): string => `/portal/vehicles/${id}`;
 export const driverPath = (id: string): string => `/portal/drivers/${id}`;
 
 /** The pages of single records. Links say the time, by which a record is found in the archive. */
-export const eventPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
-  `/portal/events/${id}?at=${Date.parse(startedAt)}`;
+export const eventPath = ({ id, startedAt }: { id: string; startedAt: string | number }): string =>
+  `/portal/events/${id}?at=${new Date(startedAt).getTime()}`;
 
-export const accidentPath = ({ eventId, eventTime }: { eventId: string; eventTime: string }): string =>
-  `/portal/accidents/${eventId}?at=${Date.parse(eventTime)}`;
+export const accidentPath = ({
+  eventId,
+  eventTime,
+}: {
+  eventId: string;
+  eventTime: string | number;
+}): string => `/portal/accidents/${eventId}?at=${new Date(eventTime).getTime()}`;
 
 export const tripPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
   `/portal/trips/${id}?at=${Date.parse(startedAt)}`;

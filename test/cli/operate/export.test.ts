@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
 import { lists } from '../../../src/fleet/lists/registry.ts';
+import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 
 const perConnection = 1200;
@@ -30,38 +29,26 @@ let goneAt: number;
 let busy: boolean;
 let pages: number;
 let deleted: { path: string; body?: unknown }[];
-const server = createServer(async (request, response) => {
-  const reply = (status: number, body: object) => {
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ status, message: 'Try again', ...body }));
-  };
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  const { pathname, searchParams } = new URL(request.url ?? '', 'http://service');
-  if (request.method === 'POST') {
-    deleted.push({ path: pathname, ...(text && { body: JSON.parse(text) }) });
+const service = await fakeService(({ method, url: { pathname, searchParams }, body }) => {
+  if (method === 'POST') {
+    deleted.push({ path: pathname, ...(body && { body }) });
     const left = deleted.length < 3 ? { id: 'c', step: 'records', stepsDone: 3, steps: 5 } : null;
-    return reply(200, { data: { deletion: left } });
+    return { data: { deletion: left } };
   }
-  if (pathname.endsWith('/connections')) return reply(200, { data: connections.map((id) => ({ id })) });
+  if (pathname.endsWith('/connections')) return { data: connections.map((id) => ({ id })) };
   if (busy) {
     busy = false;
-    return reply(503, {});
+    return { status: 503 };
   }
   pages++;
-  if (pages === goneAt) return reply(403, {});
+  if (pages === goneAt) return { status: 403 };
   const connection = pathname.split('/')[3] ?? '';
   const from = Number(searchParams.get('cursor') ?? 0);
   const to = Math.min(perConnection, from + Number(searchParams.get('limit')));
   const data = Array.from({ length: to - from }, (_, i) => itemOf(connection, from + i));
-  return reply(200, { data, ...(to < perConnection && { next: String(to) }) });
+  return { data, ...(to < perConnection && { next: String(to) }) };
 });
 let folder: string;
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterAll(() => server.close());
 beforeEach(() => {
   [goneAt, busy, pages, deleted] = [0, false, 0, []];
   folder = mkdtempSync(join(tmpdir(), 'fleet-export-'));
@@ -72,12 +59,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const run = (...args: string[]) => {
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  return fleet({ baseUrl: `http://127.0.0.1:${port}`, operatorKey: 'key' }, ...args);
-};
 const exported = (format: string, ...more: string[]) =>
-  run('--json', 'export', '--account', 'a', '--kind', 'vehicle', '--format', format, ...more);
+  fleet(service, '--json', 'export', '--account', 'a', '--kind', 'vehicle', '--format', format, ...more);
 const at = (name: string) => join(folder, name);
 const linesOf = (name: string) => readFileSync(at(name), 'utf8').trimEnd().split('\n');
 
@@ -130,7 +113,7 @@ describe('fleet export', () => {
 
 describe('fleet connection delete', () => {
   it('sends the name, and goes on until nothing is left', async () => {
-    const { code, out } = await run('--json', 'connection', 'delete', 'c', '--yes', 'City vans');
+    const { code, out } = await fleet(service, '--json', 'connection', 'delete', 'c', '--yes', 'City vans');
     expect([code, JSON.parse(out)]).toEqual([0, { id: 'c', deleted: true }]);
     expect(deleted).toEqual([
       { path: '/operator/connections/c/deletion', body: { name: 'City vans' } },
@@ -142,7 +125,7 @@ describe('fleet connection delete', () => {
   it.each(['connection delete c', 'account delete a --now', 'driver erase d'])(
     'asks, and does nothing without a terminal: %s',
     async (command) => {
-      const { code, err } = await run(...command.split(' '));
+      const { code, err } = await fleet(service, ...command.split(' '));
       expect([code, err]).toEqual([1, expect.stringContaining('there is no terminal to ask at')]);
       expect(deleted).toEqual([]);
     },

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet, startFleet } from '../../support/node/journey.ts';
 
 /** What somebody may have called a thing: it would clear the screen, reorder what is shown, and forge a row. */
@@ -56,9 +54,8 @@ const statusReport = {
 };
 
 /** A service that says nothing but hostile text, in whatever it is asked. */
-const server = createServer((request, response) => {
-  const path = request.url ?? '';
-  const isList = request.method === 'GET' && !/deliveries\/|status|replay/.test(path);
+const service = await fakeService(({ method, url: { pathname: path } }) => {
+  const isList = method === 'GET' && !/deliveries\/|status|replay/.test(path);
   const outcome = {
     accepted: 0,
     unchanged: 0,
@@ -71,26 +68,12 @@ const server = createServer((request, response) => {
       : isList
         ? [thing, { ...thing, scope: 'ingest' }]
         : thing;
-  const failed = path.includes('refused');
-  response.writeHead(failed ? 400 : 200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ status: 200, message: hostile, data }));
+  return { status: path.includes('refused') ? 400 : 200, message: hostile, data };
 });
 const folder = mkdtempSync(join(tmpdir(), 'fleet-hostile-'));
 const file = join(folder, 'records.ndjson');
-beforeAll(async () => {
-  writeFileSync(file, '{"kind":"driver"}\n');
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterAll(() => {
-  server.close();
-  rmSync(folder, { recursive: true });
-});
-
-const service = () => {
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  return { baseUrl: `http://127.0.0.1:${port}`, operatorKey: 'key' };
-};
+writeFileSync(file, '{"kind":"driver"}\n');
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const commands = [
   ...['account list', 'account create x', 'account suspend x', 'account suspend refused'],
@@ -118,7 +101,7 @@ const commands = [
 
 describe("the operator's tool prints nothing that a terminal would obey", () => {
   it.each(commands.flatMap((command) => [command, `--json ${command}`]))('fleet %s', async (command) => {
-    const { out, err } = await fleet(service(), ...command.split(' '));
+    const { out, err } = await fleet(service, ...command.split(' '));
     const lines = (out + err).split('\n');
     expect(out + err).toMatch(/Acme|None|key|rejected/);
     expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
@@ -126,10 +109,7 @@ describe("the operator's tool prints nothing that a terminal would obey", () => 
   });
 
   it('fleet delivery list --follow', async () => {
-    const { child, ended, printed } = startFleet(
-      service(),
-      ...'delivery list --webhook x --follow'.split(' '),
-    );
+    const { child, ended, printed } = startFleet(service, ...'delivery list --webhook x --follow'.split(' '));
     await expect.poll(printed, { timeout: 30_000 }).toContain('Acme');
     child.kill();
     await ended;

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
+import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 
 /** When the deliveries with these ids were created. */
@@ -19,37 +17,24 @@ const [first, second] = times.map(idOf);
 /** A service with deliveries for three calls; it can count, and fail at a call that goes on after an id. */
 let count: object;
 let failsAfter: string | undefined;
-let asked: { method?: string | undefined; url?: string | undefined; body: Record<string, unknown> }[];
-const server = createServer(async (request, response) => {
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  const body = text ? JSON.parse(text) : {};
-  asked.push({ method: request.method, url: request.url, body });
+let asked: { method: string; url: string; body: Record<string, unknown> }[];
+const service = await fakeService(({ method, url, body = {} }) => {
+  asked.push({ method, url: url.href, body });
+  if (method === 'GET') return { data: count };
+  if (failsAfter !== undefined && body.after === failsAfter) return { status: 503 };
   const parts: Record<string, object> = {
     '': { replayed: 5000, more: true, next: first },
     [first ?? '']: { replayed: 5000, more: true, next: second },
     [second ?? '']: { replayed: 17, more: false },
   };
-  const fails = failsAfter !== undefined && body.after === failsAfter;
-  response.writeHead(fails ? 503 : 200, { 'content-type': 'application/json' });
-  const data = request.method === 'GET' ? count : parts[body.after ?? ''];
-  response.end(JSON.stringify({ status: 200, message: 'Try again', data }));
+  return { data: parts[String(body.after ?? '')] };
 });
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterAll(() => server.close());
 beforeEach(() => {
   [count, failsAfter, asked] = [{ count: 10_000, more: true, tooOld: 3 }, undefined, []];
 });
 
-const service = () => {
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  return { baseUrl: `http://127.0.0.1:${port}`, operatorKey: 'key' };
-};
 const command = ['delivery', 'replay', '--webhook', 'w'];
-const replay = (...options: string[]) => fleet(service(), ...command, ...options);
+const replay = (...options: string[]) => fleet(service, ...command, ...options);
 const calls = () => asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
 const counted = '10000 or more deliveries can be replayed. 3 are too old and left out.';
 
@@ -93,7 +78,7 @@ describe('fleet delivery replay', () => {
     ['', 0, 'Nothing has been replayed'],
     ['y', 3, '10017'],
   ])('asks at a terminal, and takes "%s" for an answer', async (answer, times, says) => {
-    const { baseUrl, operatorKey } = service();
+    const { baseUrl, operatorKey } = service;
     const env = { ...process.env, FLEET_URL: baseUrl, FLEET_OPERATOR_KEY: operatorKey };
     const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command];
     const { stdout: out } = await promisify(execFile)('python3', ['-c', atTerminal, answer, ...tool], {

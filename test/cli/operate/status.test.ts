@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { StatusReport } from '../../../src/operator/api/service.ts';
+import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 
 const quiet: StatusReport = {
@@ -21,22 +19,9 @@ const webhookId = '01a1fc72-831b-772e-98a0-8d9347089f0d';
 const pausedSince = '2026-11-20T19:42:00.000Z';
 let report = quiet;
 
-/** A service whose status is as a test says. */
-const server = createServer((_, response) => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ status: 200, message: 'Status', data: report }));
-});
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterAll(() => void server.close());
+const service = await fakeService(() => ({ data: report }));
 
-async function status(...options: string[]): Promise<string> {
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  const service = { baseUrl: `http://127.0.0.1:${port}`, operatorKey: 'key' };
-  return (await fleet(service, 'status', ...options)).out;
-}
+const status = async (...options: string[]) => (await fleet(service, 'status', ...options)).out;
 
 it('fleet status names the webhooks that have been paused for over 15 minutes', async () => {
   report = { ...quiet, paused: [{ webhookId, accountId: 'a', account: 'Acme Insurance', pausedSince }] };

@@ -15,8 +15,6 @@ export type Cloudflare = {
   workers: Map<string, Worker>;
   /** The requests, in order, as `METHOD path` with `:id` for ids. */
   calls: string[];
-  /** The one of `calls` that gets a 500. */
-  broken?: string;
   /** A database in which migrations fail, by its name. */
   brokenDatabase?: string;
   /** A compatibility flag that it does not know. */
@@ -67,7 +65,7 @@ export function newAccount(): Cloudflare {
     const path = c.req.path.replace(`/accounts/${account.id}/`, '').replace(/[0-9a-f-]{36}/g, ':id');
     const call = `${c.req.method} ${path}`;
     account.calls.push(call);
-    return call === account.broken ? refuse(c, 500, 10_013, 'An unknown error has occurred.') : next();
+    return next();
   });
   people(api, account);
   for (const part of [databases, namespaces, buckets, queues, workers])
@@ -77,7 +75,7 @@ export function newAccount(): Cloudflare {
 }
 
 const answer = (c: Context, result: unknown) => c.json({ success: true, errors: [], messages: [], result });
-const refuse = (c: Context, status: 400 | 404 | 500, code: number, message: string) =>
+const refuse = (c: Context, status: 400 | 404, code: number, message: string) =>
   c.json({ success: false, errors: [{ code, message }], messages: [], result: null }, status);
 
 /** The part of a list that a call asks for. */

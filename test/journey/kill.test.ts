@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
-import { api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import { addWebhook, api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
 /** `npm run proof` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
@@ -27,13 +27,7 @@ it(`${kills} times SIGKILL in a run of ${notifications} notifications loses none
     got.set(id, (got.get(id) ?? 0) + 1);
     await new Promise((on) => setTimeout(on, Math.random() * 30));
   });
-  const created = await api(stack, us.token, 'POST', '/webhook', {
-    connectionIds: [us.connectionId],
-    url: receiver.url,
-    httpVerb: 'POST',
-    notificationTypes: [2],
-  });
-  expect(created.status).toBe(200);
+  await addWebhook(stack, us, receiver.url);
   const vehicle = { kind: 'vehicle', sourceId: 'v', name: 'V' };
   const calls = Array.from({ length: notifications / perCall }, (_, call) =>
     Array.from({ length: perCall }, (_, i) => ({

@@ -3,7 +3,15 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
-import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import {
+  addWebhook,
+  api,
+  fleet,
+  fleetJson,
+  journeyAccount,
+  stackFolder,
+  until,
+} from '../support/node/journey.ts';
 
 const folder = stackFolder();
 let stack: Stack;
@@ -38,15 +46,11 @@ const send = (...records: unknown[]) =>
 it('an event and an accident reach a receiver over HTTPS, with its verb and headers, each once', async () => {
   const got: Received[] = [];
   const receiver = await startReceiver(stack.certificates, 0, (received) => got.push(received));
-  const created = await api<{ id: string }>(stack, us.token, 'POST', '/webhook', {
-    connectionIds: [us.connectionId],
-    url: `${receiver.url}/main`,
+  const webhook = await addWebhook(stack, us, `${receiver.url}/main`, {
     httpVerb: 'PUT',
     headers: { 'X-Secret': 'one', 'X-Tenant': 'two', Authorization: 'Bearer three-is-secret' },
     notificationTypes: [1, 2],
   });
-  expect(created).toMatchObject({ status: 200, message: 'Webhook created' });
-
   expect(await send(vehicle, event('e1'))).toMatchObject({ status: 200, data: { accepted: 2 } });
   await until('the event arrives', () => got.length >= 1);
   expect(got[0]).toMatchObject({
@@ -96,7 +100,7 @@ it('an event and an accident reach a receiver over HTTPS, with its verb and head
   // What is on disk: the database with its journal, KV, and the log.
   expect(filesHolding('Van 1').length).toBeGreaterThan(0);
   expect(filesHolding('three-is-secret')).toEqual([]);
-  await api(stack, us.token, 'DELETE', `/webhook/${created.data.id}`);
+  await api(stack, us.token, 'DELETE', `/webhook/${webhook}`);
   receiver.stop();
 });
 
@@ -115,15 +119,10 @@ it('a webhook that is deleted while its delivery waits for a retry hears nothing
     got.push(received);
     response.writeHead(503).end();
   });
-  const created = await api<{ id: string }>(stack, us.token, 'POST', '/webhook', {
-    connectionIds: [us.connectionId],
-    url: receiver.url,
-    httpVerb: 'POST',
-    notificationTypes: [2],
-  });
+  const webhook = await addWebhook(stack, us, receiver.url);
   await send(vehicle, event('e2'));
   await until('the first attempt', () => got.length === 1);
-  await api(stack, us.token, 'DELETE', `/webhook/${created.data.id}`);
+  await api(stack, us.token, 'DELETE', `/webhook/${webhook}`);
   await new Promise((on) => setTimeout(on, 7500)); // the retry would have come after 4 to 6 s
   await stack.minute();
   expect(got).toHaveLength(1);
@@ -138,12 +137,7 @@ it('a delivery survives SIGKILL between the call and its record', async () => {
     if (hang) await new Promise((on) => response.on('close', on));
     else response.writeHead(200).end();
   });
-  await api(stack, us.token, 'POST', '/webhook', {
-    connectionIds: [us.connectionId],
-    url: receiver.url,
-    httpVerb: 'POST',
-    notificationTypes: [2],
-  });
+  await addWebhook(stack, us, receiver.url);
   await send(vehicle, event('e3'));
   await until('the call is under way', () => got.length === 1);
   stack.kill();

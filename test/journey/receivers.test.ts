@@ -7,6 +7,7 @@ import { type Certificates, certificates } from '../../src/cli/local/certificate
 import { freePort } from '../../src/cli/local/dev.ts';
 import { type Listening, listen } from '../../src/cli/local/receiver.ts';
 import {
+  addWebhook,
   api,
   fleet,
   fleetJson,
@@ -104,14 +105,7 @@ beforeAll(async () => {
     'has no address': 'https://no-such-host.example.com/',
   };
   for (const [name, url] of Object.entries(urls)) {
-    const created = await api<{ id: string }>(stack, us.token, 'POST', '/webhook', {
-      connectionIds: [us.connectionId],
-      url,
-      httpVerb: 'POST',
-      notificationTypes: [2],
-    });
-    expect(created.status).toBe(200);
-    hooks[name] = created.data.id;
+    hooks[name] = await addWebhook(stack, us, url);
   }
   const event = { kind: 'safetyEvent', sourceId: 'e', vehicle: 'v', incidentTypes: ['Crash'] };
   const records = [

@@ -90,9 +90,9 @@ export const isOf = (template: string, path: string): boolean =>
 export type Answer = { status: number; headers: Record<string, string | undefined>; text: string };
 
 /** Tells what of a reply to an operation is not as the document says. */
-export function checker(document: Document, operation: Operation): (answer: Answer) => unknown[] {
+export function checker(document: Document): (operation: Operation, answer: Answer) => unknown[] {
   const check = schemas(document);
-  return ({ status, headers, text }) => {
+  return (operation, { status, headers, text }) => {
     const written = operation.responses[status];
     if (!written) return [`status ${status} is not documented`];
     const response = resolved(document, written) as { headers?: Json; content: Json };

@@ -161,3 +161,25 @@ export async function journeyAccount(
     ingestKey: key.value,
   };
 }
+
+/** An account with its credentials. */
+export type JourneyAccount = Awaited<ReturnType<typeof journeyAccount>>;
+
+/** Registers a webhook for events, unless `changes` say otherwise. Returns its id. */
+export async function addWebhook(
+  stack: { baseUrl: string },
+  { token, connectionId }: JourneyAccount,
+  url: string,
+  changes: object = {},
+): Promise<string> {
+  const webhook = {
+    connectionIds: [connectionId],
+    url,
+    httpVerb: 'POST',
+    notificationTypes: [2],
+    ...changes,
+  };
+  const created = await api<{ id: string }>(stack, token, 'POST', '/webhook', webhook);
+  if (created.status !== 200) throw new Error(`${url}: ${created.message}`);
+  return created.data.id;
+}

@@ -69,13 +69,6 @@ export const misbehaviours: Record<string, Misbehaviour> = {
     },
     leads: success(),
   },
-  'sends 1 GB': {
-    does: (socket) => {
-      socket.write(ok(`Content-Length: ${2 ** 30}`));
-      pour(socket, megabyte, 1024);
-    },
-    leads: success(),
-  },
   'sends a gzip bomb': {
     does: (socket) => {
       const bomb = gzipSync(Buffer.alloc(100 * 2 ** 20));
@@ -113,8 +106,6 @@ export const misbehaviours: Record<string, Misbehaviour> = {
     does: (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'),
     leads: broken,
   },
-  'never answers': { does: () => {}, leads: timeout },
-  'closes without an answer': { does: (socket) => socket.destroy(), leads: broken },
   'closes before it has the request': { does: (socket) => socket.destroy(), leads: broken, early: true },
   'answers before it has the request, and closes': {
     does: (socket) => socket.end(ok('Content-Length: 0')),
@@ -129,10 +120,6 @@ export const misbehaviours: Record<string, Misbehaviour> = {
 
 /** Ways in which a receiver's body goes wrong once its status is known: the status decides. */
 export const spoiltBodies: Record<string, Misbehaviour> = {
-  'answers 200 and never ends its body': {
-    does: (socket) => socket.write(`${ok('Content-Length: 100')}never en`),
-    leads: success(),
-  },
   'answers 200 and sends its body byte by byte': {
     does: (socket) => drip(socket, ok('Content-Length: 1000') + 'a'.repeat(1000), 50),
     leads: success(),

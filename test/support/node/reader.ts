@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { api, journeyAccount, stackFolder } from './journey.ts';
+import { api, journeyAccount, sharedStack } from './journey.ts';
 import { needPython, samplesIn } from './samples.ts';
 
 /** The vehicles that a reader of the guides finds. */
@@ -22,14 +22,13 @@ export const event = (sourceId: string, minutesAgo: number) => ({
 });
 
 /**
- * Somebody who reads the guides: with an account and a fleet on a service of their own, the samples in a folder, and
- * set in the shell what the guides ask for.
+ * Somebody who reads the guides: with an account and a fleet of their own on the service that tests share, the samples in
+ * a folder, and set in the shell what the guides ask for.
  */
 export async function startReader() {
   needPython();
   const folder = mkdtempSync(join(tmpdir(), 'samples-'));
-  const stacks = stackFolder();
-  const stack = await stacks.start();
+  const stack = await sharedStack();
   const us = await journeyAccount(stack);
   /** Sends in records as the provider's connector; `notify: false` tells nobody. */
   const sendIn = (records: object[], notify = true) =>
@@ -48,10 +47,8 @@ export async function startReader() {
       mkdirSync(join(folder, name));
       return join(folder, name);
     },
-    stop: async () => {
+    stop: () => {
       samples.stopAll();
-      await stack.stop();
-      stacks.remove();
       rmSync(folder, { recursive: true });
     },
   };

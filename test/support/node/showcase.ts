@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { startReceiver } from '../../../src/cli/local/receiver.ts';
 import { launchBrowser } from './browser.ts';
-import { api, fleet, fleetJson, journeyAccount, stackFolder, until } from './journey.ts';
+import { addWebhook, api, fleet, fleetJson, journeyAccount, stackFolder, until } from './journey.ts';
 import { countEarlierHours } from './showcase-hours.ts';
 import { connectProviders } from './showcase-providers.ts';
 import { accidentStory, showcaseRecords } from './showcase-records.ts';
@@ -60,15 +60,9 @@ export async function startShowcase(): Promise<Showcase> {
   };
   await send(vehicles, false);
   const webhook = (path: string, notificationTypes: number[]) =>
-    api<{ id: string }>(stack, us.token, 'POST', '/webhook', {
-      connectionIds: [us.connectionId],
-      url: receiver.url + path,
-      httpVerb: 'POST',
-      headers: { 'X-Secret': 's3cret' },
-      notificationTypes,
-    });
-  const { data: working } = await webhook('/claims', [1, 2]);
-  const { data: failing } = await webhook('/dispatch', [2]);
+    addWebhook(stack, us, receiver.url + path, { headers: { 'X-Secret': 's3cret' }, notificationTypes });
+  const working = await webhook('/claims', [1, 2]);
+  const failing = await webhook('/dispatch', [2]);
   for (let from = 40; from < events.length; from += 400) await send(events.slice(from, from + 400), false);
   await send([...events.slice(0, 40), ...accidents], true);
   const story = accidentStory(Date.now());
@@ -82,8 +76,8 @@ export async function startShowcase(): Promise<Showcase> {
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${stack.baseUrl}/portal`);
   for (const [id, name] of [
-    [working.id, 'Claims intake'],
-    [failing.id, 'Dispatch board'],
+    [working, 'Claims intake'],
+    [failing, 'Dispatch board'],
   ]) {
     await page.goto(`${stack.baseUrl}/portal/webhooks/${id}/edit`);
     await page.getByLabel('Name', { exact: true }).fill(name ?? '');
@@ -91,9 +85,9 @@ export async function startShowcase(): Promise<Showcase> {
     await page.waitForURL(`${stack.baseUrl}/portal/webhooks/${id}`);
   }
   const { provider, ...connected } = await connectProviders(stack, page);
-  countEarlierHours(folder.directory, working.id);
+  countEarlierHours(folder.directory, working);
   return {
-    ...{ page, browser, stack, us, webhookId: working.id, failingId: failing.id, ...connected },
+    ...{ page, browser, stack, us, webhookId: working, failingId: failing, ...connected },
     stop: async () => {
       await browser.close();
       provider.stop();

@@ -11,10 +11,10 @@ const tables: { [benchmark: string]: Table[] } = {};
 
 /** Each benchmark once, at its smallest, as a person would run it; how fast it was says nothing here. */
 beforeAll(async () => {
-  const names = 'requests ingest deliveries startup receivers backlog curve archive pulls';
+  const names = 'requests ingest deliveries startup receivers backlog curve archive pulls neighbours';
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...[join(root, 'src/cli/bench.ts'), '--small', '--json'],
-    ...[...names.split(' '), 'neighbours'], // this has stacks of its own
+    ...names.split(' '),
   ]);
   for (const line of stdout.trim().split('\n')) {
     const { benchmark, ...table } = JSON.parse(line);

@@ -29,7 +29,7 @@ export const neighbours: Benchmark = {
     const effects = [];
     let most: number | undefined;
     for (const attack of attacks) {
-      const stack = await start({ rateLimits: true });
+      const stack = await start({ rateLimits: !small }); // a small run goes on with the stack of the others
       most ??= await mostPerSecond(stack, Math.min(5, seconds));
       const perSecond = hammeringShare * most;
       const { alone, beside, did, idleMb, peakMb } = await suffer(

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
-  type Fault,
   fakeMotive,
   type MotiveData,
   motiveDriver,
@@ -22,7 +21,7 @@ const iso = (ms: number) => new Date(Math.floor(ms / 1000) * 1000).toISOString()
 const soon = () => Date.now() + 2_000;
 
 let data: MotiveData;
-let fault: Fault;
+let fault: (url: URL) => Response | undefined;
 let asked: URL[];
 const tale = providerStory('motive', () => data.key);
 const { connectWith, connected, told, notified, levels, drivers, events, trips, accidents } = tale;
@@ -44,11 +43,12 @@ beforeEach(() => {
 });
 
 function serve(more: { perPage?: number; saysTotal?: boolean } = { perPage: 2 }) {
-  const faulty: Fault = (url, calls) => {
+  const motive = fakeMotive(data, more);
+  tale.hooks.serves('https://api.gomotive.com', (request) => {
+    const url = new URL(request.url);
     asked.push(url);
-    return fault(url, calls);
-  };
-  tale.hooks.serves('https://api.gomotive.com', fakeMotive(data, { ...more, fault: faulty }));
+    return fault(url) ?? motive(request);
+  });
 }
 
 /** From now on it is so many minutes later than it is. */

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  type Fault,
   fakeTerminal,
   type TerminalData,
   terminalDriver,
@@ -21,7 +20,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 const soon = () => Date.now() + 1_000;
 
 let data: TerminalData;
-let fault: Fault;
+let fault: (url: URL) => Response | undefined;
 let asked: URL[];
 const credential = () => JSON.stringify({ secretKey: data.secretKey, connectionToken: data.connectionToken });
 const tale = providerStory('terminal', credential);
@@ -40,11 +39,12 @@ beforeEach(() => {
   };
   fault = () => undefined;
   asked = [];
-  const faulty: Fault = (url, calls) => {
+  const terminal = fakeTerminal(data, { perPage: 2 });
+  tale.hooks.serves('https://api.withterminal.com', (request) => {
+    const url = new URL(request.url);
     asked.push(url);
-    return fault(url, calls);
-  };
-  tale.hooks.serves('https://api.withterminal.com', fakeTerminal(data, { perPage: 2, fault: faulty }));
+    return fault(url) ?? terminal(request);
+  });
 });
 
 /** Terminal has taken in another version. */

@@ -1,5 +1,8 @@
-import { type Fault, fakeSamsara, type SamsaraData, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
+import { fakeSamsara, type SamsaraData, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import type { receiver } from './receiver.ts';
+
+/** What goes wrong with a call of this path: a reply instead of the data. */
+type Fault = (path: string) => Response | undefined;
 
 /** Where Samsara is, and a token that the fake takes. */
 export const samsaraOrigin = 'https://api.samsara.com';
@@ -18,11 +21,12 @@ export function samsara(hooks: ReturnType<typeof receiver>, { perPage = 100 }: {
     trips: [],
     events: [],
   };
-  const provider = { data, calls: [] as URL[], fault: (() => undefined) as Fault };
-  const serve = fakeSamsara(data, { perPage, fault: (path, n) => provider.fault(path, n) });
+  const provider = { data, calls: [] as URL[], fault: undefined as Fault | undefined };
+  const serve = fakeSamsara(data, { perPage });
   hooks.serves(samsaraOrigin, (request) => {
-    provider.calls.push(new URL(request.url));
-    return serve(request);
+    const url = new URL(request.url);
+    provider.calls.push(url);
+    return provider.fault?.(url.pathname) ?? serve(request);
   });
   return provider;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { openAccount } from '../demo/account.ts';
 import type { Stack } from '../local/stack.ts';
 import { operatorOf, request } from '../operate/client.ts';
 import type { BenchStack } from './harness.ts';
@@ -20,19 +21,22 @@ const vehicles = 50;
 /** Opens an account. */
 export async function newAccount(stack: Stack): Promise<BenchAccount> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
-  const { id } = await operator.post('/accounts', { body: { name: 'Bench' } });
-  const connection = await operator.post('/accounts/:id/connections', { id, body: { provider: 'motive' } });
-  const named = { name: 'bench' };
-  const key = await operator.post('/connections/:id/ingest-keys', { id: connection.id, body: named });
-  const newToken = async () => (await operator.post('/accounts/:id/tokens', { id, body: named })).value;
-  const token = await newToken();
+  const wanted = [{ provider: 'motive', name: 'bench' }];
+  const {
+    accountId: id,
+    apiToken: token,
+    connections,
+  } = await openAccount(operator, { name: 'Bench' }, wanted);
+  const [{ id: connection, ingestKey } = { id: '', ingestKey: '' }] = connections;
+  const newToken = async () =>
+    (await operator.post('/accounts/:id/tokens', { id, body: { name: 'bench' } })).value;
   const post = <T>(path: string, body: object, credential = token) =>
     request<T>(stack.baseUrl + path, {
       method: 'POST',
       headers: { 'x-api-key': credential, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-  const ingest = (records: object[]) => post<{ rejected: unknown[] }>('/ingest', { records }, key.value);
+  const ingest = (records: object[]) => post<{ rejected: unknown[] }>('/ingest', { records }, ingestKey);
   await ingest(
     Array.from({ length: vehicles }, (_, i) => ({
       ...vehicle(`v${i}`, ['North', 'Reefers']),
@@ -40,11 +44,11 @@ export async function newAccount(stack: Stack): Promise<BenchAccount> {
     })),
   );
   return {
-    ...{ id, connection: connection.id, token, ingestKey: key.value, post, ingest },
+    ...{ id, connection, token, ingestKey, post, ingest },
     webhooks: async (urls, notificationTypes = [1, 2]) => {
       const ids: string[] = [];
       const headers = { 'X-Secret': 's3cret' };
-      const webhook = { connectionIds: [connection.id], httpVerb: 'POST', headers, notificationTypes };
+      const webhook = { connectionIds: [connection], httpVerb: 'POST', headers, notificationTypes };
       let credential = token;
       for (const url of urls) {
         if (ids.length % 500 === 499) credential = await newToken(); // more than one token may call

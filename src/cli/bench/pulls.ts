@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fakeSamsara, type SamsaraData, samsaraEvent, samsaraVehicle } from '../../dev/fakes/samsara.ts';
 import { recordId } from '../../platform/db/ids.ts';
-import { listen, startReceiver } from '../local/receiver.ts';
+import { listen, servedBy, startReceiver } from '../local/receiver.ts';
 import { operatorOf } from '../operate/client.ts';
 import { newAccount } from './account.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
@@ -24,14 +24,13 @@ export const pulls: Benchmark = {
     const fleets = Array.from({ length: connections }, (_, i) => fleet(i));
     const byToken = new Map(fleets.map((data) => [`Bearer ${data.token}`, fakeSamsara(data)]));
     let calls = 0;
-    const provider = await listen(stack.certificates, 0, async (incoming, response) => {
+    const serve = async (request: Request): Promise<Response> => {
       calls++;
-      const authorization = incoming.headers.authorization ?? '';
       await wait(latencyMs);
-      const request = new Request(`https://localhost${incoming.url}`, { headers: { authorization } });
-      const reply = await byToken.get(authorization)?.(request);
-      response.writeHead(reply?.status ?? 500).end(await reply?.text());
-    });
+      const fake = byToken.get(request.headers.get('authorization') ?? '');
+      return fake?.(request) ?? new Response(null, { status: 401 });
+    };
+    const provider = await listen(stack.certificates, 0, servedBy(serve));
     const happened = new Map<string, number>();
     const seconds: number[] = [];
     const receiver = await startReceiver(stack.certificates, 0, ({ body }) => {

@@ -23,7 +23,7 @@ export async function demoAccount(
     await operator.put('/connections/:id/credential', { id, body: { credential, baseUrl } });
     return before;
   }
-  return newAccount(operator, { name: 'Demo Fleet' }, [
+  return openAccount(operator, { name: 'Demo Fleet' }, [
     { provider: 'motive', name: 'Long haul' },
     {
       provider: 'samsara',
@@ -44,10 +44,11 @@ export async function demoAccountIn(
   const accounts = await operator.list('/accounts');
   if (before && accounts.some(({ id }) => id === before.accountId)) return before;
   const connection = { provider: 'motive', name: 'Long haul' };
-  return newAccount(operator, { name: `Demo Fleet in ${home}`, home }, [connection]);
+  return openAccount(operator, { name: `Demo Fleet in ${home}`, home }, [connection]);
 }
 
-async function newAccount(
+/** Opens an account with these connections, an API token, and an ingest key for each connection. */
+export async function openAccount(
   operator: Operator,
   account: { name: string; home?: string },
   wanted: { provider: string; name: string; credential?: string; baseUrl?: string; historyDays?: number }[],

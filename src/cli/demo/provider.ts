@@ -8,7 +8,7 @@ import {
   samsaraVehicle,
 } from '../../dev/fakes/samsara.ts';
 import type { Certificates } from '../local/certificates.ts';
-import { type Listening, listen } from '../local/receiver.ts';
+import { type Listening, listen, servedBy } from '../local/receiver.ts';
 import type { Operator } from '../operate/client.ts';
 
 /** A fake Samsara that runs on this machine. */
@@ -31,12 +31,7 @@ export async function startDemoProvider(
   quiet: boolean,
 ): Promise<DemoProvider> {
   const data = fleet(quiet);
-  const serve = fakeSamsara(data);
-  const server = await listen(certificates, port, async (request, response) => {
-    const headers = new Headers({ authorization: request.headers.authorization ?? '' });
-    const reply = await serve(new Request(`https://localhost${request.url}`, { headers }));
-    response.writeHead(reply.status, Object.fromEntries(reply.headers)).end(await reply.text());
-  });
+  const server = await listen(certificates, port, servedBy(fakeSamsara(data)));
   const secret = randomBytes(32);
   let webhook: string | undefined;
   return {

@@ -32,6 +32,15 @@ export function startReceiver(
   });
 }
 
+/** What a server does for whose requests `serve` replies to. Their bodies are not read. */
+export const servedBy =
+  (serve: (request: Request) => Promise<Response>): RequestListener =>
+  async ({ url = '/', method = 'GET', headers }, reply) => {
+    const asked = { method, headers: headers as Record<string, string> }; // none repeats
+    const response = await serve(new Request(`https://localhost${url}`, asked));
+    reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
+  };
+
 /** Listens over HTTPS on localhost and passes each request to `handle` as soon as its headers are in. */
 export function listen(
   { certFile, keyFile }: Certificates,

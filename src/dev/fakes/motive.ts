@@ -14,9 +14,6 @@ export type MotiveData = {
 
 type Item = { [field: string]: unknown };
 
-/** What goes wrong with a call: given its URL and how many calls came before, a reply instead of the data. */
-export type Fault = (url: URL, calls: number) => Response | undefined;
-
 /** Fields that Motive knows and does not give: when an item last changed, and that it is too slight to be shown. */
 const hidden = ['changedAt', 'isSlight'];
 
@@ -27,13 +24,8 @@ const hidden = ['changedAt', 'isSlight'];
  */
 export function fakeMotive(
   data: MotiveData,
-  {
-    perPage = 100,
-    saysTotal = true,
-    fault = () => undefined,
-  }: { perPage?: number; saysTotal?: boolean; fault?: Fault } = {},
+  { perPage = 100, saysTotal = true }: { perPage?: number; saysTotal?: boolean } = {},
 ) {
-  let calls = 0;
   const events = (items: Item[], query: URLSearchParams) => {
     const types = query.get('event_types')?.split(',');
     return items
@@ -65,8 +57,6 @@ export function fakeMotive(
 
   return async (request: Request): Promise<Response> => {
     const url = new URL(request.url);
-    const wrong = fault(url, calls++);
-    if (wrong) return wrong;
     if (request.headers.get('x-api-key') !== data.key)
       return Response.json({ error_message: 'Invalid token' }, { status: 401 });
     const route = routes[url.pathname];

@@ -10,18 +10,11 @@ export type SamsaraData = {
 
 type Item = { [field: string]: unknown };
 
-/** What goes wrong with a call: given its path and how many calls came before, a reply instead of the data. */
-export type Fault = (path: string, calls: number) => Response | undefined;
-
 /**
  * A fake of Samsara's API, from what is published of it: it pages, wants its token, filters by time, and answers
  * errors as Samsara does. A page has at most `perPage` items.
  */
-export function fakeSamsara(
-  data: SamsaraData,
-  { perPage = 100, fault = () => undefined }: { perPage?: number; fault?: Fault } = {},
-) {
-  let calls = 0;
+export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: number } = {}) {
   const routes: { [path: string]: (query: URLSearchParams) => unknown } = {
     '/me': () => ({ data: { id: '20936', name: data.organisation } }),
     '/fleet/vehicles': (query) => listed(data.vehicles.filter(changedAfter(query)), query),
@@ -73,8 +66,6 @@ export function fakeSamsara(
 
   return async (request: Request): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url);
-    const wrong = fault(pathname, calls++);
-    if (wrong) return wrong;
     if (request.headers.get('authorization') !== `Bearer ${data.token}`)
       return Response.json({ message: 'Invalid token.', requestId: 'b1fca1a2' }, { status: 401 });
     const route = routes[pathname];

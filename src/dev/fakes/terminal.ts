@@ -13,19 +13,12 @@ export type TerminalData = {
 
 type Item = { [field: string]: unknown };
 
-/** What goes wrong with a call: given its URL and how many calls came before, a reply instead of the data. */
-export type Fault = (url: URL, calls: number) => Response | undefined;
-
 /**
  * A fake of Terminal's API, from its published description: it pages by cursor, wants both parts of the credential,
  * lists by when it took something in or by when that began, but never both, and answers errors as Terminal does. A page
  * has at most `perPage` items.
  */
-export function fakeTerminal(
-  data: TerminalData,
-  { perPage = 100, fault = () => undefined }: { perPage?: number; fault?: Fault } = {},
-) {
-  let calls = 0;
+export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: number } = {}) {
   const visible = (items: Item[], query: URLSearchParams) =>
     items.filter((item) => query.get('deleted') === 'true' || !at(item, 'metadata', 'deletedAt'));
   const lists: { [path: string]: (query: URLSearchParams) => Item[] } = {
@@ -66,8 +59,6 @@ export function fakeTerminal(
 
   return async (request: Request): Promise<Response> => {
     const url = new URL(request.url);
-    const wrong = fault(url, calls++);
-    if (wrong) return wrong;
     if (request.headers.get('authorization') !== `Bearer ${data.secretKey}`)
       return failed(401, 'unauthorized', 'Unauthorized Request');
     if (request.headers.get('connection-token') !== data.connectionToken)

@@ -32,19 +32,16 @@ export async function connectProviders(stack: Stack, page: Page) {
     events,
   };
   const other = { ...data, organisation: 'Quillmoor Cold Chain', token: 'samsara_api_made_up_2' };
-  const harbor = fakeSamsara(
-    { ...data, token: 'samsara_api_made_up_1' },
-    {
-      fault: (path, calls) =>
-        path === '/safety-events/stream' && calls > 12
-          ? Response.json({ message: 'Too many' }, { status: 429, headers: { 'retry-after': '3600' } })
-          : undefined,
-    },
-  );
+  const harbor = fakeSamsara({ ...data, token: 'samsara_api_made_up_1' });
+  let calls = 0;
+  const busyHarbor = async (request: Request) =>
+    calls++ > 12 && new URL(request.url).pathname === '/safety-events/stream'
+      ? Response.json({ message: 'Too many' }, { status: 429, headers: { 'retry-after': '3600' } })
+      : harbor(request);
   const [chain, third] = [fakeSamsara(other), fakeSamsara({ ...data, token: 'samsara_api_made_up_3' })];
   const provider = await startProvider((request) => {
     const token = request.headers.get('authorization')?.slice(-1);
-    return token === '1' ? harbor(request) : token === '2' ? chain(request) : third(request);
+    return token === '1' ? busyHarbor(request) : token === '2' ? chain(request) : third(request);
   });
   const test = async (credential: string) => {
     await page.goto(`${stack.baseUrl}/portal/connections/new?provider=samsara`);

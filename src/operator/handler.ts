@@ -11,7 +11,7 @@ export type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<
 export type Handlers<All extends Record<string, Operation>> = { [name in keyof All]: Handler<All[name]> };
 
 /** What a request asks for; `env` is that of the home of what the path names. */
-export type Asked<O extends Operation> = { env: Env } & PathOf<O['path']> &
+export type Asked<O extends Operation> = { env: Env } & PathOf<O['call']> &
   (O extends { body: infer B extends v.GenericSchema } ? { body: v.InferOutput<B> } : unknown) &
   (O extends { query: infer Q extends v.GenericSchema } ? { query: v.InferOutput<Q> } : unknown) &
   (O extends { part: 'slice' } ? { slice: SliceQuery } : unknown) &
@@ -19,7 +19,7 @@ export type Asked<O extends Operation> = { env: Env } & PathOf<O['path']> &
   (O extends { part: 'page' } ? { queries: Record<string, string[]> } : unknown);
 
 /** An operator acts in the account that owns what the path names, if that is more than an id. */
-type PathOf<P extends string> = P extends `/${infer List}/:id${infer Rest}`
+type PathOf<C extends string> = C extends `${string} /${infer List}/:id${infer Rest}`
   ? { id: string } & (List extends keyof typeof owned ? { caller: Caller } : unknown) &
       (Rest extends `${string}/:userId` ? { userId: string } : unknown)
   : unknown;

@@ -35,10 +35,10 @@ const handlers: Handlers<typeof operations> = {
 /** What the operator's tool calls: the operations of `api/`, each done by the handler of its name. */
 export const operatorRoutes = new Hono<App>().use(authenticateOperator).use(enterHomeOfId);
 
-for (const [name, operation] of Object.entries<Operation>(operations))
-  operatorRoutes.on(operation.method, operation.path, (c) =>
-    respond(c, operation, handlers[name as keyof typeof operations]),
-  );
+for (const [name, operation] of Object.entries<Operation>(operations)) {
+  const [method = '', path = ''] = operation.call.split(' ');
+  operatorRoutes.on(method, path, (c) => respond(c, operation, handlers[name as keyof typeof operations]));
+}
 
 operatorRoutes.get('/metrics', async (c) => {
   c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
@@ -52,7 +52,7 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   const query = operation.query && parse(operation.query, c.req.query());
   const slice = operation.part === 'slice' ? requestedSlice(c) : undefined;
   const { id = '', userId } = c.req.param();
-  const caller = await callerIn(c.env, operation.path, id);
+  const caller = await callerIn(c.env, operation.call, id);
   const asked = { env: c.env, id, userId, caller, body, query, slice, queries: c.req.queries() };
   const found = await handler(asked as never); // it has what the operation declares, and more
   const { items, next } = operation.part ? (found as Part) : { items: found };
@@ -65,7 +65,7 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
 type Part = { items: unknown[]; next?: Slice<unknown>['next'] | string };
 
 /** Who acts on what the path names: an operator in the account that owns it. @throws Refusal: invalid, for an unknown id */
-async function callerIn(env: Env, path: string, id: string): Promise<Caller | undefined> {
-  const kind = id ? ownedIn(path) : undefined;
+async function callerIn(env: Env, call: string, id: string): Promise<Caller | undefined> {
+  const kind = id ? ownedIn(call) : undefined;
   return kind === 'account' ? operatorIn(id) : kind && operatorInOwnerOf(env, kind, id);
 }

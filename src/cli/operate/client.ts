@@ -29,19 +29,21 @@ export type Operator = { [method in Method]: Call<method> } & {
 };
 
 type Known = (typeof operations)[keyof typeof operations];
-type Method = Known['method'];
-type On<M extends Method, P> = Extract<Known, { method: M; path: P }>;
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type On<M extends Method, P extends string> = Extract<Known, { call: `${Uppercase<M>} ${P}` }>;
 type Data<O extends Operation> = v.InferOutput<O['reply']>;
 
-type Call<M extends Method> = <P extends Extract<Known, { method: M }>['path']>(
+type PathOf<C extends string> = C extends `${string} ${infer P}` ? P : never;
+
+type Call<M extends Method> = <P extends PathOf<Extract<Known['call'], `${Uppercase<M>} ${string}`>>>(
   path: P,
   ...asked: Given<M, P>
 ) => Promise<Data<On<M, P>>>;
 
 /** What a call needs besides its path, if anything: the ids that the path names, a query, and a body. */
-type Given<M extends Method, P> =
+type Given<M extends Method, P extends string> =
   Partial<Asked<On<M, P>>> extends Asked<On<M, P>> ? [asked?: Asked<On<M, P>>] : [Asked<On<M, P>>];
-type Asked<O extends Operation> = { [name in Ids<O['path']>]: string } & (O extends {
+type Asked<O extends Operation> = { [name in Ids<O['call']>]: string } & (O extends {
   body: infer B extends v.GenericSchema;
 }
   ? { body: v.InferInput<B> }
@@ -54,8 +56,8 @@ type Ids<P extends string> = P extends `${string}/:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-type Listed = Extract<Known, { part: string }>['path'];
-type Item<P> = Data<On<'get', P>> extends (infer T)[] ? T : never;
+type Listed = PathOf<Extract<Known, { part: string }>['call']>;
+type Item<P extends string> = Data<On<'get', P>> extends (infer T)[] ? T : never;
 
 /** Returns a client of the service at `baseUrl`. Its methods return the `data` of a reply, or throw an ApiError. */
 export function operatorOf(baseUrl: string, operatorKey: string): Operator {

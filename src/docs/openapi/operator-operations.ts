@@ -40,10 +40,11 @@ export const operatorOperations = (): Operation[] =>
   Object.entries<Declared>(operations).map(([id, operation]) => operationOf(id, operation));
 
 function operationOf(id: string, operation: Declared): Operation {
-  const { method, path, tag, summary, description, body } = operation;
+  const { call, tag, summary, description, body } = operation;
+  const [method = '', path = ''] = call.split(' ');
   const bodyName = body && nameOf(body);
   return {
-    method,
+    method: method.toLowerCase() as Operation['method'], // as calls are declared
     path: `/operator${path.replace(/:(\w+)/g, '{$1}')}`,
     id,
     tag,

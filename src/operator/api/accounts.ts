@@ -85,8 +85,7 @@ export const SignInLink = v.object({ url: v.string() });
 
 export const accountOperations = {
   listAccounts: {
-    method: 'get',
-    path: '/accounts',
+    call: 'GET /accounts',
     tag: 'Accounts',
     summary: 'List accounts',
     description: 'Oldest first, at most 1,000 at a time.',
@@ -95,8 +94,7 @@ export const accountOperations = {
     part: 'slice',
   },
   createAccount: {
-    method: 'post',
-    path: '/accounts',
+    call: 'POST /accounts',
     tag: 'Accounts',
     summary: 'Create an account',
     body: NewAccount,
@@ -104,8 +102,7 @@ export const accountOperations = {
     reply: Account,
   },
   changeAccount: {
-    method: 'patch',
-    path: '/accounts/:id',
+    call: 'PATCH /accounts/:id',
     tag: 'Accounts',
     summary: 'Suspend or reactivate an account',
     body: AccountChange,
@@ -114,8 +111,7 @@ export const accountOperations = {
     refusals: ['Unknown account'],
   },
   listTokens: {
-    method: 'get',
-    path: '/accounts/:id/tokens',
+    call: 'GET /accounts/:id/tokens',
     tag: 'Tokens',
     summary: "List an account's API tokens and ingest keys",
     message: 'Tokens',
@@ -123,8 +119,7 @@ export const accountOperations = {
     part: 'slice',
   },
   issueApiToken: {
-    method: 'post',
-    path: '/accounts/:id/tokens',
+    call: 'POST /accounts/:id/tokens',
     tag: 'Tokens',
     summary: 'Issue an API token',
     body: NewToken,
@@ -133,8 +128,7 @@ export const accountOperations = {
     refusals: ['Unknown account'],
   },
   issueIngestKey: {
-    method: 'post',
-    path: '/connections/:id/ingest-keys',
+    call: 'POST /connections/:id/ingest-keys',
     tag: 'Tokens',
     summary: 'Issue an ingest key for a connection',
     body: NewToken,
@@ -143,8 +137,7 @@ export const accountOperations = {
     refusals: ['Unknown connection'],
   },
   revokeToken: {
-    method: 'delete',
-    path: '/tokens/:id',
+    call: 'DELETE /tokens/:id',
     tag: 'Tokens',
     summary: 'Revoke an API token or ingest key immediately',
     message: 'Token revoked',
@@ -152,8 +145,7 @@ export const accountOperations = {
     refusals: ['Unknown token'],
   },
   listUsers: {
-    method: 'get',
-    path: '/accounts/:id/users',
+    call: 'GET /accounts/:id/users',
     tag: 'Users',
     summary: "List an account's users",
     message: 'Users',
@@ -161,8 +153,7 @@ export const accountOperations = {
     part: 'slice',
   },
   addUser: {
-    method: 'post',
-    path: '/accounts/:id/users',
+    call: 'POST /accounts/:id/users',
     tag: 'Users',
     summary: 'Add a user, who can then sign in',
     description:
@@ -174,8 +165,7 @@ export const accountOperations = {
     refusals: ['Unknown account', 'This address cannot be added'],
   },
   removeUser: {
-    method: 'delete',
-    path: '/accounts/:id/users/:userId',
+    call: 'DELETE /accounts/:id/users/:userId',
     tag: 'Users',
     summary: 'Remove a user and end their sessions',
     message: 'User removed',
@@ -183,8 +173,7 @@ export const accountOperations = {
     refusals: ['Unknown user'],
   },
   makeSignInLink: {
-    method: 'post',
-    path: '/sign-in-links',
+    call: 'POST /sign-in-links',
     tag: 'Users',
     summary: 'Create a link that signs a user in',
     description:
@@ -195,8 +184,7 @@ export const accountOperations = {
     refusals: ['Unknown address'],
   },
   listAudit: {
-    method: 'get',
-    path: '/audit',
+    call: 'GET /audit',
     tag: 'Audit log',
     summary: 'List who created, changed or deleted what',
     description: 'Newest first, in all accounts. Entries are kept for a year.',
@@ -205,8 +193,7 @@ export const accountOperations = {
     part: 'slice',
   },
   listAccountAudit: {
-    method: 'get',
-    path: '/accounts/:id/audit',
+    call: 'GET /accounts/:id/audit',
     tag: 'Audit log',
     summary: 'List who created, changed or deleted what in an account',
     description: 'Newest first. Entries are kept for a year.',

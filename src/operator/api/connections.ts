@@ -106,8 +106,7 @@ const isPaused = 'This connection does not pull from a provider, or is paused';
 
 export const connectionOperations = {
   listAccountConnections: {
-    method: 'get',
-    path: '/accounts/:id/connections',
+    call: 'GET /accounts/:id/connections',
     tag: 'Connections',
     summary: "List an account's connections",
     message: 'Connections',
@@ -115,8 +114,7 @@ export const connectionOperations = {
     part: 'slice',
   },
   createConnection: {
-    method: 'post',
-    path: '/accounts/:id/connections',
+    call: 'POST /accounts/:id/connections',
     tag: 'Connections',
     summary: 'Add a connection',
     body: NewConnection,
@@ -125,8 +123,7 @@ export const connectionOperations = {
     refusals: ['Unknown account'],
   },
   changeConnection: {
-    method: 'patch',
-    path: '/connections/:id',
+    call: 'PATCH /connections/:id',
     tag: 'Connections',
     summary: 'Change a connection',
     body: ConnectionChange,
@@ -135,8 +132,7 @@ export const connectionOperations = {
     refusals: ['Unknown connection'],
   },
   getPull: {
-    method: 'get',
-    path: '/connections/:id/pull',
+    call: 'GET /connections/:id/pull',
     tag: 'Connections',
     summary: 'See how a connection that pulls from its provider is doing',
     message: 'Pull',
@@ -144,8 +140,7 @@ export const connectionOperations = {
     refusals: ['Unknown connection', noPull],
   },
   pullNow: {
-    method: 'post',
-    path: '/connections/:id/pull',
+    call: 'POST /connections/:id/pull',
     tag: 'Connections',
     summary: 'Pull now, whatever the connection waits for',
     message: 'Pull is due',
@@ -153,8 +148,7 @@ export const connectionOperations = {
     refusals: ['Unknown connection', isPaused],
   },
   pausePull: {
-    method: 'post',
-    path: '/connections/:id/pause',
+    call: 'POST /connections/:id/pause',
     tag: 'Connections',
     summary: 'Stop pulling',
     message: 'Paused',
@@ -162,8 +156,7 @@ export const connectionOperations = {
     refusals: ['Unknown connection', isPaused],
   },
   resumePull: {
-    method: 'post',
-    path: '/connections/:id/resume',
+    call: 'POST /connections/:id/resume',
     tag: 'Connections',
     summary: 'Pull again',
     message: 'Resumed',
@@ -171,8 +164,7 @@ export const connectionOperations = {
     refusals: ['Unknown connection', isPaused],
   },
   replaceCredential: {
-    method: 'put',
-    path: '/connections/:id/credential',
+    call: 'PUT /connections/:id/credential',
     tag: 'Connections',
     summary: 'Replace the credential, which is tried first',
     body: NewCredential,
@@ -181,8 +173,7 @@ export const connectionOperations = {
     refusals: ['Unknown connection', noPull],
   },
   setWebhookSecret: {
-    method: 'put',
-    path: '/connections/:id/webhook-secret',
+    call: 'PUT /connections/:id/webhook-secret',
     tag: 'Connections',
     summary: "Save the secret of the provider's webhook",
     body: WebhookSecret,
@@ -195,8 +186,7 @@ export const connectionOperations = {
     ],
   },
   listRecords: {
-    method: 'get',
-    path: '/connections/:id/records',
+    call: 'GET /connections/:id/records',
     tag: 'Export',
     summary: "List a connection's records of one kind",
     description: 'The items of the list of that kind, with its parameters, such as `from` and `to`.',

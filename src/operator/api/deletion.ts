@@ -25,8 +25,7 @@ const wrongName = 'The name does not match. Nothing has been deleted.';
 
 export const deletionOperations = {
   deleteAccount: {
-    method: 'post',
-    path: '/accounts/:id/deletion',
+    call: 'POST /accounts/:id/deletion',
     tag: 'Deletion',
     summary: 'Suspend an account, and delete it in 30 days or at once',
     description: 'Until it begins, activating the account cancels it.',
@@ -36,8 +35,7 @@ export const deletionOperations = {
     refusals: ['Unknown account', wrongName],
   },
   deleteConnection: {
-    method: 'post',
-    path: '/connections/:id/deletion',
+    call: 'POST /connections/:id/deletion',
     tag: 'Deletion',
     summary: 'Delete a connection and its records',
     description:
@@ -48,8 +46,7 @@ export const deletionOperations = {
     refusals: ['Unknown connection', wrongName],
   },
   eraseDriver: {
-    method: 'post',
-    path: '/drivers/:id/erasure',
+    call: 'POST /drivers/:id/erasure',
     tag: 'Deletion',
     summary: 'Erase a driver and every reference to them',
     description:
@@ -59,16 +56,14 @@ export const deletionOperations = {
     refusals: ['Unknown driver'],
   },
   listDeletions: {
-    method: 'get',
-    path: '/deletions',
+    call: 'GET /deletions',
     tag: 'Deletion',
     summary: 'List what is being deleted, or will be',
     message: 'Deletions',
     reply: v.array(Deletion),
   },
   continueDeletion: {
-    method: 'post',
-    path: '/deletions/:id/continue',
+    call: 'POST /deletions/:id/continue',
     tag: 'Deletion',
     summary: 'Go on with a deletion for some seconds',
     description:

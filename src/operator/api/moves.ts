@@ -42,8 +42,7 @@ export type MoveProgress = v.InferOutput<typeof MoveProgress>;
 
 export const moveOperations = {
   showMove: {
-    method: 'get',
-    path: '/accounts/:id/move',
+    call: 'GET /accounts/:id/move',
     tag: 'Moving',
     summary: "Show how an account's move stands",
     description:
@@ -53,8 +52,7 @@ export const moveOperations = {
     reply: MoveProgress,
   },
   moveAccount: {
-    method: 'post',
-    path: '/accounts/:id/move',
+    call: 'POST /accounts/:id/move',
     tag: 'Moving',
     summary: 'Move an account to another home, or go on with that for some seconds',
     description:
@@ -70,8 +68,7 @@ export const moveOperations = {
     ],
   },
   cancelMove: {
-    method: 'post',
-    path: '/accounts/:id/move/cancel',
+    call: 'POST /accounts/:id/move/cancel',
     tag: 'Moving',
     summary: 'Cancel a move, or go on with that for some seconds',
     description: 'What was copied is deleted. After the switch it is too late: move the account back.',

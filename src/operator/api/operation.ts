@@ -6,9 +6,8 @@ import { limitUpTo, timestamp } from '../../platform/fields.ts';
  * come from here. What names the fields in words is in `src/docs/openapi/words.ts`.
  */
 export type Operation = {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Below `/operator`. An `:id` is that of what the path begins with. */
-  path: `/${string}`;
+  /** Its method, and its path below `/operator`. An `:id` is that of what the path begins with. */
+  call: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
   tag: string;
   summary: string;
   description?: string;

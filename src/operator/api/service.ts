@@ -88,8 +88,7 @@ export type Home = v.InferOutput<typeof Home>;
 
 export const serviceOperations = {
   status: {
-    method: 'get',
-    path: '/status',
+    call: 'GET /status',
     tag: 'Service',
     summary: 'Show how the service is doing, and which webhooks fail',
     description:
@@ -98,8 +97,7 @@ export const serviceOperations = {
     reply: StatusReport,
   },
   listHomes: {
-    method: 'get',
-    path: '/homes',
+    call: 'GET /homes',
     tag: 'Service',
     summary: 'List the homes where accounts live, and how full each is',
     description:

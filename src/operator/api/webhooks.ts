@@ -83,16 +83,14 @@ const emptySpan = { field: 'since', must: 'must be before until' };
 
 export const webhookOperations = {
   listWebhookHealth: {
-    method: 'get',
-    path: '/accounts/:id/webhooks',
+    call: 'GET /accounts/:id/webhooks',
     tag: 'Accounts',
     summary: "List an account's webhooks with the health of their receivers",
     message: 'Webhooks',
     reply: v.array(WebhookHealth),
   },
   limitReceiver: {
-    method: 'patch',
-    path: '/webhooks/:id/limits',
+    call: 'PATCH /webhooks/:id/limits',
     tag: 'Deliveries',
     summary: 'Limit the calls to a webhook',
     body: ReceiverLimits,
@@ -101,8 +99,7 @@ export const webhookOperations = {
     refusals: ['Unknown webhook'],
   },
   listDeliveries: {
-    method: 'get',
-    path: '/deliveries',
+    call: 'GET /deliveries',
     tag: 'Deliveries',
     summary: "List a webhook's deliveries",
     description: 'Newest first, at most 500.',
@@ -118,8 +115,7 @@ export const webhookOperations = {
     refusals: ['Unknown webhook'],
   },
   getDelivery: {
-    method: 'get',
-    path: '/deliveries/:id',
+    call: 'GET /deliveries/:id',
     tag: 'Deliveries',
     summary: 'Show a delivery with all its attempts',
     message: 'Delivery',
@@ -127,8 +123,7 @@ export const webhookOperations = {
     refusals: ['Unknown delivery'],
   },
   replayDelivery: {
-    method: 'post',
-    path: '/deliveries/:id/replay',
+    call: 'POST /deliveries/:id/replay',
     tag: 'Deliveries',
     summary: 'Replay a finished delivery',
     description: 'A pending one stays as it is.',
@@ -141,8 +136,7 @@ export const webhookOperations = {
     ],
   },
   countReplay: {
-    method: 'get',
-    path: '/webhooks/:id/replay',
+    call: 'GET /webhooks/:id/replay',
     tag: 'Deliveries',
     summary: 'Count what a replay would send again',
     description: 'Looks at no more than 10,000 deliveries.',
@@ -162,8 +156,7 @@ export const webhookOperations = {
     refusals: ['Unknown webhook', emptySpan],
   },
   replayWebhook: {
-    method: 'post',
-    path: '/webhooks/:id/replay',
+    call: 'POST /webhooks/:id/replay',
     tag: 'Deliveries',
     summary: 'Replay what a webhook has missed, or all of its deliveries',
     description:

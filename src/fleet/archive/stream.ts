@@ -43,10 +43,8 @@ export async function readStream(
   readAhead(opened, limit);
   const rows: StreamRow[] = [];
   for (const { part, file } of opened) {
-    const found = filter
-      ? await lookThrough(kind, file, { ...query, filter })
-      : await readOn(kind, file, query, limit + 1 - rows.length);
-    rows.push(...found.slice(0, limit + 1 - rows.length).map(scanned));
+    const want = limit + 1 - rows.length;
+    rows.push(...(await readOn(kind, file, query, want)).slice(0, want).map(scanned));
     const last = rows.at(-1);
     if (rows.length > limit && last) return { rows, end: placeOf(kind, last) };
     if (part === opened.at(-1)?.part && opened.length < ahead.length)
@@ -92,15 +90,19 @@ function isWanted(kind: ArchiveKind, { after, from = -Infinity, to = Infinity, d
   };
 }
 
-/** Reads so many rows from where the page begins, or as many as there are. */
+/**
+ * Reads so many rows from where the page begins, or as many as there are. With a filter, a row group is first looked
+ * through, and read in full where something passes.
+ */
 async function readOn(kind: ArchiveKind, file: OpenPart, query: StreamQuery, want: number): Promise<Row[]> {
+  const { filter, descending } = query;
   const metadata = await file.metadata();
   const groups = groupsAfter(kind, metadata, query);
   const found: Row[] = [];
   while (groups.length > 0 && found.length < want) {
     const taken = groups.splice(0, 1);
     // The first group may lie before the page's beginning for the most part: it does not count.
-    for (let rows = 0; rows < want - found.length && groups.length > 0; ) {
+    for (let rows = 0; !filter && rows < want - found.length && groups.length > 0; ) {
       const [next] = groups.splice(0, 1);
       if (!next) break;
       taken.push(next);
@@ -108,29 +110,13 @@ async function readOn(kind: ArchiveKind, file: OpenPart, query: StreamQuery, wan
     }
     const [from, to] = [Math.min(...taken.map((one) => one.from)), Math.max(...taken.map((one) => one.to))];
     const { start, end } = bytesOfRows(metadata, from, to);
-    const rows = await decodeRows(kind, metadata, await file.bytes(start, end), { from, to });
-    found.push(...(query.descending ? rows.reverse() : rows).filter(isWanted(kind, query)));
-  }
-  return found;
-}
-
-/** Looks through a whole file, and reads in full what passes the filter. */
-async function lookThrough(
-  kind: ArchiveKind,
-  file: OpenPart,
-  query: StreamQuery & { filter: NonNullable<StreamQuery['filter']> },
-): Promise<Row[]> {
-  const metadata = await file.metadata();
-  const groups = groupsAfter(kind, metadata, query);
-  const bytes = await file.bytes(0, 0); // it is read whole
-  const found: Row[] = [];
-  for (const { from, to } of groups) {
-    if (found.length > query.limit) break;
-    const values = await decodeRows(kind, metadata, bytes, { from, to, keys: query.filter.keys });
-    const passing = values.map((row) => query.filter.passes(row));
-    if (!passing.includes(true)) continue;
-    const rows = (await decodeRows(kind, metadata, bytes, { from, to })).filter((_, at) => passing[at]);
-    found.push(...(query.descending ? rows.reverse() : rows).filter(isWanted(kind, query)));
+    const bytes = await file.bytes(start, end);
+    const values = filter && (await decodeRows(kind, metadata, bytes, { from, to, keys: filter.keys }));
+    const passing = values?.map((row) => filter?.passes(row));
+    if (passing && !passing.includes(true)) continue;
+    const all = await decodeRows(kind, metadata, bytes, { from, to });
+    const rows = passing ? all.filter((_, at) => passing[at]) : all;
+    found.push(...(descending ? rows.reverse() : rows).filter(isWanted(kind, query)));
   }
   return found;
 }

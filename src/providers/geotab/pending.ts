@@ -40,22 +40,17 @@ export function nextTry(since: number, now: number): number | undefined {
 }
 
 /** Those that are kept: collisions first, then the newest. */
-export function keptWaiting(all: Waiting[]): Waiting[] {
-  const rank = ({ item, since }: Waiting) => (isCollision(item) ? Number.MAX_SAFE_INTEGER : 0) + since;
-  return all
-    .filter(isShort)
-    .toSorted((a, b) => rank(b) - rank(a))
-    .slice(0, maxWaiting);
-}
+export const keptWaiting = (all: Waiting[]): Waiting[] =>
+  kept(all, maxWaiting, ({ item, since }) => (isCollision(item) ? Number.MAX_SAFE_INTEGER : 0) + since);
 
 /** Those that are kept: the newest. */
-export const keptOpen = (all: OpenCrash[]): OpenCrash[] =>
-  all
-    .filter(isShort)
-    .toSorted((a, b) => b.due - a.due)
-    .slice(0, maxOpen);
+export const keptOpen = (all: OpenCrash[]): OpenCrash[] => kept(all, maxOpen, ({ due }) => due);
 
-const isShort = (kept: object): boolean => JSON.stringify(kept).length <= maxLength;
+const kept = <T extends object>(all: T[], most: number, rank: (one: T) => number): T[] =>
+  all
+    .filter((one) => JSON.stringify(one).length <= maxLength)
+    .toSorted((a, b) => rank(b) - rank(a))
+    .slice(0, most);
 
 /** Whether something is still missing that an exception is reported with. */
 export const lacks = (item: unknown, { vin, location }: { vin: unknown; location: unknown }): boolean =>

@@ -22,16 +22,11 @@ const dayMs = 86_400_000;
 export async function deliveryStatus(env: Env, now = Date.now()): Promise<DeliveryStatus> {
   const db = openDatabase(env);
   const [[pending], failing, paused, connections] = await transaction(db, [
-    statement<{ pending: number; due: number; oldest: string | null }>(
-      db,
-      sql`
+    statement<{ pending: number; due: number; oldest: string | null }>(db)`
         select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due, min(id) as oldest
         from (select next_attempt_at, id from deliveries indexed by deliveries_due
           where status = 'pending' limit ${maxPendingCounted})`,
-    ),
-    statement<Omit<DeliveryStatus['failing'][number], 'lastFailure'> & { lastFailure: string | null }>(
-      db,
-      sql`
+    statement<Omit<DeliveryStatus['failing'][number], 'lastFailure'> & { lastFailure: string | null }>(db)`
         with ailing as (
           select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until
           from (select * from webhook_health limit 10000) order by failures desc limit 1000),
@@ -58,24 +53,17 @@ export async function deliveryStatus(env: Env, now = Date.now()): Promise<Delive
           (select last_failure from webhook_health where webhook_id = webhookId) as lastFailure,
           max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
         from worst order by failed desc, failures desc, webhookId`,
-    ),
-    statement<DeliveryStatus['paused'][number]>(
-      db,
-      sql`
+    statement<DeliveryStatus['paused'][number]>(db)`
         select w.id as webhookId, a.id as accountId, a.name as account, h.paused_since as pausedSince
         from webhook_health h indexed by webhook_health_paused
         cross join webhooks w on w.id = h.webhook_id cross join accounts a on a.id = w.account_id
         where h.paused_since <= ${now - pausedAfterMs}
         order by h.paused_since desc limit ${maxListed}`,
-    ),
-    statement<DeliveryStatus['connections'][number]>(
-      db,
-      sql`
+    statement<DeliveryStatus['connections'][number]>(db)`
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name,
           c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
         from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
         where c.health_status <> 1 limit ${maxListed}`,
-    ),
   ]);
   const { oldest = null, ...counts } = pending ?? { pending: 0, due: 0 };
   return {

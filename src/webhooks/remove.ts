@@ -8,25 +8,20 @@ const webhooksPerChunk = 5;
 /** The statements that stop all webhooks of an account: nothing of them is claimed any more. The last one lists them. */
 export const stopWebhooks = (db: Database, accountId: string, now: number) =>
   [
-    change(
-      db,
-      sql`update webhooks set stopped_at = coalesce(stopped_at, ${now}) where account_id = ${accountId}`,
-    ),
-    statement<{ id: string }>(db, sql`select id from webhooks where account_id = ${accountId}`),
+    change(db)`update webhooks set stopped_at = coalesce(stopped_at, ${now}) where account_id = ${accountId}`,
+    statement<{ id: string }>(db)`select id from webhooks where account_id = ${accountId}`,
   ] as const;
 
 /** The statement that lets them go on, if `condition` holds. */
 export const resumeWebhooks = (db: Database, accountId: string, condition: SQL = sql`true`) =>
-  change(db, sql`update webhooks set stopped_at = null where account_id = ${accountId} and ${condition}`);
+  change(db)`update webhooks set stopped_at = null where account_id = ${accountId} and ${condition}`;
 
 /** The statements that end all subscriptions to a connection. The first one lists the webhooks that had one. */
 export const unsubscribeAll = (db: Database, connectionId: string) =>
   [
-    statement<{ id: string }>(
-      db,
-      sql`select webhook_id as id from webhook_connections where connection_id = ${connectionId}`,
-    ),
-    change(db, sql`delete from webhook_connections where connection_id = ${connectionId}`),
+    statement<{ id: string }>(db)`
+      select webhook_id as id from webhook_connections where connection_id = ${connectionId}`,
+    change(db)`delete from webhook_connections where connection_id = ${connectionId}`,
   ] as const;
 
 /** Deletes the account's webhooks, with their health, counts and alerts, once none subscribes to anything. */

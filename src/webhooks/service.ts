@@ -182,12 +182,9 @@ const subscribe = (
   db: Database,
   webhook: { id: string; connectionIds: string[]; notificationTypes: WebhookInput['notificationTypes'] },
 ) =>
-  statement(
-    db,
-    sql`
+  statement(db)`
     insert into webhook_connections (connection_id, webhook_id, notification_types)
-    select value, ${webhook.id}, ${toBits(webhook.notificationTypes)} from json_each(${JSON.stringify(webhook.connectionIds)})`,
-  );
+    select value, ${webhook.id}, ${toBits(webhook.notificationTypes)} from json_each(${JSON.stringify(webhook.connectionIds)})`;
 
 const columnsOf = async (env: Env, id: string, input: WebhookInput) => ({
   ...pick(input, plainFields),

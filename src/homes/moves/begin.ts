@@ -35,11 +35,8 @@ export async function beginMove(env: Env, accountId: string, home: string): Prom
         sql`not exists (select 1 from deletions where account_id = ${accountId})`,
         'deletion under way',
       ),
-      change(
-        db,
-        sql`insert into moves (account_id, role, home, state, started_at)
+      change(db)`insert into moves (account_id, role, home, state, started_at)
           values (${accountId}, 'leaving', ${home}, 'draining', ${Date.now()}) on conflict do nothing`,
-      ),
       refuseUnless(
         db,
         sql`not exists (select 1 from moves where account_id = ${accountId} and state <> 'draining')`,
@@ -113,19 +110,16 @@ export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   await transaction(
     db,
     [
-      change(
-        db,
-        sql`insert into moves (account_id, role, home, state, turn, was_here, started_at)
+      change(db)`insert into moves (account_id, role, home, state, turn, was_here, started_at)
           values (${accountId}, 'arriving', ${home}, 'arriving', ${turn},
             exists (select 1 from accounts where id = ${accountId}), ${Date.now()})
           on conflict do update set turn = excluded.turn where role = 'arriving' and turn < excluded.turn`,
-      ),
     ],
     { repeatable: true },
   );
   await inNewHome(job, (there) => [announce(there, accountId, account?.createdAt ?? 0, home)]);
   await inOldHome(job, (old) => [
-    change(old, sql`update moves set total = ${rows} where account_id = ${accountId}`),
+    change(old)`update moves set total = ${rows} where account_id = ${accountId}`,
     goTo(old, job, 'copying'),
   ]);
 }

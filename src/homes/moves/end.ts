@@ -31,7 +31,7 @@ const note = (job: Job, state: 'cleaning up' | 'cancelling', cursor: Cursor) =>
 
 /** Deletes the move itself. */
 const forget = (db: Database, { accountId }: Job) =>
-  change(db, sql`delete from moves where account_id = ${accountId}`);
+  change(db)`delete from moves where account_id = ${accountId}`;
 
 /** The states in which a move can be cancelled. */
 const undecided = ['draining', 'copying', 'copying files', 'stopped'];
@@ -50,11 +50,8 @@ export async function cancelMove(env: Env, accountId: string): Promise<void> {
     [
       ...resume(db, accountId, sql`exists (select 1 from moves where ${isUndecided})`),
       // Whoever is at it has lost the turn.
-      change(
-        db,
-        sql`update moves set state = 'cancelling', cursor = '{}', turn = turn + 1, claimed_until = 0
+      change(db)`update moves set state = 'cancelling', cursor = '{}', turn = turn + 1, claimed_until = 0
           where ${isUndecided}`,
-      ),
       noteWritable(db, accountId),
     ],
     { repeatable: true },
@@ -69,10 +66,8 @@ export async function cancelMove(env: Env, accountId: string): Promise<void> {
 export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
   const { accountId, to } = job;
   const db = openDatabase(to);
-  const [arriving] = await statement<{ wasHere: number }>(
-    db,
-    sql`select was_here as wasHere from moves where account_id = ${accountId} and role = 'arriving'`,
-  );
+  const [arriving] = await statement<{ wasHere: number }>(db)`
+    select was_here as wasHere from moves where account_id = ${accountId} and role = 'arriving'`;
   const next = arriving && (await removeChunk(to, inNewHome, job, cursor));
   if (next) {
     await note(job, 'cancelling', next);
@@ -105,12 +100,10 @@ async function removeChunk(
   const page = pageStatements(openDatabase(home), table, job.accountId, after, rowsPerChunk);
   const [rows, end] = await transaction(openDatabase(home), page, { repeatable: true });
   await inHome(job, (db) =>
-    jsonArrays(rows.map((row) => keyOf(table, row))).map((keys) =>
-      change(
-        db,
-        sql`delete from ${raw(table.name)} where (${raw(table.key.join(', '))}) in (
+    jsonArrays(rows.map((row) => keyOf(table, row))).map(
+      (keys) =>
+        change(db)`delete from ${raw(table.name)} where (${raw(table.key.join(', '))}) in (
           select ${raw(table.key.map((_, column) => `value->>${column}`).join(', '))} from json_each(${keys}))`,
-      ),
     ),
   );
   const next = nextPlace(table, rowsPerChunk, rows, end);

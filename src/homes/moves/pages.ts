@@ -23,19 +23,14 @@ export function pageStatements(
   limit: number,
 ) {
   if (table.way !== 'scan')
-    return [
-      statement<Row>(db, seek(table, accountId, after, limit)),
-      statement<Row>(db, sql`select 0`),
-    ] as const;
+    return [statement<Row>(db, seek(table, accountId, after, limit)), statement<Row>(db)`select 0`] as const;
   const key = list(table.key);
   const from = after ? sql`where (${key}) > (${values(after)})` : sql.empty();
   const part = sql`select * from ${raw(table.name)} ${from} order by ${key} limit ${looked}`;
   return [
-    statement<Row>(
-      db,
-      sql`select ${list(table.columns)} from (${part}) t where ${raw(isOf(table, 't', quoted(accountId)))}`,
-    ),
-    statement<Row>(db, sql`select ${key} from (${part}) limit 1 offset ${looked - 1}`),
+    statement<Row>(db)`
+      select ${list(table.columns)} from (${part}) t where ${raw(isOf(table, 't', quoted(accountId)))}`,
+    statement<Row>(db)`select ${key} from (${part}) limit 1 offset ${looked - 1}`,
   ] as const;
 }
 

@@ -132,11 +132,8 @@ export async function inOldHome<const T extends readonly BatchItem<'sqlite'>[]>(
   statements: (db: Database) => T,
 ) {
   const db = openDatabase(job.from);
-  const renewed = change(
-    db,
-    sql`update moves set claimed_until = ${Date.now() + turnMs}
-      where account_id = ${job.accountId} and role = 'leaving'`,
-  );
+  const renewed = change(db)`update moves set claimed_until = ${Date.now() + turnMs}
+      where account_id = ${job.accountId} and role = 'leaving'`;
   const work = [isOurs(db, job), renewed, ...statements(db)] as const;
   const [, , ...results] = await transaction(db, work, { repeatable: true });
   return results;
@@ -167,11 +164,9 @@ export const goTo = (
   state: State,
   { cursor = {}, copied = 0 }: { cursor?: Cursor; copied?: number } = {},
 ) =>
-  change(
-    db,
-    sql`update moves set state = ${state}, cursor = ${JSON.stringify(cursor)}, copied = copied + ${copied}
-      where account_id = ${accountId} and role = 'leaving'`,
-  );
+  change(db)`
+    update moves set state = ${state}, cursor = ${JSON.stringify(cursor)}, copied = copied + ${copied}
+      where account_id = ${accountId} and role = 'leaving'`;
 
 /**
  * The statements that let the account be written again, and its webhooks be called, in the home where it lives, if
@@ -182,18 +177,15 @@ export const resume = (db: Database, accountId: string, condition?: SQL) =>
 
 /** Notes in the old home that writes are not refused any more. */
 export const noteWritable = (db: Database, accountId: string) =>
-  change(
-    db,
-    sql`update moves set writable_at = coalesce(writable_at, ${Date.now()})
-      where account_id = ${accountId} and role = 'leaving'`,
-  );
+  change(db)`update moves set writable_at = coalesce(writable_at, ${Date.now()})
+      where account_id = ${accountId} and role = 'leaving'`;
 
 /** Ends a move for good, until it is cancelled: nothing but looking into it helps. */
 export async function stop(job: Job, problem: string): Promise<void> {
   const { accountId } = job;
   await inOldHome(job, (db) => [
     goTo(db, job, 'stopped'),
-    change(db, sql`update moves set problem = ${problem} where account_id = ${accountId}`),
+    change(db)`update moves set problem = ${problem} where account_id = ${accountId}`,
     noteWritable(db, accountId),
     ...resume(db, accountId),
   ]);

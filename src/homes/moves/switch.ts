@@ -46,7 +46,7 @@ export async function openNewHome(job: Job): Promise<void> {
       // Messages that were to come at these times are in the old home's queue.
       forgetTimers(db, accountId),
       ...resume(db, accountId),
-      change(db, sql`delete from moves where account_id = ${accountId} and role = 'arriving'`),
+      change(db)`delete from moves where account_id = ${accountId} and role = 'arriving'`,
     ]);
   await inOldHome(job, (db) => [noteWritable(db, accountId)]);
   await wakeAll(to, accountId);
@@ -59,8 +59,8 @@ async function wakeAll(env: Env, accountId: string): Promise<void> {
   const [webhooks, fanOuts] = await transaction(
     db,
     [
-      statement<{ id: string }>(db, sql`select id from webhooks where account_id = ${accountId}`),
-      statement<{ id: string }>(db, sql`select id from fan_outs where account_id = ${accountId}`),
+      statement<{ id: string }>(db)`select id from webhooks where account_id = ${accountId}`,
+      statement<{ id: string }>(db)`select id from fan_outs where account_id = ${accountId}`,
     ],
     { repeatable: true },
   );

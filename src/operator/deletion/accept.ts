@@ -36,13 +36,10 @@ export async function deleteAccount(
   const dueAt = now ? at : at + graceDays * dayMs;
   const [, webhooks, , [deletion]] = await asCaller(env, operatorIn(id), (db) => [
     ...stopWebhooks(db, id, at),
-    change(
-      db,
-      sql`
+    change(db)`
       insert into deletions (id, kind, account_id, requested_at, due_at)
       values (${id}, 'account', ${id}, ${at}, ${dueAt})
       on conflict (id) do update set due_at = min(due_at, excluded.due_at)`,
-    ),
     deletionsWhere(db, sql`id = ${id}`),
     ...suspendToDelete(db, id, name),
   ]);
@@ -61,7 +58,7 @@ export async function deleteAccount(
  */
 export const activateAccount = (env: Env, id: string, name: string | undefined): Promise<Account> =>
   changeAccount(env, id, { name, status: 'active' }, (db) => [
-    change(db, sql`delete from deletions where id = ${id}`),
+    change(db)`delete from deletions where id = ${id}`,
     resumeWebhooks(db, id),
   ]);
 
@@ -87,12 +84,9 @@ export async function deleteConnection(
       ...unsubscribeAll(db, id),
       removeFanOuts(db, { accountId, connectionId: id }),
       noteDeleted(db, { accountId, connectionId: id, now: at }, 'connection', [id]),
-      change(
-        db,
-        sql`
+      change(db)`
         insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
         values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${firstStepOf('connection')})`,
-      ),
       deletionsWhere(db, sql`id = ${id}`),
       ...takeConnection(db, caller, id, name),
       removePull(db, id),
@@ -115,25 +109,19 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
   const at = Date.now();
   const own = sql`from drivers where id = ${id} and account_id = ${accountId}`;
   const [[driver], [underWay]] = await asCaller(env, caller, (db) => [
-    statement<{ connectionId: string }>(db, sql`select connection_id as connectionId ${own}`),
+    statement<{ connectionId: string }>(db)`select connection_id as connectionId ${own}`,
     deletionsWhere(db, sql`id = ${id}`),
   ]);
   if (!driver) return underWay;
   const source = { accountId, connectionId: driver.connectionId, now: at };
   const [, , , , , [deletion]] = await asCaller(env, caller, (db) => [
     note(db, caller, { action: 'erased', subject: 'driver', of: sql`select id, null as name ${own}` }),
-    change(
-      db,
-      sql`
+    change(db)`
       insert into erased_drivers (id, account_id, connection_id, erased_at)
       select id, account_id, connection_id, ${at} ${own}`,
-    ),
-    change(
-      db,
-      sql`
+    change(db)`
       insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
       select id, 'driver', account_id, connection_id, ${at}, ${at}, ${firstStepOf('driver')}, lower(email) ${own}`,
-    ),
     change(db, noteRecords(source, 'deleted', 'driver', sql`select id ${own}`)),
     deleteDriverRow(db, accountId, id),
     deletionsWhere(db, sql`id = ${id}`),

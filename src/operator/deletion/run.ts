@@ -49,12 +49,9 @@ async function run(env: Env, id: string, budget: Budget, now: number): Promise<D
 
 /** From here on activating an account no longer cancels its deletion. */
 const begin = (db: Database, id: string, now: number) =>
-  change(
-    db,
-    sql`
+  change(db)`
     update deletions set step = ${firstStepOf('account')}
-    where id = ${id} and kind = 'account' and step is null and due_at <= ${now}`,
-  );
+    where id = ${id} and kind = 'account' and step is null and due_at <= ${now}`;
 
 /** Does chunks of one step, until it is done or the budget is used up; then notes how far it has come. */
 async function runStep(
@@ -71,10 +68,7 @@ async function runStep(
     return cursor !== undefined;
   });
   const next = cursor === undefined ? stepAfter(kind, step) : step;
-  await change(
-    db,
-    sql`
+  await change(db)`
     update deletions set step = ${next ?? step}, cursor = ${cursor ?? ''}
-    where id = ${id} and step = ${step} and cursor = ${deletion.cursor}`,
-  );
+    where id = ${id} and step = ${step} and cursor = ${deletion.cursor}`;
 }

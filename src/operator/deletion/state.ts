@@ -31,11 +31,9 @@ export const listDeletions = (env: Env): Promise<Deletion[]> =>
 
 /** The webhooks of accounts that wait to be deleted. */
 export const webhooksInWaiting = (db: Database) =>
-  statement<{ id: string }>(
-    db,
-    sql`select w.id from deletions d cross join webhooks w on w.account_id = d.account_id
-      where d.kind = 'account' and d.step is null`,
-  );
+  statement<{ id: string }>(db)`
+    select w.id from deletions d cross join webhooks w on w.account_id = d.account_id
+      where d.kind = 'account' and d.step is null`;
 
 /** SQL that says whether deliveries are pending for one of these. */
 export const hasPendingInWaiting: SQL = sql`exists (
@@ -45,10 +43,7 @@ export const hasPendingInWaiting: SQL = sql`exists (
 
 /** The statement that reads deletions. */
 export const deletionsWhere = (db: Database, which: SQL) =>
-  statement<Deletion>(
-    db,
-    sql`
+  statement<Deletion>(db)`
     select id, kind, account_id as accountId, connection_id as connectionId, requested_at as requestedAt,
       due_at as dueAt, step, cursor, email
-    from deletions where ${which}`,
-  );
+    from deletions where ${which}`;

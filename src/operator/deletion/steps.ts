@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { removeAuditLog } from '../../accounts/audit/prune.ts';
 import { deleteAccountRow, removePeople } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
@@ -108,7 +107,7 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
     connection: () => connectionRows(db, deletion.id),
     driver: () => [],
   };
-  const done = change(db, sql`delete from deletions where id = ${deletion.id}`);
+  const done = change(db)`delete from deletions where id = ${deletion.id}`;
   await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
 }
 
@@ -121,7 +120,7 @@ async function finishConnection(env: Env, id: string): Promise<void> {
 
 /** With the marks of its drivers that were erased: they keep nobody out any more. */
 const connectionRows = (db: Database, id: string) => [
-  change(db, sql`delete from erased_drivers where connection_id = ${id}`),
+  change(db)`delete from erased_drivers where connection_id = ${id}`,
   deleteConnectionRow(db, id),
 ];
 

@@ -28,11 +28,9 @@ export function sizeOf(bytes: number, now: number, earlier?: { bytes: number; da
 
 /** The statement that reads what the rate follows from: the oldest size of the last two weeks. */
 export const earlierSize = (db: Database, now: number) =>
-  statement<{ day: number; bytes: number }>(
-    db,
-    sql`select day, bytes from database_sizes where day >= ${Math.floor(now / dayMs) - rateDays}
-      order by day limit 1`,
-  );
+  statement<{ day: number; bytes: number }>(db)`
+    select day, bytes from database_sizes where day >= ${Math.floor(now / dayMs) - rateDays}
+      order by day limit 1`;
 
 /** Notes how large the database is, once an hour; logs it as an error when it is nearly full. Returns its size. */
 export async function noteSize(env: Env, now = Date.now()): Promise<number> {
@@ -40,7 +38,7 @@ export async function noteSize(env: Env, now = Date.now()): Promise<number> {
   const day = Math.floor(now / dayMs);
   const [{ meta }] = await transaction(
     db,
-    [change(db, sql`delete from database_sizes where day < ${day - keptDays}`)],
+    [change(db)`delete from database_sizes where day < ${day - keptDays}`],
     { repeatable: true },
   );
   const bytes = meta.size_after;

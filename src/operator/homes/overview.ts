@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { nobody } from '../../accounts/owner.ts';
 import { change, openDatabase, transaction } from '../../platform/db/database.ts';
 import { timestamp } from '../../platform/fields.ts';
@@ -26,14 +25,11 @@ type Counted = { accounts: number; events: number };
 async function look(env: Env, now: number): Promise<Home> {
   const db = openDatabase(env);
   const yesterday = (Math.floor(now / dayMs) - 1) * 24;
-  const counted = change(
-    db,
-    sql`
+  const counted = change(db)`
     select count(*) as accounts,
       coalesce(sum(k.risk_1 + k.risk_2 + k.risk_3 + k.risk_4 + k.risk_5), 0) as events
     from (select id from accounts where id <> ${nobody} and home is null limit ${maxAccountsCounted}) a
-    left join event_counts k on k.account_id = a.id and k.hours = 24 and k.start = ${yesterday}`,
-  );
+    left join event_counts k on k.account_id = a.id and k.hours = 24 and k.start = ${yesterday}`;
   const [{ results, meta }, [earlier]] = await transaction(db, [counted, earlierSize(db, now)], {
     repeatable: true,
   });

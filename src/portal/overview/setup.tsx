@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
@@ -131,9 +130,7 @@ type Setup = {
 
 /** Of each kind of record one is looked for, connection by connection until there is one. */
 export const selectSetup = (db: Database, { accountId }: Caller) =>
-  statement<Setup>(
-    db,
-    sql`
+  statement<Setup>(db)`
     select
       (select coalesce(name, tsp) from connections where account_id = ${accountId} order by created_at, id limit 1)
         as connection,
@@ -150,5 +147,4 @@ export const selectSetup = (db: Database, { accountId }: Caller) =>
       exists (select 1 from webhooks where account_id = ${accountId}) as webhook,
       exists (
         select 1 from tokens indexed by tokens_active
-        where account_id = ${accountId} and scope = 'api' and revoked_at is null) as token`,
-  );
+        where account_id = ${accountId} and scope = 'api' and revoked_at is null) as token`;

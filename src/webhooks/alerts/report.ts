@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { type Database, jsonList, statement } from '../../platform/db/database.ts';
 import type { Attempt } from '../deliveries/record.ts';
 
@@ -26,25 +25,20 @@ export type WebhookReport = {
 
 /** The people of active accounts who can sign in and have not turned these emails off. */
 export const selectRecipients = (db: Database, accountIds: string[]) =>
-  statement<Omit<Recipients, 'emails'> & { emails: string }>(
-    db,
-    sql`
+  statement<Omit<Recipients, 'emails'> & { emails: string }>(db)`
     select a.id as accountId, a.name as account, (
       select json_group_array(email) from (
         select email from portal_users indexed by portal_users_alerted
         where account_id = a.id and confirmed_at is not null and gets_alerts = 1
         order by created_at, id limit ${maxPeople})) as emails
-    from accounts a where a.id in ${jsonList(accountIds)} and a.status = 'active'`,
-  );
+    from accounts a where a.id in ${jsonList(accountIds)} and a.status = 'active'`;
 
 /**
  * How webhooks have been doing, with what waits counted up to 100. Reads at most some 110 rows for each webhook,
  * however many deliveries it has; one that has been deleted is left out.
  */
 export const selectReports = (db: Database, webhookIds: string[]) =>
-  statement<Stored>(
-    db,
-    sql`
+  statement<Stored>(db)`
     select w.id as webhookId, w.name, w.url, (
         select count(*) from (
           select 1 from deliveries indexed by deliveries_due
@@ -52,8 +46,7 @@ export const selectReports = (db: Database, webhookIds: string[]) =>
       h.last_failure as lastFailure, (
         select log->'$[#-1]' from deliveries indexed by deliveries_failed
         where webhook_id = w.id and status = 'failed' order by id desc limit 1) as lastEnd
-    from webhooks w left join webhook_health h on h.webhook_id = w.id where w.id in ${jsonList(webhookIds)}`,
-  );
+    from webhooks w left join webhook_health h on h.webhook_id = w.id where w.id in ${jsonList(webhookIds)}`;
 
 type Stored = Pick<WebhookReport, 'webhookId' | 'name' | 'url' | 'waiting'> & {
   lastFailure: string | null;

@@ -16,22 +16,15 @@ export const maxLookedAt = 1000;
 /** The statements that put what has changed with receivers into `alerts`, to be looked at now. */
 export const takeChanges = (env: Env, db: Database, now: number) =>
   [
-    change(
-      db,
-      sql`
+    change(db)`
       insert into alerts (webhook_id, account_id, paused_from, due_at)
       select w.id, w.account_id, ${now}, ${now} from (${newlyPaused(env)}) p cross join webhooks w on w.id = p.webhook_id
       where true
       on conflict (webhook_id) do update set
         paused_from = excluded.paused_from, paused_to = null, due_at = excluded.due_at`,
-    ),
-    change(
-      db,
-      sql`update alerts set paused_to = ${now}, due_at = ${now} where webhook_id in (${newlyWorking(env)})`,
-    ),
-    change(
-      db,
-      sql`
+    change(db)`
+      update alerts set paused_to = ${now}, due_at = ${now} where webhook_id in (${newlyWorking(env)})`,
+    change(db)`
       insert into alerts (webhook_id, account_id, failed, failed_from, due_at)
       select w.id, w.account_id, f.failed, ${now}, ${now}
       from (select webhook_id, sum(failed - noticed) as failed from (${newlyFailed(env)}) group by webhook_id) f
@@ -41,7 +34,6 @@ export const takeChanges = (env: Env, db: Database, now: number) =>
         failed = alerts.failed + excluded.failed,
         failed_from = iif(alerts.failed > 0, alerts.failed_from, excluded.failed_from),
         due_at = excluded.due_at`,
-    ),
   ] as const;
 
 /** The webhooks to look at, those that have waited longest first. */
@@ -67,9 +59,7 @@ export function claimAlerts(db: Database, decided: Decided[], now: number) {
     nextAt,
     told: Object.fromEntries(kinds.map((kind) => [kind, now])),
   }));
-  return statement<{ webhookId: string }>(
-    db,
-    sql`
+  return statement<{ webhookId: string }>(db)`
     update alerts set
       told_paused_at = coalesce(r.value->>'$.told.paused', told_paused_at),
       told_failed_at = coalesce(r.value->>'$.told.failed', told_failed_at),
@@ -78,6 +68,5 @@ export function claimAlerts(db: Database, decided: Decided[], now: number) {
       due_at = r.value->>'nextAt'
     from json_each(${JSON.stringify(rows)}) r
     where webhook_id = r.value->>'webhookId' and due_at = r.value->>'dueAt' and failed = r.value->>'failed'
-    returning webhook_id as webhookId`,
-  );
+    returning webhook_id as webhookId`;
 }

@@ -16,9 +16,7 @@ const lastLevel = 3;
  * just been served.
  */
 export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: number, now: number) =>
-  change(
-    db,
-    sql`
+  change(db)`
     update deliveries set next_attempt_at = ${now + levelPatienceMs}
     where (webhook_id, id) in (
       select d.webhook_id, d.id
@@ -30,8 +28,7 @@ export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: 
       cross join ${webhooks} w
       cross join deliveries b on ${deliveryOf('b', 'below')} and b.webhook_id = w.webhook_id and b.status = 'pending'
       cross join deliveries d on ${deliveryOf('d', 'own')} and d.webhook_id = w.webhook_id and d.status = 'pending'
-      where d.attempts = 0 and d.claimed_until = 0)`,
-  );
+      where d.attempts = 0 and d.claimed_until = 0)`;
 
 /** Makes the levels due that have waited for these deliveries of a webhook. They have ended. */
 export const releaseNextLevels = (
@@ -41,10 +38,8 @@ export const releaseNextLevels = (
   now: number,
 ) => {
   const levels = ended.filter(({ type, level }) => type === ACCIDENT && level < lastLevel);
-  if (levels.length === 0) return statement(db, sql`select 0`);
-  return statement(
-    db,
-    sql`
+  if (levels.length === 0) return statement(db)`select 0`;
+  return statement(db)`
     update deliveries set next_attempt_at = ${now}
     where (webhook_id, id) in (
       select d.webhook_id, d.id
@@ -53,8 +48,7 @@ export const releaseNextLevels = (
         and next.level = (select min(level) from notifications
           where event_id = n.value->>'eventId' and level > n.value->>'level')
       cross join deliveries d on ${deliveryOf('d', 'next')} and d.webhook_id = ${webhookId} and d.status = 'pending'
-      where d.attempts = 0 and d.next_attempt_at > ${now})`,
-  );
+      where d.attempts = 0 and d.next_attempt_at > ${now})`;
 };
 
 /** SQL that finds a delivery by its notification: its id says when that was created. */

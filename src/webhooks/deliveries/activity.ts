@@ -48,12 +48,9 @@ export async function webhookActivity(
     selectHours(db, own, now),
     selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
     selectCounts(db, own),
-    statement<{ name: string }>(
-      db,
-      sql`select coalesce(c.name, c.tsp) as name from webhook_connections wc
+    statement<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
             cross join connections c on c.id = wc.connection_id
             where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
-    ),
   ]);
   return {
     hours: inHours(hours, countedHours, now),
@@ -65,9 +62,7 @@ export async function webhookActivity(
 }
 
 const selectCounts = (db: Database, ownWebhook: SQL) =>
-  statement<StateCounts>(
-    db,
-    sql`
+  statement<StateCounts>(db)`
     select
       (select count(*) from (select 1 from deliveries indexed by deliveries_retrying
         where webhook_id = w.id and status = 'pending' and attempts > 0 limit ${maxCounted})) as retrying,
@@ -75,8 +70,7 @@ const selectCounts = (db: Database, ownWebhook: SQL) =>
         where webhook_id = w.id and status = 'failed' limit ${maxCounted})) as failed,
       ${waitingOf(maxCounted)} as waiting,
       ${firstDueOf(sql`w.id`)} as nextAt
-    from (select ${ownWebhook} as id) w`,
-  );
+    from (select ${ownWebhook} as id) w`;
 
 /** SQL for when the first pending delivery of a webhook is due, or was; null if none is pending. */
 export const firstDueOf = (webhookId: SQL): SQL => sql`
@@ -113,13 +107,10 @@ export async function listActivity(
   const which = sql`select id, created_at from webhooks where account_id = ${caller.accountId}
     ${after ? sql`and ${after}` : sql.empty()} order by created_at, id limit ${slice.limit + 1}`;
   const [found, receivers, hours] = await asCaller(env, caller, (db) => [
-    statement<SummaryRow>(
-      db,
-      sql`
+    statement<SummaryRow>(db)`
         select w.id, w.created_at as createdAt, w.name, w.url, ${waitingOf(maxCountedInList)} as waiting,
           (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections
         from (${which}) s cross join webhooks w on w.id = s.id order by w.created_at, w.id`,
-    ),
     selectReceivers(db, sql`w.id in (select id from (${which}))`, now),
     selectLastDay(db, which, now),
   ]);

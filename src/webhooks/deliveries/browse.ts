@@ -136,9 +136,7 @@ const maxVehicles = 50;
  */
 export function selectFound(db: Database, caller: Caller, ownWebhook: SQL, text: string) {
   const query = text.trim();
-  return statement<BrowsedRow>(
-    db,
-    sql`
+  return statement<BrowsedRow>(db)`
     with events (id) as (${isUuid(query) ? sql`select ${query.toLowerCase()}` : eventsOfVin(caller, query)}),
     found (id) as (
       select d.id from events e
@@ -149,8 +147,7 @@ export function selectFound(db: Database, caller: Caller, ownWebhook: SQL, text:
       union select ${query.toLowerCase()})
     select ${listed(sql`1`)}, d.id as place, 1 as hit, 0 as nth
     from found f cross join deliveries d on d.webhook_id = ${ownWebhook} and d.id = f.id
-    order by d.id desc limit ${maxFound}`,
-  );
+    order by d.id desc limit ${maxFound}`;
 }
 
 /** The newest events of each of the account's vehicles with a VIN, and its newest accidents. */

@@ -74,8 +74,7 @@ const webhooksPerChunk = 2000;
 export const removeDeliveries: Remover = async (env, owner, cursor) => {
   const db = openDatabase(env);
   const chunk = await nextChunk(db, owner.accountId, cursor);
-  if (chunk?.range)
-    await change(db, sql`delete from deliveries as d where ${chunk.range} ${ofConnection(owner)}`);
+  if (chunk?.range) await change(db)`delete from deliveries as d where ${chunk.range} ${ofConnection(owner)}`;
   return chunk?.next;
 };
 
@@ -89,11 +88,8 @@ const ofConnection = ({ connectionId }: Owner): SQL =>
 
 /** Deletes the fan-outs of the account or the connection. There are hardly ever any. */
 export const removeFanOuts = (db: Database, { accountId, connectionId }: Owner) =>
-  change(
-    db,
-    sql`delete from fan_outs where account_id = ${accountId}
-      ${connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`}`,
-  );
+  change(db)`delete from fan_outs where account_id = ${accountId}
+      ${connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`}`;
 
 /** Takes what receivers answered from the account's deliveries where it contains an address, given in lower case. */
 export const eraseAnswers =
@@ -102,12 +98,9 @@ export const eraseAnswers =
     const db = openDatabase(env);
     const chunk = await nextChunk(db, accountId, cursor);
     if (chunk?.range)
-      await change(
-        db,
-        sql`
+      await change(db)`
         update deliveries set log = (select json_group_array(json_remove(value, '$.answer')) from json_each(log))
-        where ${chunk.range} and instr(lower(log), ${email}) > 0`,
-      );
+        where ${chunk.range} and instr(lower(log), ${email}) > 0`;
     return chunk?.next;
   };
 
@@ -121,9 +114,7 @@ type Chunk = { range: SQL | undefined; next: string };
 async function nextChunk(db: Database, accountId: string, cursor: string): Promise<Chunk | undefined> {
   const [webhookId = '', id = ''] = cursor.split('/');
   if (id !== '') return chunkOf(db, webhookId, id);
-  const [found] = await statement<{ own: string | null; last: string | null }>(
-    db,
-    sql`
+  const [found] = await statement<{ own: string | null; last: string | null }>(db)`
     with recursive hooks (id) as (
       select min(webhook_id) from deliveries where webhook_id > ${webhookId}
       union all
@@ -133,18 +124,15 @@ async function nextChunk(db: Database, accountId: string, cursor: string): Promi
       select id, (select account_id from deliveries where webhook_id = hooks.id limit 1) as account_id
       from hooks where id is not null)
     select (select min(id) from passed where account_id = ${accountId}) as own,
-      (select max(id) from passed) as last`,
-  );
+      (select max(id) from passed) as last`;
   if (found?.own) return chunkOf(db, found.own, '');
   return found?.last ? { range: undefined, next: `${found.last}/` } : undefined;
 }
 
 async function chunkOf(db: Database, webhookId: string, after: string): Promise<Chunk> {
-  const [end] = await statement<{ id: string }>(
-    db,
-    sql`select id from deliveries where webhook_id = ${webhookId} and id > ${after}
-      order by id limit 1 offset ${scannedPerChunk - 1}`,
-  );
+  const [end] = await statement<{ id: string }>(db)`
+    select id from deliveries where webhook_id = ${webhookId} and id > ${after}
+      order by id limit 1 offset ${scannedPerChunk - 1}`;
   const range = sql`webhook_id = ${webhookId} and id > ${after}`;
   return end
     ? { range: sql`${range} and id <= ${end.id}`, next: `${webhookId}/${end.id}` }

@@ -89,15 +89,12 @@ export const countEarlier = (
 
 function addToHour(db: Database, webhookId: string, counts: SQL, answers: Answers, now: number) {
   const hour = hourOf(now);
-  return statement(
-    db,
-    sql`
+  return statement(db)`
     insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, answers)
     select w.id, ${hour % countedHours}, ${hour}, c.delivered, c.failed, c.retried, ${JSON.stringify(answers)}
     from (${counts}) c cross join webhooks w on w.id = ${webhookId}
     where true
-    on conflict (webhook_id, slot) do update set ${addedUp(answers)}`,
-  );
+    on conflict (webhook_id, slot) do update set ${addedUp(answers)}`;
 }
 
 /**
@@ -119,22 +116,16 @@ const columns = sql`c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.
 
 /** The last 30 days of a webhook that is the account's: at most 720 counters, however many deliveries it had. */
 export const selectHours = (db: Database, ownWebhook: SQL, now: number) =>
-  statement<CountedHour>(
-    db,
-    sql`select ${columns} from webhook_hours c
-      where c.webhook_id = ${ownWebhook} and c.hour > ${hourOf(now) - countedHours}`,
-  );
+  statement<CountedHour>(db)`select ${columns} from webhook_hours c
+      where c.webhook_id = ${ownWebhook} and c.hour > ${hourOf(now) - countedHours}`;
 
 /** The last 24 hours of these webhooks: at most 24 counters each. */
 export function selectLastDay(db: Database, webhookIds: SQL, now: number) {
   const first = hourOf(now) - shownHours + 1;
   const slots = Array.from({ length: shownHours }, (_, i) => (first + i) % countedHours);
-  return statement<CountedHour>(
-    db,
-    sql`select ${columns} from (${webhookIds}) w
+  return statement<CountedHour>(db)`select ${columns} from (${webhookIds}) w
       cross join webhook_hours c on c.webhook_id = w.id and c.hour >= ${first}
-        and c.slot in (select value from json_each(${JSON.stringify(slots)}))`,
-  );
+        and c.slot in (select value from json_each(${JSON.stringify(slots)}))`;
 }
 
 /** Puts counters in order: each of the last `count` hours once, oldest first, empty where nothing was counted. */

@@ -94,19 +94,15 @@ export async function findDelivery(
     caller,
     (db) => [
       select(db, key),
-      statement<{ data: string; about: string | null }>(
-        db,
-        sql`select n.data, ${aboutOf} as about from deliveries d
+      statement<{ data: string; about: string | null }>(db)`
+        select n.data, ${aboutOf} as about from deliveries d
           join notifications n on n.event_id = d.event_id and n.level = d.level
           where d.webhook_id = ${webhookId} and d.id = ${id} and d.account_id = ${caller.accountId}
             and not exists (select 1 from deletions where id = n.connection_id)`,
-      ),
-      statement<NonNullable<DeliveryDetail['webhook']>>(
-        db,
-        sql`select w.name, w.url, iif(h.open_until > ${Date.now()}, h.open_until, null) as openUntil
+      statement<NonNullable<DeliveryDetail['webhook']>>(db)`
+        select w.name, w.url, iif(h.open_until > ${Date.now()}, h.open_until, null) as openUntil
           from webhooks w left join webhook_health h on h.webhook_id = w.id
           where w.id = ${webhookId} and w.account_id = ${caller.accountId}`,
-      ),
     ],
     { repeatable: true },
   );
@@ -156,12 +152,9 @@ export async function webhookOfDelivery(env: Env, caller: Caller, id: string): P
     caller,
     (db) =>
       [
-        statement<{ webhookId: string }>(
-          db,
-          sql`select d.webhook_id as "webhookId" from webhooks w
+        statement<{ webhookId: string }>(db)`select d.webhook_id as "webhookId" from webhooks w
             cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
             where w.account_id = ${caller.accountId} and d.account_id = ${caller.accountId} limit 1`,
-        ),
       ] as const,
     { repeatable: true },
   );
@@ -200,15 +193,12 @@ const deliveriesWithId = (env: Env, id: string): Promise<LocatedDelivery[]> =>
 type Row = Omit<Delivery, 'log' | 'type'> & { log: string };
 
 const select = (db: Database, which: SQL) =>
-  statement<Row>(
-    db,
-    sql`
+  statement<Row>(db)`
     select id, webhook_id as webhookId, event_id as eventId, level, status, attempts,
       next_attempt_at as nextAttemptAt, finished_at as finishedAt, log,
       attempts_omitted as attemptsOmitted,
       (select request_id from notifications n where n.event_id = d.event_id and n.level = d.level) as requestId
-    from deliveries d where ${which}`,
-  );
+    from deliveries d where ${which}`;
 
 const asDelivery = (row: Row): Delivery => ({
   ...row,

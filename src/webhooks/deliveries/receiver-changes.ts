@@ -41,15 +41,9 @@ export const hasChanged = (env: Env): SQL =>
  */
 export const noticeChanges = (env: Env, db: Database, now: number) =>
   [
-    change(
-      db,
-      sql`update webhook_health set paused_since = ${now} where webhook_id in (${newlyPaused(env)})`,
-    ),
-    change(db, sql`update webhook_health set paused_since = null where webhook_id in (${newlyWorking(env)})`),
-    change(
-      db,
-      sql`
+    change(db)`update webhook_health set paused_since = ${now} where webhook_id in (${newlyPaused(env)})`,
+    change(db)`update webhook_health set paused_since = null where webhook_id in (${newlyWorking(env)})`,
+    change(db)`
       update webhook_hours set noticed = failed
       where (webhook_id, slot) in (select webhook_id, slot from (${newlyFailed(env)}))`,
-    ),
   ] as const;

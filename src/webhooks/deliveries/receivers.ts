@@ -28,23 +28,18 @@ export async function listReceivers(
   webhookId?: string,
 ): Promise<(Receiver & { url: string })[]> {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<Receiver & { url: string }>(
-      db,
-      sql`
+    statement<Receiver & { url: string }>(db)`
         select w.id, w.url, ${stateAt(Date.now())}
         where w.account_id = ${caller.accountId} ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}
         order by w.created_at, w.id`,
-    ),
   ]);
   return rows;
 }
 
 /** The receivers of the webhooks that `which` selects, for batches that read other things as well. */
 export const selectReceivers = (db: Database, which: SQL, now: number) =>
-  statement<Receiver & { lastFailure: string | null }>(
-    db,
-    sql`select w.id, h.last_failure as lastFailure, ${stateAt(now)} where ${which}`,
-  );
+  statement<Receiver & { lastFailure: string | null }>(db)`
+    select w.id, h.last_failure as lastFailure, ${stateAt(now)} where ${which}`;
 
 /** A row of `selectReceivers`. */
 export const asReceiver = (row: Receiver & { lastFailure: string | null }): AilingReceiver => ({

@@ -64,7 +64,7 @@ export const recordStatements = (
   const attempted = outcomes
     .filter(({ attempt }) => attempt)
     .map(({ key, status }) => ({ id: key.id, claimedUntil: key.claimedUntil, status }));
-  const nothing = () => statement(db, sql`select 0`);
+  const nothing = () => statement(db)`select 0`;
   return [
     earlier === 'later'
       ? nothing()
@@ -112,9 +112,7 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
     attempted: attempt ? 1 : 0,
     attempt,
   }));
-  return statement(
-    db,
-    sql`
+  return statement(db)`
     update deliveries set
       status = r.value->>'status',
       attempts = attempts + (r.value->>'attempted'),
@@ -129,8 +127,7 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
         else json_insert(log, '$[#]', json(r.value->>'attempt')) end
     from json_each(${JSON.stringify(rows)}) r
     where webhook_id = r.value->>'webhookId' and deliveries.id = r.value->>'id'
-      and status = 'pending' and claimed_until = r.value->>'claimedUntil'`,
-  );
+      and status = 'pending' and claimed_until = r.value->>'claimedUntil'`;
 }
 
 function moveReceiver(
@@ -143,9 +140,7 @@ function moveReceiver(
   const opens = sql`(${failures} > 0 and ${before} + ${failures} >= ${circuitAfter}
     and coalesce(h.open_until, 0) <= ${now})`;
   const window = sql`coalesce(h.window, ${firstWindow})`;
-  return statement(
-    db,
-    sql`
+  return statement(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure)
     select w.id, ${before} + ${failures},
       case when ${opens} then iif(${successes}, 0, coalesce(h.openings, 0)) + 1
@@ -160,8 +155,7 @@ function moveReceiver(
       coalesce(${last ? JSON.stringify(last) : null}, h.last_failure)
     from webhooks w left join webhook_health h on h.webhook_id = w.id where w.id = ${webhookId}
     on conflict (webhook_id) do update set failures = excluded.failures, openings = excluded.openings,
-      open_until = excluded.open_until, window = excluded.window, last_failure = excluded.last_failure`,
-  );
+      open_until = excluded.open_until, window = excluded.window, last_failure = excluded.last_failure`;
 }
 
 /** What outcomes say of their receiver; undefined if that is nothing new. */

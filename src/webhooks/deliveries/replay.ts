@@ -37,12 +37,10 @@ export async function replay(
   for (let looked = 0; more && looked < maxReplayedPerCall; looked += perChunk) {
     const chunk = candidates(whose, ids, perChunk);
     const [[seen], { meta }] = await asCaller(env, caller, (db) => [
-      statement<{ count: number; last: string | null }>(
-        db,
-        sql`select count(*) as count, max(id) as last from (${chunk})`,
-      ),
+      statement<{ count: number; last: string | null }>(db)`
+        select count(*) as count, max(id) as last from (${chunk})`,
       startAgain(db, now, sql`select webhook_id, id from (${chunk}) d where ${isReplayable}`),
-      looked > 0 ? statement(db, sql`select 0`) : allowProbe(db, whose, now),
+      looked > 0 ? statement(db)`select 0` : allowProbe(db, whose, now),
     ]);
     replayed += meta.changes;
     more = seen?.count === perChunk;
@@ -90,11 +88,9 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
   const now = Date.now();
   const { from } = idRanges(env, {}, now).ids;
   const [[found], { meta }] = await asCaller(env, caller, (db) => [
-    statement<{ isPending: number; isTooOld: number }>(
-      db,
-      sql`select status = 'pending' as isPending, id < ${from} as isTooOld from deliveries
+    statement<{ isPending: number; isTooOld: number }>(db)`
+      select status = 'pending' as isPending, id < ${from} as isTooOld from deliveries
         where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`,
-    ),
     startAgain(
       db,
       now,
@@ -115,12 +111,9 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
 
 /** Makes deliveries, given by their keys, pending and due. */
 const startAgain = (db: Database, now: number, keys: SQL) =>
-  change(
-    db,
-    sql`
+  change(db)`
     update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
-    where (webhook_id, id) in (${keys})`,
-  );
+    where (webhook_id, id) in (${keys})`;
 
 const allowProbe = (db: Database, webhook: SQL, now: number) =>
-  statement(db, sql`update webhook_health set open_until = ${now} where webhook_id = ${webhook}`);
+  statement(db)`update webhook_health set open_until = ${now} where webhook_id = ${webhook}`;

@@ -112,11 +112,9 @@ export async function countReplayable(
       env,
       caller,
       (db) => [
-        statement<{ looked: number; count: number; last: string | null }>(
-          db,
-          sql`select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count, max(id) as last
+        statement<{ looked: number; count: number; last: string | null }>(db)`
+          select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count, max(id) as last
             from (${candidates(whose, ids, perChunk)}) d`,
-        ),
         statement<{ count: number }>(
           db,
           looked > 0

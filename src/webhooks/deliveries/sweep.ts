@@ -36,9 +36,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const [webhooks, fanOuts] = await transaction(
     db,
     [
-      statement<{ webhookId: string; accountId: string; dueAt: number }>(
-        db,
-        sql`
+      statement<{ webhookId: string; accountId: string; dueAt: number }>(db)`
         with ${pendingWebhooks},
         heads as (
           select id, (select json_array(claimed_until, next_attempt_at, account_id)
@@ -49,12 +47,8 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
         where head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
           ${andNotMoving(env, sql`head->>2`)}
         limit ${maxWebhooks}`,
-      ),
-      statement<{ id: string }>(
-        db,
-        sql`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
+      statement<{ id: string }>(db)`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
           ${andNotMoving(env, sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
-      ),
     ],
     { repeatable: true },
   );

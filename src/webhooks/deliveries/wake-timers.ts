@@ -37,8 +37,5 @@ export async function nextDueAt(env: Env, webhookId: string): Promise<number | n
 
 /** Forgets when messages were to wake an account's webhooks: they are in another home's queue. */
 export const forgetTimers = (db: Database, accountId: string) =>
-  change(
-    db,
-    sql`update webhook_health set timer_at = null
-      where webhook_id in (select id from webhooks where account_id = ${accountId})`,
-  );
+  change(db)`update webhook_health set timer_at = null
+      where webhook_id in (select id from webhooks where account_id = ${accountId})`;

@@ -10,10 +10,7 @@ export const removeNotifications: Remover = async (env, { accountId, connectionI
   const db = openDatabase(env);
   const { range, next } = await nextChunk(db, cursor);
   const ofConnection = connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
-  await change(
-    db,
-    sql`delete from notifications where ${range} and account_id = ${accountId} ${ofConnection}`,
-  );
+  await change(db)`delete from notifications where ${range} and account_id = ${accountId} ${ofConnection}`;
   return next;
 };
 
@@ -23,23 +20,18 @@ export const eraseRecipient =
   async (env, { accountId }, cursor) => {
     const db = openDatabase(env);
     const { range, next } = await nextChunk(db, cursor);
-    await change(
-      db,
-      sql`
+    await change(db)`
       update notifications set data = json_set(data, '$.recipients',
         (select json_group_array(value) from json_each(data, '$.recipients') where lower(value) <> ${email}))
-      where ${range} and account_id = ${accountId} and instr(lower(data), ${email}) > 0`,
-    );
+      where ${range} and account_id = ${accountId} and instr(lower(data), ${email}) > 0`;
     return next;
   };
 
 /** The next notifications of all accounts, in the order of their keys. */
 async function nextChunk(db: Database, cursor: string): Promise<{ range: SQL; next: string | undefined }> {
-  const [end] = await statement<{ id: string }>(
-    db,
-    sql`select event_id as id from notifications where event_id > ${cursor}
-      order by event_id limit 1 offset ${rowsPerChunk - 1}`,
-  );
+  const [end] = await statement<{ id: string }>(db)`
+    select event_id as id from notifications where event_id > ${cursor}
+      order by event_id limit 1 offset ${rowsPerChunk - 1}`;
   return end
     ? { range: sql`event_id > ${cursor} and event_id <= ${end.id}`, next: end.id }
     : { range: sql`event_id > ${cursor}`, next: undefined };

@@ -47,7 +47,16 @@ export const Steps = (props: {
             at={tested ? 'done' : connector ? 'now' : 'later'}
           >
             {connector &&
-              (tested ? <Entered connector={connector} /> : <Enter connector={connector} state={state} />)}
+              (tested ? (
+                <p class="sub mt-1">
+                  It is not shown again.{' '}
+                  <a class="underline" href={pathOf(connector.provider)}>
+                    Enter another one
+                  </a>
+                </p>
+              ) : (
+                <Enter connector={connector} state={state} />
+              ))}
           </Step>
           <Step n={3} name="Test it" at={tested ? 'done' : 'later'}>
             {connector && tested && <Tested connector={connector} draft={tested.draft} />}
@@ -179,15 +188,6 @@ const Address = (props: { connector: Connector; typed: (name: string) => string;
     </>
   );
 };
-
-const Entered = ({ connector }: { connector: Connector }) => (
-  <p class="sub mt-1">
-    It is not shown again.{' '}
-    <a class="underline" href={pathOf(connector.provider)}>
-      Enter another one
-    </a>
-  </p>
-);
 
 const Tested = ({ connector, draft }: { connector: Connector; draft: Draft }) => (
   <div class="mt-3" id="test">

@@ -63,7 +63,11 @@ async function list(c: Context) {
             A connection brings in the data of one telematics provider.
           </Empty>
         ) : (
-          <Connections connections={connections} />
+          <Table caption="Connections" head={columns} flow>
+            {connections.map((listed) => (
+              <ConnectionRow {...listed} />
+            ))}
+          </Table>
         )}
       </Live>
       <SlicePager
@@ -96,17 +100,7 @@ function summaryOf(connections: Listed[]): string {
   return `${counted(connections.length, 'data source', 'data sources')}, ${more}${counted(vehicles, 'vehicle', 'vehicles')}. ${attention}`;
 }
 
-const Connections = ({ connections }: { connections: Listed[] }) => (
-  <Table
-    caption="Connections"
-    head={['Connection', 'Health', 'Last pulled', 'Last new record', 'Vehicles', 'Events, 24 h']}
-    flow
-  >
-    {connections.map((listed) => (
-      <ConnectionRow {...listed} />
-    ))}
-  </Table>
-);
+const columns = ['Connection', 'Health', 'Last pulled', 'Last new record', 'Vehicles', 'Events, 24 h'];
 
 const ConnectionRow = ({ connection, activity, pull, health }: Listed) => {
   const path = `${connectionsPath}/${connection.id}`;

@@ -215,7 +215,7 @@ async function remove(c: Context) {
 }
 
 /** The person that the path names. @throws Refusal: not found, also for another account's */
-async function requirePerson(c: Context): Promise<PortalUser> {
+async function requirePerson(c: Context) {
   return found(await findPortalUser(c.env, c.get('caller'), c.req.param('id') ?? ''));
 }
 

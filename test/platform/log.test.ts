@@ -2,8 +2,10 @@ import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
+import notes from '../../src/docs/operating/monitoring.md?raw';
 import { newId } from '../../src/platform/db/ids.ts';
 import { attemptLog } from '../../src/platform/log.ts';
+import source from '../../src/platform/log.ts?raw';
 import { attempted, deliveriesOf, makeDue, settled, unattempted } from '../support/deliveries.ts';
 import { listenToLog } from '../support/log.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
@@ -165,6 +167,12 @@ it('leaves attempts out beyond what Workers keeps of an invocation, says how man
   expect(log.lines('attempts omitted')).toEqual([
     { level: 'info', kind: 'attempts omitted', omitted: 4001 - logged },
   ]);
+});
+
+it('has a row of the operating notes for each fault', () => {
+  const faults = [...source.matchAll(/message: '([^']+)'/g)].map(([, message = '']) => message);
+  expect(faults.length).toBeGreaterThan(10);
+  expect(faults.filter((message) => !new RegExp(`^\\| .*\`${message}\``, 'm').test(notes))).toEqual([]);
 });
 
 describe('the log', () => {

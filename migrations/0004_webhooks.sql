@@ -29,6 +29,7 @@ create table webhook_connections (
   connection_id      text not null references connections (id),
   webhook_id         text not null references webhooks (id) on delete cascade,
   notification_types integer not null default 3,
+  place              integer not null default 0, -- among those of the webhook, as its account named them
   primary key (connection_id, webhook_id)
 ) strict, without rowid;
 create index webhook_connections_by_webhook on webhook_connections (webhook_id, connection_id);

@@ -7,7 +7,7 @@ import { connectionIds } from '../platform/db/merge.ts';
 import { type PageQuery, readPage } from '../platform/db/pages.ts';
 import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
 import { parse } from '../platform/fields.ts';
-import { Limit, QueryText, QueryTime, rangeOf } from '../platform/query.ts';
+import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { readPageAcross } from './archive/pages.ts';
 import type { Row } from './lists/archived.ts';
@@ -78,7 +78,7 @@ export async function readList<T>(
 const querySchema = ({ range, filters }: List) =>
   v.object({
     limit: Limit,
-    cursor: v.optional(QueryText),
+    cursor: QueryCursor,
     ...ranges[range ?? 'none'],
     ...Object.fromEntries(Object.entries(filters).map(([name, { query }]) => [name, v.optional(query)])),
   });

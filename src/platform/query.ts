@@ -22,6 +22,14 @@ export const QueryText = v.pipe(
   v.metadata({ type: 'string', maxLength: 1000 }),
 );
 
+const orNone = v.transform((text: string) => text || undefined);
+
+/** Where the page before has ended; an empty one is none. */
+export const QueryCursor = v.optional(v.pipe(QueryText, orNone));
+
+/** The same where a parameter has one value. */
+export const CursorText = v.optional(v.pipe(v.string(), orNone));
+
 /** RFC 3339, or a date, which means midnight UTC; in milliseconds. */
 export const QueryTime = v.pipe(
   last,

@@ -9,7 +9,7 @@ import { webhookConnections, webhooks } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { normalisedUrl } from './address.ts';
-import { untilNoCallStarts } from './deliveries/cancel.ts';
+import { untilNoCallStarts, untilNoClaimedCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { pick, plainColumns, plainFields } from './fields.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
@@ -80,7 +80,8 @@ export async function createWebhook(
 }
 
 /**
- * Replaces a webhook's configuration, which then also applies to deliveries that are still pending.
+ * Replaces a webhook's configuration, which then also applies to deliveries that are still pending: this returns when
+ * no call to the old one can start any more, which takes some seconds at most.
  * With a `revision`, only if the webhook has not been saved since that was read. Without `labels` it keeps its own.
  *
  * @throws Refusal: invalid, for an unknown id or another revision, and as for `createWebhook`
@@ -114,6 +115,7 @@ export async function updateWebhook(
     ]),
   );
   if (!updated) throw invalid('Invalid webhook id');
+  await untilNoClaimedCallStarts(env, [id]);
   return { id, ...input, createdAt: updated.createdAt };
 }
 
@@ -147,8 +149,10 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
   db
     .select({
       id: webhooks.id,
-      connectionIds: sql<string>`(select json_group_array(connection_id) from webhook_connections
-        where webhook_id = ${webhooks.id})`.as('connection_ids'),
+      connectionIds: sql<string>`(select json_group_array(connection_id) from (
+        select connection_id from webhook_connections where webhook_id = ${webhooks.id} order by place))`.as(
+        'connection_ids',
+      ),
       ...plainColumns,
       headers: webhooks.headers,
       notificationTypes: webhooks.notificationTypes,
@@ -183,8 +187,9 @@ const subscribe = (
   webhook: { id: string; connectionIds: string[]; notificationTypes: WebhookInput['notificationTypes'] },
 ) =>
   statement(db)`
-    insert into webhook_connections (connection_id, webhook_id, notification_types)
-    select value, ${webhook.id}, ${toBits(webhook.notificationTypes)} from json_each(${JSON.stringify(webhook.connectionIds)})`;
+    insert into webhook_connections (connection_id, webhook_id, notification_types, place)
+    select value, ${webhook.id}, ${toBits(webhook.notificationTypes)}, key
+    from json_each(${JSON.stringify(webhook.connectionIds)})`;
 
 const columnsOf = async (env: Env, id: string, input: WebhookInput) => ({
   ...pick(input, plainFields),

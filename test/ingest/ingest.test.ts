@@ -25,7 +25,7 @@ describe('a safety event', () => {
     const [delivery] = await settled(hook.id);
     const [got] = heard.got;
     expect(got).toMatchObject({ url: hook.url, method: 'POST' });
-    expect(got?.headers).toMatchObject({
+    expect(got?.headers).toEqual({
       'content-type': 'application/json',
       'delivery-id': delivery?.id,
       'delivery-attempt': '1',

@@ -3,6 +3,7 @@ import { decodePosition, encodePosition } from '../db/cursor.ts';
 import type { Slice, SliceQuery } from '../db/slices.ts';
 import { invalid } from '../errors.ts';
 import { limitUpTo, parse } from '../fields.ts';
+import { CursorText } from '../query.ts';
 import type { Context } from './context.ts';
 import { ok } from './envelope.ts';
 
@@ -10,7 +11,7 @@ import { ok } from './envelope.ts';
 export const maxSlice = 1000;
 
 const Query = v.object({
-  cursor: v.optional(v.string()),
+  cursor: CursorText,
   limit: v.optional(limitUpTo(maxSlice), String(maxSlice)),
 });
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Limit, QueryChoice, QueryCode, QueryId, QueryText, QueryTime } from '../../platform/query.ts';
+import { Limit, QueryChoice, QueryCode, QueryCursor, QueryId, QueryTime } from '../../platform/query.ts';
 import { accidentLevels, notificationTypes } from '../notifications/types.ts';
 import { statuses } from './policy.ts';
 
@@ -16,7 +16,7 @@ export const deliveryFilters = {
 /** What a client asks the list of deliveries for: each parameter with all its values. */
 export const DeliveryListQuery = v.object({
   limit: Limit,
-  cursor: v.optional(QueryText),
+  cursor: QueryCursor,
   ...v.partial(v.object(deliveryFilters)).entries,
 });
 export type DeliveryListQuery = v.InferOutput<typeof DeliveryListQuery>;

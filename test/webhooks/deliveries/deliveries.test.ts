@@ -158,7 +158,10 @@ describe('a delivery', () => {
     expect(tale.heard.got).toHaveLength(retries.maxAttempts);
   });
 
-  it('that a consumer may still start keeps the deletion of its webhook waiting', async () => {
+  it.each([
+    ['deletion', (id: string) => as(tale.us.apiToken).delete(`/webhook/${id}`)],
+    ['update', (id: string) => as(tale.us.apiToken).put(`/webhook/${id}`, webhookBody(tale.us))],
+  ])('that a consumer may still start keeps the %s of its webhook waiting', async (_, change) => {
     const hook = await tale.register();
     await addRows('deliveries', 1, () => ({
       webhook_id: hook.id,
@@ -168,7 +171,7 @@ describe('a delivery', () => {
     }));
     await claim(hook.id, 1);
     const began = Date.now();
-    expect((await as(tale.us.apiToken).delete(`/webhook/${hook.id}`)).status).toBe(200);
+    expect((await change(hook.id)).status).toBe(200);
     expect(Math.round((Date.now() - began) / 1000)).toBe(startWindowMs / 1000);
   });
 

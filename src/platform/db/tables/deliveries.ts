@@ -101,6 +101,7 @@ export const webhookConnections = sqliteTable(
     connectionId: text('connection_id').notNull(),
     webhookId: text('webhook_id').notNull(),
     notificationTypes: integer('notification_types').notNull().default(3),
+    place: integer().notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.connectionId, t.webhookId] }),

@@ -140,7 +140,7 @@ create index alerts_due on alerts (due_at) where due_at is not null;
 -- How many emails an account's people have got about webhooks and connections on a day: their number is limited.
 create table alert_emails (
   account_id text not null,
-  day        integer not null, -- days since 1970, UTC; those before are deleted
+  day        integer not null, -- days since 1970, UTC: older ones are deleted
   sent       integer not null,
   primary key (account_id, day)
 ) strict, without rowid;

@@ -50,12 +50,10 @@ const upserts = (db: Database, { name, columns, key }: Moved, rows: Row[]) => {
       ? `do update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`
       : 'do nothing';
   const values = columns.map((_, at) => `value->>${at}`).join(', ');
-  return jsonArrays(rows.map((row) => columns.map((column) => row[column]))).map((json) =>
-    change(
-      db,
-      sql`insert into ${raw(`${name} (${columns.join(', ')})`)}
+  return jsonArrays(rows.map((row) => columns.map((column) => row[column]))).map(
+    (json) =>
+      change(db)`insert into ${raw(`${name} (${columns.join(', ')})`)}
         select ${raw(values)} from json_each(${json}) where true on conflict (${raw(key.join(', '))}) ${raw(update)}`,
-    ),
   );
 };
 
@@ -94,7 +92,7 @@ export async function compare(job: Job, { round = 1 }: Cursor): Promise<void> {
   } else if (round < maxRounds) {
     await inOldHome(job, (db) => [
       goTo(db, job, 'copying', { cursor: { round: round + 1 } }),
-      change(db, sql`update moves set copied = 0 where account_id = ${job.accountId}`),
+      change(db)`update moves set copied = 0 where account_id = ${job.accountId}`,
     ]);
   } else {
     const [[table, count] = []] = missing;

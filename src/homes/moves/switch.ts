@@ -56,14 +56,10 @@ export async function openNewHome(job: Job): Promise<void> {
 
 async function wakeAll(env: Env, accountId: string): Promise<void> {
   const db = openDatabase(env);
-  const [webhooks, fanOuts] = await transaction(
-    db,
-    [
-      statement<{ id: string }>(db)`select id from webhooks where account_id = ${accountId}`,
-      statement<{ id: string }>(db)`select id from fan_outs where account_id = ${accountId}`,
-    ],
-    { repeatable: true },
-  );
+  const [webhooks, fanOuts] = await transaction(db, [
+    statement<{ id: string }>(db)`select id from webhooks where account_id = ${accountId}`,
+    statement<{ id: string }>(db)`select id from fan_outs where account_id = ${accountId}`,
+  ]);
   const wakes = wakeOf(
     accountId,
     webhooks.map(({ id }) => id),

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { change, openDatabase, repeatsRefusals, transaction } from '../../platform/db/database.ts';
 import { inTime } from '../../platform/homes/each.ts';
 import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
@@ -68,7 +67,7 @@ export async function checkHealth(env: Env): Promise<HomeHealth> {
 
 async function readStored(env: Env, now: number) {
   const db = openDatabase(env);
-  const swept = change(db, sql`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`);
+  const swept = change(db)`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`;
   const [found, repeats] = await Promise.all([
     transaction(db, [swept, earlierSize(db, now)], { repeatable: true }),
     repeatsRefusals(db),

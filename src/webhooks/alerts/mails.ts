@@ -51,10 +51,8 @@ type Addressed = { mail: AlertMail; to: string };
 async function withinLimits(env: Env, mails: Addressed[], day: number): Promise<Addressed[]> {
   if (mails.length === 0) return mails;
   const db = openDatabase(env);
-  const counts = await statement<{ accountId: string; sent: number }>(
-    db,
-    sql`select account_id as accountId, sent from alert_emails where day = ${day}`,
-  );
+  const counts = await statement<{ accountId: string; sent: number }>(db)`
+    select account_id as accountId, sent from alert_emails where day = ${day}`;
   const sent = new Map(counts.map(({ accountId, sent }) => [accountId, sent]));
   let total = counts.reduce((sum, count) => sum + count.sent, 0);
   const allowed = mails.filter(({ mail: { accountId } }) => {
@@ -69,13 +67,10 @@ async function withinLimits(env: Env, mails: Addressed[], day: number): Promise<
   await transaction(
     db,
     [
-      change(db, sql`delete from alert_emails where day < ${day}`),
-      change(
-        db,
-        sql`insert into alert_emails (account_id, day, sent)
+      change(db)`delete from alert_emails where day < ${day}`,
+      change(db)`insert into alert_emails (account_id, day, sent)
           select key, ${day}, value from json_each(${JSON.stringify(Object.fromEntries(sent))}) where true
           on conflict do update set sent = max(sent, excluded.sent)`,
-      ),
     ],
     { repeatable: true },
   );

@@ -74,9 +74,7 @@ export const claimStatements = (
   const due = dueDeliveries(webhookId, now, accidentsOnly ? 'accidents' : 'all');
   const limited = !known || known.maxPerSecond !== null;
   return [
-    statement<ClaimedRow>(
-      db,
-      sql`
+    statement<ClaimedRow>(db)`
       update deliveries set claimed_until = ${now + leaseMs}
       where (webhook_id, id) in (
         select webhook_id, id from (
@@ -90,36 +88,29 @@ export const claimStatements = (
                 and wc.notification_types & n.type))
           from notifications n
           where n.event_id = deliveries.event_id and n.level = deliveries.level) as notification`,
-    ),
-    limited ? useUpCalls(db, webhookId, now) : statement(db, sql`select 0`),
+    limited ? useUpCalls(db, webhookId, now) : statement(db)`select 0`,
     selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
   ] as const;
 };
 
 /** Uses up as many calls of a limit per second as the statement before has claimed. */
 const useUpCalls = (db: Database, webhookId: string, now: number) =>
-  statement(
-    db,
-    sql`
+  statement(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, next_call_at)
     select w.id, 0, 0, 0,
       cast(max(${now}, coalesce(h.next_call_at, 0)) + changes() * 1000.0 / w.max_per_second + 0.999 as integer)
     from webhooks w left join webhook_health h on h.webhook_id = w.id
     where changes() > 0 and w.id = ${webhookId} and w.max_per_second is not null
-    on conflict (webhook_id) do update set next_call_at = excluded.next_call_at`,
-  );
+    on conflict (webhook_id) do update set next_call_at = excluded.next_call_at`;
 
 /** The webhook's row, and whether more is due than a window of this size holds. */
 const selectWebhook = (db: Database, webhookId: string, now: number, window: number) =>
-  statement<WebhookRow>(
-    db,
-    sql`
+  statement<WebhookRow>(db)`
     select ${webhookColumns(now)},
       iif(${windowOf(now)} between 1 and ${ceilingOf} - 1,
         exists (select 1 from ${dueDeliveries(webhookId, now)} limit 1 offset ${window}), 0) as more
     from webhooks w left join webhook_health h on h.webhook_id = w.id
-    where w.id = ${webhookId} and w.stopped_at is null`,
-  );
+    where w.id = ${webhookId} and w.stopped_at is null`;
 
 /** SQL for what a worker sees of `w` and its health `h`. */
 const webhookColumns = (now: number): SQL => sql`
@@ -146,17 +137,14 @@ export const claimedAtOnce = (webhooks: SQL, now: number): SQL =>
 /** What has been claimed at once, without the payloads: `unseen` are the new notifications, before they are written. */
 export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
   const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
-  return statement<ClaimedAtOnce>(
-    db,
-    sql`
+  return statement<ClaimedAtOnce>(db)`
     select d.id, d.event_id as eventId, d.level, c.webhook_id as webhookId, ${webhookColumns(now)}
     from (select webhook_id from ${webhooks} i
       where exists (select 1 from deliveries d where d.webhook_id = i.webhook_id and ${claimed} limit 1)
       order by webhook_id limit 1) c
     join webhooks w on w.id = c.webhook_id left join webhook_health h on h.webhook_id = w.id
     cross join deliveries d on d.webhook_id = c.webhook_id and ${claimed}
-    where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`,
-  );
+    where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`;
 };
 export type ClaimedAtOnce = DeliveryKey & { eventId: string; level: number } & Omit<WebhookRow, 'more'>;
 

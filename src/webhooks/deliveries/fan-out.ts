@@ -51,9 +51,7 @@ export function fanOut(
       insertDeliveries(source, source.now, unseen, first, claims ? claimedAtOnce(first, source.now) : sql`0`),
     ),
     claimed: claims ? [selectClaimedAtOnce(db, first, unseen, source.now)] : [],
-    rest: statement<{ id: string }>(
-      db,
-      sql`
+    rest: statement<{ id: string }>(db)`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${newId()}, ${source.accountId}, ${source.connectionId}, ${type},
         (select json_group_array(json(value)) from (${unseen})), (select max(webhook_id) from ${first}),
@@ -64,7 +62,6 @@ export function fanOut(
         and exists (select 1 from deliveries where id >= ${firstIdAt(source.now)}
           and webhook_id = (select webhook_id from webhook_connections where ${subscribers} limit 1))
       returning id`,
-    ),
   };
 }
 
@@ -146,14 +143,11 @@ async function expandNext(
   const [idle, , , [moved]] = await transaction(db, [
     selectIdle(db, now, type, next, sql`1`),
     change(db, insertDeliveries(source, createdAt, keys, next)),
-    type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : change(db, sql`select 0`),
-    statement<{ mark: string }>(
-      db,
-      sql`
+    type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : change(db)`select 0`,
+    statement<{ mark: string }>(db)`
       update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
       where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`fan_outs.account_id`)} returning expanded_to as mark`,
-    ),
-    statement(db, sql`delete from fan_outs where id = ${id} and expanded_to = ${END}`),
+    statement(db)`delete from fan_outs where id = ${id} and expanded_to = ${END}`,
   ]);
   await send(
     env.DELIVERIES,
@@ -178,16 +172,13 @@ const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
  * accident has workers of its own, so that it need not wait for one whose calls take long.
  */
 const selectIdle = (db: Database, now: number, type: NotificationType, webhooks: SQL, condition: SQL) =>
-  statement<{ webhookId: string }>(
-    db,
-    sql`
+  statement<{ webhookId: string }>(db)`
     select webhook_id as webhookId from ${webhooks} w where ${condition}
       ${
         type === ACCIDENT
           ? sql.empty()
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, now, 'events')} limit 1)`
-      }`,
-  );
+      }`;
 
 /** Each of the notifications, which are of the time `createdAt`, for each of the webhooks. */
 const insertDeliveries = (
@@ -207,11 +198,8 @@ export type SingleDelivery = { id: string; eventId: string; level: number; prior
 
 /** Deliveries for one webhook alone. */
 export const deliverTo = (db: Database, accountId: string, webhookId: string, deliveries: SingleDelivery[]) =>
-  statement(
-    db,
-    sql`
+  statement(db)`
     insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
     select ${webhookId}, value->>'id', ${accountId}, value->>'eventId', value->>'level', 'pending',
       value->>'priority', value->>'dueAt'
-    from json_each(${JSON.stringify(deliveries)})`,
-  );
+    from json_each(${JSON.stringify(deliveries)})`;

@@ -69,7 +69,7 @@ export async function listDeliveries(
     ${since ? sql`and id >= ${firstIdAt(since)}` : sql.empty()}
     ${before ? sql`and id < ${before}` : sql.empty()}
     order by id desc limit ${Math.min(limit, 500)}`;
-  const [rows] = await asCaller(env, caller, (db) => [select(db, which)], { repeatable: true });
+  const [rows] = await asCaller(env, caller, (db) => [select(db, which)]);
   return rows.map(asDelivery);
 }
 
@@ -89,23 +89,18 @@ export async function findDelivery(
   { webhookId, id }: DeliveryKey,
 ): Promise<DeliveryDetail | undefined> {
   const key = sql`webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`;
-  const [[row], [notification], [context]] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      select(db, key),
-      statement<{ data: string; about: string | null }>(db)`
+  const [[row], [notification], [context]] = await asCaller(env, caller, (db) => [
+    select(db, key),
+    statement<{ data: string; about: string | null }>(db)`
         select n.data, ${aboutOf} as about from deliveries d
           join notifications n on n.event_id = d.event_id and n.level = d.level
           where d.webhook_id = ${webhookId} and d.id = ${id} and d.account_id = ${caller.accountId}
             and not exists (select 1 from deletions where id = n.connection_id)`,
-      statement<NonNullable<DeliveryDetail['webhook']>>(db)`
+    statement<NonNullable<DeliveryDetail['webhook']>>(db)`
         select w.name, w.url, iif(h.open_until > ${Date.now()}, h.open_until, null) as openUntil
           from webhooks w left join webhook_health h on h.webhook_id = w.id
           where w.id = ${webhookId} and w.account_id = ${caller.accountId}`,
-    ],
-    { repeatable: true },
-  );
+  ]);
   return (
     row && {
       ...asDelivery(row),
@@ -156,7 +151,6 @@ export async function webhookOfDelivery(env: Env, caller: Caller, id: string): P
             cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
             where w.account_id = ${caller.accountId} and d.account_id = ${caller.accountId} limit 1`,
       ] as const,
-    { repeatable: true },
   );
   return found?.webhookId;
 }

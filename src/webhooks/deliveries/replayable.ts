@@ -108,23 +108,18 @@ export async function countReplayable(
   let { ids, tooOld } = idRanges(env, selection, Date.now());
   const counted = { count: 0, more: true, tooOld: 0 };
   for (let looked = 0; counted.more && looked < maxReplayCounted; looked += perChunk) {
-    const [[first], [old]] = await asCaller(
-      env,
-      caller,
-      (db) => [
-        statement<{ looked: number; count: number; last: string | null }>(db)`
+    const [[first], [old]] = await asCaller(env, caller, (db) => [
+      statement<{ looked: number; count: number; last: string | null }>(db)`
           select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count, max(id) as last
             from (${candidates(whose, ids, perChunk)}) d`,
-        statement<{ count: number }>(
-          db,
-          looked > 0
-            ? sql`select 0 as count`
-            : sql`select coalesce(sum(status <> 'pending'), 0) as count
+      statement<{ count: number }>(
+        db,
+        looked > 0
+          ? sql`select 0 as count`
+          : sql`select coalesce(sum(status <> 'pending'), 0) as count
                 from (${candidates(whose, tooOld, maxReplayCounted)})`,
-        ),
-      ],
-      { repeatable: true },
-    );
+      ),
+    ]);
     counted.count += first?.count ?? 0;
     counted.tooOld += old?.count ?? 0;
     counted.more = first?.looked === perChunk;

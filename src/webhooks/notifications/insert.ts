@@ -44,9 +44,7 @@ export const insertEventNotifications = (
   source: NotificationSource,
   notifications: NewNotification[],
 ) =>
-  change(
-    db,
-    sql`
+  change(db)`
     insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
     select n.value->>'eventId', 0, n.value->>'type', ${source.accountId}, ${source.connectionId},
       json_set(n.value->>'data', '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''),
@@ -55,8 +53,7 @@ export const insertEventNotifications = (
     from json_each(${ifDelivered(source, EVENT, notifications)}) n
     cross join vehicles v on v.id = n.value->>'vehicleId'
     where not exists (select 1 from safety_events where id = n.value->>'eventId')
-    on conflict do nothing`,
-  );
+    on conflict do nothing`;
 
 /** A notification as it was written. */
 export type WrittenNotification = {
@@ -69,13 +66,10 @@ export type WrittenNotification = {
 
 /** Those of these notifications that are there. */
 export const selectWritten = (db: Database, keys: { eventId: string; level: number }[]) =>
-  statement<WrittenNotification>(
-    db,
-    sql`
+  statement<WrittenNotification>(db)`
     select n.event_id as eventId, n.level, n.type, n.data, n.request_id as requestId
     from json_each(${JSON.stringify(keys.map(({ eventId, level }) => ({ eventId, level })))}) k
-    cross join notifications n on n.event_id = k.value->>'eventId' and n.level = k.value->>'level'`,
-  );
+    cross join notifications n on n.event_id = k.value->>'eventId' and n.level = k.value->>'level'`;
 
 /** Writes the notifications of new levels of accidents, if some webhook gets them. */
 export const insertAccidentNotifications = (

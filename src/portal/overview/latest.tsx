@@ -25,7 +25,7 @@ export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
     ) : (
       <ul class="rows mt-2">
         {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp, address }) => (
-          <li class="row-accident">
+          <li class="row-stacked">
             <Level level={notificationLevel} />
             <div class="min-w-0">
               <a class="cover break-words" href={accidentPath({ eventId: id, eventTime })}>

@@ -133,7 +133,7 @@ const Attempts = ({ delivery: { log, attemptsOmitted } }: { delivery: Delivery }
     ) : (
       <ol class="rows attempts">
         {log.map((attempt) => (
-          <li>
+          <li class="row-stacked">
             <State mood={attempt.result === 'success' ? 'ok' : 'bad'}>{briefly(attempt)}</State>
             <div>
               in {duration(attempt.durationMs)}

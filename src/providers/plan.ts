@@ -1,5 +1,5 @@
 import { type Connector, type FeedName, feedNames, type Json, type Window } from './connector.ts';
-import type { Problem, ProblemKind } from './problem.ts';
+import { longestWaitMs, type Problem, type ProblemKind } from './problem.ts';
 
 /** How far a feed has come. Times are milliseconds since 1970. */
 export type FeedState = {
@@ -31,8 +31,7 @@ export type Planned = {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-const longestWaitMs = 15 * minuteMs;
-const notPermittedMs = 60 * minuteMs;
+const longestGrowingMs = 15 * minuteMs;
 const limitedMs = minuteMs;
 
 /** What refers to something comes after it the first time; from then on, what is urgent comes first. */
@@ -61,7 +60,7 @@ export function nextDueAt(planned: Planned, now: number): number {
     const at = historyLeft(planned, name) > 0 ? now : nextPullOf(planned, name, now);
     return Math.max(at, until);
   });
-  return Math.min(...times, now + notPermittedMs);
+  return Math.min(...times, now + longestWaitMs);
 }
 
 /** The next full minute, at which the cron job looks what is due. */
@@ -127,11 +126,11 @@ export function afterProblem(
   return { cursor: null, ...state, problem: { kind, message, since, times, until: now + wait } };
 }
 
-const growing = (times: number) => Math.min(longestWaitMs, minuteMs * 2 ** (times - 1));
+const growing = (times: number) => Math.min(longestGrowingMs, minuteMs * 2 ** (times - 1));
 const waits: { [kind in ProblemKind]: (times: number) => number } = {
   'rate limited': () => 0, // as the provider says, see below
-  'not permitted': () => notPermittedMs,
-  refused: () => notPermittedMs,
+  'not permitted': () => longestWaitMs,
+  refused: () => longestWaitMs,
   unavailable: growing,
   unexpected: growing,
   invalid: growing,
@@ -139,7 +138,7 @@ const waits: { [kind in ProblemKind]: (times: number) => number } = {
 
 /** How long a connection stays away from a provider that says it is called too often. */
 export const limitedFor = ({ retryAfterMs }: Pick<Problem, 'retryAfterMs'>): number =>
-  Math.min(retryAfterMs ?? limitedMs, notPermittedMs);
+  retryAfterMs ?? limitedMs;
 
 /** How much of a feed's history has come, how fast it comes, and when it should all be there; undefined without one. */
 export function historyProgress(planned: Planned, name: FeedName, now: number) {

@@ -12,16 +12,23 @@ export type ProblemKind =
   | 'unexpected'
   | 'invalid';
 
+/** However long a provider says to wait, we ask again after this. */
+export const longestWaitMs = 60 * 60_000;
+const sensibleMs = 24 * 60 * 60_000;
+
 /** Something that went wrong with a provider, in words that people may read. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
-  /** How long to wait, if the provider said so. */
+  /** How long to wait, if the provider said so: an hour at most, and nothing if it said more than a day. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: ProblemKind, message: string, retryAfterMs?: number) {
     super(message);
     this.kind = kind;
-    this.retryAfterMs = retryAfterMs;
+    this.retryAfterMs =
+      retryAfterMs !== undefined && retryAfterMs <= sensibleMs
+        ? Math.min(retryAfterMs, longestWaitMs)
+        : undefined;
   }
 }
 

@@ -32,7 +32,12 @@ export type Feed<Api> = {
    */
   changes(api: Api, cursor: Json, since: number): Promise<Found & { cursor: Json; more: boolean }>;
   /** What happened before the connection was made, in windows of so many days, the newest first. */
-  history?: { windowDays: number; page(api: Api, window: Window, place: Json): Promise<Page> };
+  history?: {
+    windowDays: number;
+    /** Whether a window of some minutes costs little. Then the newest are read in between while there is a backlog. */
+    isExact?: true;
+    page(api: Api, window: Window, place: Json): Promise<Page>;
+  };
 };
 
 /**

@@ -11,6 +11,10 @@ export type FeedState = {
   /** What goes wrong, since when and how often; the feed waits until `until`. */
   problem?: { kind: ProblemKind; message: string; since: number; times: number; until: number };
   history?: HistoryState;
+  /** While it has a backlog: so many pages were read of it since the newest were. */
+  behind?: number;
+  /** While the newest are being read in between. */
+  newest?: { window: Window; cursor: Json };
 };
 
 /** What happened before `to` is still to come; `cursor` is within the window that ends there. */
@@ -18,8 +22,8 @@ export type HistoryState = { to: number; cursor: Json; records: number; beganAt:
 
 export type Feeds = { [name in FeedName]?: FeedState };
 
-/** What is done next: a page of what is new in a feed, or of a window of its history. */
-export type Task = { feed: FeedName; window?: Window };
+/** What is done next: a page of what is new in a feed, or of a window of its history or of the `newest`. */
+export type Task = { feed: FeedName; window?: Window; isNewest?: true };
 
 /** A connection as far as planning goes. */
 export type Planned = {
@@ -33,6 +37,10 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const longestGrowingMs = 15 * minuteMs;
 const limitedMs = minuteMs;
+
+/** After so many pages of a backlog, the events of the last minutes are read: a crash does not wait for the backlog. */
+const backlogPages = 5;
+const newestMs = 10 * minuteMs;
 
 /** What refers to something comes after it the first time; from then on, what is urgent comes first. */
 const order: FeedName[] = ['events', 'trips', 'vehicles', 'drivers'];
@@ -48,9 +56,18 @@ export function nextTask(planned: Planned, now: number, done: ReadonlySet<FeedNa
   const due = [...first, ...order].find(
     (name) => ready(name) && !done.has(name) && dueAtOf(planned, name, now) <= now,
   );
-  if (due) return { feed: due };
+  if (due) return newestOf(planned, due, now) ?? { feed: due };
   const feed = order.find((name) => ready(name) && historyLeft(planned, name) > 0);
   return feed && { feed, window: nextWindow(planned, feed) };
+}
+
+/** The newest of a feed with a backlog, when it is their turn. */
+function newestOf({ connector, feeds, connectedAt }: Planned, feed: FeedName, now: number): Task | undefined {
+  const { behind = 0, newest } = feeds[feed] ?? {};
+  if (newest) return { feed, window: newest.window, isNewest: true };
+  if (feed !== 'events' || behind < backlogPages || !connector.feeds[feed]?.history?.isExact)
+    return undefined;
+  return { feed, window: { from: Math.max(connectedAt, now - newestMs), to: now }, isNewest: true };
 }
 
 /** When the connection is due next; `now` if there is more to do at once. */
@@ -79,7 +96,7 @@ const dueAtOf = (planned: Planned, name: FeedName, now: number): number => {
 
 function nextPullOf(planned: Planned, name: FeedName, now: number): number {
   const state = planned.feeds[name];
-  if (!state?.isComplete) return now;
+  if (!state?.isComplete || state.behind !== undefined) return now;
   return state.pulledAt === undefined ? nextMinute(now) : dueAtOf(planned, name, now);
 }
 
@@ -99,21 +116,23 @@ function nextWindow(planned: Planned, name: FeedName): Window {
 /** A feed after a page of it has landed. */
 export function afterPage(
   state: FeedState | undefined,
-  { window }: Task,
+  { window, isNewest }: Task,
   { cursor, more, records }: { cursor: Json; more: boolean; records: number },
   { now, everyMinutes }: { now: number; everyMinutes: number },
 ): FeedState {
-  const { problem: _, ...rest } = state ?? { cursor: null };
+  const { problem: _, behind = 0, newest: _newest, ...rest } = state ?? { cursor: null };
+  if (window && isNewest)
+    return more ? { ...rest, behind, newest: { window, cursor } } : { ...rest, behind: 0 };
   if (window) {
     const before = rest.history ?? { to: window.to, cursor: null, records: 0, beganAt: now };
     const place = more ? { to: before.to, cursor } : { to: window.from, cursor: null };
     return { ...rest, history: { ...before, ...place, records: before.records + records } };
   }
-  if (more) return { ...rest, cursor };
+  if (more) return { ...rest, cursor, behind: behind + 1 };
   return { ...rest, cursor, isComplete: true, ...(everyMinutes > 1 && { pulledAt: now }) };
 }
 
-/** A feed after something went wrong with it: it waits, the longer the more often it has. */
+/** A feed after something went wrong with it: it waits, the longer the more often it has, and the newest come later. */
 export function afterProblem(
   state: FeedState | undefined,
   { kind, message, retryAfterMs }: Pick<Problem, 'kind' | 'message' | 'retryAfterMs'>,
@@ -123,7 +142,12 @@ export function afterProblem(
   const times = (before?.times ?? 0) + 1;
   const since = before?.since ?? now;
   const wait = Math.max(waits[kind](times), retryAfterMs ?? 0);
-  return { cursor: null, ...state, problem: { kind, message, since, times, until: now + wait } };
+  const { newest: _, behind, ...rest } = state ?? { cursor: null };
+  return {
+    ...rest,
+    ...(behind !== undefined && { behind: 0 }),
+    problem: { kind, message, since, times, until: now + wait },
+  };
 }
 
 const growing = (times: number) => Math.min(longestGrowingMs, minuteMs * 2 ** (times - 1));

@@ -183,9 +183,10 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<void> {
   const feed = connector.feeds[task.feed];
   if (!feed) throw new Error(`${connector.provider} has no ${task.feed}`);
   const state = planned.feeds[task.feed];
+  const place = task.isNewest ? state?.newest : state?.history;
   const page =
     task.window && feed.history
-      ? ofHistory(await feed.history.page(run.api, task.window, state?.history?.cursor ?? null))
+      ? ofHistory(await feed.history.page(run.api, task.window, place?.cursor ?? null))
       : await feed.changes(run.api, state?.cursor ?? null, claimed.connectedAt);
   const { unknownVehicles } = await takeIn(env, claimed, page);
   if (unknownVehicles) pullVehiclesSoon(run);

@@ -21,7 +21,7 @@ const never = () => Promise.reject(new Error('planning calls nobody'));
 const feed = (everyMinutes: number, windowDays?: number) => ({
   everyMinutes,
   changes: never,
-  ...(windowDays !== undefined && { history: { windowDays, page: never } }),
+  ...(windowDays !== undefined && { history: { windowDays, isExact: true as const, page: never } }),
 });
 const connector = {
   feeds: { vehicles: feed(15), drivers: feed(15), trips: feed(5, 30), events: feed(1, 7) },
@@ -105,6 +105,28 @@ describe('what a connection pulls next', () => {
     );
     expect(nextTask(state, connectedAt, new Set(['events', 'trips']))).toEqual(task);
     expect(state.feeds.events.history).toMatchObject({ cursor: 'page 2', to: connectedAt });
+  });
+});
+
+it('goes on with a backlog at once, and reads the newest events after each five pages of it', () => {
+  const state = planned(caughtUp(connectedAt), 7);
+  const now = connectedAt + day;
+  const newest = { feed: 'events' as const, window: { from: now - 10 * minute, to: now }, isNewest: true };
+  const read: string[] = [];
+  for (let page = 1; page <= 14; page++) {
+    const task = nextTask(state, now, new Set()) ?? { feed: 'events' };
+    if (task.isNewest) expect(task).toEqual(newest);
+    read.push(task.isNewest ? 'n' : 'b');
+    const more = !task.isNewest || page === 6; // the newest are two pages at first
+    const progress = { cursor: `page ${page}`, more, records: 1 };
+    state.feeds.events = afterPage(state.feeds.events, task, progress, { now, everyMinutes: 1 });
+    expect(nextDueAt(planned({ ...caughtUp(now), events: state.feeds.events }), now)).toBe(now);
+  }
+  expect(read.join('')).toBe('bbbbbnnbbbbbnb');
+  const end = { cursor: 'end', more: false, records: 1 };
+  expect(afterPage(state.feeds.events, { feed: 'events' }, end, { now, everyMinutes: 1 })).toEqual({
+    cursor: 'end',
+    isComplete: true,
   });
 });
 

@@ -8,6 +8,7 @@ import {
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
 import { providerStory, pullAll, refusalsOf } from '../support/provider.ts';
+import { rows } from '../support/rows.ts';
 import { samsara } from '../support/samsara.ts';
 
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -81,6 +82,29 @@ it('raises a crash through its levels as Samsara confirms it, and dismisses what
   const listed = await accidents(id);
   expect(listed.map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
   expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({ reportUrl: crash.incidentReportUrl });
+});
+
+it('does not let a crash wait behind the backlog of an outage', async () => {
+  const id = await connected([1]);
+  const now = Date.now();
+  await rows('update pulls set connected_at = ?2 where connection_id = ?1', id, now - 3_600_000);
+  for (let i = 1; i <= 100; i++)
+    data.events.push(
+      samsaraEvent(other, 'Braking', now - 1_800_000 + i, { updatedAtTime: iso(now - 1000 + i) }),
+    );
+  const crash = samsaraEvent(truck, 'Crash', now - 25_000, { updatedAtTime: iso(now + 60_000) }); // the last there is
+  data.events.push(crash);
+  const pages: string[] = [];
+  const serve = fakeSamsara(data, { perPage: 2 });
+  tale.hooks.serves('https://api.samsara.com', async (request) => {
+    if (request.url.includes('/safety-events/')) pages.push(await (await serve(request)).text());
+    return serve(request);
+  });
+  await pullAll(id);
+  await told(1);
+  const first = pages.findIndex((page) => page.includes(String(crash.id)));
+  expect(first).toBeLessThan(8);
+  expect(pages.length).toBeGreaterThan(50);
 });
 
 it('is not led astray by a time in the future', async () => {

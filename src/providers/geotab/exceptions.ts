@@ -53,7 +53,7 @@ export const events: Feed<Api> = {
       more: found.more,
     };
   },
-  history: { windowDays: 7, page: historyPage },
+  history: { windowDays: 7, isExact: true, page: historyPage },
 };
 
 /** The exceptions of a page that are taken, the last version of each. Of those that wait it is known since when. */

@@ -73,13 +73,12 @@ export const events: Feed<Api> = {
     const standing = (cursor as Standing | null) ?? begin(since);
     const found: Found = { records: [], vehicles: [] };
     const hasRoom = () => Date.now() - now < beginMs && found.records.length < mostRecords;
-    let { pass, crashes, from, sweep } = standing;
-    if (!pass) {
-      const learned = await lookUp(api, crashes, now);
-      add(found, learned);
-      crashes = learned.crashes;
-      pass = { beganAt: now, list: 0, place: firstPlace };
-    }
+    let { pass, from, sweep } = standing;
+    // Within a pass as well: a crash does not wait for a backlog.
+    const learned = await lookUp(api, standing.crashes, now);
+    add(found, learned);
+    let { crashes } = learned;
+    pass ??= { beganAt: now, list: 0, place: firstPlace };
     const learn = (list: List, items: unknown[]) => {
       const { records, open } = learnFrom(list, items, crashes.open, now);
       add(found, { records, vehicles: items.map(vehicleOf) });

@@ -91,6 +91,7 @@ const events: Feed<Api> = {
   },
   history: {
     windowDays: 7,
+    isExact: true,
     async page(api, { from, to }, cursor) {
       const query = {
         ...eventQuery,

@@ -29,6 +29,7 @@ export const events = inPasses<Api, Seen[]>({
   },
   history: {
     windowDays: 7,
+    isExact: true,
     async page(api, window, place) {
       const { items, next } = await page(api, '/safety/events', { ...startedIn(window), expand }, place);
       const verdicts = await readVerdicts(api, items, [], { mayMiss: false });

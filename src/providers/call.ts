@@ -106,7 +106,7 @@ const kinds: { [status: number]: ProblemKind } = {
 
 function problemOf({ status, headers }: Response, json: unknown, sent: Record<string, string>): Problem {
   const kind = kinds[status] ?? (status >= 500 || status === 408 ? 'unavailable' : 'unexpected');
-  return new Problem(kind, `answers ${status}${inItsWords(json, sent)}`, retryAfterOf(headers));
+  return new Problem(kind, `answers ${status}${inItsWords(json, sent)}`, retryAfterOf(headers), status);
 }
 
 /** What the provider says of it, if that is a short line, and does not repeat the credential. */

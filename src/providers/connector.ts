@@ -31,6 +31,8 @@ export type Feed<Api> = {
    * on from, kept once the records have landed; `more` says that this page is there already.
    */
   changes(api: Api, cursor: Json, since: number): Promise<Found & { cursor: Json; more: boolean }>;
+  /** Where to begin again if the provider refuses a cursor: at the newest time that it has, less the overlap. */
+  restart?(cursor: Json): Json;
   /** What happened before the connection was made, in windows of so many days, the newest first. */
   history?: {
     windowDays: number;

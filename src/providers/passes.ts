@@ -51,6 +51,7 @@ export const inPasses = <Api, Kept = never>({
     const standingAfter: Passes<Kept> = { ...after, ...(kept !== undefined && { kept }) };
     return { ...found, cursor: standingAfter as Json, more: next !== undefined }; // plain values throughout
   },
+  restart: (cursor) => ({ ...(cursor as { [name: string]: Json }), pass: null }), // as `changes` has written it
   ...(history && { history }),
 });
 

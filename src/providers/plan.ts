@@ -150,6 +150,17 @@ export function afterProblem(
   };
 }
 
+/** A feed whose provider refuses the place of a page: what was being read begins again. */
+export function startAgain(
+  state: FeedState,
+  { window }: Task,
+  restart: ((cursor: Json) => Json) | undefined,
+): FeedState {
+  const { history, cursor } = state;
+  if (window) return history ? { ...state, history: { ...history, cursor: null } } : state;
+  return restart && cursor !== null ? { ...state, cursor: restart(cursor) } : state;
+}
+
 const growing = (times: number) => Math.min(longestGrowingMs, minuteMs * 2 ** (times - 1));
 const waits: { [kind in ProblemKind]: (times: number) => number } = {
   'rate limited': () => 0, // as the provider says, see below

@@ -22,9 +22,13 @@ export class Problem extends Error {
   /** How long to wait, if the provider said so: an hour at most, and nothing if it said more than a day. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(kind: ProblemKind, message: string, retryAfterMs?: number) {
+  /** The HTTP status of the reply, if that is what was wrong. */
+  readonly status: number | undefined;
+
+  constructor(kind: ProblemKind, message: string, retryAfterMs?: number, status?: number) {
     super(message);
     this.kind = kind;
+    this.status = status;
     this.retryAfterMs =
       retryAfterMs !== undefined && retryAfterMs <= sensibleMs
         ? Math.min(retryAfterMs, longestWaitMs)

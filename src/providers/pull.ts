@@ -17,6 +17,7 @@ import {
   nextDueAt,
   nextTask,
   type Planned,
+  startAgain,
   type Task,
 } from './plan.ts';
 import { Problem } from './problem.ts';
@@ -150,17 +151,26 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
       const problem = problemIn(run, error);
       if (problem.kind === 'refused') {
         run.saved.refusedAt = Date.now();
-        setFeed(run, task.feed, afterProblem(planned.feeds[task.feed], problem, Date.now()));
+        fail(run, task, problem);
         return;
       }
       if (problem.kind === 'rate limited') {
         run.limitedUntil = Date.now() + limitedFor(problem);
         return;
       }
-      setFeed(run, task.feed, afterProblem(planned.feeds[task.feed], problem, Date.now()));
+      fail(run, task, problem);
     }
     if (!isLeft(budget)) return;
   }
+}
+
+/** Has the feed wait, and begin again if it may be its cursor that the provider refuses. */
+function fail(run: Run, task: Task, problem: Problem): void {
+  const { planned, connector } = run;
+  const next = afterProblem(planned.feeds[task.feed], problem, Date.now());
+  const mayBeCursor = problem.status === 400 || problem.status === 404;
+  const restart = connector.feeds[task.feed]?.restart;
+  setFeed(run, task.feed, mayBeCursor ? startAgain(next, task, restart) : next);
 }
 
 /**

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/providers/connector.ts';
 import { healthOf, lateMs, silentMs } from '../../src/providers/health.ts';
+import { inPasses } from '../../src/providers/passes.ts';
 import {
   afterPage,
   afterProblem,
@@ -11,6 +12,7 @@ import {
   nextDueAt,
   nextTask,
   type Planned,
+  startAgain,
 } from '../../src/providers/plan.ts';
 import { Problem, type ProblemKind } from '../../src/providers/problem.ts';
 
@@ -146,6 +148,21 @@ describe('what goes wrong', () => {
     const state = planned({ ...caughtUp(connectedAt), ...(waits.state && { events: waits.state }) });
     expect(work(state, connectedAt + 5 * minute)).toEqual(['trips']);
     expect(work(state, connectedAt + 15 * minute)).toContain('events');
+  });
+
+  it('begins what was being read again when the provider refuses its place', () => {
+    const history = { to: 3, cursor: 'h', records: 1, beganAt: 1 };
+    const pass = { beganAt: 9, isWhole: false, place: 'p' };
+    const state = { cursor: { from: 5, wholeAt: 4, pass, kept: ['crash'] }, history };
+    const { restart } = inPasses<never, string[]>({ everyMinutes: 1, overlapMs: 1, read: never });
+    expect(startAgain(state, { feed: 'events' }, restart)).toEqual({
+      cursor: { from: 5, wholeAt: 4, pass: null, kept: ['crash'] },
+      history,
+    });
+    expect(startAgain(state, { feed: 'events', window: { from: 2, to: 3 } }, restart)).toEqual({
+      ...state,
+      history: { ...history, cursor: null },
+    });
   });
 
   it('is forgotten after the next page', () => {

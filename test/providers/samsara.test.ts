@@ -7,7 +7,7 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
-import { providerStory, pullAll, refusalsOf } from '../support/provider.ts';
+import { providerStory, pullAll, refusalsOf, turn } from '../support/provider.ts';
 import { rows } from '../support/rows.ts';
 import { samsara } from '../support/samsara.ts';
 
@@ -106,6 +106,30 @@ it('does not let a crash wait behind the backlog of an outage', async () => {
   expect(first).toBeLessThan(8);
   expect(pages.length).toBeGreaterThan(50);
 });
+
+it.each([400, 404])(
+  'starts again from the newest time when Samsara answers a cursor with %i',
+  async (status) => {
+    const id = await connected();
+    const newest = Date.now();
+    data.events.push(samsaraEvent(truck, 'Braking', newest - 20_000));
+    await pullAll(id);
+    const serve = fakeSamsara(data);
+    const starts: unknown[] = [];
+    tale.hooks.serves('https://api.samsara.com', (request) => {
+      const { pathname, searchParams } = new URL(request.url);
+      if (pathname !== '/safety-events/stream') return serve(request);
+      if (searchParams.get('after')) return Response.json({ message: 'Invalid cursor' }, { status });
+      starts.push(searchParams.get('startTime'));
+      return serve(request);
+    });
+    data.events.push(samsaraEvent(truck, 'HarshTurn', newest - 10_000));
+    await turn(id);
+    await turn(id);
+    expect(starts).toEqual([iso(newest - 300_000)]);
+    expect(await events(id)).toHaveLength(2);
+  },
+);
 
 it('is not led astray by a time in the future', async () => {
   tale.hooks.serves('https://api.samsara.com', async (request) => {

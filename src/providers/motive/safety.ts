@@ -109,6 +109,11 @@ export const events: Feed<Api> = {
     const next: Standing = { from, crashes, pass, sweep };
     return { ...found, cursor: next as unknown as Json, more: pass !== null }; // plain values throughout
   },
+  restart(cursor) {
+    const standing = cursor as Standing; // as `changes` has written it
+    const next: Standing = { ...standing, pass: null, sweep: { ...standing.sweep, left: null } };
+    return next as unknown as Json; // plain values throughout
+  },
   history: {
     windowDays: 7,
     async page(api, window, place) {

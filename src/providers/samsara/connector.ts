@@ -65,8 +65,8 @@ const listsOf = (
     },
   });
 
-/** Where the stream of safety events stands: Samsara's cursor, which goes on working, or else from when to ask. */
-type Place = { after: Json; newest: number };
+/** Where the stream of safety events stands: Samsara's cursor, which goes on working, from when it asks, and the newest time. */
+type Place = { after: Json; from: number; newest: number };
 
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };
 
@@ -78,16 +78,19 @@ const eventPage = (items: unknown[]): Found => ({
 const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
-    const place = (cursor as Place | null) ?? { after: null, newest: since };
-    const startTime = iso(place.newest - overlapMs);
+    const place = (cursor as Place | null) ?? { after: null, from: since, newest: since };
+    const startTime = iso(place.from - overlapMs);
     const found = await page(api, '/safety-events/stream', { ...eventQuery, startTime }, place.after);
     const times = found.items.map((item) => Date.parse(String(at(item, 'updatedAtTime'))));
     // A time in the future would have all that comes before it left out.
     const newest = Math.max(place.newest, ...times.filter((ms) => ms <= Date.now()));
     // The parameters of a cursor must stay as they were: the time only moves when there is no cursor.
-    const next =
-      found.cursor === null ? { after: null, newest } : { after: found.cursor, newest: place.newest };
+    const next = { after: found.cursor, from: found.cursor === null ? newest : place.from, newest };
     return { ...eventPage(found.items), cursor: next, more: found.more };
+  },
+  restart(cursor) {
+    const { newest } = cursor as Place; // as `changes` has written it
+    return { after: null, from: newest, newest };
   },
   history: {
     windowDays: 7,

@@ -5,8 +5,13 @@
 export const rateLimits = {
   /** Per API token, ingest key or portal session. */
   TOKEN_LIMIT: { calls: 600, seconds: 60 },
-  /** Per client address: API tokens and ingest keys that we do not recognise, before anything is looked up. */
+  /**
+   * Per client address: API tokens and ingest keys that we do not recognise, before anything is looked up. Also per
+   * client address and connection: wrongly signed calls of a provider's webhook.
+   */
   UNKNOWN_LIMIT: { calls: 100, seconds: 60 },
+  /** Per client address: calls of providers' webhooks that are for no connection, or wrongly signed. */
+  RING_LIMIT: { calls: 1000, seconds: 60 },
   /** Per client address: wrong operator keys. */
   OPERATOR_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of `/health`. */

@@ -229,14 +229,23 @@ it('shows what Samsara says of a mistake, but not if that repeats the credential
   expect(await adviceOn(`Not for ${provider.data.token}`)).toBe('Samsara answers 400. We keep trying.');
 });
 
-it('asks nothing of the database for an address that has rung without a signature too often', async () => {
-  const headers = { 'cf-connecting-ip': '198.51.100.7' };
-  const ring = () => call('POST', `/providers/${tale.us.connection.id}/webhook`, { headers, body: {} });
-  const limit = vi.spyOn(env.UNKNOWN_LIMIT, 'limit').mockResolvedValue({ success: false });
-  expect((await ring()).status).toBe(429);
+it.each([
+  ['UNKNOWN_LIMIT', 401],
+  ['RING_LIMIT', 429],
+] as const)('counts wrong calls by connection and, more of them, by address: %s', async (name, others) => {
+  const headers = { 'cf-connecting-ip': `198.51.100.${others - 400}` };
+  const ring = async (id: string) =>
+    (await call('POST', `/providers/${id}/webhook`, { headers, body: {} })).status;
+  const { id } = tale.us.connection;
+  const limit = vi.spyOn(env[name], 'limit').mockImplementation(async ({ key }) => ({
+    success: !key.endsWith(name === 'RING_LIMIT' ? headers['cf-connecting-ip'] : id),
+  }));
+  expect(await ring(id)).toBe(429);
   limit.mockClear();
-  expect((await ring()).status).toBe(429);
+  expect(await ring(id)).toBe(429);
   expect(limit).not.toHaveBeenCalled();
+  expect(await ring(crypto.randomUUID())).toBe(others);
+  expect((await as('fds_unknown', headers).get('/connections')).status).toBe(401);
 });
 
 it('is left alone while it is paused or its account is suspended', async () => {

@@ -12,9 +12,9 @@ export async function limit(env: Env, limiter: Limiter, key: string): Promise<vo
 export const limitByAddress = (c: Context, limiter: Limiter): Promise<void> =>
   limit(c.env, limiter, addressOf(c));
 
-/** Refuses whoever was over a limit from this address a moment ago, without counting. @throws Refusal: rate limited */
-export function refuseIfOver(c: Context, limiter: Limiter): void {
-  if (isOver(nameOf(limiter, addressOf(c)))) throw rateLimited(limiter);
+/** Refuses whoever was over a limit a moment ago, without counting. @throws Refusal: rate limited */
+export function refuseIfOver(limiter: Limiter, key: string): void {
+  if (isOver(nameOf(limiter, key))) throw rateLimited(limiter);
 }
 
 /** The client's address, or the network that it is counted with. */

@@ -173,9 +173,8 @@ const mayCall = (env: Env, url: string): boolean =>
 /** The address of the provider's API: the usual one, that of a region, or another that may be called. */
 function baseUrlOf(env: Env, connector: Connector, given: string | undefined): string {
   if (!given) return connector.baseUrl;
-  const region = connector.regions[given];
-  if (region) return region;
   const regions = Object.keys(connector.regions);
+  if (regions.includes(given)) return connector.regions[given] ?? connector.baseUrl;
   if (!URL.canParse(given)) throw wrong('baseUrl', `must be ${['an https URL', ...regions].join(' or ')}`);
   if (!mayCall(env, given))
     throw wrong('baseUrl', 'must be an https URL of a public host, without credentials');

@@ -74,6 +74,8 @@ it.each([
   ],
   [{ baseUrl: 'https://10.0.0.1' }, 'baseUrl must be an https URL of a public host, without credentials'],
   [{ baseUrl: 'mars' }, 'baseUrl must be an https URL or eu or ca'],
+  [{ baseUrl: 'constructor' }, 'baseUrl must be an https URL or eu or ca'],
+  [{ baseUrl: '__proto__' }, 'baseUrl must be an https URL or eu or ca'],
   [{ historyDays: 366 }, 'historyDays must be a whole number from 0 to 365'],
   [{ historyDays: 1.5 }, 'historyDays must be a whole number from 0 to 365'],
   [
@@ -81,6 +83,7 @@ it.each([
     'credential The token must be one word of 8 to 500 characters, as Samsara shows it.',
   ],
   [{ provider: 'otapi' }, 'provider must be samsara'],
+  [{ provider: 'constructor' }, 'provider must be samsara'],
 ])('refuses %j', async (more, message) => {
   await expect(connect(more)).rejects.toThrow(message);
 });

@@ -67,6 +67,7 @@ export type Fault =
   | ({ message: 'A home cannot be asked'; home: string } & Described)
   | ({ message: 'A replica failed, and the primary is read'; home: string } & Described)
   | { message: 'A message is for a home that is not there' }
+  | ({ message: 'A file of the archive cannot be read'; key: string } & Described)
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

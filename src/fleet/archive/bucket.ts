@@ -1,5 +1,7 @@
 import type { FileMetaData } from 'hyparquet';
 import type { Position } from '../../platform/db/cursor.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { described, fault } from '../../platform/log.ts';
 import { dateOf } from './day.ts';
 import { type Bytes, decodeFooter } from './parquet.ts';
 
@@ -20,14 +22,41 @@ export type Part = {
   last: Position;
 };
 
-/** A file that the catalog names is not there: it has been replaced since, or the database was restored. */
-export class PartGone extends Error {
-  readonly day: DayOf;
-  constructor(day: DayOf) {
-    super('A file of the archive is missing');
-    this.day = day;
+/** A file that the catalog names cannot be read: the bucket fails, or it is no such file. Its key names no person. */
+export class Unreadable extends Error {
+  readonly key: string;
+  constructor(key: string, cause?: unknown) {
+    super(`${key} cannot be read`, { cause });
+    this.key = key;
   }
 }
+
+/** One that is not there: it has been replaced since, or was taken away. */
+export class PartGone extends Unreadable {}
+
+/** What a reader gets for an error: 503 for a file that cannot be read, which is logged; itself otherwise. */
+export function refusalOf(error: unknown): unknown {
+  if (!(error instanceof Unreadable)) return error;
+  fault('error', { message: 'A file of the archive cannot be read', key: error.key, ...described(error) });
+  return new Refusal({ kind: 'unavailable', retryAfter: 60 });
+}
+
+/** Gets a file, or a range of it. @throws PartGone, Unreadable */
+export async function readFile(
+  bucket: R2Bucket,
+  key: string,
+  range?: { offset: number; length: number },
+): Promise<ArrayBuffer> {
+  const object = await unlessUnreadable(key, bucket.get(key, range && { range }));
+  if (!object) throw new PartGone(key);
+  return unlessUnreadable(key, object.arrayBuffer());
+}
+
+/** What reading or decoding a file has come to. @throws Unreadable, whatever it throws */
+export const unlessUnreadable = <T>(key: string, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw error instanceof Unreadable ? error : new Unreadable(key, error);
+  });
 
 /** The folder of an account's or a connection's archive, or of one day; a warehouse reads its parts as columns. */
 export const folderOf = ({
@@ -56,15 +85,13 @@ export type Reads = { count: number };
 
 /**
  * A file of the archive. Only what is asked for is read, unless the file is small or `whole` says that all of it is
- * needed. @throws PartGone
+ * needed. @throws PartGone, Unreadable
  */
 export function openPart(bucket: R2Bucket, day: DayOf, part: Part, reads: Reads, whole = false) {
   const key = folderOf(day) + part.file;
-  const read = async (range?: { offset: number; length: number }): Promise<ArrayBuffer> => {
+  const read = (range?: { offset: number; length: number }): Promise<ArrayBuffer> => {
     reads.count += 1;
-    const object = await bucket.get(key, range && { range });
-    if (!object) throw new PartGone(day);
-    return object.arrayBuffer();
+    return readFile(bucket, key, range);
   };
   const inOneRead = whole || part.bytes <= smallFile;
   let all: Promise<ArrayBuffer> | undefined;
@@ -73,6 +100,7 @@ export function openPart(bucket: R2Bucket, day: DayOf, part: Part, reads: Reads,
     return all;
   };
   return {
+    key,
     metadata: async (): Promise<FileMetaData> => {
       const known = footers.get(key);
       if (known) return known;

@@ -3,7 +3,7 @@ import { change, type Database, statement } from '../../platform/db/database.ts'
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
-import { bucketOf, type DayOf, type Part, PartGone } from './bucket.ts';
+import { bucketOf, type DayOf, type Part, PartGone, refusalOf } from './bucket.ts';
 import { dayMs } from './day.ts';
 import { readPartWith } from './write.ts';
 
@@ -34,7 +34,7 @@ const daysAtATime = 5;
  * Finds archived records by their ids, if they have changed in the last 31 days, as D1 would return them. Reads the
  * files of each day that one of them is on.
  *
- * @throws Refusal: unauthenticated, forbidden. PartGone, if a file is replaced at this moment, again and again
+ * @throws Refusal: unauthenticated, forbidden, unavailable when a file cannot be read
  */
 export async function findArchived(
   env: Env,
@@ -54,7 +54,7 @@ export async function findArchived(
       }
       return found;
     } catch (error) {
-      if (!(error instanceof PartGone) || tries === 3) throw error;
+      if (!(error instanceof PartGone) || tries === 3) throw refusalOf(error);
     }
   }
 }

@@ -1,7 +1,7 @@
-import { Refusal } from '../../platform/errors.ts';
+import { invalid, Refusal } from '../../platform/errors.ts';
 import { type Budget, isLeft } from '../../platform/jobs/budget.ts';
 import { placeOf, type Row } from '../lists/archived.ts';
-import { type DayOf, type Part, PartGone } from './bucket.ts';
+import { bucketOf, type DayOf, type Part } from './bucket.ts';
 import { dropEntry, entryOf, inArchive, putEntry, type State } from './catalog.ts';
 import { noteLately } from './lately.ts';
 import { mergeLate } from './merge.ts';
@@ -18,10 +18,7 @@ export async function moveDay(move: Move, budget: Budget): Promise<boolean> {
   for (;;) {
     const [entry] = await entryOf(lease.db, day);
     const parts: Part[] = entry ? JSON.parse(entry.parts) : [];
-    const finished = await steps[entry?.state ?? 'writing'](move, parts, budget).catch((error: unknown) => {
-      if (error instanceof PartGone) return repair(move, parts);
-      throw error;
-    });
+    const finished = await steps[entry?.state ?? 'writing'](move, parts, budget);
     if (finished !== 'next') return finished === 'done';
     if (!isLeft(budget)) return false;
   }
@@ -86,35 +83,32 @@ async function deleteMoved({ bucket, kind, day, lease }: Move, parts: Part[], bu
     }
     if (!isLeft(budget)) return 'stopped';
   }
-  await tidy(bucket, day, parts);
+  await tidy(bucket, kind, day, parts);
   await lease.write(putEntry(lease.db, day, 'done', parts));
   return 'done';
 }
 
-/**
- * Puts the catalog's entry of a day together again from what the bucket has: after the database went back in time, it
- * names files that others have replaced since.
- *
- * @throws PartGone: the bucket has nothing else
- */
-export async function repair(
-  { bucket, day, lease }: Pick<Move, 'bucket' | 'day' | 'lease'>,
-  known: Part[],
-): Promise<'next'> {
-  const [entry] = await entryOf(lease.db, day);
-  const parts = await partsInBucket(bucket, day);
-  const same = parts.length === known.length && parts.every(({ file }, at) => file === known[at]?.file);
-  if (same) throw new PartGone(day);
-  const state: State = entry?.state ?? 'moving';
-  await lease.write(parts.length > 0 ? putEntry(lease.db, day, state, parts) : dropEntry(lease.db, day));
-  return 'next';
-}
+/** What the catalog says of a day, and what it would say by what is in the bucket: files with their rows. */
+export type Repair = { catalog: Part[]; bucket: Part[] };
 
-/** The same for whoever reads the day. @throws Refusal: unavailable, while another change of the archive goes on */
-export async function repairForReader(env: Env, bucket: R2Bucket, day: DayOf): Promise<void> {
+/**
+ * Compares what the catalog has of a day with the bucket, and, with `apply`, has the catalog name what is there. For
+ * operators: after the database went back in time it names files that others have replaced since, and files may be lost.
+ *
+ * @throws Refusal: unavailable, while another change of the archive goes on; invalid, when nothing is archived of the day
+ */
+export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<Repair> {
+  const bucket = bucketOf(env);
   const done = await inArchive(env, async (lease) => {
     const [entry] = await entryOf(lease.db, day);
-    if (entry) await repair({ bucket, day, lease }, JSON.parse(entry.parts));
+    if (!entry || !bucket) throw invalid('Nothing is archived of this connection and day');
+    const parts = await partsInBucket(bucket, day);
+    if (apply)
+      await lease.write(
+        parts.length > 0 ? putEntry(lease.db, day, entry.state, parts) : dropEntry(lease.db, day),
+      );
+    return { catalog: JSON.parse(entry.parts), bucket: parts };
   });
   if (done === 'busy') throw new Refusal({ kind: 'unavailable', retryAfter: 2 });
+  return done.result;
 }

@@ -18,11 +18,10 @@ import {
 } from '../../platform/db/pages.ts';
 import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
-import { PartGone, type Reads } from './bucket.ts';
+import { PartGone, type Reads, refusalOf } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayMs, dayOf } from './day.ts';
 import { newerOf } from './merge.ts';
-import { repairForReader } from './move.ts';
 import { selected } from './rows.ts';
 import { readStream, type StreamQuery } from './stream.ts';
 
@@ -66,10 +65,8 @@ export async function readPageAcross(
       return await cut(env, bucket, caller, query);
     } catch (error) {
       // Most likely a file was replaced after the catalog was read, which names the new one by now.
-      if (!(error instanceof PartGone)) throw error;
-      if (usePrimary(caller)) continue; // a replica's catalog may name files that have been gone for long
-      if (tries === 3) throw error;
-      if (tries === 2) await repairForReader(env, bucket, error.day);
+      if (error instanceof PartGone && (usePrimary(caller) || tries < 3)) continue; // a replica's names may be old
+      throw refusalOf(error);
     }
   }
 }

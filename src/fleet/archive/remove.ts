@@ -136,7 +136,6 @@ async function rewriteDay(
     const move = { bucket, kind, day, sizes: usualSizes };
     fresh.push(...(await writeParts(move, changed, part.file)));
   }
-  if (fresh.every((part) => parts.includes(part))) return;
-  await write(putEntry(db, day, state, fresh));
-  await tidy(bucket, day, fresh);
+  if (!fresh.every((part) => parts.includes(part))) await write(putEntry(db, day, state, fresh));
+  await tidy(bucket, kind, day, fresh); // also what an earlier run has left
 }

@@ -2,7 +2,7 @@ import type { FileMetaData } from 'hyparquet';
 import type { Position } from '../../platform/db/cursor.ts';
 import { comparePositions, type Stream, type StreamRow } from '../../platform/db/pages.ts';
 import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
-import { type DayOf, openPart, type Part, type Reads } from './bucket.ts';
+import { type DayOf, openPart, type Part, type Reads, unlessUnreadable } from './bucket.ts';
 import type { Archived } from './catalog.ts';
 import { bytesOfRows, decodeRows } from './parquet.ts';
 
@@ -25,7 +25,7 @@ const maxPartsFiltered = 4;
 
 /**
  * Reads rows of one connection from these days of the archive, which are in the order of the query: one more than a
- * page, or as far as may be looked through. @throws PartGone
+ * page, or as far as may be looked through. @throws PartGone, Unreadable
  */
 export async function readStream(
   bucket: R2Bucket,
@@ -44,7 +44,8 @@ export async function readStream(
   const rows: StreamRow[] = [];
   for (const { part, file } of opened) {
     const want = limit + 1 - rows.length;
-    rows.push(...(await readOn(kind, file, query, want)).slice(0, want).map(scanned));
+    const found = await unlessUnreadable(file.key, readOn(kind, file, query, want));
+    rows.push(...found.slice(0, want).map(scanned));
     const last = rows.at(-1);
     if (rows.length > limit && last) return { rows, end: placeOf(kind, last) };
     if (part === opened.at(-1)?.part && opened.length < ahead.length)

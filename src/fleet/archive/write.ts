@@ -1,7 +1,7 @@
 import { newId } from '../../platform/db/ids.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
-import { type DayOf, folderOf, type Part, PartGone } from './bucket.ts';
+import { type DayOf, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
 import { decodeFooter, decodeRows, encodeRows } from './parquet.ts';
 
 /**
@@ -57,14 +57,17 @@ async function writePart(
   return { file, bytes: bytes.length, ...part };
 }
 
-/** Reads a file whole. Returns what decodes its rows, or these keys of them. @throws PartGone */
+/** Reads a file whole. Returns what decodes its rows, or these keys of them. @throws PartGone, Unreadable */
 async function readWhole(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, file: string) {
-  const buffer = await (await bucket.get(folderOf(day) + file))?.arrayBuffer();
-  if (!buffer) throw new PartGone(day);
+  const key = folderOf(day) + file;
+  const buffer = await readFile(bucket, key);
+  return (keys?: string[]): Promise<Row[]> => unlessUnreadable(key, decoded(kind, buffer, keys));
+}
+
+async function decoded(kind: ArchiveKind, buffer: ArrayBuffer, keys?: string[]): Promise<Row[]> {
   const metadata = decodeFooter(buffer);
   const to = Number(metadata.num_rows);
-  return (keys?: string[]): Promise<Row[]> =>
-    decodeRows(kind, metadata, { offset: 0, buffer }, { from: 0, to, ...(keys && { keys }) });
+  return decodeRows(kind, metadata, { offset: 0, buffer }, { from: 0, to, ...(keys && { keys }) });
 }
 
 /** Reads all rows of a file, or these keys of them. @throws PartGone */
@@ -92,12 +95,7 @@ export async function readPartWith(
 
 /** The files of a day as the bucket has them, without those that others have replaced or were to replace. */
 export async function partsInBucket(bucket: R2Bucket, day: DayOf): Promise<Part[]> {
-  const found: { part: Part; replaces: Label['replaces'] }[] = [];
-  for await (const { key, size, customMetadata } of objectsIn(bucket, folderOf(day))) {
-    if (!customMetadata?.label) continue;
-    const { replaces, ...label }: Label = JSON.parse(customMetadata.label); // as `writePart` wrote it
-    found.push({ part: { file: key.slice(folderOf(day).length), bytes: size, ...label }, replaces });
-  }
+  const found = await labelled(bucket, day);
   const successors = Map.groupBy(
     found.filter(({ replaces }) => replaces),
     ({ replaces }) => replaces?.file,
@@ -116,19 +114,46 @@ export async function partsInBucket(bucket: R2Bucket, day: DayOf): Promise<Part[
     .sort((a, b) => a.first.sort - b.first.sort || (a.first.id < b.first.id ? -1 : 1));
 }
 
-/** Everything in a folder of the bucket. */
-async function* objectsIn(bucket: R2Bucket, prefix: string): AsyncGenerator<R2Object> {
+/** The files of a day that are ours, by what they say of themselves. */
+async function labelled(bucket: R2Bucket, day: DayOf) {
+  const found: { part: Part; replaces: Label['replaces'] }[] = [];
   let cursor: string | undefined;
   do {
+    const prefix = folderOf(day);
     const page = await bucket.list({ prefix, include: ['customMetadata'], ...(cursor && { cursor }) });
-    yield* page.objects;
+    for (const { key, size, customMetadata } of page.objects) {
+      if (!customMetadata?.label) continue;
+      const { replaces, ...label }: Label = JSON.parse(customMetadata.label); // as `writePart` wrote it
+      found.push({ part: { file: key.slice(prefix.length), bytes: size, ...label }, replaces });
+    }
     cursor = page.truncated ? page.cursor : undefined;
   } while (cursor);
+  return found;
 }
 
-/** Deletes files that were replaced, or written by somebody who was interrupted. */
-export async function tidy(bucket: R2Bucket, day: DayOf, parts: Part[]): Promise<void> {
-  const folder = folderOf(day);
-  const known = new Set(parts.map(({ file }) => folder + file));
-  for await (const { key } of objectsIn(bucket, folder)) if (!known.has(key)) await bucket.delete(key);
+/**
+ * Deletes files of a day that the catalog does not name, if what it names takes their place: it replaces them, was to be
+ * replaced by them, or has all of their records. Whatever else is there is left alone.
+ */
+export async function tidy(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, parts: Part[]): Promise<void> {
+  const known = new Set(parts.map(({ file }) => file));
+  const found = await labelled(bucket, day);
+  const replaced = new Set(
+    found.flatMap(({ part, replaces }) => (known.has(part.file) && replaces ? [replaces.file] : [])),
+  );
+  for (const { part, replaces } of found) {
+    if (known.has(part.file)) continue;
+    const isRelated = replaced.has(part.file) || (replaces && known.has(replaces.file));
+    if (isRelated || (await hasAll(bucket, kind, day, parts, part)))
+      await bucket.delete(folderOf(day) + part.file);
+  }
+}
+
+/** Whether these files have all records of another one. */
+async function hasAll(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, parts: Part[], { file }: Part) {
+  const idsIn = async (one: string) =>
+    (await readPart(bucket, kind, day, one, [kind.id])).map((row) => row[kind.id]);
+  const ids = new Set(await idsIn(file));
+  for (const part of parts) for (const id of await idsIn(part.file)) ids.delete(id);
+  return ids.size === 0;
 }

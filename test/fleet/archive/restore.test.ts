@@ -1,12 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
+import { repairDay } from '../../../src/fleet/archive/move.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { bucket, dayMs, emptyArchive, insertTrips, move, walk } from '../../support/archive.ts';
+import { listenToLog } from '../../support/log.ts';
 import { rows } from '../../support/rows.ts';
-import { type World, world } from '../../support/world.ts';
+import { as, type World, world } from '../../support/world.ts';
 
 // The database goes back in time, and the bucket does not.
 
@@ -56,7 +58,15 @@ it('days that were archived since are read from D1, and archived again without a
   expect(await rows('select 1 from trips')).toEqual([]);
 });
 
-it('files that were written again since are found, by readers and by the job', async () => {
+const tenthDay = () => ({
+  kind: 'trips',
+  accountId: us.accountId,
+  connectionId: us.connection.id,
+  day: 10,
+});
+const unavailable = { failure: { kind: 'unavailable', retryAfter: 60 } };
+
+it('files that were written again since are found once an operator has repaired the catalog', async () => {
   await insertTrips(
     us,
     Array.from({ length: 12 }, (_, i) => ({ startedAt: 10 * dayMs + 10 * i })),
@@ -67,12 +77,64 @@ it('files that were written again since are found, by readers and by the job', a
   await move(us, 10 * dayMs, { sizes });
   const after = await listed();
   await restore();
-  expect(await listed()).toEqual(after);
-  expect(after).toHaveLength(13);
-
-  await restore();
   const [late = ''] = await insertTrips(us, [{ startedAt: 10 * dayMs + 6 }]);
+  await expect(listed()).rejects.toMatchObject(unavailable);
+  await expect(move(us, 10 * dayMs, { sizes })).rejects.toThrow('cannot be read');
+
+  const shown = await repairDay(env, tenthDay(), false);
+  expect(shown.catalog.map((part) => part.rows)).toEqual([5, 5, 2]);
+  expect(shown.bucket.map((part) => part.rows)).toEqual([3, 3, 5, 2]);
+  await expect(listed()).rejects.toMatchObject(unavailable);
+  await repairDay(env, tenthDay(), true);
   await move(us, 10 * dayMs, { sizes });
   expect(await listed()).toEqual(after.toSpliced(2, 0, late));
   expect(await rows('select 1 from trips')).toEqual([]);
+});
+
+describe('a file that cannot be read', () => {
+  /** Archives a day of 12 trips. Returns their ids, and the object of the first file. */
+  async function archived() {
+    const ids = await insertTrips(
+      us,
+      Array.from({ length: 12 }, (_, i) => ({ startedAt: 10 * dayMs + 10 * i })),
+    );
+    await move(us, 10 * dayMs, { sizes });
+    const [{ key = '', customMetadata = {} } = {}] = (await bucket.list({ include: ['customMetadata'] }))
+      .objects;
+    const bytes = (await (await bucket.get(key))?.arrayBuffer()) ?? new ArrayBuffer();
+    return { ids, key, restore: () => bucket.put(key, bytes, { customMetadata }) };
+  }
+
+  it.each([
+    ['is missing', (key: string) => bucket.delete(key)],
+    ['is damaged', (key: string) => bucket.put(key, 'damaged').then(() => {})],
+  ])(
+    'and %s is 503 and an error line, changes nothing, and its day is there again when the file is',
+    async (_, damage) => {
+      const { lines } = listenToLog();
+      const { ids, key, restore } = await archived();
+      await damage(key);
+      const path = '/trips?from=1970-01-01&to=1970-02-01';
+      const reply = await as(us.apiToken, { 'connection-id': us.connection.id }).get(path);
+      expect(reply).toMatchObject({ status: 503, retryAfter: 60 });
+      expect(lines('fault')).toContainEqual(
+        expect.objectContaining({ message: 'A file of the archive cannot be read', key, level: 'error' }),
+      );
+      await insertTrips(us, [{ startedAt: 10 * dayMs + 7 }]);
+      await archive(env, archiveKinds);
+      await restore();
+      await archive(env, archiveKinds);
+      expect(await listed()).toEqual(expect.arrayContaining(ids));
+      expect(await listed()).toHaveLength(13);
+    },
+  );
+
+  it('that nobody knows is left alone', async () => {
+    await archived();
+    const folder = (await bucket.list()).objects[0]?.key.replace(/[^/]*$/, '') ?? '';
+    await bucket.put(`${folder}part-of-somebody.parquet`, 'not ours');
+    await insertTrips(us, [{ startedAt: 10 * dayMs + 7 }]);
+    await move(us, 10 * dayMs, { sizes });
+    expect(await bucket.head(`${folder}part-of-somebody.parquet`)).not.toBeNull();
+  });
 });

@@ -149,6 +149,7 @@ describe('every message that the documents give for a 400', () => {
     'POST /operator/accounts/{id}/connections': { provider: 'motive' },
     'PATCH /operator/connections/{id}': { name: 'New' },
     'POST /operator/accounts/{id}/move': { to: 'main' },
+    'POST /operator/connections/{id}/archive/repair': { kind: 'trips', date: '2026-05-31' },
     'POST /operator/accounts/{id}/users': { email: 'ann@example.com' },
     'POST /operator/sign-in-links': { email: 'ann@example.com' },
     'PUT /operator/connections/{id}/credential': { credential: 'samsara_api_1' },

@@ -75,6 +75,24 @@ export function connectionCommands(): Command {
       show(command, await operatorFor(command).list('/accounts/:id/connections', { id }), columns),
     );
 
+  connection
+    .command('repair-archive')
+    .description('compare a day of the archive with its files, and repair its catalog with --apply')
+    .argument('<id>', 'id of the connection')
+    .requiredOption('--kind <kind>', 'trips, safety-events or accidents')
+    .requiredOption('--date <date>', 'day, UTC, as in the key of the file: 2026-05-31')
+    .option('--apply', 'have the catalog name the files that are there')
+    .action(async (id, body, command) => {
+      const found = await operatorFor(command).post('/connections/:id/archive/repair', { id, body });
+      const inWords = ({ files, records }: { files: number; records: number }) =>
+        `${files} files, ${records} records`;
+      show(command, found, ['catalog', 'bucket', 'applied'], ({ catalog, bucket, applied }) => ({
+        catalog: inWords(catalog),
+        bucket: inWords(bucket),
+        applied,
+      }));
+    });
+
   for (const command of pullCommands()) connection.addCommand(command);
   return connection.addCommand(deleteConnectionCommand());
 }

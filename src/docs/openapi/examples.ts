@@ -204,6 +204,12 @@ export const examples: Record<string, unknown> = {
   NewMove: { to: 'us2' },
   Move: move,
   MoveProgress: { move },
+  ArchiveRepair: { kind: 'trips', date: '2026-05-31' },
+  ArchiveRepaired: {
+    catalog: { files: 2, records: 6210 },
+    bucket: { files: 2, records: 6208 },
+    applied: false,
+  },
   NewConnection: { provider: 'samsara', name: 'City vans' },
   ConnectionChange: { healthStatus: 2 },
   OperatorConnection: {

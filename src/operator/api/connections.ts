@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isIncidentType } from '../../fleet/incidents/types.ts';
-import { lists } from '../../fleet/lists/registry.ts';
+import { archiveKinds, lists } from '../../fleet/lists/registry.ts';
 import { Name } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
 import { count, id, Limit, type Operation, time } from './operation.ts';
@@ -101,6 +101,19 @@ export const Pull = v.object({
 });
 export type Pull = v.InferOutput<typeof Pull>;
 
+/** A day of a kind of records in the archive; with `apply` its catalog is repaired, and otherwise only compared. */
+export const ArchiveRepair = v.object({
+  kind: v.picklist(
+    archiveKinds.map(({ name }) => name),
+    `must be one of ${archiveKinds.map(({ name }) => name).join(', ')}`,
+  ),
+  date: v.pipe(v.string(), v.isoDate('must be a date, such as 2026-05-31'), v.metadata({ format: 'date' })),
+  apply: v.optional(v.boolean(), false),
+});
+
+const files = v.object({ files: count, records: count });
+export const ArchiveRepaired = v.object({ catalog: files, bucket: files, applied: v.boolean() });
+
 const noPull = 'This connection does not pull from a provider';
 const isPaused = 'This connection does not pull from a provider, or is paused';
 
@@ -184,6 +197,18 @@ export const connectionOperations = {
       isPaused,
       { field: 'secret', must: 'must be one word of 8 to 500 characters' },
     ],
+  },
+  repairArchive: {
+    call: 'POST /connections/:id/archive/repair',
+    tag: 'Connections',
+    summary: 'Compare a day of the archive with its files, and have the catalog name those that are there',
+    description:
+      'Without `apply` nothing changes: `catalog` is what the day has now, and `bucket` what it would have. Put a ' +
+      'missing file back first, if there is a copy.',
+    body: ArchiveRepair,
+    message: 'Archive',
+    reply: ArchiveRepaired,
+    refusals: ['Unknown connection', 'Nothing is archived of this connection and day'],
   },
   listRecords: {
     call: 'GET /connections/:id/records',

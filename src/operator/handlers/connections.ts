@@ -1,3 +1,6 @@
+import type { Part } from '../../fleet/archive/bucket.ts';
+import { dayOf } from '../../fleet/archive/day.ts';
+import { repairDay } from '../../fleet/archive/move.ts';
 import {
   type Connection,
   createConnection,
@@ -57,6 +60,12 @@ export const connectionHandlers: Handlers<typeof connectionOperations> = {
     return pull(asked);
   },
 
+  async repairArchive({ env, caller: { accountId }, id, body: { kind, date, apply } }) {
+    const day = { kind, accountId, connectionId: id, day: dayOf(Date.parse(date)) };
+    const { catalog, bucket } = await repairDay(env, day, apply);
+    return { catalog: sumOf(catalog), bucket: sumOf(bucket), applied: apply };
+  },
+
   /** A page of one of the connection's lists, as a client with its Connection-Id reads it. */
   async listRecords({ env, caller, id, query: { kind }, queries: { kind: _, ...query } }) {
     const resource = lists.find((one) => one.kind === kind);
@@ -64,6 +73,11 @@ export const connectionHandlers: Handlers<typeof connectionOperations> = {
     return readList<unknown>(env, caller, resource.list, { connectionId: id, query });
   },
 };
+
+const sumOf = (parts: Part[]) => ({
+  files: parts.length,
+  records: parts.reduce((sum, { rows }) => sum + rows, 0),
+});
 
 const withTSP = ({ tsp, ...connection }: Connection) => ({ ...connection, tSP: tsp });
 

@@ -1,14 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { repairDay } from '../../../src/fleet/archive/move.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { bucket, dayMs, emptyArchive, insertTrips, move, walk } from '../../support/archive.ts';
 import { listenToLog } from '../../support/log.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type World, world } from '../../support/world.ts';
+import { as, operator, type World, world } from '../../support/world.ts';
 
 // The database goes back in time, and the bucket does not.
 
@@ -58,12 +57,11 @@ it('days that were archived since are read from D1, and archived again without a
   expect(await rows('select 1 from trips')).toEqual([]);
 });
 
-const tenthDay = () => ({
-  kind: 'trips',
-  accountId: us.accountId,
-  connectionId: us.connection.id,
-  day: 10,
-});
+const repair = (body: object) =>
+  operator.post<{ catalog: object; bucket: object; applied: boolean }>(
+    `/operator/connections/${us.connection.id}/archive/repair`,
+    { kind: 'trips', date: '1970-01-11', ...body },
+  );
 const unavailable = { failure: { kind: 'unavailable', retryAfter: 60 } };
 
 it('files that were written again since are found once an operator has repaired the catalog', async () => {
@@ -81,11 +79,13 @@ it('files that were written again since are found once an operator has repaired 
   await expect(listed()).rejects.toMatchObject(unavailable);
   await expect(move(us, 10 * dayMs, { sizes })).rejects.toThrow('cannot be read');
 
-  const shown = await repairDay(env, tenthDay(), false);
-  expect(shown.catalog.map((part) => part.rows)).toEqual([5, 5, 2]);
-  expect(shown.bucket.map((part) => part.rows)).toEqual([3, 3, 5, 2]);
+  expect((await repair({})).data).toEqual({
+    catalog: { files: 3, records: 12 },
+    bucket: { files: 4, records: 13 },
+    applied: false,
+  });
   await expect(listed()).rejects.toMatchObject(unavailable);
-  await repairDay(env, tenthDay(), true);
+  expect((await repair({ apply: true })).data.applied).toBe(true);
   await move(us, 10 * dayMs, { sizes });
   expect(await listed()).toEqual(after.toSpliced(2, 0, late));
   expect(await rows('select 1 from trips')).toEqual([]);
@@ -137,4 +137,10 @@ describe('a file that cannot be read', () => {
     await move(us, 10 * dayMs, { sizes });
     expect(await bucket.head(`${folder}part-of-somebody.parquet`)).not.toBeNull();
   });
+});
+
+it('a day of which nothing is archived, and what is no kind or date, is refused', async () => {
+  expect(await repair({ date: '1970-01-20' })).toMatchObject({ status: 400 });
+  expect(await repair({ kind: 'vehicles' })).toMatchObject({ errors: [{ field: 'kind' }] });
+  expect(await repair({ date: 'yesterday' })).toMatchObject({ errors: [{ field: 'date' }] });
 });

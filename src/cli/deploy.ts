@@ -9,12 +9,29 @@ import { homesToDeploy } from './deploy/homes.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
 import { misplaced, placeWarning } from './deploy/place.ts';
 import { type Plan, planOf } from './deploy/plan.ts';
-import { optionsOf, settingOptions, settingsOf } from './deploy/settings.ts';
-import { migrate, replicate, tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
+import { migrate, mustHaveSchema } from './deploy/schema.ts';
+import { optionsOf, type Settings, settingOptions, settingsOf, withKept } from './deploy/settings.ts';
+import {
+  type Refused,
+  replicate,
+  tryUpload,
+  upload,
+  waitForHealth,
+  writeConfiguration,
+} from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
 import { localDirectory } from './project/paths.ts';
 
 const healthTimeoutMs = 180_000;
+
+/** What it means to deploy without what Cloudflare refuses. */
+const without: Record<Refused, string> = {
+  flag: `Cloudflare does not know the flag queue_consumer_no_wait_for_wait_until, so the Worker runs without it.
+  Deliveries then hold a queue consumer while a receiver takes its time: Cloudflare runs up to 250 at once, with five
+  calls each, for all accounts together. Everything else stays the same.`,
+  'Analytics Engine': `this account has not turned on Analytics Engine, so attempts are not counted there; the log has them.
+  Turn it on in the dashboard and deploy again.`,
+};
 
 const settingsFile = join(localDirectory, 'deploy/settings.env');
 if (existsSync(settingsFile)) process.loadEnvFile(settingsFile);
@@ -33,8 +50,8 @@ program
 
 try {
   const { dryRun } = program.opts<{ dryRun?: boolean }>();
-  const plan = planOf(settingsOf(optionsOf(program)));
-  await (dryRun ? rehearse(plan) : deploy(plan));
+  const settings = settingsOf(optionsOf(program));
+  await (dryRun ? rehearse(planOf(withKept(settings, {}))) : deploy(settings));
 } catch (error) {
   if (!(error instanceof Stopped)) throw error;
   console.error(`deploy: ${error.message}`);
@@ -42,13 +59,15 @@ try {
 }
 
 /** The old code keeps serving while migrations apply, and until the upload is complete. */
-async function deploy(plan: Plan): Promise<void> {
+async function deploy(settings: Settings): Promise<void> {
   const [account, signedIn] = await Promise.all([chooseAccount(wranglerFor()), credentials(wranglerFor())]);
   report(`Signed in to the account ${account.name} (${account.id})`);
   const wrangler = wranglerFor(account.id);
   const api = apiFor(account.id, signedIn);
+  const found = await lookUp(api, planOf(settings));
+  const plan = planOf(withKept(settings, found.vars));
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
-  const [found, origin] = await Promise.all([lookUp(api, plan), originOf(api, account.id, plan)]);
+  const origin = await originOf(api, account.id, plan);
   const query = queryIn(api);
   const homes = await homesToDeploy(api, query, plan, found, warn);
   const [main, ...others] = homes;
@@ -65,16 +84,18 @@ async function deploy(plan: Plan): Promise<void> {
     const where = homes.length > 1 ? ` in the home ${name}` : '';
     const applied = await migrate(wrangler, config, database, where);
     report(applied.length > 0 ? `Applied ${applied.join(', ')}${where}` : `No migrations to apply${where}`);
+    const id = ids.homes.find((home) => home.name === name)?.database;
+    if (id) await mustHaveSchema(query, { id, name: database });
   }
   if (plan.replicas) {
     const databases = ids.homes.map(({ database }) => database);
     await replicate(api, databases);
     report(`Lists are read from replicas of the database${databases.length > 1 ? ' of each home' : ''}`);
   }
-  const { flagRefused } = await upload(wrangler, config, folder, keys);
+  const refused = await upload(wrangler, config, folder, keys);
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   report(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
-  if (flagRefused) warn(slowerDeliveries());
+  for (const one of refused) warn(without[one]);
   const unwell = await waitForHealth(origin, healthTimeoutMs);
   report(unwell ? `It responds, but is not healthy: ${unwell}` : 'It responds and is healthy');
   console.log(nextSteps(origin, folder, keys));
@@ -123,12 +144,6 @@ function warn(text: string): void {
 function noArchive(): string {
   return `this account has not turned on R2, so nothing is archived: D1 keeps everything, up to its 10 GB.
   Turn on R2 in the dashboard and deploy again to have old records moved to a bucket.`;
-}
-
-function slowerDeliveries(): string {
-  return `Cloudflare does not know the flag queue_consumer_no_wait_for_wait_until, so the Worker runs without it.
-  Deliveries then hold a queue consumer while a receiver takes its time: Cloudflare runs up to 250 at once, with five
-  calls each, for all accounts together. Everything else stays the same.`;
 }
 
 function nextSteps(url: string, folder: string, keys: Key[]): string {

@@ -135,12 +135,12 @@ it('puts a named deployment on a domain of its own, without what the account lac
   const { account, network, env } = await cloud(['api.example.com'], unwell);
   account.unknownFlag = 'queue_consumer_no_wait_for_wait_until';
   account.r2 = false;
-  const { code, out } = await deploy(
+  const { code, out, err } = await deploy(
     { ...env, DEPLOY_REPLICAS: '' },
     ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
   );
   network.close();
-  expect(code).toBe(0);
+  expect([code, err]).toEqual([0, '']);
   expect(out).toContain(
     'in the jurisdiction eu, which overrides --location oc. This cannot be changed later.',
   );
@@ -155,7 +155,7 @@ it('puts a named deployment on a domain of its own, without what the account lac
   expect(bound(account, 'acme', 'ORIGIN')?.text).toBe('https://api.example.com');
   // The ids in wrangler.toml are those of every deployment.
   const limiters = worker?.bindings.filter(({ type }) => type === 'ratelimit') ?? [];
-  expect(limiters).toHaveLength(9);
+  expect(limiters).toHaveLength(10);
   for (const { namespace_id } of limiters) expect(namespace_id).toMatch(/^\d{7,10}$/);
   // Nobody named a sender or asked for replicas, so there are none.
   expect(worker?.bindings.filter(({ name }) => name.startsWith('EMAIL'))).toEqual([]);

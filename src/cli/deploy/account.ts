@@ -3,6 +3,7 @@ import type { NamedDatabase } from './api.ts';
 import { type Api, granted, listed } from './api.ts';
 import { placed, type Residency } from './place.ts';
 import type { HomeIds, HomeToDeploy, Ids, Plan } from './plan.ts';
+import type { Vars } from './settings.ts';
 import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
 /** The account that a deployment goes to. */
@@ -17,8 +18,9 @@ export type AccountContents = {
   namespace: string | undefined;
   /** Cloudflare shows their values to nobody. */
   secrets: string[];
-  /** The other homes that the Worker is bound to. */
+  /** The other homes that the Worker is bound to, and its vars. */
   homes: BoundHome[];
+  vars: Vars;
 };
 
 const SignedIn = v.object({ accounts: v.array(v.object({ id: v.string(), name: v.string() })) });
@@ -46,11 +48,11 @@ export async function chooseAccount(wrangler: Wrangler): Promise<CloudflareAccou
 
 /** Looks up what the account has already. Changes nothing. @throws Stopped */
 export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
-  const [all, namespaces, secrets, homes] = await Promise.all([
+  const [all, namespaces, secrets, bound] = await Promise.all([
     listed(api, 'Looking for the databases', '/d1/database', Database),
     listed(api, 'Looking for the KV namespace', '/storage/kv/namespaces', Namespace),
     secretNames(api, plan.worker),
-    boundHomes(api, plan.worker),
+    boundTo(api, plan.worker),
   ]);
   const databases = all.map(({ uuid, name, jurisdiction }) => ({ id: uuid, name, jurisdiction }));
   return {
@@ -58,7 +60,7 @@ export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
     database: databases.find(({ name }) => name === plan.database),
     namespace: namespaces.find(({ title }) => title === plan.namespace)?.id,
     secrets,
-    homes,
+    ...bound,
   };
 }
 
@@ -141,6 +143,7 @@ const Version = v.object({
         id: v.optional(v.string()),
         database_id: v.optional(v.string()),
         jurisdiction: v.optional(v.string()),
+        text: v.optional(v.string()),
       }),
     ),
   }),
@@ -150,26 +153,28 @@ const Version = v.object({
 const noWorker = 10_007;
 
 /**
- * The homes besides main that the Worker is bound to, in any of the versions that serve now. Its bindings are the memory
- * of deploys: whoever deploys, from whichever machine, finds the same. @throws Stopped
+ * The homes besides main that the Worker is bound to, and its vars, in any of the versions that serve now. Its bindings
+ * are the memory of deploys: whoever deploys, from whichever machine, finds the same. @throws Stopped
  */
-async function boundHomes(api: Api, worker: string): Promise<BoundHome[]> {
+async function boundTo(api: Api, worker: string): Promise<{ homes: BoundHome[]; vars: Vars }> {
   const what = 'Looking for the homes of the Worker';
   const path = `/workers/scripts/${worker}`;
   const outcome = await api(`${path}/deployments`);
-  if (outcome.codes.includes(noWorker)) return [];
+  if (outcome.codes.includes(noWorker)) return { homes: [], vars: {} };
   const { deployments } = await granted(what, Deployments, outcome);
   const homes = new Map<string, BoundHome>();
+  const vars: Vars = {};
   for (const { version_id: id } of deployments[0]?.versions ?? []) {
     const { bindings } = (await granted(what, Version, api(`${path}/versions/${id}`))).resources;
-    for (const { type, name, id, database_id: database = id } of bindings) {
+    for (const { type, name, id, database_id: database = id, text } of bindings) {
+      if (type === 'plain_text') vars[name] = text;
       const home = type === 'd1' && /^DB_([A-Z0-9]+)$/.exec(name)?.[1];
       if (!home || !database) continue;
       const bucket = bindings.find((one) => one.name === `ARCHIVE_${home}`);
       homes.set(home, { name: home.toLowerCase(), database, jurisdiction: bucket?.jurisdiction });
     }
   }
-  return [...homes.values()];
+  return { homes: [...homes.values()], vars };
 }
 
 /** Cloudflare's code for an account that has not chosen its address yet. */

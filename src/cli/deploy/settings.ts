@@ -29,7 +29,15 @@ const Settings = v.object({
       v.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, '--domain must be a host name, such as api.example.com'),
     ),
   ),
-  emailFrom: v.optional(v.pipe(v.string(), v.email('--email-from must be an email address'))),
+  emailFrom: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => text === 'none' || v.is(v.pipe(v.string(), v.email()), text),
+        '--email-from must be an email address, or none',
+      ),
+    ),
+  ),
   retentionDays: v.optional(
     v.pipe(
       v.string(),
@@ -45,7 +53,10 @@ const Settings = v.object({
   mapStyleUrl: v.optional(
     v.pipe(
       v.string(),
-      v.check((text) => URL.parse(text)?.protocol === 'https:', '--map-style-url must be an https URL'),
+      v.check(
+        (text) => text === 'none' || URL.parse(text)?.protocol === 'https:',
+        '--map-style-url must be an https URL, or none',
+      ),
     ),
   ),
   replicas: v.optional(
@@ -81,7 +92,7 @@ const option = (flags: string, description: string, env: string) => new Option(f
 export const settingOptions: Option[] = [
   option('--name <name>', 'name of the Worker, and prefix for everything it uses', 'DEPLOY_NAME'),
   option('--domain <host>', 'host name to serve it at, in a zone of the account', 'DEPLOY_DOMAIN'),
-  option('--email-from <address>', 'sender of sign-in links; without one, no mail', 'DEPLOY_EMAIL_FROM'),
+  option('--email-from <address>', 'sender of sign-in links; none: no mail', 'DEPLOY_EMAIL_FROM'),
   option('--retention-days <days>', 'how long to keep finished deliveries', 'DEPLOY_RETENTION_DAYS'),
   option(
     '--hot-days <days>',
@@ -90,7 +101,7 @@ export const settingOptions: Option[] = [
   ),
   option(
     '--map-style-url <url>',
-    'map style of a tile provider, which pages with a map will call; without one, maps show outlines',
+    'map style of a tile provider, which pages with a map will call; none: maps show outlines',
     'DEPLOY_MAP_STYLE_URL',
   ),
   option(
@@ -129,6 +140,32 @@ export function optionsOf(program: Command): object {
     homeLocation: typed('location'),
     homeJurisdiction: typed('jurisdiction'),
   };
+}
+
+/** What a Worker was deployed with, by the names of its vars. */
+export type Vars = { [name: string]: string | undefined };
+
+/** What turns something off that an earlier deploy has set. */
+const none = 'none';
+
+/**
+ * These settings, and for each that a deploy is not told, what the Worker with these vars was deployed with. Its domain
+ * is that of its address, unless that is Cloudflare's own.
+ */
+export function withKept(given: Settings, vars: Vars): Settings {
+  const host = URL.parse(vars.ORIGIN ?? '')?.host;
+  const kept = {
+    domain: host?.endsWith('.workers.dev') ? undefined : host,
+    emailFrom: vars.EMAIL_FROM,
+    retentionDays: vars.DELIVERY_RETENTION_DAYS,
+    hotDays: vars.HOT_DAYS,
+    mapStyleUrl: vars.MAP_STYLE_URL,
+    replicas: vars.READ_REPLICAS === 'true' || undefined,
+  };
+  const all = Object.entries({ ...kept, ...given }).filter(
+    ([, value]) => value !== undefined && value !== none,
+  );
+  return Object.fromEntries(all);
 }
 
 /** Checks the options' values; an empty one counts as absent, as GitHub passes variables that are not set. @throws Stopped */

@@ -14,39 +14,43 @@ export function writeConfiguration(folder: string, configuration: object): strin
   return file;
 }
 
-/** Applies the migrations that the database lacks and returns their names; `where` is said of a failure. @throws Stopped */
-export async function migrate(
-  wrangler: Wrangler,
-  config: string,
-  database: string,
-  where: string,
-): Promise<string[]> {
-  const args = ['d1', 'migrations', 'apply', database, '--remote', '--config', config];
-  const { text } = await must(`Applying the migrations${where}`, wrangler(args));
-  return [...new Set(text.match(/\b\d{4}_\w+\.sql\b/g))];
-}
-
 /** Bundles the Worker and checks its configuration, offline. Returns its size in words. @throws Stopped */
 export async function tryUpload(wrangler: Wrangler, config: string): Promise<string> {
   const { text } = await must('Bundling', wrangler(['deploy', '--dry-run', '--config', config]));
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
 }
 
-/** Speeds up deliveries where Cloudflare has it; it has no default date, so it may not be there. */
-const optionalFlag = 'queue_consumer_no_wait_for_wait_until';
+const Configuration = v.looseObject({ compatibility_flags: v.array(v.string()) });
+type Configuration = v.InferOutput<typeof Configuration>;
 
-const Flagged = v.looseObject({ compatibility_flags: v.array(v.string()) });
+/** What the service can do without, how Cloudflare refuses it, and the configuration without it. */
+const optional = {
+  /** Speeds up deliveries; it has no default date, so it may not be there. */
+  flag: {
+    refused: 'queue_consumer_no_wait_for_wait_until',
+    without: ({ compatibility_flags: flags, ...rest }: Configuration): Configuration => ({
+      ...rest,
+      compatibility_flags: flags.filter((flag) => flag !== optional.flag.refused),
+    }),
+  },
+  /** An account has to turn it on once: the code of an upload that names a dataset before. */
+  'Analytics Engine': {
+    refused: '10089',
+    without: ({ analytics_engine_datasets: _, ...rest }: Configuration): Configuration => rest,
+  },
+};
+export type Refused = keyof typeof optional;
 
 /**
- * Uploads the new code with `keys` as secrets, and keeps all other secrets. Without a compatibility flag that
- * Cloudflare refuses and that the service can do without, it tries again. Returns whether that was so. @throws Stopped
+ * Uploads the new code with `keys` as secrets, and keeps all other secrets. What Cloudflare refuses and the service can
+ * do without is left out at another try. Returns what that was. @throws Stopped
  */
 export async function upload(
   wrangler: Wrangler,
   config: string,
   folder: string,
   keys: Key[],
-): Promise<{ flagRefused: boolean }> {
+): Promise<Refused[]> {
   const secrets = join(folder, 'secrets.json');
   const args = ['deploy', '--config', config];
   if (keys.length > 0) {
@@ -54,20 +58,22 @@ export async function upload(
     writeFileSync(secrets, JSON.stringify(values), { mode: 0o600 });
     args.push('--secrets-file', secrets);
   }
+  const refused: Refused[] = [];
   try {
-    let deployed = await wrangler(args);
-    const flagRefused = !deployed.ok && deployed.text.includes(optionalFlag);
-    if (flagRefused) {
-      const { compatibility_flags: flags, ...rest } = v.parse(
-        Flagged,
-        JSON.parse(readFileSync(config, 'utf8')),
-      );
-      const others = flags.filter((flag) => flag !== optionalFlag);
-      writeConfiguration(folder, { ...rest, compatibility_flags: others });
-      deployed = await wrangler(args);
+    for (;;) {
+      const deployed = await wrangler(args);
+      const left = (Object.keys(optional) as Refused[]).filter((one) => !refused.includes(one)); // its own keys
+      const next = deployed.ok
+        ? undefined
+        : left.find((one) => deployed.text.includes(optional[one].refused));
+      if (!next) {
+        await must('Deploying the Worker', deployed);
+        return refused;
+      }
+      refused.push(next);
+      const configuration = v.parse(Configuration, JSON.parse(readFileSync(config, 'utf8')));
+      writeConfiguration(folder, optional[next].without(configuration));
     }
-    await must('Deploying the Worker', deployed);
-    return { flagRefused };
   } finally {
     rmSync(secrets, { force: true });
   }

@@ -1,4 +1,5 @@
-import { invalid, Refusal } from '../../platform/errors.ts';
+import { openDatabase } from '../../platform/db/database.ts';
+import { Refusal } from '../../platform/errors.ts';
 import { type Budget, isLeft } from '../../platform/jobs/budget.ts';
 import { placeOf, type Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part } from './bucket.ts';
@@ -95,19 +96,24 @@ export type Repair = { catalog: Part[]; bucket: Part[] };
  * Compares what the catalog has of a day with the bucket, and, with `apply`, has the catalog name what is there. For
  * operators: after the database went back in time it names files that others have replaced since, and files may be lost.
  *
- * @throws Refusal: unavailable, while another change of the archive goes on; invalid, when nothing is archived of the day
+ * @throws Refusal: unavailable, while another change of the archive goes on, or when there is no bucket
  */
 export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<Repair> {
   const bucket = bucketOf(env);
-  const done = await inArchive(env, async (lease) => {
-    const [entry] = await entryOf(lease.db, day);
-    if (!entry || !bucket) throw invalid('Nothing is archived of this connection and day');
-    const parts = await partsInBucket(bucket, day);
-    if (apply)
-      await lease.write(
-        parts.length > 0 ? putEntry(lease.db, day, entry.state, parts) : dropEntry(lease.db, day),
-      );
-    return { catalog: JSON.parse(entry.parts), bucket: parts };
+  if (!bucket) throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
+  const compared = async () => {
+    const [{ state, parts } = { state: 'moving' as const, parts: '[]' }] = await entryOf(
+      openDatabase(env),
+      day,
+    );
+    return { state, catalog: JSON.parse(parts), bucket: await partsInBucket(bucket, day) };
+  };
+  if (!apply) return compared();
+  const done = await inArchive(env, async ({ db, write }) => {
+    const { state, ...found } = await compared();
+    const { bucket: parts } = found;
+    await write(parts.length > 0 ? putEntry(db, day, state, parts) : dropEntry(db, day));
+    return found;
   });
   if (done === 'busy') throw new Refusal({ kind: 'unavailable', retryAfter: 2 });
   return done.result;

@@ -208,7 +208,7 @@ export const connectionOperations = {
     body: ArchiveRepair,
     message: 'Archive',
     reply: ArchiveRepaired,
-    refusals: ['Unknown connection', 'Nothing is archived of this connection and day'],
+    refusals: ['Unknown connection'],
   },
   listRecords: {
     call: 'GET /connections/:id/records',

@@ -16,6 +16,7 @@ const found: AccountContents = {
   database: main,
   namespace: 'n',
   secrets: [],
+  vars: {},
   homes: [
     { name: 'eu', database: 'fleet-eu' },
     { name: 'us2', database: 'fleet-us2' },

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { settingsOf } from '../../../src/cli/deploy/settings.ts';
+import { settingOptions, settingsOf, withKept } from '../../../src/cli/deploy/settings.ts';
+import { root } from '../../../src/cli/project/paths.ts';
 
 it.each([
   [{ name: 'Fleet!' }, '--name must be up to 30 lowercase letters'],
@@ -18,4 +21,43 @@ it.each([
 
 it('an empty setting counts as absent, as GitHub passes variables that are not set', () => {
   expect(settingsOf({ name: '', location: '' })).toEqual({});
+});
+
+const deployed = {
+  ORIGIN: 'https://api.example.com',
+  EMAIL_FROM: 'portal@example.com',
+  DELIVERY_RETENTION_DAYS: '60',
+  HOT_DAYS: '0',
+  MAP_STYLE_URL: 'https://tiles.example.com/style.json',
+  READ_REPLICAS: 'true',
+};
+
+it('what a deploy is not told stays as it was deployed', () => {
+  expect(withKept({}, deployed)).toEqual({
+    domain: 'api.example.com',
+    emailFrom: 'portal@example.com',
+    retentionDays: '60',
+    hotDays: '0',
+    mapStyleUrl: 'https://tiles.example.com/style.json',
+    replicas: true,
+  });
+  expect(withKept({}, { ORIGIN: 'https://fleet-data-service.acme.workers.dev' })).toEqual({});
+});
+
+it('what it is told takes its place, and none takes it away', () => {
+  const told = settingsOf({ emailFrom: 'none', mapStyleUrl: 'none', hotDays: '90', replicas: 'false' });
+  expect(withKept(told, deployed)).toEqual({
+    domain: 'api.example.com',
+    retentionDays: '60',
+    hotDays: '90',
+    replicas: false,
+  });
+});
+
+it('the workflow passes every setting that the environment can hold', () => {
+  const workflow = readFileSync(join(root, '.github/workflows/deploy.yml'), 'utf8');
+  const passed = [...workflow.matchAll(/^ +(DEPLOY_\w+): \$\{\{ vars\.(\w+) \}\}$/gm)];
+  expect(passed.every(([, name, variable]) => name === variable)).toBe(true);
+  const known = settingOptions.flatMap(({ envVar }) => envVar ?? []);
+  expect(passed.map(([, name]) => name).toSorted()).toEqual(known.toSorted());
 });

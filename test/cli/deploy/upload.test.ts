@@ -1,9 +1,30 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { upload } from '../../../src/cli/deploy/upload.ts';
+import { upload, writeConfiguration } from '../../../src/cli/deploy/upload.ts';
 import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
+
+it('what Cloudflare refuses and the service can do without is left out, one after the other', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-upload-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const flag = 'queue_consumer_no_wait_for_wait_until';
+  const config = writeConfiguration(folder, {
+    compatibility_flags: ['global_fetch_strictly_public', flag],
+    analytics_engine_datasets: [{ binding: 'ATTEMPTS' }],
+  });
+  const tried: string[] = [];
+  const wrangler: Wrangler = async () => {
+    const text = readFileSync(config, 'utf8');
+    tried.push(text);
+    if (text.includes('ATTEMPTS'))
+      return { ok: false, out: '', text: 'enable Analytics Engine [code: 10089]' };
+    const ok = !text.includes(flag);
+    return { ok, out: '', text: ok ? '' : `No such compatibility flag: ${flag}` };
+  };
+  expect(await upload(wrangler, config, folder, [])).toEqual(['Analytics Engine', 'flag']);
+  expect(JSON.parse(tried.at(-1) ?? '')).toEqual({ compatibility_flags: ['global_fetch_strictly_public'] });
+});
 
 it('an upload that fails says so, and leaves no secrets behind', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-upload-'));

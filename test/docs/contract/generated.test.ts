@@ -17,6 +17,7 @@ let us: Awaited<ReturnType<typeof journeyAccount>>;
 let other: Awaited<ReturnType<typeof journeyAccount>>;
 beforeAll(async () => {
   stack = await folder.start();
+  await stack.minute(); // the schema may be older than the time in which the first sweep must run
   us = await journeyAccount(stack);
   other = await journeyAccount(stack);
 });

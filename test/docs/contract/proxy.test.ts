@@ -20,6 +20,7 @@ let stack: Stack;
 let proxy: Awaited<ReturnType<typeof startProxy>>;
 beforeAll(async () => {
   stack = await folder.start();
+  await stack.minute(); // as in generated.test.ts
   proxy = await startProxy(document, stack.baseUrl, directory);
 });
 afterAll(async () => {
@@ -193,6 +194,9 @@ it('a validating proxy between clients, connectors, operators and the service fi
     body: { secret: secret.toString('base64') },
   });
   expect((await ring(`${proxy.url}/providers/${pulled.id}/webhook`, secret)).status).toBe(200);
+  const day = { kind: 'trips', date: '2026-01-01' };
+  const repaired = await operator.post('/connections/:id/archive/repair', { id, body: day });
+  expect(repaired.bucket).toEqual({ files: 0, records: 0 });
   provider.stop();
 
   const mover = await operator.post('/accounts', { body: { name: 'Mover' } });

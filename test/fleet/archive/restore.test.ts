@@ -139,8 +139,13 @@ describe('a file that cannot be read', () => {
   });
 });
 
-it('a day of which nothing is archived, and what is no kind or date, is refused', async () => {
-  expect(await repair({ date: '1970-01-20' })).toMatchObject({ status: 400 });
+it('a day of which nothing is archived has no files, and what is no kind or date is refused', async () => {
+  const none = { files: 0, records: 0 };
+  expect((await repair({ date: '1970-01-20' })).data).toEqual({
+    catalog: none,
+    bucket: none,
+    applied: false,
+  });
   expect(await repair({ kind: 'vehicles' })).toMatchObject({ errors: [{ field: 'kind' }] });
   expect(await repair({ date: 'yesterday' })).toMatchObject({ errors: [{ field: 'date' }] });
 });

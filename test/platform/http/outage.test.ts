@@ -22,6 +22,7 @@ const bodies: { [route: string]: (us: World) => object } = {
   'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
   'POST /operator/accounts/:id/deletion': () => ({ name: 'Acme' }),
   'POST /operator/accounts/:id/move': () => ({ to: 'eu' }),
+  'POST /operator/connections/:id/archive/repair': () => ({ kind: 'trips', date: '2026-05-31' }),
   'POST /operator/connections/:id/deletion': () => ({ name: 'Motive' }),
   'POST /operator/connections/:id/ingest-keys': () => ({ name: 'key' }),
   'PUT /operator/connections/:id/credential': () => ({ credential: 'samsara_api_1' }),

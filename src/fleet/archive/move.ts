@@ -108,7 +108,8 @@ export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<R
     );
     return { state, catalog: JSON.parse(parts), bucket: await partsInBucket(bucket, day) };
   };
-  if (!apply) return compared();
+  const seen = await compared();
+  if (!apply || seen.catalog.length + seen.bucket.length === 0) return seen;
   const done = await inArchive(env, async ({ db, write }) => {
     const { state, ...found } = await compared();
     const { bucket: parts } = found;

@@ -10,7 +10,14 @@ import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
 import { misplaced, placeWarning } from './deploy/place.ts';
 import { type Plan, planOf } from './deploy/plan.ts';
 import { migrate, mustHaveSchema } from './deploy/schema.ts';
-import { optionsOf, type Settings, settingOptions, settingsOf, withKept } from './deploy/settings.ts';
+import {
+  optionsOf,
+  type Settings,
+  settingOptions,
+  settingsOf,
+  sources,
+  withKept,
+} from './deploy/settings.ts';
 import {
   type Refused,
   replicate,
@@ -66,6 +73,7 @@ async function deploy(settings: Settings): Promise<void> {
   const api = apiFor(account.id, signedIn);
   const found = await lookUp(api, planOf(settings));
   const plan = planOf(withKept(settings, found.vars));
+  report(`Settings:${sources(program, plan.vars, found.vars)}`);
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
   const origin = await originOf(api, account.id, plan);
   const query = queryIn(api);
@@ -80,15 +88,14 @@ async function deploy(settings: Settings): Promise<void> {
   const config = writeConfiguration(folder, plan.configuration(ids, origin));
   const problem = main.found && (await misplaced(query, main.found, main.place));
   if (problem) warn(problem);
-  for (const { name, database } of homes) {
+  for (const { name, database } of ids.homes) {
     const where = homes.length > 1 ? ` in the home ${name}` : '';
-    const applied = await migrate(wrangler, config, database, where);
+    const applied = await migrate(wrangler, query, config, database, where);
     report(applied.length > 0 ? `Applied ${applied.join(', ')}${where}` : `No migrations to apply${where}`);
-    const id = ids.homes.find((home) => home.name === name)?.database;
-    if (id) await mustHaveSchema(query, { id, name: database });
+    await mustHaveSchema(query, database);
   }
   if (plan.replicas) {
-    const databases = ids.homes.map(({ database }) => database);
+    const databases = ids.homes.map(({ database }) => database.id);
     await replicate(api, databases);
     report(`Lists are read from replicas of the database${databases.length > 1 ? ' of each home' : ''}`);
   }
@@ -116,8 +123,7 @@ async function rehearse(plan: Plan): Promise<void> {
   5. wait until it responds
 
   data: ${placeWarning(plan.place)}
-  mail: ${plan.emailFrom ? `from ${plan.emailFrom}` : 'off. Operators hand out sign-in links; --email-from turns mail on.'}
-  lists: ${plan.replicas ? 'from replicas of the database, which are turned on' : 'from the database. --replicas has them read from replicas.'}
+  settings:${sources(program, plan.vars)}
 
 Nothing was called or changed.`);
   } finally {

@@ -122,6 +122,9 @@ it('creates everything on a new account, goes on after failures, and changes not
   expect(later.out).toContain('No migrations to apply in the home eu');
   expect(later.out).toContain('! The database fleet runs in weur, not in oc');
   expect(later.out).not.toContain('Created');
+  expect(later.out).toContain('--replicas: true, as it is deployed\n');
+  expect(bound(account, name, 'READ_REPLICAS')?.text).toBe('true');
+  expect(bound(account, name, 'EMAIL_FROM')?.text).toBe('portal@example.com');
   expect(home()).toEqual(ofHome);
   expect(idsOf(account)).toEqual(made);
   expect(account.buckets).toHaveLength(2);
@@ -135,6 +138,8 @@ it('puts a named deployment on a domain of its own, without what the account lac
   const { account, network, env } = await cloud(['api.example.com'], unwell);
   account.unknownFlag = 'queue_consumer_no_wait_for_wait_until';
   account.r2 = false;
+  account.analytics = false;
+  account.cutsTriggers = true;
   const { code, out, err } = await deploy(
     { ...env, DEPLOY_REPLICAS: '' },
     ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
@@ -167,6 +172,10 @@ it('puts a named deployment on a domain of its own, without what the account lac
   expect(bound(account, 'acme', 'ARCHIVE')).toBeUndefined();
   expect(worker?.flags).toEqual(['global_fetch_strictly_public']);
   expect(out).toContain(`Cloudflare does not know the flag ${account.unknownFlag}`);
+  expect(bound(account, 'acme', 'ATTEMPTS')).toBeUndefined();
+  expect(out).toContain('! This account has not turned on Analytics Engine');
+  expect(account.calls).toContain('POST d1/database/:id/import');
+  expect(migrationsOf(account)).toEqual([readdirSync(join(root, 'migrations')).sort()]);
 });
 
 describe('npm run deploy -- --dry-run', () => {
@@ -177,12 +186,14 @@ describe('npm run deploy -- --dry-run', () => {
     const unset = Object.fromEntries(['NAME', 'DOMAIN', 'LOCATION'].map((name) => [`DEPLOY_${name}`, '']));
     try {
       const { code, out } = await deploy(
-        { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset },
+        { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset, DEPLOY_EMAIL_FROM: 'none' },
         ...['--dry-run', '--home', 'eu', '--jurisdiction', 'eu'],
       );
       expect(code).toBe(0);
       expect(snapshot()).toEqual(before);
-      expect(out).toContain('mail: off');
+      expect(out).toContain('--hot-days: what is deployed, or, at first, 180\n');
+      expect(out).toContain('--email-from: none, from DEPLOY_EMAIL_FROM\n');
+      expect(out).toContain('--domain: what is deployed, or, at first, not set\n');
       expect(out).toMatch(/near the machine that deploys\. This cannot be changed later\. .*--location/);
       expect(out).toContain('find or create the database fleet');
       expect(out).toMatch(/the queues? fleet-deliveries/);

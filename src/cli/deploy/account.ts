@@ -88,11 +88,11 @@ export async function createMissing(
   const namespace = found.namespace ?? (await createNamespace(plan.namespace, homes[0].place));
   const ids: HomeIds[] = [];
   for (const { name, place, ...home } of homes) {
-    const database = home.found?.id ?? (await createDatabase(home.database, place));
+    const id = home.found?.id ?? (await createDatabase(home.database, place));
     for (const queue of home.missingQueues)
       await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
     const bucket = await ensureBucket(api, home.bucket, place, report);
-    ids.push({ name, database, bucket, jurisdiction: place.jurisdiction });
+    ids.push({ name, database: { id, name: home.database }, bucket, jurisdiction: place.jurisdiction });
   }
   return { namespace, homes: ids };
 }

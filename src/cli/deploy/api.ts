@@ -105,7 +105,7 @@ export type NamedDatabase = Database & { name: string };
 /** Asks deployed databases. */
 export type Query = (
   what: string,
-  database: { id: string; name: string },
+  database: Pick<NamedDatabase, 'id' | 'name'>,
   sql: string,
 ) => Promise<{ names: string[]; region: string | undefined }>;
 

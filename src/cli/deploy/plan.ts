@@ -14,10 +14,10 @@ import { Stopped } from './wrangler.ts';
 /** Ids in the account of what the Worker binds to. */
 export type Ids = { namespace: string; homes: HomeIds[] };
 
-/** What a home has of its own: the id of its database, and whether there is a bucket for its archive. */
+/** What a home has of its own: its database, and whether there is a bucket for its archive. */
 export type HomeIds = {
   name: string;
-  database: string;
+  database: Pick<NamedDatabase, 'id' | 'name'>;
   bucket: boolean;
   /** Of the bucket, which is found only by who names it. */
   jurisdiction: string | undefined;
@@ -44,8 +44,8 @@ export type Plan = {
   partsOf: (home: string) => HomeParts;
   /** A home that is to be added, or is there. */
   home: { name: string; place: Residency } | undefined;
-  /** The sender of mail, if any is sent. */
-  emailFrom: string | undefined;
+  /** The vars that a new Worker has, whatever the settings. */
+  vars: { [name: string]: string };
   /** Whether lists are read from replicas of the database. */
   replicas: boolean;
   /** The address that people will reach it at, if that is known beforehand. */
@@ -123,7 +123,7 @@ export function planOf(settings: Settings): Plan {
     place: { location: settings.location, jurisdiction: settings.jurisdiction },
     partsOf,
     home: home || undefined,
-    emailFrom: settings.emailFrom,
+    vars: toml.vars,
     replicas: settings.replicas ?? false,
     origin: settings.domain && `https://${settings.domain}`,
     configuration: (ids, origin) => {
@@ -139,7 +139,7 @@ export function planOf(settings: Settings): Plan {
           ...entry,
           database_name: named(entry.database_name),
           migrations_dir: join(root, entry.migrations_dir),
-          ...(ids && { database_id: idsOf(entry.binding, database)?.database }),
+          ...(ids && { database_id: idsOf(entry.binding, database)?.database.id }),
         })),
         kv_namespaces: [{ ...namespace, ...(ids && { id: ids.namespace }) }],
         r2_buckets: r2_buckets.flatMap((entry) => {

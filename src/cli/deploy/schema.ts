@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { root } from '../project/paths.ts';
-import type { Query } from './api.ts';
+import type { NamedDatabase, Query } from './api.ts';
 import { must, Stopped, type Wrangler } from './wrangler.ts';
 
 export const migrationsDirectory = join(root, 'migrations');
@@ -15,38 +15,45 @@ const files = (): string[] =>
 
 /**
  * Applies the migrations that the database lacks and returns their names; `where` is said of a failure. Cloudflare's way
- * of applying them splits files into statements itself, and has cut triggers in two: those that it refuses so are run as
- * files, and entered as applied.
+ * of applying them splits files into statements itself, and has cut triggers in two: a migration that it refuses so is
+ * run as a file, in one transaction with its entry as applied.
  *
  * @throws Stopped
  */
 export async function migrate(
   wrangler: Wrangler,
+  query: Query,
   config: string,
-  database: string,
+  database: Pick<NamedDatabase, 'id' | 'name'>,
   where: string,
 ): Promise<string[]> {
   const what = `Applying the migrations${where}`;
-  const at = [database, '--remote', '--config', config];
-  const applied = await wrangler(['d1', 'migrations', 'apply', ...at]);
-  const isCut = !applied.ok && /incomplete input|\[code: 7500\]/.test(applied.text);
-  if (!isCut) return namesIn((await must(what, applied)).text);
-  const execute = (...args: string[]) => must(what, wrangler(['d1', 'execute', ...at, '--yes', ...args]));
-  const known = namesIn((await execute('--command', 'select name from d1_migrations')).text);
-  const missing = files().filter((file) => !known.includes(file));
-  for (const file of missing) {
-    await execute('--file', join(migrationsDirectory, file));
-    await execute('--command', `insert into d1_migrations (name) values ('${file}')`);
+  const at = [database.name, '--remote', '--config', config];
+  const apply = () => wrangler(['d1', 'migrations', 'apply', ...at]);
+  const first = await apply();
+  let last = first;
+  while (!last.ok && last.text.includes('incomplete input')) {
+    const { names } = await query(what, database, 'select name from d1_migrations');
+    const cut = files().find((file) => !names.includes(file));
+    if (!cut) break;
+    const whole = join(dirname(config), cut);
+    writeFileSync(whole, `${sqlOf(cut)}\n${entryOf(cut)}\n`);
+    await must(what, wrangler(['d1', 'execute', ...at, '--yes', '--file', whole]));
+    rmSync(whole);
+    last = await apply();
   }
-  return missing;
+  await must(what, last);
+  return namesIn(first.text);
 }
 
+const sqlOf = (file: string): string => readFileSync(join(migrationsDirectory, file), 'utf8');
+const entryOf = (file: string): string => `insert into d1_migrations (name) values ('${file}');`;
 const namesIn = (text: string): string[] => [...new Set(text.match(/\b\d{4}_\w+\.sql\b/g))];
 
-/** What SQLite keeps of the schema, without its own tables and those of D1 and wrangler. */
+/** What SQLite keeps of the schema, without its own tables and those of D1, and which migrations are applied. */
 const schema = `select type || ' ' || name || ': ' || sql as name from sqlite_master
-  where sql is not null and name not like 'sqlite#_%' escape '#' and name not like '#_cf#_%' escape '#'
-    and name <> 'd1_migrations'`;
+  where sql is not null and name not glob '_cf_*' and name not glob 'sqlite_*' and name <> 'd1_migrations'
+  union all select 'migration ' || name || ':' from d1_migrations`;
 
 /** Comments and white space differ by the way that a statement has come. */
 const plain = (entry: string): string =>
@@ -57,27 +64,32 @@ const plain = (entry: string): string =>
     .trim();
 
 /**
- * Compares the tables, indexes and triggers of a database with what the migrations make.
+ * Compares the tables, indexes and triggers of a database with what the migrations make. One that has migrations of a
+ * newer commit needs to have only what is known here: those add to it.
  *
  * @throws Stopped, naming what is missing, different or of nobody
  */
-export async function mustHaveSchema(query: Query, database: { id: string; name: string }): Promise<void> {
+export async function mustHaveSchema(
+  query: Query,
+  database: Pick<NamedDatabase, 'id' | 'name'>,
+): Promise<void> {
   const local = new DatabaseSync(':memory:');
-  for (const file of files()) local.exec(readFileSync(join(migrationsDirectory, file), 'utf8'));
-  const expected = local
-    .prepare(schema)
-    .all()
-    .map(({ name }) => plain(String(name)));
+  local.exec('create table d1_migrations (name text)');
+  for (const file of files()) local.exec(`${sqlOf(file)}\n${entryOf(file)}`);
+  const all = local.prepare(schema).all();
+  const expected = all.map(({ name }) => plain(String(name)));
   const { names } = await query('Looking at the schema', database, schema);
   const found = names.map(plain);
-  const differing = [
-    ...expected.filter((one) => !found.includes(one)),
-    ...found.filter((one) => !expected.includes(one)),
-  ];
-  const named = [...new Set(differing.map((one) => one.split(':')[0]))];
-  if (named.length > 0)
+  const isNewer = lacking(expected, found).some((one) => one.startsWith('migration '));
+  const differing = isNewer
+    ? lacking(found.map(keyOf), expected.map(keyOf))
+    : [...lacking(found, expected), ...lacking(expected, found)].map(keyOf);
+  if (differing.length > 0)
     throw new Stopped(
-      `The database ${database.name} is not as the migrations make it: ${named.slice(0, 10).join(', ')}. ` +
+      `The database ${database.name} is not as the migrations make it: ${[...new Set(differing)].slice(0, 10).join(', ')}. ` +
         'No code was uploaded. Mend these by hand, or restore the database, and run it again.',
     );
 }
+
+const keyOf = (entry: string): string => entry.split(':', 1).join();
+const lacking = (some: string[], all: string[]): string[] => all.filter((one) => !some.includes(one));

@@ -26,7 +26,10 @@ const Settings = v.object({
   domain: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, '--domain must be a host name, such as api.example.com'),
+      v.regex(
+        /^(none|([a-z0-9-]+\.)+[a-z]{2,})$/,
+        '--domain must be a host name, such as api.example.com, or none',
+      ),
     ),
   ),
   emailFrom: v.optional(
@@ -145,6 +148,16 @@ export function optionsOf(program: Command): object {
 /** What a Worker was deployed with, by the names of its vars. */
 export type Vars = { [name: string]: string | undefined };
 
+/** The settings that end as vars of the Worker, and so are known to later deploys. */
+const variables: { [setting: string]: string } = {
+  domain: 'ORIGIN',
+  emailFrom: 'EMAIL_FROM',
+  retentionDays: 'DELIVERY_RETENTION_DAYS',
+  hotDays: 'HOT_DAYS',
+  mapStyleUrl: 'MAP_STYLE_URL',
+  replicas: 'READ_REPLICAS',
+};
+
 /** What turns something off that an earlier deploy has set. */
 const none = 'none';
 
@@ -155,17 +168,31 @@ const none = 'none';
 export function withKept(given: Settings, vars: Vars): Settings {
   const host = URL.parse(vars.ORIGIN ?? '')?.host;
   const kept = {
+    ...Object.fromEntries(Object.entries(variables).map(([setting, name]) => [setting, vars[name]])),
     domain: host?.endsWith('.workers.dev') ? undefined : host,
-    emailFrom: vars.EMAIL_FROM,
-    retentionDays: vars.DELIVERY_RETENTION_DAYS,
-    hotDays: vars.HOT_DAYS,
-    mapStyleUrl: vars.MAP_STYLE_URL,
     replicas: vars.READ_REPLICAS === 'true' || undefined,
   };
   const all = Object.entries({ ...kept, ...given }).filter(
     ([, value]) => value !== undefined && value !== none,
   );
   return Object.fromEntries(all);
+}
+
+/** Each setting with its value and where that comes from, as lines; `vars` are those of the Worker, once they are known. */
+export function sources(program: Command, initial: Vars, vars?: Vars): string {
+  const options = program.opts<{ [name: string]: unknown }>();
+  const lines = settingOptions.map((option) => {
+    const name = option.attributeName();
+    const given = options[name];
+    const variable = variables[name] ?? '';
+    const otherwise = initial[variable] ?? 'not set';
+    const source = program.getOptionValueSource(name) === 'env' ? option.envVar : 'the command line';
+    const deployed = vars ? vars[variable] : variable && 'what is deployed';
+    if (given !== undefined && given !== '') return [option.long, given, `from ${source}`];
+    if (!deployed) return [option.long, otherwise, 'by default'];
+    return [option.long, deployed, vars ? 'as it is deployed' : `or, at first, ${otherwise}`];
+  });
+  return lines.map(([long, value, source]) => `\n    ${long}: ${value}, ${source}`).join('');
 }
 
 /** Checks the options' values; an empty one counts as absent, as GitHub passes variables that are not set. @throws Stopped */

@@ -35,7 +35,7 @@ const optional = {
   },
   /** An account has to turn it on once: the code of an upload that names a dataset before. */
   'Analytics Engine': {
-    refused: '10089',
+    refused: '[code: 10089]',
     without: ({ analytics_engine_datasets: _, ...rest }: Configuration): Configuration => rest,
   },
 };

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Query } from '../../../src/cli/deploy/api.ts';
 import { migrate, migrationsDirectory, mustHaveSchema } from '../../../src/cli/deploy/schema.ts';
 import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
@@ -9,17 +10,24 @@ import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
 const files = readdirSync(migrationsDirectory).sort();
 const fleet = { id: 'd1', name: 'fleet' };
 
-/** A database with these migrations, as the deploy asks it. */
-function migrated(change: (sql: string) => string = (sql) => sql) {
+const entered = (file: string) => `insert into d1_migrations (name) values ('${file}');`;
+
+/** An empty database that wrangler has prepared, as the deploy asks it. */
+function empty() {
   const sqlite = new DatabaseSync(':memory:');
-  for (const file of files) sqlite.exec(change(readFileSync(join(migrationsDirectory, file), 'utf8')));
+  sqlite.exec('create table d1_migrations (name text unique)');
+  const rows = (sql: string) => sqlite.prepare(sql).all();
   const query: Query = async (_, __, sql) => ({
-    names: sqlite
-      .prepare(sql)
-      .all()
-      .map(({ name }) => String(name)),
+    names: rows(sql).map(({ name }) => String(name)),
     region: undefined,
   });
+  return { sqlite, query };
+}
+
+function migrated(change: (sql: string) => string = (sql) => sql) {
+  const { sqlite, query } = empty();
+  for (const file of files)
+    sqlite.exec(`${change(readFileSync(join(migrationsDirectory, file), 'utf8'))}\n${entered(file)}`);
   return { sqlite, query };
 }
 
@@ -33,6 +41,7 @@ it.each([
   ['drop trigger event_came', 'trigger event_came'],
   ['drop index deliveries_due', 'index deliveries_due'],
   ['create table somebodys (id text)', 'table somebodys'],
+  ["delete from d1_migrations where name = '0006_jobs.sql'", 'migration 0006_jobs.sql'],
 ])('after "%s" nothing is uploaded, and it says what differs', async (sql, name) => {
   const { sqlite, query } = migrated();
   sqlite.exec(sql);
@@ -41,21 +50,40 @@ it.each([
   );
 });
 
-it('a migration whose triggers Cloudflare cuts in two is run as a file, and entered as applied', async () => {
-  const ran: string[] = [];
-  const wrangler: Wrangler = async ([, what = '', , , , , , ...rest]) => {
-    ran.push([what, ...rest].join(' '));
-    if (what === 'migrations')
-      return { ok: false, out: '', text: '[ERROR] incomplete input: SQLITE_ERROR [code: 7500]' };
-    const text = rest.includes('select name from d1_migrations') ? `"name": "${files[0]}"` : '';
-    return { ok: true, out: text, text };
+it('a database that a newer commit has migrated needs only what an older one knows', async () => {
+  const { sqlite, query } = migrated();
+  sqlite.exec('create table later (id text); alter table accounts add column later text');
+  sqlite.exec(entered('9999_later.sql'));
+  await expect(mustHaveSchema(query, fleet)).resolves.toBeUndefined();
+  sqlite.exec('drop trigger event_came');
+  await expect(mustHaveSchema(query, fleet)).rejects.toThrow('make it: trigger event_came. No code');
+});
+
+it('a migration whose triggers Cloudflare cuts in two is run as a file with its entry, and the others go on', async () => {
+  const { sqlite, query } = empty();
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-schema-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const wrangler: Wrangler = async (args) => {
+    if (args[1] === 'execute') sqlite.exec(readFileSync(args.at(-1) ?? '', 'utf8'));
+    const { names } = await query('', fleet, 'select name from d1_migrations');
+    const missing = args[1] === 'execute' ? [] : files.filter((file) => !names.includes(file));
+    for (const file of missing) {
+      const sql = readFileSync(join(migrationsDirectory, file), 'utf8');
+      if (sql.includes('create trigger'))
+        return { ok: false, out: '', text: `${missing}\n[ERROR] incomplete input [code: 7500]` };
+      sqlite.exec(`${sql}\n${entered(file)}`);
+    }
+    return { ok: true, out: '', text: `${missing}` };
   };
-  expect(await migrate(wrangler, 'wrangler.json', 'fleet', '')).toEqual(files.slice(1));
-  expect(ran.filter((line) => line.includes('--file'))).toHaveLength(files.length - 1);
-  expect(ran.at(-1)).toContain(`insert into d1_migrations (name) values ('${files.at(-1)}')`);
+  expect(await migrate(wrangler, query, join(folder, 'wrangler.json'), fleet, '')).toEqual(files);
+  await expect(mustHaveSchema(query, fleet)).resolves.toBeUndefined();
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 it('any other failure of a migration stops the deploy', async () => {
-  const wrangler: Wrangler = async () => ({ ok: false, out: '', text: '[ERROR] no such table: x' });
-  await expect(migrate(wrangler, 'wrangler.json', 'fleet', '')).rejects.toThrow('no such table');
+  const text = '[ERROR] no such table: x: SQLITE_ERROR [code: 7500]';
+  const wrangler = vi.fn<Wrangler>(async () => ({ ok: false, out: '', text }));
+  const migrating = migrate(wrangler, empty().query, 'wrangler.json', fleet, '');
+  await expect(migrating).rejects.toThrow('no such table');
+  expect(wrangler).toHaveBeenCalledOnce();
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { planOf } from '../../../src/cli/deploy/plan.ts';
 import { settingOptions, settingsOf, withKept } from '../../../src/cli/deploy/settings.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 
@@ -41,6 +42,8 @@ it('what a deploy is not told stays as it was deployed', () => {
     mapStyleUrl: 'https://tiles.example.com/style.json',
     replicas: true,
   });
+  const plan = planOf(withKept({}, deployed));
+  expect(plan.configuration(undefined, plan.origin)).toMatchObject({ vars: deployed });
   expect(withKept({}, { ORIGIN: 'https://fleet-data-service.acme.workers.dev' })).toEqual({});
 });
 
@@ -54,7 +57,12 @@ it('what it is told takes its place, and none takes it away', () => {
   });
 });
 
-it('the workflow passes every setting that the environment can hold', () => {
+it('the docs know every setting, and the workflow passes those that the environment can hold', () => {
+  const docs = readFileSync(join(root, 'src/docs/operating/deploying.md'), 'utf8');
+  const rows = [...docs.matchAll(/^\| .* \| `(--[a-z-]+)[^|]*\| (?:`(DEPLOY_\w+)|none)/gm)];
+  const documented = rows.map(([, long, envVar]) => [long, envVar]).toSorted();
+  expect(documented).toEqual(settingOptions.map(({ long, envVar }) => [long, envVar]).toSorted());
+
   const workflow = readFileSync(join(root, '.github/workflows/deploy.yml'), 'utf8');
   const passed = [...workflow.matchAll(/^ +(DEPLOY_\w+): \$\{\{ vars\.(\w+) \}\}$/gm)];
   expect(passed.every(([, name, variable]) => name === variable)).toBe(true);

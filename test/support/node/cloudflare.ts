@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type Context, Hono } from 'hono';
 
@@ -7,8 +8,11 @@ export type Cloudflare = {
   databases: Database[];
   namespaces: { id: string; title: string; jurisdiction?: string }[];
   buckets: { name: string; location?: string; jurisdiction?: string }[];
-  /** Whether it can have buckets. */
+  /** Whether it can have buckets, and datasets of Analytics Engine. */
   r2: boolean;
+  analytics: boolean;
+  /** Whether it cuts triggers in two where it takes SQL apart, as it does unless the SQL comes as a file. */
+  cutsTriggers: boolean;
   /** Its part of the addresses below workers.dev, if it has chosen one. */
   subdomain: string | undefined;
   queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
@@ -55,6 +59,8 @@ export function newAccount(): Cloudflare {
     namespaces: [],
     buckets: [],
     r2: true,
+    analytics: true,
+    cutsTriggers: false,
     subdomain: 'acme',
     queues: [],
     workers: new Map(),
@@ -120,8 +126,23 @@ function databases(account: Cloudflare): Hono {
     const { sql, params = [] } = await c.req.json<{ sql: string; params?: SQLInputValue[] }>();
     if (database.name === account.brokenDatabase && !/^\s*select/i.test(sql))
       return refuse(c, 400, 7500, 'disk I/O error');
+    if (account.cutsTriggers && sql.includes('create trigger'))
+      return refuse(c, 400, 7500, 'incomplete input: SQLITE_ERROR');
     const meta = { duration: 1, served_by_region: database.region.toUpperCase() };
     return answer(c, [{ results: run(database.sql, sql, params), success: true, meta }]);
+  });
+  let file = '';
+  api.put(`/d1/upload`, async (c) => {
+    file = await c.req.text();
+    return c.body(null, 200, { etag: createHash('md5').update(file).digest('hex') });
+  });
+  api.post(`/d1/database/:uuid/import`, async (c) => {
+    const { action, etag } = await c.req.json();
+    const upload_url = c.req.url.replace(/database.*/, 'upload');
+    if (action === 'init') return answer(c, { success: true, upload_url, filename: etag });
+    databases.find(({ uuid }) => uuid === c.req.param('uuid'))?.sql.exec(file);
+    const result = { num_queries: 1, meta: { duration: 1 } };
+    return answer(c, { success: true, status: 'complete', messages: [], result });
   });
   return api;
 }
@@ -206,6 +227,8 @@ function workers(account: Cloudflare): Hono {
     const { bindings, placement, compatibility_flags: flags } = metadata;
     if (flags.includes(account.unknownFlag))
       return refuse(c, 400, 10_021, `No such compatibility flag: ${account.unknownFlag}`);
+    if (!account.analytics && bindings.some(({ type }: Binding) => type === 'analytics_engine'))
+      return refuse(c, 400, 10_089, 'You need to enable Analytics Engine.');
     const worker = workers.get(name) ?? { secrets: new Map(), crons: [], domains: [] };
     for (const { type, name: secret, text } of bindings)
       if (type === 'secret_text') worker.secrets.set(secret, text);

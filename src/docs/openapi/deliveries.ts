@@ -23,7 +23,8 @@ export const deliveries = (): Json => ({
 
 const how =
   'POST, or PUT if the webhook says so, with the custom headers of the webhook. ' +
-  `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are repeated after about ${retries.waitsAsText}.`;
+  `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are repeated after about ${retries.waitsAsText}, ` +
+  `those of accidents at first after ${retries.accidentWaits}.`;
 
 function delivery({
   id,

@@ -28,11 +28,13 @@ export const withTables = (markdown: string): string =>
     .replace('<!-- retries -->', retryTable);
 
 const retryTable = (): string => {
-  const { waits, maxAttempts, hours } = retries;
+  const { waits, maxAttempts, hours, accidentWaits, maxAccidentAttempts } = retries;
   const numbers = waits.map((_, i) => String(i + 1));
   return `${table(['After failed attempt', ...numbers], [['we wait about', ...waits]])}
 
-Each wait varies by up to a fifth. After ${maxAttempts} attempts, some ${hours} hours after the first, the delivery has failed.`;
+An accident is retried more often at first: after ${accidentWaits}; after that as above, from ${waits[2]} on.
+
+Each wait varies by up to a fifth. After ${maxAttempts} attempts (${maxAccidentAttempts} for an accident), some ${hours} hours after the first, the delivery has failed.`;
 };
 
 function listRow({ path, connectionRequired, order, range, filters }: List): string[] {

@@ -1,7 +1,7 @@
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { maxCounted, type StateCounts, type WebhookActivity } from '../../webhooks/deliveries/activity.ts';
 import type { ListedDelivery, View } from '../../webhooks/deliveries/browse.ts';
-import { retries } from '../../webhooks/deliveries/policy.ts';
+import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { Allowed, AllowedForm } from '../ui/allowed.tsx';
 import { upTo } from '../ui/format.ts';
@@ -187,7 +187,7 @@ const replayPath = (path: string) => `${path}/replay-selected`;
 
 const Row = (props: { path: string; delivery: ListedDelivery; pausedUntil: number | null }) => {
   const { path, delivery, pausedUntil } = props;
-  const { id, status, attempts, made, last } = delivery;
+  const { id, type, status, attempts, made, last } = delivery;
   const name = nameOf(delivery);
   return (
     <tr>
@@ -226,7 +226,7 @@ const Row = (props: { path: string; delivery: ListedDelivery; pausedUntil: numbe
       <td class="num" data-label="Attempts">
         <span>
           {made}
-          {status === 'pending' && attempts > 0 && <span class="sub"> of {retries.maxAttempts}</span>}
+          {status === 'pending' && attempts > 0 && <span class="sub"> of {maxAttemptsOf(type)}</span>}
         </span>
       </td>
       <td class="nowrap">{last && <Time at={last.at} seconds />}</td>

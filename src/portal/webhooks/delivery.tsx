@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { App, Context } from '../../platform/http/context.ts';
 import { briefly, counted, duration, outcomeOf } from '../../webhooks/alerts/words.ts';
-import { retries } from '../../webhooks/deliveries/policy.ts';
+import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import {
   type Delivery,
   type DeliveryDetail,
@@ -103,7 +103,7 @@ const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webh
 
 /** Why it has not arrived yet, and when it is attempted next. */
 const Next = ({ delivery }: { delivery: DeliveryDetail }) => {
-  const { attempts, log, nextAttemptAt, webhook } = delivery;
+  const { type, attempts, log, nextAttemptAt, webhook } = delivery;
   const last = log.at(-1);
   const at = Math.max(nextAttemptAt, webhook?.openUntil ?? 0);
   if (attempts === 0 || !last) return null;
@@ -111,7 +111,7 @@ const Next = ({ delivery }: { delivery: DeliveryDetail }) => {
     <Note mood="warn">
       <p>
         <strong>{counted(attempts, 'attempt has failed', 'attempts have failed')}.</strong> {outcomeOf(last)}{' '}
-        Attempt {attempts + 1} of {retries.maxAttempts} is due{' '}
+        Attempt {attempts + 1} of {maxAttemptsOf(type)} is due{' '}
         {at <= Date.now() ? 'now' : ['at ', <Time at={at} seconds />]}.
       </p>
     </Note>

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { change, type Database } from '../../platform/db/database.ts';
 import { firstIdAtSql } from '../../platform/db/ids.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { levelPatienceMs } from './policy.ts';
@@ -30,25 +30,22 @@ export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: 
       cross join deliveries d on ${deliveryOf('d', 'own')} and d.webhook_id = w.webhook_id and d.status = 'pending'
       where d.attempts = 0 and d.claimed_until = 0)`;
 
-/** Makes the levels due that have waited for these deliveries of a webhook. They have ended. */
-export const releaseNextLevels = (
-  db: Database,
+/** Selects the levels that have waited for these deliveries of a webhook, which have ended; undefined if none can. */
+export const nextLevels = (
   webhookId: string,
   ended: (Level & { type: number })[],
   now: number,
-) => {
+): SQL | undefined => {
   const levels = ended.filter(({ type, level }) => type === ACCIDENT && level < lastLevel);
-  if (levels.length === 0) return statement(db)`select 0`;
-  return statement(db)`
-    update deliveries set next_attempt_at = ${now}
-    where (webhook_id, id) in (
-      select d.webhook_id, d.id
-      from json_each(${JSON.stringify(levels.map(({ eventId, level }) => ({ eventId, level })))}) n
-      cross join notifications next on next.event_id = n.value->>'eventId'
-        and next.level = (select min(level) from notifications
-          where event_id = n.value->>'eventId' and level > n.value->>'level')
-      cross join deliveries d on ${deliveryOf('d', 'next')} and d.webhook_id = ${webhookId} and d.status = 'pending'
-      where d.attempts = 0 and d.next_attempt_at > ${now})`;
+  if (levels.length === 0) return undefined;
+  return sql`
+    select d.webhook_id, d.id
+    from json_each(${JSON.stringify(levels.map(({ eventId, level }) => ({ eventId, level })))}) n
+    cross join notifications next on next.event_id = n.value->>'eventId'
+      and next.level = (select min(level) from notifications
+        where event_id = n.value->>'eventId' and level > n.value->>'level')
+    cross join deliveries d on ${deliveryOf('d', 'next')} and d.webhook_id = ${webhookId} and d.status = 'pending'
+    where d.attempts = 0 and d.next_attempt_at > ${now}`;
 };
 
 /** SQL that finds a delivery by its notification: its id says when that was created. */

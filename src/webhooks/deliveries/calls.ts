@@ -127,7 +127,7 @@ async function attemptClaimed(
       : await attempt(target, { id, attempt: attempts + 1, type, data });
   const now = Date.now();
   countAttempt(env, delivery, { ms: now - at, ...outcome });
-  const next = nextAfter(outcome, attempts + 1, now, Math.random());
+  const next = nextAfter(outcome, { type, attempts: attempts + 1 }, now, Math.random());
   const made = { at, durationMs: now - at, ...outcome };
   return next.status === 'pending'
     ? { key: delivery, status: 'pending', nextAttemptAt: next.at, attempt: made }

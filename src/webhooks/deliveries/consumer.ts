@@ -6,9 +6,9 @@ import { send } from '../../platform/queue.ts';
 import { cancelDeleted } from './cancel.ts';
 import type { FirstClaim, NewWork } from './claim.ts';
 import { continueFanOut } from './fan-out.ts';
-import { callTimeoutMs, circuitAfter } from './policy.ts';
+import { accidentRetryMs, callTimeoutMs, circuitAfter } from './policy.ts';
 import type { DeliveryMessage, Wake } from './queue.ts';
-import { nextDueAt, wakeAt } from './wake-timers.ts';
+import { nextDueAt, probeSooner, wakeAt } from './wake-timers.ts';
 import { runWorker, type WorkerBudget, type WorkerEnd } from './worker.ts';
 
 /**
@@ -176,7 +176,12 @@ async function nextWakeAt(
   { webhook, retryAt }: WorkerEnd,
 ): Promise<number | undefined> {
   const now = Date.now();
-  if (webhook && webhook.failures >= circuitAfter && webhook.openUntil > now) return webhook.openUntil;
+  if (webhook && webhook.failures >= circuitAfter && webhook.openUntil > now) {
+    const probeAt = now + accidentRetryMs;
+    if (!wake.accidents || webhook.openUntil <= probeAt) return webhook.openUntil;
+    await probeSooner(env, wake.webhookId, probeAt);
+    return probeAt;
+  }
   const isTimer = wake.timer !== undefined && webhook?.timerAt === wake.timer;
   // A level of an accident may wait for the one before it.
   const next = isTimer || wake.accidents ? await nextDueAt(env, wake.webhookId) : null;

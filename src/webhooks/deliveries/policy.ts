@@ -19,7 +19,10 @@ const hour = 60 * minute;
 /** How long a receiver may take to respond, up to the end of its headers. */
 export const callTimeoutMs = 15 * second;
 
-/** The waits after the 1st, 2nd, … failed attempt; after one attempt more than there are waits a delivery has failed. */
+/**
+ * The waits after the 1st, 2nd, … failed attempt of an event; after one attempt more than there are waits a delivery has
+ * failed.
+ */
 export const schedule = [
   5 * second,
   5 * minute,
@@ -31,6 +34,25 @@ export const schedule = [
   20 * hour,
   24 * hour,
 ] as const;
+
+/** How often a receiver that fails is called at least while an accident waits for it, in its first ten minutes. */
+export const accidentRetryMs = 20 * second;
+const accidentRetries = 32;
+
+/** The waits of an accident: it is retried so often at first that it arrives within half a minute after a short outage. */
+const accidentSchedule = [
+  5 * second,
+  15 * second,
+  ...Array.from({ length: accidentRetries }, () => accidentRetryMs),
+  ...schedule.slice(2),
+];
+
+/** The waits after the failed attempts of a delivery. */
+export const scheduleOf = (type: number): readonly number[] =>
+  type === ACCIDENT ? accidentSchedule : schedule;
+
+/** How many attempts a delivery has at most. */
+export const maxAttemptsOf = (type: number): number => scheduleOf(type).length + 1;
 
 /** A wait in words: `5 s`, `30 min`, `2 h`. */
 const inWords = (ms: number): string =>
@@ -46,6 +68,9 @@ export const retries = {
     .join(', ')
     .replace(/, ([^,]*)$/, ' and $1'),
   maxAttempts: schedule.length + 1,
+  /** `5 s, 15 s, then every 20 s for ten minutes` */
+  accidentWaits: `${accidentSchedule.slice(0, 2).map(inWords).join(', ')}, then every ${inWords(accidentRetryMs)} for ten minutes`,
+  maxAccidentAttempts: accidentSchedule.length + 1,
   /** How many hours there are between the first attempt and the last. */
   hours: Math.round(schedule.reduce<number>((sum, wait) => sum + wait, 0) / hour),
 };
@@ -54,6 +79,17 @@ export const retries = {
 export const circuitAfter = 5;
 export const circuitFirstMs = 30 * second;
 export const circuitLongestMs = 15 * minute;
+/** While an accident waits it opens for `accidentRetryMs` only, so many times: some 15 minutes. */
+export const circuitAccidentOpenings = 40;
+
+/**
+ * When a receiver succeeds after failures, what is to be retried within this time is retried at once, and everything if
+ * its circuit was open. Accidents that have just failed are not, or one that a receiver never accepts would use up its
+ * attempts within seconds.
+ */
+export const retrySoonMs = 6 * minute;
+export const accidentPauseMs = 5 * second;
+export const maxRetriedAtOnce = 500;
 
 /**
  * How many calls a webhook may have in flight: at first, and at most. An operator can lower the latter. It doubles
@@ -92,10 +128,15 @@ export const giveUpAfterMs = 5 * 24 * hour;
  * Decides what follows an attempt. `attempts` includes this one; `now` is in milliseconds since 1970; `random`, from 0
  * to 1, spreads the waits by ±20 %, so that receivers that fail together are not all called again at once.
  */
-export function nextAfter(outcome: Outcome, attempts: number, now: number, random: number): Next {
+export function nextAfter(
+  outcome: Outcome,
+  { type, attempts }: { type: number; attempts: number },
+  now: number,
+  random: number,
+): Next {
   if (outcome.result === 'success') return { status: 'delivered' };
   if (outcome.result === 'status' && outcome.status === 410) return { status: 'failed' };
-  const wait = schedule[attempts - 1];
+  const wait = scheduleOf(type)[attempts - 1];
   if (wait === undefined) return { status: 'failed' };
   const spread = wait * (0.8 + 0.4 * random);
   const asked = outcome.result === 'status' && isBusy(outcome.status) ? (outcome.retryAfter ?? 0) : 0;

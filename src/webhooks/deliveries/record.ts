@@ -1,16 +1,21 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
-import { releaseNextLevels } from './accident-order.ts';
+import { nextLevels } from './accident-order.ts';
 import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
 import { countAttempts, noTally, type Tally } from './counts.ts';
 import { type Answers, addAnswers, bucketOf } from './latency.ts';
 import {
+  accidentPauseMs,
+  accidentRetryMs,
+  circuitAccidentOpenings,
   circuitAfter,
   circuitFirstMs,
   circuitLongestMs,
   firstWindow,
   inTimeMs,
+  maxRetriedAtOnce,
   type Outcome,
+  retrySoonMs,
 } from './policy.ts';
 
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
@@ -37,6 +42,8 @@ export type ReceiverReport = {
   overloaded: boolean;
   widen: boolean;
   window: number;
+  /** If it works again: whether it had been failing, or its circuit had been open. */
+  recovered?: 'failing' | 'open';
   /** The latest failure. */
   last?: Pick<Attempt, 'result' | 'status'>;
 };
@@ -52,7 +59,8 @@ export type RecordOptions = {
  * The statements that record outcomes and release the claims, where they still hold: what another worker has claimed
  * since is its. A `report` also moves the receiver's circuit and window: five failures in a row open the circuit,
  * for 30 seconds first, twice as long each time after that, up to 15 minutes; a success closes it. The window is
- * halved or doubled once for all workers that saw the same one, and begins at one call after an outage.
+ * halved or doubled once for all workers that saw the same one, and begins at one call after an outage. What waits to be
+ * retried by a receiver that has recovered is due at once.
  */
 export const recordStatements = (
   db: Database,
@@ -71,14 +79,39 @@ export const recordStatements = (
       : countAttempts(db, webhookId, attempted, answersOf(outcomes), earlier, now),
     recordOutcomes(db, outcomes, now),
     report ? moveReceiver(db, webhookId, report, now) : nothing(),
-    releaseNextLevels(
+    makeDue(
       db,
-      webhookId,
-      ended.map(({ key }) => key),
+      [
+        nextLevels(
+          webhookId,
+          ended.map(({ key }) => key),
+          now,
+        ),
+        report?.recovered && waitingRetries(webhookId, report.recovered, now),
+      ],
       now,
     ),
   ] as const;
 };
+
+/** Makes deliveries due, as these queries select their keys. */
+function makeDue(db: Database, keys: (SQL | undefined)[], now: number) {
+  const selected = keys.filter((one) => one !== undefined);
+  if (selected.length === 0) return statement(db)`select 0`;
+  return statement(db)`
+    update deliveries set next_attempt_at = ${now}
+    where (webhook_id, id) in (${sql.join(selected, sql` union all `)})`;
+}
+
+/** What a receiver that has recovered is sent before its time, accidents first; what it asked to be sent later is not. */
+const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number): SQL => sql`
+  select * from (
+    select webhook_id, id from deliveries indexed by deliveries_due
+    where webhook_id = ${webhookId} and status = 'pending' and priority in (0, 1, 2, 3) and next_attempt_at > ${now}
+      ${was === 'failing' ? sql`and next_attempt_at <= ${now + retrySoonMs}` : sql.empty()}
+      and attempts > 0 and claimed_until <= ${now} and log ->> '$[#-1].retryAfter' is null
+      and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})
+    order by priority, next_attempt_at limit ${maxRetriedAtOnce})`;
 
 /** What these outcomes will be counted as. */
 export const tallyOf = (outcomes: Recorded[]): Tally => {
@@ -139,14 +172,17 @@ function moveReceiver(
   const before = sql`iif(${successes}, 0, coalesce(h.failures, 0))`;
   const opens = sql`(${failures} > 0 and ${before} + ${failures} >= ${circuitAfter}
     and coalesce(h.open_until, 0) <= ${now})`;
+  const openings = sql`iif(${successes}, 0, coalesce(h.openings, 0))`;
+  const accidentWaits = sql`exists (select 1 from deliveries indexed by deliveries_due
+    where webhook_id = w.id and status = 'pending' and priority = 0)`;
   const window = sql`coalesce(h.window, ${firstWindow})`;
   return statement(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure)
     select w.id, ${before} + ${failures},
-      case when ${opens} then iif(${successes}, 0, coalesce(h.openings, 0)) + 1
+      case when ${opens} then ${openings} + 1
         when ${successes} then 0 else coalesce(h.openings, 0) end,
-      case when ${opens} then ${now} + min(${circuitLongestMs},
-          ${circuitFirstMs} << min(iif(${successes}, 0, coalesce(h.openings, 0)), 10))
+      case when ${opens} then ${now} + iif(${openings} < ${circuitAccidentOpenings} and ${accidentWaits},
+          ${accidentRetryMs}, min(${circuitLongestMs}, ${circuitFirstMs} << min(${openings}, 10)))
         when ${successes} then 0 else coalesce(h.open_until, 0) end,
       case when ${opens} then 1
         when ${overloaded ? 1 : 0} then min(${window}, max(1, cast(${seen} / 2 as integer)))
@@ -177,6 +213,9 @@ export function reportOf(
     report.last = { result, ...(status && { status }) };
     report.overloaded ||= attempt.result === 'timeout' || status === 429 || status >= 500;
   }
-  const recovered = report.successes > 0 && (failures > 0 || report.widen);
-  return report.failures > 0 || report.overloaded || recovered ? report : undefined;
+  if (report.successes > 0 && report.failures === 0 && failures > 0)
+    report.recovered = failures >= circuitAfter ? 'open' : 'failing';
+  const isNews =
+    report.failures > 0 || report.overloaded || (report.successes > 0 && (failures > 0 || report.widen));
+  return isNews ? report : undefined;
 }

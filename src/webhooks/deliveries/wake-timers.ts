@@ -35,6 +35,14 @@ export async function nextDueAt(env: Env, webhookId: string): Promise<number | n
   return row?.at ?? null;
 }
 
+/**
+ * Ends a receiver's open circuit at a time at the latest (milliseconds since 1970), for an accident that has just come in,
+ * and lets it open for short times again.
+ */
+export const probeSooner = (env: Env, webhookId: string, at: number): Promise<unknown> =>
+  openDatabase(env).run(sql`
+    update webhook_health set open_until = ${at}, openings = 0 where webhook_id = ${webhookId} and open_until > ${at}`);
+
 /** Forgets when messages were to wake an account's webhooks: they are in another home's queue. */
 export const forgetTimers = (db: Database, accountId: string) =>
   change(db)`update webhook_health set timer_at = null

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  maxAttemptsOf,
   nextAfter,
   type Outcome,
   parseRetryAfter,
-  retries,
-  schedule,
+  scheduleOf,
 } from '../../../src/webhooks/deliveries/policy.ts';
+import { ACCIDENT, EVENT } from '../../../src/webhooks/notifications/types.ts';
 
+const first = { type: EVENT, attempts: 1 } as const;
 const failed: Outcome = { result: 'status', status: 500, answer: '' };
 const busy = (status: number, retryAfter: number): Outcome => ({
   result: 'status',
@@ -18,32 +20,49 @@ const busy = (status: number, retryAfter: number): Outcome => ({
 
 describe('after an attempt', () => {
   it('success is the end', () => {
-    expect(nextAfter({ result: 'success', status: 204, answer: '' }, 1, 0, 0)).toEqual({
+    expect(nextAfter({ result: 'success', status: 204, answer: '' }, first, 0, 0)).toEqual({
       status: 'delivered',
     });
   });
 
   it('410 is the end', () => {
-    expect(nextAfter({ ...failed, status: 410 }, 1, 0, 0)).toEqual({ status: 'failed' });
+    expect(nextAfter({ ...failed, status: 410 }, first, 0, 0)).toEqual({ status: 'failed' });
   });
 
-  it('the waits are those of the schedule, and the last attempt is the end', () => {
-    const waits = schedule.map((_, i) => nextAfter(failed, i + 1, 0, 0.5));
-    expect(waits).toEqual(schedule.map((at) => ({ status: 'pending', at })));
-    expect(nextAfter(failed, retries.maxAttempts, 0, 0.5)).toEqual({ status: 'failed' });
+  it.each([ACCIDENT, EVENT])(
+    'the waits of type %i are those of its schedule, and the last attempt is the end',
+    (type) => {
+      const waits = scheduleOf(type).map((_, i) => nextAfter(failed, { type, attempts: i + 1 }, 0, 0.5));
+      expect(waits).toEqual(scheduleOf(type).map((at) => ({ status: 'pending', at })));
+      expect(nextAfter(failed, { type, attempts: maxAttemptsOf(type) }, 0, 0.5)).toEqual({
+        status: 'failed',
+      });
+    },
+  );
+
+  it('an accident is retried at least each half minute for ten minutes', () => {
+    let at = 0;
+    for (let attempts = 1; at < 600_000; attempts++) {
+      const next = nextAfter(failed, { type: ACCIDENT, attempts }, at, 1);
+      if (next.status !== 'pending') throw new Error('not pending');
+      expect(next.at - at).toBeLessThanOrEqual(30_000);
+      at = next.at;
+    }
   });
 
   it('a wait is never off by more than 20 %, and doubled at most by Retry-After', () => {
     fc.assert(
       fc.property(
-        fc.integer({ min: 1, max: schedule.length }),
+        fc.constantFrom(ACCIDENT, EVENT),
+        fc.nat(1000),
         fc.double({ min: 0, max: 1, noNaN: true }),
         fc.nat(1e9),
         fc.constantFrom(429, 503, 500),
-        (attempts, random, retryAfter, status) => {
-          const wait = schedule[attempts - 1] ?? 0;
-          const plain = nextAfter(failed, attempts, 0, random);
-          const asked = nextAfter(busy(status, retryAfter), attempts, 0, random);
+        (type, any, random, retryAfter, status) => {
+          const made = { type, attempts: 1 + (any % scheduleOf(type).length) };
+          const wait = scheduleOf(type)[made.attempts - 1] ?? 0;
+          const plain = nextAfter(failed, made, 0, random);
+          const asked = nextAfter(busy(status, retryAfter), made, 0, random);
           if (plain.status !== 'pending' || asked.status !== 'pending') throw new Error('not pending');
           expect(plain.at).toBeGreaterThanOrEqual(wait * 0.8 - 1);
           expect(plain.at).toBeLessThanOrEqual(wait * 1.2 + 1);
@@ -56,9 +75,9 @@ describe('after an attempt', () => {
   });
 
   it('Retry-After stretches the wait as far as it asks', () => {
-    const [wait] = schedule;
-    expect(nextAfter(busy(429, 1.5 * wait), 1, 0, 0.5)).toEqual({ status: 'pending', at: 1.5 * wait });
-    expect(nextAfter(busy(503, 9 * wait), 1, 0, 0.5)).toEqual({ status: 'pending', at: 2 * wait });
+    const [wait = 0] = scheduleOf(EVENT);
+    expect(nextAfter(busy(429, 1.5 * wait), first, 0, 0.5)).toEqual({ status: 'pending', at: 1.5 * wait });
+    expect(nextAfter(busy(503, 9 * wait), first, 0, 0.5)).toEqual({ status: 'pending', at: 2 * wait });
   });
 });
 

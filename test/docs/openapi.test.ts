@@ -69,17 +69,19 @@ describe('every message that the documents give for a 400', () => {
     await operator.post(`/operator/accounts/${us.accountId}/users`, { email: 'taken@example.com' });
     await rows("update portal_users set confirmed_at = 1 where email = 'taken@example.com'");
     taken = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
-    for (const id of [tooOld, unwanted])
+    for (const id of [tooOld, unwanted, pending])
       await rows(
         `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
-         values (?1, ?2, ?3, 'told to nobody', 0, 'failed', 0)`,
+         values (?1, ?2, ?3, 'told to nobody', 0, ?4, 1e15)`,
         webhook.id,
         id,
         us.accountId,
+        id === pending ? 'pending' : 'failed',
       );
   });
   const tooOld = newId(Date.now() - 25 * 86_400_000);
   const unwanted = newId();
+  const pending = newId();
 
   /** A cursor of the feed that leads to what changed in 1970. */
   const oldCursor = () =>
@@ -127,6 +129,8 @@ describe('every message that the documents give for a 400', () => {
     'Unknown token': () => ({ id: 'none' }),
     'Unknown webhook': () => ({ id: 'none', query: `webhookId=${us.accountId}` }),
     'Unknown delivery': () => ({ id: 'none' }),
+    'This delivery is pending, send it now instead': () => ({ id: pending }),
+    'This delivery has ended, replay it instead': () => ({ id: unwanted }),
     'This delivery is too old to be replayed': () => ({ id: tooOld }),
     'The webhook does not subscribe to this notification any more': () => ({ id: unwanted }),
     'since must be before until': () => ({

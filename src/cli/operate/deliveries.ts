@@ -9,7 +9,7 @@ const columns = ['id', 'type', 'level', 'status', 'attempts', 'nextAttemptAt', '
 
 /** fleet delivery … */
 export function deliveryCommands(): Command {
-  const delivery = new Command('delivery').description('follow deliveries, and replay them');
+  const delivery = new Command('delivery').description('follow deliveries, send them now, and replay them');
 
   delivery
     .command('list')
@@ -39,6 +39,15 @@ export function deliveryCommands(): Command {
           rowsOf(found.log, ['at', 'result', 'status', 'durationMs', 'answer']),
         ].join('\n'),
       );
+    });
+
+  delivery
+    .command('send')
+    .description('send a pending delivery now, whatever it waits for')
+    .argument('<id>', 'Delivery-Id of the delivery')
+    .action(async (id, _, command) => {
+      const sent = await operatorFor(command).post('/deliveries/:id/send', { id });
+      show(command, withLast(sent), columns);
     });
 
   return delivery.addCommand(replayCommand());

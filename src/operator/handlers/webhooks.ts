@@ -6,8 +6,9 @@ import {
   listDeliveries,
   locateDelivery,
 } from '../../webhooks/deliveries/queries.ts';
+import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
 import { listReceivers } from '../../webhooks/deliveries/receivers.ts';
-import { replay, replayOne } from '../../webhooks/deliveries/replay.ts';
+import { replay, replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { countReplayable } from '../../webhooks/deliveries/replayable.ts';
 import { setReceiverLimits } from '../../webhooks/limits.ts';
 import type { webhookOperations } from '../api/webhooks.ts';
@@ -30,10 +31,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   },
 
   async getDelivery({ env, id }) {
-    const { accountId, ...key } = await locateDelivery(env, id);
-    const found = await findDelivery(env, operatorIn(accountId), key);
-    if (!found) throw invalid('Unknown delivery');
-    return withNextAttempt(found);
+    return show(env, await locateDelivery(env, id));
   },
 
   async replayDelivery({ env, id }) {
@@ -41,9 +39,21 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     return replayOne(env, operatorIn(accountId), key);
   },
 
+  async sendDelivery({ env, id }) {
+    const located = await locateDelivery(env, id);
+    await sendNow(env, operatorIn(located.accountId), located);
+    return show(env, located);
+  },
+
   countReplay: ({ env, caller, id, query }) => countReplayable(env, caller, id, query),
   replayWebhook: ({ env, caller, id, body }) => replay(env, caller, id, body),
 };
+
+async function show(env: Env, { accountId, ...key }: DeliveryKey & { accountId: string }) {
+  const found = await findDelivery(env, operatorIn(accountId), key);
+  if (!found) throw invalid('Unknown delivery');
+  return withNextAttempt(found);
+}
 
 /** A delivery that is finished has no next attempt. */
 const withNextAttempt = (delivery: Delivery) => ({

@@ -9,7 +9,7 @@ import {
   nextAttempt,
 } from '../../webhooks/deliveries/queries.ts';
 import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
-import { replayOne } from '../../webhooks/deliveries/replay.ts';
+import { replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
 import { limitActions, needs } from '../session/rights.ts';
@@ -26,7 +26,8 @@ import { aboveOf, pathOf as webhookPath } from './words.ts';
 /** One delivery, with its payload and each of its attempts. */
 export const deliveryPages = new Hono<App>()
   .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), detail)
-  .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, replayDelivery);
+  .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, replayDelivery)
+  .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, sendDelivery);
 
 async function detail(c: Context) {
   const delivery = await requireDelivery(c);
@@ -39,9 +40,13 @@ async function detail(c: Context) {
       above: aboveOf(webhook && { ...webhook, id: delivery.webhookId }),
       state: <Status delivery={delivery} pausedUntil={webhook?.openUntil ?? null} />,
       lead: [delivery.about?.vehicle, delivery.about?.vin].filter(Boolean).join(', '),
-      actions: ended && webhook && (
-        <PostButton to={`${pathOf(delivery)}/replay`} name="Replay" icon="rotate-ccw" />
-      ),
+      actions:
+        webhook &&
+        (ended ? (
+          <PostButton to={`${pathOf(delivery)}/replay`} name="Replay" icon="rotate-ccw" />
+        ) : (
+          <PostButton to={`${pathOf(delivery)}/send`} name="Send now" icon="send" />
+        )),
     },
     <div class="stack" data-live>
       {status === 'delivered' && (
@@ -69,13 +74,25 @@ async function replayDelivery(c: Context) {
   const since = Date.now();
   return submit(
     async () => {
-      const { replayed } = await replayOne(c.env, c.get('caller'), delivery);
-      if (replayed === 0) return done(c, path, 'Nothing to replay: it is on its way.', 'quiet');
+      await replayOne(c.env, c.get('caller'), delivery);
       const subject = [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin];
       const { text, mood } = await firstOutcome(c, delivery, since);
       return done(c, path, `Replayed: ${subject.filter(Boolean).join(', ')}. ${text}`, mood);
     },
     ({ message }) => done(c, path, `${message}.`, 'quiet'),
+  );
+}
+
+async function sendDelivery(c: Context) {
+  const delivery = await requireDelivery(c);
+  const since = Date.now();
+  return submit(
+    async () => {
+      await sendNow(c.env, c.get('caller'), delivery);
+      const { text, mood } = await firstOutcome(c, delivery, since);
+      return done(c, pathOf(delivery), text, mood);
+    },
+    ({ message }) => done(c, pathOf(delivery), `${message}.`, 'quiet'),
   );
 }
 

@@ -79,7 +79,7 @@ export async function replaySome(
 }
 
 /**
- * Sends one finished delivery of the account again, as `replay` does. A pending one stays as it is.
+ * Sends one finished delivery of the account again, as `replay` does.
  *
  * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
  */
@@ -99,7 +99,8 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
     ),
     allowProbe(db, whose, now),
   ]);
-  if (meta.changes === 0 && found && !found.isPending)
+  if (meta.changes === 0 && found?.isPending) throw invalid('This delivery is pending, send it now instead');
+  if (meta.changes === 0 && found)
     throw invalid(
       found.isTooOld
         ? 'This delivery is too old to be replayed'
@@ -107,6 +108,28 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
     );
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
   return { replayed: meta.changes, more: false };
+}
+
+/**
+ * Makes a delivery that waits for a retry due at once; its receiver's circuit lets a probe through. It keeps its place in
+ * its schedule. A level of an accident still waits for the one before it.
+ *
+ * @throws Refusal: invalid, when it is finished; unauthenticated, forbidden, unavailable
+ */
+export async function sendNow(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<void> {
+  const whose = ownWebhook(caller, webhookId);
+  const now = Date.now();
+  const [[pending]] = await asCaller(env, caller, (db) => [
+    statement<{ id: string }>(db)`
+      select id from deliveries where webhook_id = ${whose} and id = ${id} and status = 'pending'`,
+    statement(db)`
+      update deliveries set next_attempt_at = ${now}
+      where webhook_id = ${whose} and id = ${id} and status = 'pending' and attempts > 0
+        and next_attempt_at > ${now} and claimed_until <= ${now}`,
+    allowProbe(db, whose, now),
+  ]);
+  if (!pending) throw invalid('This delivery has ended, replay it instead');
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
 }
 
 /** Makes deliveries, given by their keys, pending and due. */

@@ -86,6 +86,7 @@ const commands = [
   ...['sign-in-link ann@example.com', 'delivery list --webhook x'],
   ...[
     'delivery show x',
+    'delivery send x',
     'delivery replay x',
     'delivery replay --webhook x --yes',
     'status',

@@ -106,6 +106,7 @@ const deadEnds = [
   'ring',
   'getDelivery',
   'replayDelivery',
+  'sendDelivery',
   'deleteAccount',
   'deleteConnection',
   'eraseDriver',

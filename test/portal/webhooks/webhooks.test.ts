@@ -143,15 +143,18 @@ describe('what an action leads to is said on the page that follows', () => {
     expect(await theirs.press('replay-selected', both)).toContain('Nothing to replay');
   });
 
-  it('of replaying when there is nothing to replay', async () => {
+  it('of replaying what is pending, and of sending it now', async () => {
     const { id, press } = await hookThat(200);
     expect(await press('replay')).toContain('Nothing to replay.');
     await tale.happen();
     const [delivery] = await settled(id);
     await rows("update deliveries set status = 'pending', claimed_until = 1e15 where id = ?", delivery?.id);
     expect(await press(`deliveries/${delivery?.id}/replay`)).toContain(
-      'Nothing to replay: it is on its way.',
+      'This delivery is pending, send it now instead.',
     );
+    await rows('update deliveries set claimed_until = 0, next_attempt_at = 1e15 where id = ?', delivery?.id);
+    expect(await press(`deliveries/${delivery?.id}/send`)).toMatch(/Your receiver returned 200 in \d+ ms\./);
+    expect(await press(`deliveries/${delivery?.id}/send`)).toContain('has ended, replay it instead.');
   });
 
   it('of deleting', async () => {

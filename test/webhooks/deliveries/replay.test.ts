@@ -42,6 +42,7 @@ const age = async (webhookId: string, ms: number) => {
 
 describe('a replay of one delivery', () => {
   const replayIt = (id: string) => operator.post(`/operator/deliveries/${id}/replay`, {});
+  const sendIt = (id: string) => operator.post(`/operator/deliveries/${id}/send`, {});
   const show = async (id: string) =>
     (await operator.get<{ status: string; attempts: number; log: object[] }>(`/operator/deliveries/${id}`))
       .data;
@@ -64,15 +65,26 @@ describe('a replay of one delivery', () => {
     expect(tale.heard.got.slice(-2).map(({ headers }) => headers['delivery-id'])).toEqual([id, id]);
   });
 
-  it('that is pending leaves it as it is', async () => {
+  it('that is pending is refused and leaves it as it is, but it can be sent now, though its receiver is paused', async () => {
     tale.heard.answers(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
     await tale.happen(1);
     const pending = () => deliveriesOf(hook.id);
     await vi.waitFor(async () => expect(await pending()).toMatchObject([{ attempts: 1, claimedUntil: 0 }]));
     const [before] = await pending();
-    expect((await replayIt(before?.id ?? '')).data).toEqual({ replayed: 0, more: false });
+    const id = before?.id ?? '';
+    const message = 'This delivery is pending, send it now instead';
+    expect(await replayIt(id)).toMatchObject({ status: 400, message });
     expect((await pending())[0]?.nextAttemptAt).toBe(before?.nextAttemptAt);
+    const pause = 'update webhook_health set failures = 5, open_until = ?2 where webhook_id = ?1';
+    await rows(pause, hook.id, Date.now() + dayMs);
+    tale.heard.answers(() => new Response('ok'));
+    expect(await sendIt(id)).toMatchObject({ status: 200, data: { id } });
+    await settled(hook.id, 1, ['delivered']);
+    expect(await pending()).toMatchObject([{ attempts: 2 }]);
+    const ended = 'This delivery has ended, replay it instead';
+    expect(await sendIt(id)).toMatchObject({ status: 400, message: ended });
+    expect(await sendIt('nope')).toMatchObject({ status: 400, message: 'Unknown delivery' });
   });
 
   it('that is unknown, too old, or no longer subscribed to is refused', async () => {

@@ -22,7 +22,8 @@ create table event_counts (
 -- are counted again each time, and need no marks.
 create table event_counting (
   account_id text primary key,
-  counted_to integer not null
+  counted_to integer not null,
+  live_at    integer not null default 0 -- when they were counted last, in seconds since 1970
 ) strict, without rowid;
 create index event_counting_by_time on event_counting (counted_to);
 create trigger account_counted after insert on accounts BEGIN insert into event_counting (account_id, counted_to) values (new.id, unixepoch() / 3600 * 3600000); END;

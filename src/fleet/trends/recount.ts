@@ -13,6 +13,9 @@ export const maxPerHour = 5000;
 /** An hour that is not over for as long as this is counted again without being marked: see the migration. */
 const liveHours = 12;
 
+/** How long the live hours of an account are not counted again, whoever looks. */
+export const liveForSeconds = 5;
+
 /** SQL that is the current time of D1, in hours since 1970. The marks go by the same clock. */
 const thisHour = sql`(unixepoch() / 3600)`;
 
@@ -23,7 +26,7 @@ const thisHour = sql`(unixepoch() / 3600)`;
 const liveHoursOf = (accountId: string): SQL => sql`
   with recursive due (account_id, start) as (
     select account_id, max(counted_to / ${int(hourMs)} - 1, ${thisHour} - ${int(liveHours)})
-    from event_counting where account_id = ${accountId}
+    from event_counting where account_id = ${accountId} and live_at <= ${liveBefore}
     union all select account_id, start + 1 from due where start <= ${thisHour})`;
 
 /** Marked hours of a day. */
@@ -37,13 +40,15 @@ export type Marked = { accountId: string; day: number; hours: number };
 /** A whole number, in the SQL itself: D1 binds numbers as REAL, which divide into fractions. */
 export const int = (value: number): SQL => sql.raw(String(Math.trunc(value)));
 
+const liveBefore = sql`(unixepoch() - ${int(liveForSeconds)})`;
+
 /** The hours of a day, from 0 to 23, whose bits are set. */
 export const hoursOfMask = (mask: number): number[] =>
   Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => mask & (1 << hour));
 
 /**
- * The statements that bring an account's counts up to now, as far as no mark is needed for it. Whatever comes to be
- * counted otherwise is written only if it has changed.
+ * The statements that bring an account's counts up to now, as far as no mark is needed for it, unless that was done within
+ * the last five seconds. Whatever comes to be counted otherwise is written only if it has changed.
  */
 export const recountLive = (db: Database, accountId: string) => {
   const live = liveHoursOf(accountId);
@@ -51,9 +56,9 @@ export const recountLive = (db: Database, accountId: string) => {
     countHours(db, live),
     addUpDays(db, live),
     change(db)`
-      update event_counting set counted_to = ${thisHour} * ${int(hourMs)}
-      where account_id = ${accountId} and counted_to < ${thisHour} * ${int(hourMs)}
-        and counted_to >= (${thisHour} - ${int(liveHours)}) * ${int(hourMs)}`,
+      update event_counting set live_at = unixepoch(),
+        counted_to = iif(counted_to >= (${thisHour} - ${int(liveHours)}) * ${int(hourMs)}, ${thisHour} * ${int(hourMs)}, counted_to)
+      where account_id = ${accountId} and live_at <= ${liveBefore}`,
   ] as const;
 };
 

@@ -50,9 +50,14 @@ const recordOf = ({ n, hoursAgo, risk, type, second, vehicle, driver }: Event) =
     ...(driver !== undefined && { driver: `d${driver}` }),
   });
 
-const look = (us: World) => {
+const recount = (us: World) => {
   const db = openDatabase(env);
   return transaction(db, [...recountLive(db, us.accountId)]);
+};
+/** Somebody looks who has not looked for a while. */
+const look = async (us: World) => {
+  await rows('update event_counting set live_at = 0 where account_id = ?1', us.accountId);
+  return recount(us);
 };
 
 /** What the counts say, without what is empty. */
@@ -150,6 +155,25 @@ it.each<[string, Partial<Event> | 'delete']>([
   await countEvents(env);
   expect(await counted(us, 1)).not.toEqual(before);
   for (const hours of [1, 24] as const) expect(await counted(us, hours)).toEqual(await expected(us, hours));
+});
+
+it('what has just been counted is not counted again, however many look', async () => {
+  const us = await world();
+  const send = (n: number) =>
+    as(us.connection.ingestKey).send(
+      vehicle({ sourceId: 'v0' }),
+      recordOf({ n, hoursAgo: 0, risk: 2, type: 0, second: false, vehicle: 0, driver: undefined }),
+    );
+  await send(1);
+  await recount(us);
+  const before = await counted(us, 1);
+  expect(before).toHaveLength(1);
+  await send(2);
+  await Promise.all([recount(us), recount(us)]);
+  expect(await counted(us, 1)).toEqual(before);
+  await look(us);
+  expect(await counted(us, 1)).toEqual(await expected(us, 1));
+  expect(await counted(us, 1)).not.toEqual(before);
 });
 
 it('days that have moved to the archive keep their counts', async () => {

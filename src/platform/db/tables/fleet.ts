@@ -48,7 +48,11 @@ export const eventCountsDue = sqliteTable(
 /** Up to when an account's events have been counted. */
 export const eventCounting = sqliteTable(
   'event_counting',
-  { accountId: text('account_id').primaryKey(), countedTo: integer('counted_to').notNull() },
+  {
+    accountId: text('account_id').primaryKey(),
+    countedTo: integer('counted_to').notNull(),
+    liveAt: integer('live_at').notNull().default(0),
+  },
   (t) => [index('event_counting_by_time').on(t.countedTo)],
 );
 

@@ -39,7 +39,7 @@ create table vehicles (
   updated_at        integer not null
 ) strict, without rowid;
 create index vehicles_by_connection on vehicles (connection_id, created_at, id);
-create index vehicles_by_vin on vehicles (vin, created_at, id) where vin is not null;
+create index vehicles_by_vin on vehicles (account_id, vin, created_at, id) where vin is not null;
 
 create table drivers (
   id                text primary key,

@@ -141,9 +141,9 @@ const startingWith = (
   sql`select id from (select id from names where account_id = ${accountId} and kind = ${kind}
     and name >= ${text} and name < ${`${text}\u{10ffff}`} order by name limit ${most})`;
 
-/** How many accounts' vehicles with the same VIN are passed over. */
+/** How many vehicles of an account with the same VIN are found. */
 const maxSameVin = 1000;
 
 const withVin = ({ accountId }: Caller, vin: string): SQL =>
-  sql`select id from (select id, account_id from vehicles where vin in (${vin}, ${vin.toUpperCase()})
-    limit ${maxSameVin}) where account_id = ${accountId}`;
+  sql`select id from (select id from vehicles where account_id = ${accountId}
+    and vin in (${vin}, ${vin.toUpperCase()}) limit ${maxSameVin})`;

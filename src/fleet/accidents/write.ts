@@ -6,7 +6,7 @@ import { dismissedAfter, isOlder, toldAfter } from './notified.ts';
 /** A record of an accident, as the row that it would be were it the only one. */
 export type AccidentRow = { id: string; createdAt: number };
 
-/** The most vehicles of a VIN, all accounts together, that are looked through for the one to name: it is near unique. */
+/** The most vehicles of an account with the same VIN that are looked through for the one to name: it is near unique. */
 export const maxVehicles = 50;
 
 /**
@@ -28,9 +28,9 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
       r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'), vin_now,
       coalesce(iif(vin = vin_now, vehicle_id, null), (
         select id from (
-          select id, account_id, connection_id, created_at from vehicles where vin = vin_now
+          select id, connection_id, created_at from vehicles where account_id = r->>'accountId' and vin = vin_now
           order by created_at limit ${maxVehicles})
-        where account_id = r->>'accountId' order by connection_id <> r->>'connectionId', created_at limit 1)),
+        order by connection_id <> r->>'connectionId', created_at limit 1)),
       iif(behind, event_time, r->>'eventTime'), iif(behind, location, r->>'location'),
       max(level, coalesce(notification_level, 0)), iif(leads, r->>'reportReady', report_ready),
       case

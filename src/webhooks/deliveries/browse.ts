@@ -152,10 +152,10 @@ export function selectFound(db: Database, caller: Caller, ownWebhook: SQL, text:
 
 /** The newest events of each of the account's vehicles with a VIN, and its newest accidents. */
 const eventsOfVin = ({ accountId }: Caller, vin: string): SQL => sql`
-  select e.value as id from (select id, account_id from vehicles where vin = ${vin} limit ${maxVehicles}) v
+  select e.value as id from (
+    select id from vehicles where account_id = ${accountId} and vin = ${vin} limit ${maxVehicles}) v
   cross join json_each((select json_group_array(id) from (
     select id from safety_events where vehicle_id = v.id order by started_at desc limit ${maxOfVin}))) e
-  where v.account_id = ${accountId}
   union all
   select * from (select id from (
     select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})

@@ -36,17 +36,13 @@ const told = async (hookId: string, count: number) => {
     .sort(([a], [b]) => Number(a) - Number(b));
 };
 
-it('finds its vehicle among the first 50 with its VIN, in all accounts', async () => {
+it('finds its vehicle, however many other accounts have one with its VIN', async () => {
   const them = await world();
-  const vehicleAfter = async (others: number) => {
-    const vin = crypto.randomUUID();
-    const named = (i: number) => vehicle({ sourceId: `${vin} ${i}`, vin });
-    await as(them.connection.ingestKey).send(...Array.from({ length: others }, (_, i) => named(i)));
-    await send(named(0), accident({ sourceId: vin, vin }));
-    return (await list(`?vin=${vin}`))[0]?.vehicleId;
-  };
-  expect(await vehicleAfter(maxVehicles - 1)).toEqual(expect.any(String));
-  expect(await vehicleAfter(maxVehicles)).toBeNull();
+  const vin = crypto.randomUUID();
+  const named = (i: number) => vehicle({ sourceId: `${vin} ${i}`, vin });
+  await as(them.connection.ingestKey).send(...Array.from({ length: maxVehicles }, (_, i) => named(i)));
+  await send(named(0), accident({ sourceId: vin, vin }));
+  expect((await list(`?vin=${vin}`))[0]?.vehicleId).toEqual(expect.any(String));
 });
 
 describe('an accident in the list', () => {

@@ -42,13 +42,16 @@ export const csvLines = (columns: FlatColumn[], items: readonly object[]): strin
 /** The libraries for this need Node, or bring 80 KB of polyfills for it into the Worker. */
 const lineOf = (values: FlatValue[]): string => `${values.map(cellOf).join(',')}\r\n`;
 
-/** What spreadsheets begin a formula with, and the wide forms that some turn into these. */
-const formula = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+/**
+ * What spreadsheets begin a formula with, and the wide forms that some turn into these; also after a `;`, at which some,
+ * such as Excel in German or French, begin a cell.
+ */
+const formula = /^(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])|(?<=;)(?="*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g;
 const special = /[",\r\n]/;
 
 function cellOf(value: FlatValue): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);
-  const text = formula.test(value) ? `'${value}` : value;
+  const text = value.replace(formula, "'");
   return special.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

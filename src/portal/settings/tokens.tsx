@@ -33,14 +33,14 @@ const path = '/portal/settings/tokens';
 const pageSize = 100;
 
 type Draft = { name: string; expires: string };
-const fresh: Draft = { name: '', expires: '90' };
+const fresh: Draft = { name: '', expires: '' };
 
 /** In how many days a new token can expire; the empty choice is never. */
 const expiries: [days: string, name: string][] = [
+  ['', 'Never'],
   ['30', 'In 30 days'],
   ['90', 'In 90 days'],
   ['365', 'In one year'],
-  ['', 'Never'],
 ];
 
 type Shown = { draft: Draft; problem?: FormProblem; issued?: { name: string; value: string } };

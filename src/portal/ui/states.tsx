@@ -21,7 +21,7 @@ export const State = (props: { mood: Mood; icon?: IconName; children: Child }) =
   </span>
 );
 
-const riskNames = ['', 'Low', 'Minor', 'Medium', 'High', 'Critical'];
+const riskNames = ['', 'Very low', 'Low', 'Medium', 'High', 'Critical'];
 
 /** A risk from 1 to 5, as bars and number, with its name if `named`. */
 export const Risk = ({ risk, named = false }: { risk: number; named?: boolean }) => (

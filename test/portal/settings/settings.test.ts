@@ -68,6 +68,10 @@ describe('the API Tokens tab', () => {
     expect(await html('/portal/settings/tokens')).toContain(`/portal/settings/tokens/${us.tokenId}/revoke`);
   });
 
+  it('offers a new token that never expires first', async () => {
+    expect(await html('/portal/settings/tokens')).toMatch(/<option value="" selected[^>]*>Never</);
+  });
+
   it('says what is wrong with a new token once, under its field, and keeps what was typed', async () => {
     const reply = await send('/portal/settings/tokens', { name: 'Claims', expires: '12' });
     expect(reply.status).toBe(400);

@@ -26,6 +26,18 @@ export type StoredWebhook = Webhook & Labels & { revision: string };
 
 export const maxWebhooks = 1000;
 
+/** How large the webhooks of an account can be in all, for they are listed in one reply. */
+export const maxWebhookBytes = 2_000_000;
+
+/** SQL for how large they are about: urls, encrypted headers, 39 bytes for each connection, and what each has besides. */
+const webhookBytes = ({ accountId }: Caller): SQL => sql`(
+  select coalesce(sum(300 + octet_length(url) + length(headers)), 0) from webhooks where account_id = ${accountId}) + 39 * (
+  select count(*) from webhooks w cross join webhook_connections c on c.webhook_id = w.id
+  where w.account_id = ${accountId})`;
+
+const mustBeListable = (db: Database, caller: Caller) =>
+  refuseUnless(db, sql`${webhookBytes(caller)} <= ${maxWebhookBytes}`, 'webhooks too large');
+
 /** All webhooks of the caller's account, oldest first. */
 export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {
   const [rows] = await asCaller(
@@ -50,7 +62,7 @@ export async function findWebhook(env: Env, caller: Caller, id: string): Promise
 /**
  * Creates a webhook, active at once.
  *
- * @throws Refusal: invalid, for connection ids of others, a url in use, or more than 1,000 webhooks
+ * @throws Refusal: invalid, for connection ids of others, a url in use, more than 1,000 webhooks, or more than 2 MB
  */
 export async function createWebhook(
   env: Env,
@@ -73,6 +85,7 @@ export async function createWebhook(
         ...labels,
       }),
       subscribe(db, webhook),
+      mustBeListable(db, caller),
       note(db, caller, { action: 'created', subject: 'webhook', of: webhookToNote(caller, webhook.id) }),
     ]),
   );
@@ -111,6 +124,7 @@ export async function updateWebhook(
         .returning({ createdAt: webhooks.createdAt }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
       subscribe(db, { id, ...input }),
+      mustBeListable(db, caller),
       note(db, caller, { action: 'changed', subject: 'webhook', of: webhookToNote(caller, id) }),
     ]),
   );

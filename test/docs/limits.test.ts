@@ -64,7 +64,7 @@ import { replayableMs } from '../../src/webhooks/deliveries/replayable.ts';
 import * as webhookFields from '../../src/webhooks/fields.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 import * as webhooks from '../../src/webhooks/schema.ts';
-import { maxWebhooks } from '../../src/webhooks/service.ts';
+import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
 
 const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
 const calls = (limiter: keyof typeof rateLimits) => [rateLimits[limiter].calls];
@@ -130,6 +130,9 @@ const figures: Record<string, number[]> = {
 
   'webhooks of an account': [maxWebhooks],
   'connections of a webhook': [webhookFields.maxConnections],
+  'webhooks of an account in all: urls, headers, and 39 bytes for each connection of each': [
+    maxWebhookBytes / 1e6,
+  ],
   '`url`': [webhookFields.maxUrlLength],
   'port of `url`': [443, lowestPort],
   '`headers`': [50],

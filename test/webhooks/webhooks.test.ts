@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/platform/db/ids.ts';
-import { maxWebhooks } from '../../src/webhooks/service.ts';
+import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
 import { addWebhooks, rows } from '../support/rows.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
@@ -12,6 +12,14 @@ beforeAll(async () => {
 });
 const create = (changes: object = {}, body: object = webhookBody(us, changes)) =>
   as(us.apiToken).post<WebhookOut>('/webhook', body);
+
+const addConnections = (accountId: string, ids: string[]) =>
+  rows(
+    `insert into connections (id, account_id, provider, tsp, created_at, updated_at)
+     select value, ?2, 'motive', 'Motive', 0, 0 from json_each(?1)`,
+    JSON.stringify(ids),
+    accountId,
+  );
 
 describe('a webhook', () => {
   it('is created with 200 and answered with every field of the spec', async () => {
@@ -104,12 +112,7 @@ describe('a webhook', () => {
 
   it('names up to 1,000 connections, which fit into a request with everything else', async () => {
     const connectionIds = Array.from({ length: 1000 }, newId);
-    await rows(
-      `insert into connections (id, account_id, provider, tsp, created_at, updated_at)
-       select value, ?2, 'motive', 'Motive', 0, 0 from json_each(?1)`,
-      JSON.stringify(connectionIds),
-      us.accountId,
-    );
+    await addConnections(us.accountId, connectionIds);
     const headers = { 'X-Long': 'x'.repeat(8000) };
     const url = `https://many.example.com/${'x'.repeat(2000)}`;
     const reply = await create({ connectionIds, headers, url });
@@ -129,6 +132,41 @@ describe('a webhook', () => {
     expect((await add()).status).toBe(200);
     const message = `An account can have at most ${maxWebhooks} webhooks`; // as the documents have it
     expect(await add()).toMatchObject({ status: 400, message });
+  });
+
+  it('leaves the webhooks of its account small enough to be listed in one reply', async () => {
+    const us = await world();
+    const [own = '', ...others] = await addWebhooks(us.accountId, 3);
+    const saves = () => [
+      as(us.apiToken).put(`/webhook/${own}`, webhookBody(us)),
+      as(us.apiToken).post('/webhook', webhookBody(us)),
+    ];
+    const fill = (bytes: number) =>
+      rows(
+        'update webhooks set headers = ?2 where id = ?1',
+        others[0] ?? '',
+        `{"ct":"${'x'.repeat(bytes)}"}`,
+      );
+    await fill(maxWebhookBytes);
+    for (const saved of saves())
+      expect(await saved).toMatchObject({
+        status: 400,
+        message: expect.stringContaining('can be at most 2 MB in all'),
+      });
+    await fill(maxWebhookBytes - 10_000);
+    for (const saved of saves()) expect((await saved).status).toBe(200);
+  });
+
+  it('counts each of its connections as 39 bytes', async () => {
+    const us = await world();
+    const [first = ''] = await addWebhooks(us.accountId, 1);
+    const headers = `{"ct":"${'x'.repeat(maxWebhookBytes - 25_000)}"}`;
+    await rows('update webhooks set headers = ?2 where id = ?1', first, headers);
+    const connectionIds = Array.from({ length: 400 }, newId);
+    await addConnections(us.accountId, connectionIds);
+    const add = async () =>
+      (await as(us.apiToken).post('/webhook', webhookBody(us, { connectionIds }))).status;
+    expect([await add(), await add()]).toEqual([200, 400]);
   });
 
   it('cannot take the url of another in an update', async () => {

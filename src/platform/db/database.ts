@@ -122,6 +122,11 @@ const refusals = {
   'moved account': { kind: 'moved', retryAfter: 2 },
   'account being moved': { kind: 'unavailable', retryAfter: 10 },
   'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
+  'webhooks too large': {
+    kind: 'invalid',
+    message:
+      'The webhooks of an account can be at most 2 MB in all: name fewer connections, or shorten headers',
+  },
 } satisfies Record<string, Failure>;
 export type RefusalWord = keyof typeof refusals;
 

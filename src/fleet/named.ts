@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { jsonList, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { timestamp } from '../platform/fields.ts';
 import { accidentsByState } from './lists/accidents.ts';
 import type { List } from './lists/list.ts';
 import { safetyEvents } from './lists/safety-events.ts';
@@ -50,6 +51,10 @@ export async function readNamed<T extends object>(
   return page;
 }
 
+/** A time (milliseconds since 1970) as lists take it: from 1970 to the year 9999, whatever it is. */
+export const listTime = (at: number): string =>
+  timestamp(Math.min(Math.max(at, 0), Date.UTC(10_000, 0, 1) - 1));
+
 /** The records of a vehicle or driver that began in a span of time (milliseconds since 1970): the first, or the newest. */
 export async function readWithin<T extends object>(
   env: Env,
@@ -58,8 +63,7 @@ export async function readWithin<T extends object>(
   within: { of: Named; id: string; from: number; to: number; limit: number; descending?: boolean },
 ) {
   const { of, id, from, to, limit, descending = false } = within;
-  const iso = (at: number) => [new Date(at).toISOString()];
-  const query = { [`${of}Ids`]: [id], from: iso(from), to: iso(to), limit: [String(limit)] };
+  const query = { [`${of}Ids`]: [id], from: [listTime(from)], to: [listTime(to)], limit: [String(limit)] };
   return (await readNamed(env, caller, list, { connectionId: undefined, query, descending })).items;
 }
 

@@ -1,5 +1,6 @@
 import type { Connection } from '../../fleet/connections.ts';
 import { incidentTypeOf, incidentTypes } from '../../fleet/incidents/types.ts';
+import { listTime } from '../../fleet/named.ts';
 import { type Match, type Matched, maxMatches } from '../../fleet/names.ts';
 import type { ListRequest } from '../../fleet/service.ts';
 import type { FieldError } from '../../platform/errors.ts';
@@ -71,13 +72,13 @@ export function requestFor(
   zone: string,
 ): ListRequest | undefined {
   if (vehicles?.length === 0 || drivers?.length === 0) return undefined;
-  const iso = (at: number) => [new Date(at).toISOString()];
+  const dayAfter = addDays(to, 1);
   return {
     connectionId: connection || (connectionIds.length === 1 ? connectionIds[0] : undefined),
     descending: true,
     query: {
-      from: iso(startOfDay(zone, from)),
-      to: iso(startOfDay(zone, addDays(to, 1))),
+      from: [listTime(startOfDay(zone, from))],
+      to: [listTime(isDay(dayAfter) ? startOfDay(zone, dayAfter) : Number.POSITIVE_INFINITY)],
       ...(risk && { minEventRisk: [risk] }),
       ...(type && { eventTypes: [type] }),
       ...(vehicles && { vehicleIds: vehicles.map(({ id }) => id) }),

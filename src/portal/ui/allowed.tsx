@@ -18,6 +18,11 @@ export const Allowed = (props: { to: string; method?: 'GET' | 'POST'; children: 
   return <>{allowed && children}</>;
 };
 
+/** A webhook's URL. The values of its query may be secrets: viewers do not see them. */
+export const WebhookUrl = ({ url }: { url: string }) => (
+  <>{may(useContext(ReaderRole), 'member') ? url : url.replace(/([?&](?:[^=&#]*=)?)[^&#]*/g, '$1…')}</>
+);
+
 /** A form for people who may send it; the others see what is in it, in which `Allowed` leaves the controls out. */
 export const AllowedForm = (props: { to: string; look: string; children: Child }) => {
   const { to, look, children } = props;

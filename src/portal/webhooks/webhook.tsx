@@ -8,7 +8,7 @@ import { circuitAfter, circuitLongestMs, retries } from '../../webhooks/deliveri
 import { EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { needs } from '../session/rights.ts';
-import { Allowed } from '../ui/allowed.tsx';
+import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { capital, listed, percent, upTo } from '../ui/format.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
@@ -48,7 +48,7 @@ async function detail(c: Context) {
       lead: (
         <>
           <code>
-            {webhook.httpVerb} {webhook.url}
+            {webhook.httpVerb} <WebhookUrl url={webhook.url} />
           </code>
           <br />
           {webhook.description ??

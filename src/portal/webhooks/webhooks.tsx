@@ -7,6 +7,7 @@ import { addTallies, noTally, type Tally } from '../../webhooks/deliveries/count
 import { percentile } from '../../webhooks/deliveries/latency.ts';
 import { needs } from '../session/rights.ts';
 import { webhookVersion } from '../session/version.ts';
+import { WebhookUrl } from '../ui/allowed.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { percent, upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
@@ -85,7 +86,9 @@ const Webhooks = ({ webhooks }: { webhooks: { webhook: WebhookSummary; day: Tall
           <a class="cover" href={pathOf(webhook)}>
             {titleOf(webhook)}
           </a>
-          <div class="sub wrap-anywhere">{webhook.url}</div>
+          <div class="sub wrap-anywhere">
+            <WebhookUrl url={webhook.url} />
+          </div>
         </td>
         <td class="card-side">
           <Health receiver={webhook.receiver} day={day} connections={webhook.connections} />

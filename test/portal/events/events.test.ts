@@ -174,3 +174,24 @@ describe('the page of a safety event', () => {
     expect(await (await get(link ?? '')).text()).toContain('Speeding, Truck 114');
   });
 });
+
+describe('at the ends of time', () => {
+  it('an event of 1970 and a trip of 9999 have pages, and lists can go on to the last day', async () => {
+    const us = await world();
+    const { cookie } = await signIn(us);
+    await as(us.connection.ingestKey).send(
+      vehicle(),
+      safetyEvent({ startedAt: '1970-01-01T00:00:00Z' }),
+      trip({ startedAt: '9999-12-31T23:59:59Z' }),
+    );
+    const idOf = async (table: string) =>
+      (await rows(`select id from ${table} where account_id = ?1`, us.accountId))[0]?.id;
+    for (const path of [
+      `events/${await idOf('safety_events')}`,
+      `trips/${await idOf('trips')}`,
+      'events?from=2026-01-01&to=9999-12-31',
+      'events?from=1970-01-02&to=9999-12-30',
+    ])
+      expect([path, (await ask('GET', `/portal/${path}`, { cookie })).status]).toEqual([path, 200]);
+  });
+});

@@ -162,3 +162,19 @@ describe('what an action leads to is said on the page that follows', () => {
     expect(await press('delete')).toContain('Webhook "receiver.example.com" was deleted.');
   });
 });
+
+it('shows what the query of a URL says to those who may change it, and not to viewers', async () => {
+  const { id } = await tale.register({ url: 'https://receiver.example.com/hook?key=s3cret&t0ken' });
+  await signIn(tale.us); // an account's first user is its admin
+  for (const [role, shown] of [
+    ['member', '/hook?key=s3cret&amp;t0ken'],
+    ['viewer', '/hook?key=…&amp;…'],
+  ] as const) {
+    const { cookie } = await signIn(tale.us, role);
+    for (const path of ['/portal/webhooks', `/portal/webhooks/${id}`]) {
+      const text = textOf(await ask('GET', path, { cookie }));
+      expect(await text).toContain(shown);
+      if (role === 'viewer') expect(await text).not.toMatch(/s3cret|t0ken/);
+    }
+  }
+});

@@ -17,7 +17,12 @@ import { removeCounts } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
 import { removeEmailCounts } from '../../webhooks/alerts/mails.ts';
-import { eraseAnswers, removeDeliveries, removeFanOuts } from '../../webhooks/deliveries/cancel.ts';
+import {
+  claimedUntil,
+  eraseAnswers,
+  removeDeliveries,
+  removeFanOuts,
+} from '../../webhooks/deliveries/cancel.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
 import { removeWebhooks } from '../../webhooks/remove.ts';
 import type { Deletion, Kind } from './state.ts';
@@ -66,8 +71,9 @@ const steps: Record<Kind, Record<string, Step>> = {
     references: (env, deletion) =>
       eraseReferences(deletion.id, noted(deletion, 'changed'))(env, deletion, ''),
     archive: eraseFromArchive,
-    deliveries: byEmail(eraseAnswers),
     notifications: byEmail(eraseRecipient),
+    calls: untilCallsEnd,
+    deliveries: byEmail(eraseAnswers),
     driver: finish,
   },
 };
@@ -88,6 +94,16 @@ async function removeConnections(env: Env, { accountId }: Deletion): Promise<str
   if ((await removeRecords(env, id)) !== undefined) return '';
   if ((await removeArchive(env, archiveKinds, owner)) === undefined) await finishConnection(env, id);
   return '';
+}
+
+const lookAgainMs = 250;
+
+/** Waits for calls that may carry what has just been erased: their receivers' responses are stored, and may repeat it. */
+async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): Promise<string | undefined> {
+  const until = email === null ? null : await claimedUntil(env, accountId, Number(cursor) || undefined);
+  if (until === null) return undefined;
+  await scheduler.wait(lookAgainMs);
+  return cursor || String(until);
 }
 
 /** Takes a driver from the archived records that name them. */

@@ -63,6 +63,24 @@ export async function untilNoCallStarts(env: Env, webhookId: string): Promise<vo
   while (await mayStart()) await scheduler.wait(50);
 }
 
+/**
+ * The last time, up to `atMost`, until which deliveries of an account are claimed (milliseconds since 1970): by then no
+ * more calls are under way for them, and all are recorded. Null if none is.
+ */
+export async function claimedUntil(
+  env: Env,
+  accountId: string,
+  atMost = Number.MAX_SAFE_INTEGER,
+): Promise<number | null> {
+  const now = Date.now();
+  const [row] = await openDatabase(env).all<{ until: number | null }>(sql`
+    select max((select max(claimed_until) from (
+      select claimed_until from ${dueDeliveries(sql`w.id`, now)} limit ${2 * widestWindow})
+      where claimed_until > ${now} and claimed_until <= ${atMost})) as until
+    from webhooks w where w.account_id = ${accountId}`);
+  return row?.until ?? null;
+}
+
 /** How many rows a chunk looks through, and how many webhooks it passes to find one of the account. */
 const scannedPerChunk = 2000;
 const webhooksPerChunk = 2000;

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { settled } from '../../support/deliveries.ts';
 import { findEverywhere } from '../../support/erasure.ts';
@@ -60,6 +60,26 @@ it('leaves nothing that tells who the driver was, in any table', async () => {
   const { keys } = await env.TOKENS.list();
   for (const { name } of keys)
     for (const mark of marks) expect(await env.TOKENS.get(name)).not.toContain(mark);
+});
+
+it('leaves nothing in what a receiver responds that was being called', async () => {
+  const end = Promise.withResolvers<void>();
+  receiver(async ({ body }) => {
+    await end.promise;
+    return new Response(JSON.stringify(body));
+  });
+  await as(us.connection.ingestKey).send(safetyEvent({ sourceId: 'now', recipients: [robin.email] }));
+  const erased = eraseWholly();
+  await vi.waitFor(async () =>
+    expect(await rows(`select 1 from deletions where step = 'calls'`)).toHaveLength(1),
+  );
+  expect(await rows(`select 1 from deliveries where status = 'pending' and claimed_until > 0`)).toHaveLength(
+    1,
+  );
+  end.resolve();
+  await erased;
+  expect(await settled(webhook.id, 3, ['delivered'])).toHaveLength(3);
+  expect(await findEverywhere(marks)).toEqual([]);
 });
 
 it('keeps their trips and events without a person, and everything of other drivers', async () => {

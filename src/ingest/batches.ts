@@ -18,6 +18,18 @@ const kinds = recordKinds.map((resource) => ({
   order: 'table' in resource ? resource.list.archive?.order : undefined,
 }));
 
+/** When the oldest of these records happened of which customers can be notified (milliseconds since 1970); Infinity for none. */
+export const oldestNews = (accepted: Accepted[]): number =>
+  Math.min(
+    ...kinds.flatMap(({ kind, notifier, order }) =>
+      notifier && order
+        ? accepted.flatMap(({ record }) => (record.kind === kind ? [Number(fieldOf(record, order))] : []))
+        : [],
+    ),
+  );
+
+const fieldOf = (record: object, name: string): unknown => new Map(Object.entries(record)).get(name);
+
 /** A record that was accepted, with its row. */
 export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
 

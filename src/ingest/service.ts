@@ -1,12 +1,13 @@
-import { hotSince } from '../fleet/archive/day.ts';
+import { lastArchivedDay } from '../fleet/archive/catalog.ts';
+import { dayMs, hotSince, minHotDays } from '../fleet/archive/day.ts';
 import type { Source } from '../fleet/lists/record.ts';
-import { recordKinds } from '../fleet/lists/registry.ts';
+import { archiveKinds, recordKinds } from '../fleet/lists/registry.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, restAfterLarge } from '../platform/fair-queue.ts';
 import type { NewWork } from '../webhooks/deliveries/claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
-import { batchesOf } from './batches.ts';
+import { batchesOf, oldestNews } from './batches.ts';
 import type { Outcome } from './schema.ts';
 import { type Step, stepsFor, type Tally } from './steps.ts';
 
@@ -89,7 +90,7 @@ async function writePart(
   { part, notify, claims, tally }: { part: Accepted[]; notify: boolean; claims: boolean; tally: Tally },
 ): Promise<void> {
   let steps: Step[] = [];
-  const newsSince = hotSince(env, source.now);
+  const newsSince = notify ? await newsSinceOf(env, caller, source, part) : Number.POSITIVE_INFINITY;
   const results = await asCaller(
     env,
     caller,
@@ -100,4 +101,19 @@ async function writePart(
     { repeatable: true },
   );
   for (const [at, { take }] of steps.entries()) take(results[at]);
+}
+
+const archivedKinds = archiveKinds.map(({ name }) => name);
+
+/**
+ * From when on records may be news (milliseconds since 1970): what is older may be archived, so that D1 does not know
+ * whether it is new. Days stay archived when operators choose more hot days, or none, later.
+ */
+async function newsSinceOf(env: Env, caller: Caller, source: Source, part: Accepted[]): Promise<number> {
+  const hot = hotSince(env, source.now);
+  if (oldestNews(part) >= source.now - minHotDays * dayMs) return hot;
+  const [[found]] = await asCaller(env, caller, (db) => [lastArchivedDay(db, source, archivedKinds)], {
+    repeatable: true,
+  });
+  return Math.max(hot, found?.last == null ? hot : (found.last + 1) * dayMs);
 }

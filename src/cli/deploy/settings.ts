@@ -50,7 +50,10 @@ const Settings = v.object({
   hotDays: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^(0|[1-9]\d{0,3})$/, '--hot-days must be a whole number of days from 0 to 9999'),
+      v.regex(
+        /^(0|[3-9]\d|[1-9]\d{2,3})$/,
+        '--hot-days must be 0, or a whole number of days from 30 to 9999',
+      ),
     ),
   ),
   mapStyleUrl: v.optional(

@@ -6,7 +6,7 @@ import { dayMs } from '../../support/archive.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { as } from '../../support/world.ts';
+import { as, call } from '../../support/world.ts';
 
 const tale = story();
 const told = async () =>
@@ -30,3 +30,25 @@ it('records from before the hot days are stored, but notify nobody, archived or 
   await send(safetyEvent({ sourceId: 'recent', startedAt: daysAgo(179) }));
   expect(await told()).toBe(1);
 });
+
+it.each(['180', '0'])(
+  'records of archived days notify nobody when there are %s hot days again',
+  async (days) => {
+    await tale.register();
+    const known = safetyEvent({ sourceId: `known ${days}`, startedAt: daysAgo(60) });
+    const send = (record: object, hotDays: string) =>
+      call('POST', '/ingest', {
+        headers: { 'x-api-key': tale.us.connection.ingestKey },
+        body: { records: [vehicle(), record] },
+        bindings: { ...env, HOT_DAYS: hotDays as '180' },
+      });
+    await send(known, '45');
+    await archive({ ...env, HOT_DAYS: '45' as '180' }, archiveKinds);
+    expect(await rows('select 1 from safety_events')).toEqual([]);
+    const before = await told();
+    await send(known, days);
+    expect(await told()).toBe(before);
+    await send(safetyEvent({ sourceId: `late ${days}`, startedAt: daysAgo(50) }), days);
+    expect(await told()).toBe(before + 1);
+  },
+);

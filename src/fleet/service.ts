@@ -103,8 +103,8 @@ function narrowed(
   values: Record<string, unknown>,
 ): Pick<PageQuery, 'lead' | 'scope' | 'filters'> {
   const filters: SQL[] = [];
-  const leads: PageQuery['lead'][] = [];
-  for (const [name, { column, where }] of Object.entries(list.filters)) {
+  const leads: (PageQuery['lead'] & { ofAccount: boolean })[] = [];
+  for (const [name, { column, where, ofAccount = false }] of Object.entries(list.filters)) {
     const value = values[name];
     if (value === undefined) continue;
     if (where) {
@@ -113,7 +113,7 @@ function narrowed(
     }
     const wanted = value as string[]; // as above
     if (wanted.length > maxStreams || leads.length > 0) filters.push(sql`${column} in ${jsonList(wanted)}`);
-    else leads.push({ column, values: wanted });
+    else leads.push({ column, values: wanted, ofAccount });
   }
   const account = { column: list.table.accountId, values: [caller.accountId] };
   const connection = connectionId && { column: list.connection, values: [connectionId] };
@@ -127,7 +127,11 @@ function narrowed(
   // A plus before a column keeps its index out of the choice: the lead's is the one to use.
   const scope = [account, ...(connection ? [connection] : [])]
     .filter(({ column }) => column !== lead.column)
-    .map(({ column, values }) => sql`+${column} = ${values[0]}`);
+    .map(({ column, values }) =>
+      leads[0]?.ofAccount && column === account.column
+        ? sql`${column} = ${values[0]}`
+        : sql`+${column} = ${values[0]}`,
+    );
   return { lead, scope, filters };
 }
 

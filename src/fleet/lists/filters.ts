@@ -10,7 +10,11 @@ export type Filter<N extends string = string> = {
   /** How its parameter reads; unless given, as the field does. */
   query?: QuerySchema;
 } & (
-  | { indexed: true }
+  | {
+      indexed: true;
+      /** Whether the index begins with the account: others have the same values. */
+      ofAccount?: boolean;
+    }
   | {
       /** The condition in D1, and the same of a value as D1 stores it, for rows of the archive. */
       where: (column: SQLiteColumn, value: never) => SQL;

@@ -65,6 +65,8 @@ export type ListFilter = {
   /** The key of the field, and the same condition of a value as D1 stores it. */
   key: string;
   passes?: (stored: unknown, value: never) => boolean;
+  /** Whether the index that leads to its rows begins with the account. */
+  ofAccount?: boolean;
 };
 
 /** An item of a list, with these fields. */

@@ -39,15 +39,18 @@ export function tableOf<N extends string>(
     id: text().primaryKey(),
   };
   const leads = [
-    ...(connection === 'optional' ? ['accountId'] : []),
-    'connectionId',
-    ...Object.values(filters).flatMap((filter) => ('indexed' in filter ? [filter.field] : [])),
+    ...(connection === 'optional' ? [['accountId']] : []),
+    ['connectionId'],
+    ...Object.values(filters).flatMap((filter) =>
+      'indexed' in filter ? [[...(filter.ofAccount ? ['accountId'] : []), filter.field]] : [],
+    ),
   ];
   return sqliteTable(name, columns, (table: { [key: string]: SQLiteColumn }) => {
     const columnFor = columnsByKey(table);
     const indexed = leads.map((lead) => {
-      const by = columnName(lead).replace(/_id$/, '');
-      return index(`${name}_by_${by}`).on(columnFor(lead), columnFor(order), columnFor('id'));
+      const [first = '', ...rest] = lead;
+      const by = columnName(lead.at(-1) ?? '').replace(/_id$/, '');
+      return index(`${name}_by_${by}`).on(columnFor(first), ...[...rest, order, 'id'].map(columnFor));
     });
     const others = Object.entries(further).map(([name, keys]) => {
       const [first, ...rest] = keys.map(columnFor);

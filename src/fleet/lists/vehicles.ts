@@ -35,7 +35,11 @@ export const vehicles = resource({
     filters: {
       status: equals('status', 'Only vehicles with this status.'),
       // The contract was published without a schema for it: to add one now would break it.
-      vin: { ...indexed('vin', 'Only the vehicle with this VIN.'), query: v.pipe(QueryText, v.metadata({})) },
+      vin: {
+        ...indexed('vin', 'Only the vehicle with this VIN.'),
+        ofAccount: true,
+        query: v.pipe(QueryText, v.metadata({})),
+      },
     },
   },
 });

@@ -146,6 +146,7 @@ it('a validating proxy between clients, connectors, operators and the service fi
   const [first] = await fleetJson<{ id: string }[]>(seen, ...listed);
   await fleetJson(seen, 'delivery', 'show', first?.id ?? '');
   await fleetJson(seen, 'delivery', 'replay', first?.id ?? '');
+  await fleetJson(seen, 'delivery', 'send', first?.id ?? '');
   const missed = ['--webhook', made.data.id, '--since', '2026-11-20T00:00:00Z'];
   await fleetJson(seen, 'delivery', 'replay', ...missed, '--dry-run');
   await fleetJson(seen, 'delivery', 'replay', ...missed, '--yes');

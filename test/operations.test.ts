@@ -106,6 +106,17 @@ describe('a list page of 50', () => {
     },
   );
 
+  it('of a VIN that 200 vehicles of another account have', async () => {
+    const them = await world();
+    const same = (count: number) => times(count, (i) => vehicle({ sourceId: `same ${i}`, vin: 'SAME' }));
+    await as(them.connection.ingestKey).send(...same(200));
+    await send(...same(1));
+    await as(us.apiToken).get('/connections');
+    const { data, cost } = await call(us.apiToken, 'GET', '/vehicles?vin=SAME');
+    expect(data).toHaveLength(1);
+    expect(cost.read).toBeLessThanOrEqual(10);
+  });
+
   it('reads KV once for each isolate and minute', async () => {
     const [first, second] = [
       await call(us.apiToken, 'GET', '/drivers'),

@@ -34,9 +34,10 @@ it('a validating proxy between clients, connectors, operators and the service fi
   const seen = { baseUrl: proxy.url, operatorKey: stack.operatorKey };
   const us = await journeyAccount(seen);
   const deliveries: Received[] = [];
+  let receiverStatus = 410;
   const receiver = await startReceiver(stack.certificates, 0, (received, response) => {
     deliveries.push(received);
-    response.writeHead(410).end('not wanted');
+    response.writeHead(receiverStatus).end('not wanted');
   });
   const as =
     (key: string) =>
@@ -146,7 +147,6 @@ it('a validating proxy between clients, connectors, operators and the service fi
   const [first] = await fleetJson<{ id: string }[]>(seen, ...listed);
   await fleetJson(seen, 'delivery', 'show', first?.id ?? '');
   await fleetJson(seen, 'delivery', 'replay', first?.id ?? '');
-  await fleetJson(seen, 'delivery', 'send', first?.id ?? '');
   const missed = ['--webhook', made.data.id, '--since', '2026-11-20T00:00:00Z'];
   await fleetJson(seen, 'delivery', 'replay', ...missed, '--dry-run');
   await fleetJson(seen, 'delivery', 'replay', ...missed, '--yes');
@@ -217,6 +217,13 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect(moved).toMatchObject({ from: 'main', to: 'eu', state: 'done' });
   expect((await fleet(seen, 'account', 'move', mover.id, '--to', 'eu')).err).toContain('lives in eu already');
   expect(await fleetJson<object[]>(seen, 'home', 'list')).toHaveLength(2);
+
+  // A delivery waits for a retry, and is sent before that.
+  receiverStatus = 503;
+  const event = { kind: 'safetyEvent', sourceId: 'waits', vehicle: 'v0', startedAt: '2026-11-20T20:00:00Z' };
+  await connector('POST', '/ingest', { records: [{ ...event, incidentTypes: ['Crash'], eventRisk: 5 }] });
+  const [waiting] = (await client<{ id: string }[]>('GET', '/deliveries?status=pending')).data;
+  expect(await fleetJson(seen, 'delivery', 'send', waiting?.id ?? '')).toMatchObject({ id: waiting?.id });
 
   await fleetJson(seen, 'token', 'list', '--account', us.accountId);
   await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);

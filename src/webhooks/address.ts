@@ -1,5 +1,3 @@
-import ipaddr from 'ipaddr.js';
-
 /** Why a url cannot receive deliveries: it is not an absolute https URL, or not an address that may be called. */
 export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
 
@@ -33,10 +31,11 @@ export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverPr
   const parsed = URL.parse(url);
   if (parsed?.protocol !== 'https:') return 'not https';
   if (parsed.username || parsed.password) return 'has credentials';
-  // The URL parser has already turned every notation of IPv4 into dotted decimals, and the name into lower case.
-  const host = withoutDots(parsed.hostname.replace(/^\[|\]$/g, ''));
+  // The URL parser has already turned every notation of IPv4 into dotted decimals, put IPv6 into brackets in its shortest
+  // form, and the name into lower case.
+  const host = withoutDots(parsed.hostname);
   if (policy.allowLoopback && isLoopback(host)) return undefined;
-  if (ipaddr.isValid(host)) return 'ip address'; // Cloudflare answers calls of one itself: error 1003
+  if (isAddress(host)) return 'ip address'; // Cloudflare answers calls of one itself: error 1003
   if (!isPublic(host, policy.ownHost)) return 'not public';
   return parsed.port !== '' && Number(parsed.port) < lowestPort ? 'reserved port' : undefined;
 }
@@ -44,7 +43,7 @@ export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverPr
 /** The same for the address of a provider's API, which local runs may also call by plain http on this machine. */
 export function providerProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
   const parsed = URL.parse(url);
-  const isLocal = parsed?.protocol === 'http:' && isLoopback(parsed.hostname.replace(/^\[|\]$/g, ''));
+  const isLocal = parsed?.protocol === 'http:' && isLoopback(parsed.hostname);
   return receiverProblem(isLocal && policy.allowLoopback ? url.replace(/^http:/i, 'https:') : url, policy);
 }
 
@@ -66,5 +65,8 @@ function isPublic(host: string, ownHost: string | undefined): boolean {
 
 const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 
+const isIpv4 = (host: string): boolean => /^\d+(\.\d+){3}$/.test(host);
+const isAddress = (host: string): boolean => isIpv4(host) || host.startsWith('[');
+
 const isLoopback = (host: string): boolean =>
-  host === 'localhost' || (ipaddr.isValid(host) && ipaddr.parse(host).range() === 'loopback');
+  host === 'localhost' || host === '[::1]' || (isIpv4(host) && host.startsWith('127.'));

@@ -1,4 +1,3 @@
-import ipaddr from 'ipaddr.js';
 import { Refusal } from '../errors.ts';
 import { type Limiter, rateLimits } from '../rate-limits.ts';
 import type { Context } from './context.ts';
@@ -25,13 +24,26 @@ export const addressOf = (c: Context): string => addressGroup(c.req.header('cf-c
  * its /64, of which one household has 2^64 addresses to choose from. Anything else counts for itself.
  */
 export function addressGroup(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address); // an IPv4-mapped address is the IPv4 address
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
-  return `${parsed.parts
+  const groups = ipv6Groups(address);
+  if (!groups) return address;
+  const [high = 0, low = 0] = groups.slice(6);
+  const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535';
+  if (isMapped) return [high >> 8, high & 255, low >> 8, low & 255].join('.'); // it is the IPv4 address
+  return `${groups
     .slice(0, 4)
-    .map((part) => part.toString(16))
+    .map((group) => group.toString(16))
     .join(':')}::/64`;
+}
+
+/** The eight numbers of an IPv6 address, which the URL parser puts into its shortest form; undefined for anything else. */
+function ipv6Groups(address: string): number[] | undefined {
+  const host = URL.parse(`http://[${address.replace(/%.*/, '')}]`)?.hostname;
+  if (!host) return undefined;
+  const [before = [], after = []] = host
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').flatMap((group) => (group ? [Number.parseInt(group, 16)] : [])));
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
 }
 
 const nameOf = (limiter: Limiter, key: string): string => `${limiter} ${key}`;

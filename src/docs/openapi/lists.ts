@@ -55,7 +55,7 @@ const exampleRange = { from: '2026-11-01', to: '2026-12-01' };
 
 const rangeWords = (order: string) => ({
   from: `Only those whose \`${order}\` is this time or later: RFC 3339, or a date, which means midnight UTC.`,
-  to: `Only those whose \`${order}\` is before this time.`,
+  to: `Only those whose \`${order}\` is before this time. A date means its midnight UTC: its own day is left out.`,
 });
 
 function refusalsOf({ connectionRequired, range, filters }: List): (Refused | undefined)[] {

@@ -10,6 +10,7 @@ import { GroupedTable, Panel } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
 import { Level, levelNames, Risk, Status } from '../ui/states.tsx';
 import { Clock, Time } from '../ui/time.tsx';
+import { titleOf } from '../webhooks/words.ts';
 
 /** How long before and after a moment the events of its vehicle are shown, in milliseconds; and how many at most. */
 export const aroundMs = 3 * 3_600_000;
@@ -126,7 +127,7 @@ const DeliveryRow = ({ delivery }: { delivery: DeliveryOfEvent }) => {
             <Icon name="webhook" small />
           </span>
           <a class="cover break-all" href={`/portal/webhooks/${webhookId}/deliveries/${id}`}>
-            {name ?? receiverName(url)}
+            {titleOf({ name, url })}
           </a>
         </span>
       </td>
@@ -142,9 +143,6 @@ const DeliveryRow = ({ delivery }: { delivery: DeliveryOfEvent }) => {
     </tr>
   );
 };
-
-/** The address of a receiver without what all of them have in common. */
-const receiverName = (url: string): string => url.replace(/^https:\/\//, '').replace(/\/$/, '');
 
 const Response = ({ delivery: { last, attempts } }: { delivery: DeliveryOfEvent }) => {
   if (!last) return <span class="sub">Not tried yet</span>;

@@ -119,7 +119,8 @@ describe('the page of an accident', () => {
     const html = await get(await linkTo('VIN114'));
     const notified = /id="notified"[\s\S]*?<\/section>/.exec(html)?.[0] ?? '';
     expect(notified.match(/<tbody>/g)).toHaveLength(2);
-    expect(notified.match(/claims\.example\.com\/in/g)).toHaveLength(2);
+    // The path and the query of a receiver may be secrets.
+    expect(notified.match(/claims\.example\.com(?!\/)/g)).toHaveLength(2);
     expect(notified).toMatch(/claims[\s\S]*?Delivered[\s\S]*?200/);
     expect(notified).toMatch(/board[\s\S]*?Failed[\s\S]*?410/);
     expect(notified).not.toContain('said in private');

@@ -67,7 +67,8 @@ async function certificates() {
   };
 }
 
-const reply = 'HTTP/1.1 204 No Content\r\n\r\n';
+/** Says that it closes the connection: otherwise the next call may be sent on it, and fail. */
+const reply = 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n';
 
 beforeAll(async () => {
   const { good, bad } = await certificates();

@@ -14,21 +14,13 @@ const kinds = recordKinds.map((resource) => ({
   toRow: resource.toRow,
   keeper: resource.kind === 'accident' ? accidentKeeper : keeperOf(resource),
   notifier: notifierOf(resource.kind),
-  // When a record happened says whether the archive may have it already.
-  order: 'table' in resource ? resource.list.archive?.order : undefined,
 }));
 
-/** When the oldest of these records happened of which customers can be notified (milliseconds since 1970); Infinity for none. */
+/** When the oldest of the records that customers are notified of happened (milliseconds since 1970); Infinity for none. */
 export const oldestNews = (accepted: Accepted[]): number =>
   Math.min(
-    ...kinds.flatMap(({ kind, notifier, order }) =>
-      notifier && order
-        ? accepted.flatMap(({ record }) => (record.kind === kind ? [Number(fieldOf(record, order))] : []))
-        : [],
-    ),
+    ...accepted.map(({ record }) => notifierOf(record.kind)?.happenedAt(record) ?? Number.POSITIVE_INFINITY),
   );
-
-const fieldOf = (record: object, name: string): unknown => new Map(Object.entries(record)).get(name);
 
 /** A record that was accepted, with its row. */
 export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
@@ -48,7 +40,7 @@ export const batchesOf = (source: Source, accepted: Accepted[], newsSince: numbe
 
 function batchesOfKind(
   source: Source,
-  { kind, toRow, keeper, notifier, order }: (typeof kinds)[number],
+  { kind, toRow, keeper, notifier }: (typeof kinds)[number],
   accepted: Accepted[],
   newsSince: number,
 ) {
@@ -62,7 +54,7 @@ function batchesOfKind(
     ofKind: all.length,
     notifications: notifier
       ? entries
-          .filter(({ row }) => !order || Number(row[order]) >= newsSince)
+          .filter(({ record }) => notifier.happenedAt(record) >= newsSince)
           .map(({ record, row }) => notifier.notification(source, record, row))
       : [],
   }));

@@ -13,12 +13,21 @@ import type { IngestRecord, RecordOf, RowOf } from './schema.ts';
 
 /** The kinds of records that customers are notified of. */
 const notifiers: { [K in 'safetyEvent' | 'accident']: Notifier<RecordOf<K>, RowOf<K>> } = {
-  safetyEvent: { notification: eventNotification, insert: insertEventNotifications },
-  accident: { notification: accidentNotification, insert: insertAccidentNotifications },
+  safetyEvent: {
+    happenedAt: ({ startedAt }) => startedAt,
+    notification: eventNotification,
+    insert: insertEventNotifications,
+  },
+  accident: {
+    happenedAt: ({ eventTime }) => eventTime,
+    notification: accidentNotification,
+    insert: insertAccidentNotifications,
+  },
 };
 
-/** What a record notifies of, and the statement that writes it. */
+/** When a record happened (milliseconds since 1970), what it notifies of, and the statement that writes it. */
 type Notifier<R, Row> = {
+  happenedAt(record: R): number;
   notification(source: Source, record: R, row: Row): NewNotification;
   insert: (
     db: Database,

@@ -1,7 +1,8 @@
 import { lastArchivedDay } from '../fleet/archive/catalog.ts';
-import { dayMs, hotSince, minHotDays } from '../fleet/archive/day.ts';
+import { dayMs, hotSince } from '../fleet/archive/day.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { archiveKinds, recordKinds } from '../fleet/lists/registry.ts';
+import { minHotDays } from '../platform/config.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, restAfterLarge } from '../platform/fair-queue.ts';
@@ -90,7 +91,7 @@ async function writePart(
   { part, notify, claims, tally }: { part: Accepted[]; notify: boolean; claims: boolean; tally: Tally },
 ): Promise<void> {
   let steps: Step[] = [];
-  const newsSince = notify ? await newsSinceOf(env, caller, source, part) : Number.POSITIVE_INFINITY;
+  const newsSince = notify ? await newsSinceOf(env, caller, source, part) : 0; // for nobody then
   const results = await asCaller(
     env,
     caller,

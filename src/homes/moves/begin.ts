@@ -5,7 +5,7 @@ import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { change, openDatabase, refuseUnless, statement, transaction } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { homesOf, nameOf } from '../../platform/homes/homes.ts';
-import { pendingWebhooks } from '../../webhooks/deliveries/sweep.ts';
+import { claimedUntil } from '../../webhooks/deliveries/cancel.ts';
 import { stopWebhooks } from '../../webhooks/remove.ts';
 import { countRows } from './copy.ts';
 import { hasFiles } from './files.ts';
@@ -98,7 +98,7 @@ const quietMs = 1_000;
  */
 export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   const { accountId, from, turn } = job;
-  const leftMs = Math.max(await claimedUntil(job), startedAt + quietMs) - Date.now();
+  const leftMs = Math.max(await workEndsAt(job), startedAt + quietMs) - Date.now();
   if (leftMs > 0) return scheduler.wait(Math.min(leftMs, 250));
   const home = nameOf(from);
   const [account] = await statement<{ createdAt: number }>(
@@ -124,19 +124,15 @@ export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   ]);
 }
 
-/** Until when something of the account is claimed (milliseconds since 1970). */
-async function claimedUntil({ from, accountId }: Job): Promise<number> {
-  const [found] = await statement<{ deliveries: number | null; pulls: number | null }>(
-    openDatabase(from),
-    sql`
-    with ${pendingWebhooks}
-    select (select max(d.claimed_until) from hooks cross join deliveries d indexed by deliveries_due
-        on d.webhook_id = hooks.id and d.status = 'pending'
-        where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}) as deliveries,
-      (select max(p.claimed_until) from connections c cross join pulls p on p.connection_id = c.id
-        where c.account_id = ${accountId} and p.claim is not null) as pulls`,
-  );
-  return Math.max(found?.deliveries ?? 0, found?.pulls ?? 0);
+/** Until when deliveries or pulls of the account are claimed (milliseconds since 1970); 0 if none is. */
+async function workEndsAt({ from, accountId }: Job): Promise<number> {
+  const [deliveries, [pulls]] = await Promise.all([
+    claimedUntil(from, accountId),
+    statement<{ until: number | null }>(openDatabase(from))`
+      select max(p.claimed_until) as until from connections c cross join pulls p on p.connection_id = c.id
+      where c.account_id = ${accountId} and p.claim is not null`,
+  ]);
+  return Math.max(deliveries ?? 0, pulls?.until ?? 0);
 }
 
 /** How many rows are copied in a second, and for how long a claim of a pull or of a delivery can hold the copying up. */

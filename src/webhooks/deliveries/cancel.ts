@@ -5,6 +5,7 @@ import type { Owner, Remover } from '../../platform/jobs/chunks.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
 import { widestWindow } from './policy.ts';
+import { pendingWebhooks } from './sweep.ts';
 
 /**
  * Cancels the pending deliveries of a deleted webhook that no call is under way for. The sweep finds what is
@@ -64,8 +65,8 @@ export async function untilNoCallStarts(env: Env, webhookId: string): Promise<vo
 }
 
 /**
- * The last time, up to `atMost`, until which deliveries of an account are claimed (milliseconds since 1970): by then no
- * more calls are under way for them, and all are recorded. Null if none is.
+ * The last time, up to `atMost`, until which deliveries of an account are claimed (milliseconds since 1970), those of
+ * deleted webhooks too: by then no more calls are under way for them, and all are recorded. Null if none is.
  */
 export async function claimedUntil(
   env: Env,
@@ -74,10 +75,11 @@ export async function claimedUntil(
 ): Promise<number | null> {
   const now = Date.now();
   const [row] = await openDatabase(env).all<{ until: number | null }>(sql`
+    with ${pendingWebhooks}
     select max((select max(claimed_until) from (
-      select claimed_until from ${dueDeliveries(sql`w.id`, now)} limit ${2 * widestWindow})
+      select claimed_until from ${dueDeliveries(sql`hooks.id`, now)} limit ${2 * widestWindow})
       where claimed_until > ${now} and claimed_until <= ${atMost})) as until
-    from webhooks w where w.account_id = ${accountId}`);
+    from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
   return row?.until ?? null;
 }
 

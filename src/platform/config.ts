@@ -1,5 +1,8 @@
 import * as v from 'valibot';
 
+/** The fewest days before records may go to the archive: what is younger is never there. */
+export const minHotDays = 30;
+
 const Config = v.object({
   OPERATOR_KEY: v.pipe(v.string(), v.minLength(32)),
   /** Keys for what is sealed in D1, newest first: `id:base64` of 32 bytes each, separated by commas. */
@@ -32,7 +35,15 @@ const Config = v.object({
     '30',
   ),
   /** How many days safety events, trips and accidents stay in D1 before they go to the archive; 0 keeps them all. */
-  HOT_DAYS: v.optional(v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(0)), '180'),
+  HOT_DAYS: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform(Number),
+      v.integer(),
+      v.check((days) => days === 0 || days >= minHotDays, `0, or ${minHotDays} or more`),
+    ),
+    '180',
+  ),
   /** Set by `npm run deploy -- --replicas`: lists are read from the replica of D1 that is nearest. */
   READ_REPLICAS: v.optional(v.picklist(['true', 'false']), 'false'),
   /** Whether a message of the queue is acknowledged once its work is done, instead of at once. */

@@ -5,9 +5,6 @@ export const dayMs = 86_400_000;
 /** Clocks differ from machine to machine: a day is archived so long after its records have become old. */
 const graceMs = 3_600_000;
 
-/** The fewest hot days that can be chosen: what is younger is never archived. */
-export const minHotDays = 30;
-
 /** The day of a time, UTC, as the number of days since 1970. */
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 

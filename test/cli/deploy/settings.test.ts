@@ -9,6 +9,7 @@ it.each([
   [{ name: 'Fleet!' }, '--name must be up to 30 lowercase letters'],
   [{ domain: 'https://api.example.com/x' }, '--domain must be a host name'],
   [{ emailFrom: 'nobody' }, '--email-from must be an email address'],
+  [{ hotDays: '29' }, '--hot-days must be 0, or a whole number of days from 30'],
   [{ retentionDays: '3' }, '--retention-days must be a whole number of days from 7'],
   [{ location: 'mars' }, '--location must be one of wnam, enam, weur, eeur, apac, oc, not "mars"'],
   [{ replicas: 'maybe' }, '--replicas must be true or false'],

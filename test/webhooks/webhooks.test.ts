@@ -151,7 +151,8 @@ describe('a webhook', () => {
     for (const saved of saves())
       expect(await saved).toMatchObject({
         status: 400,
-        message: expect.stringContaining('can be at most 2 MB in all'),
+        message: 'The webhooks of an account can be at most 2 MB in all',
+        errors: [{ field: 'connectionIds', message: 'must be fewer, or headers shorter' }],
       });
     await fill(maxWebhookBytes - 10_000);
     for (const saved of saves()) expect((await saved).status).toBe(200);

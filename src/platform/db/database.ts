@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1';
-import { type Failure, invalid, Refusal } from '../errors.ts';
+import { type Failure, Refusal } from '../errors.ts';
 import { d1Reason, isRead, retrying, withRetries } from './retry.ts';
 
 export type Database = DrizzleD1Database & { $client: D1Database };
@@ -124,8 +124,8 @@ const refusals = {
   'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
   'webhooks too large': {
     kind: 'invalid',
-    message:
-      'The webhooks of an account can be at most 2 MB in all: name fewer connections, or shorten headers',
+    message: 'The webhooks of an account can be at most 2 MB in all',
+    errors: [{ field: 'connectionIds', message: 'must be fewer, or headers shorter' }],
   },
 } satisfies Record<string, Failure>;
 export type RefusalWord = keyof typeof refusals;
@@ -187,8 +187,7 @@ function namedRefusal(error: unknown): Refusal | undefined {
     return /json|integer overflow/i.test(reason)
       ? Object.assign(new Refusal({ kind: 'unavailable', retryAfter: 60 }), { cause: error })
       : undefined;
-  const failure = refusals[word];
-  return failure.kind === 'invalid' ? invalid(failure.message) : new Refusal(failure);
+  return new Refusal(refusals[word]);
 }
 
 /** Whether D1 still repeats the words by which statements refuse; false as well when it cannot be asked. */

@@ -126,7 +126,12 @@ export async function sendNow(env: Env, caller: Caller, { webhookId, id }: Deliv
       update deliveries set next_attempt_at = ${now}
       where webhook_id = ${whose} and id = ${id} and status = 'pending' and attempts > 0
         and next_attempt_at > ${now} and claimed_until <= ${now}`,
-    allowProbe(db, whose, now),
+    allowProbe(
+      db,
+      sql`(select webhook_id from deliveries
+        where webhook_id = ${whose} and id = ${id} and status = 'pending')`,
+      now,
+    ),
   ]);
   if (!pending) throw invalid('This delivery has ended, replay it instead');
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));

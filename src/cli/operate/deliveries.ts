@@ -43,7 +43,7 @@ export function deliveryCommands(): Command {
 
   delivery
     .command('send')
-    .description('send a pending delivery now, whatever it waits for')
+    .description('send a pending delivery now, ignoring any wait')
     .argument('<id>', 'Delivery-Id of the delivery')
     .action(async (id, _, command) => {
       const sent = await operatorFor(command).post('/deliveries/:id/send', { id });

@@ -8,23 +8,23 @@ export const deliveries = (): Json => ({
     id: 'eventDelivery',
     summary: 'A safety event',
     description:
-      'Type 2: one of your vehicles braked hard, nearly crashed, or the like. Each event is told once.',
+      'Type 2: one of your vehicles braked hard, nearly crashed, or the like. You are notified of each event once.',
     body: 'EventDelivery',
   }),
   accident: delivery({
     id: 'accidentDelivery',
     summary: 'A level of an accident',
     description:
-      'Type 1: 1 first detection, 2 verified, 3 report-ready. Each level is told once, in no guaranteed order; ' +
-      'all levels of one accident share `eventId`.',
+      'Type 1: 1 first detection, 2 verified, 3 report-ready. You are notified of each level once, in no ' +
+      'guaranteed order; all levels of one accident share `eventId`.',
     body: 'AccidentDelivery',
   }),
 });
 
 const how =
   'POST, or PUT if the webhook says so, with the custom headers of the webhook. ' +
-  `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are repeated after about ${retries.waitsAsText}, ` +
-  `those of accidents at first after ${retries.accidentWaits}.`;
+  `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are retried after about ${retries.waitsAsText}. ` +
+  `Accidents are retried sooner at first: after ${retries.accidentWaits}.`;
 
 function delivery({
   id,

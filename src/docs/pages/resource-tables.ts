@@ -32,7 +32,7 @@ const retryTable = (): string => {
   const numbers = waits.map((_, i) => String(i + 1));
   return `${table(['After failed attempt', ...numbers], [['we wait about', ...waits]])}
 
-An accident is retried more often at first: after ${accidentWaits}; after that as above, from ${waits[2]} on.
+Accidents are retried sooner at first: after ${accidentWaits}, and then as above from ${waits[2]} on.
 
 Each wait varies by up to a fifth. After ${maxAttempts} attempts (${maxAccidentAttempts} for an accident), some ${hours} hours after the first, the delivery has failed.`;
 };

@@ -138,7 +138,7 @@ export const webhookOperations = {
   sendDelivery: {
     call: 'POST /deliveries/:id/send',
     tag: 'Deliveries',
-    summary: 'Send a pending delivery now, whatever it waits for',
+    summary: 'Send a pending delivery now, ignoring any wait',
     description: 'A level of an accident still waits for the one before it.',
     message: 'Delivery is due',
     reply: Delivery,

@@ -211,7 +211,7 @@ const Retries = () => (
     <div class="panel-body grid gap-2">
       <p>
         A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours: at once, and
-        after {retries.waitsAsText}. Accidents are retried more often at first: after {retries.accidentWaits}.
+        after {retries.waitsAsText}. Accidents are retried sooner at first: after {retries.accidentWaits}.
       </p>
       <p>
         {circuitAfter} failures in a row pause the webhook for up to {circuitLongestMs / 60_000} minutes at a

@@ -31,7 +31,7 @@ const idsOf = ({ databases, namespaces, queues }: Cloudflare) => [
 
 it('creates everything on a new account, goes on after failures, and changes nothing that is there', async () => {
   const host = `${name}.acme.workers.dev`;
-  const { account, network, env } = await cloud([host], healthy);
+  const { account, network, env } = await cloud([host, 'fleet-staging.acme.workers.dev'], healthy);
   const upload = `PUT workers/scripts/${name}`;
   // The place on the command line is that of the home; main's is in the environment.
   const add = ['--home', 'eu', '--jurisdiction', 'eu'];
@@ -128,6 +128,20 @@ it('creates everything on a new account, goes on after failures, and changes not
   expect(home()).toEqual(ofHome);
   expect(idsOf(account)).toEqual(made);
   expect(account.buckets).toHaveLength(2);
+
+  // Staging stands beside it, and shares nothing.
+  account.calls.length = 0;
+  const production = structuredClone(account.workers.get(name));
+  const staging = await deploy(env, '--name', 'fleet-staging', '--domain', '');
+  expect([staging.code, staging.err]).toEqual([0, '']);
+  expect(account.workers.get(name)).toEqual(production);
+  expect(idsOf(account)).toEqual(expect.arrayContaining(made));
+  expect(idsOf(account)).toHaveLength(made.length + 3);
+  const bindings = JSON.stringify(account.workers.get('fleet-staging')?.bindings);
+  const counters = production?.bindings.flatMap(({ namespace_id = [] }) => namespace_id) ?? [];
+  expect(counters.length).toBeGreaterThan(0);
+  for (const own of [...made, ...counters, 'fleet-deliveries', 'fleet-archive'])
+    expect(bindings).not.toContain(`"${own}"`);
   expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
   network.close();
 });

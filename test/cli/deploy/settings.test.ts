@@ -58,14 +58,25 @@ it('what it is told takes its place, and none takes it away', () => {
   });
 });
 
+const workflow = readFileSync(join(root, '.github/workflows/deploy.yml'), 'utf8');
+const [, test = '', staging = '', production = ''] = workflow.split(/^ {2}(?:test|staging|production):$/m);
+const jobs = { test, staging, production };
+
+it('the workflow tests, deploys to staging with nothing of production, and then to production', () => {
+  expect(jobs.test).toContain('run: npm test');
+  expect(jobs.staging).toMatch(/needs: test\n[\s\S]*environment: staging\n/);
+  expect(jobs.staging).toContain('run: npm run deploy -- --name fleet-staging --domain "$STAGING_DOMAIN"');
+  expect(jobs.staging).not.toContain('DEPLOY_');
+  expect(jobs.production).toMatch(/needs: staging\n[\s\S]*environment: production\n/);
+});
+
 it('the docs know every setting, and the workflow passes those that the environment can hold', () => {
   const docs = readFileSync(join(root, 'src/docs/operating/deploying.md'), 'utf8');
   const rows = [...docs.matchAll(/^\| .* \| `(--[a-z-]+)[^|]*\| (?:`(DEPLOY_\w+)|none)/gm)];
   const documented = rows.map(([, long, envVar]) => [long, envVar]).toSorted();
   expect(documented).toEqual(settingOptions.map(({ long, envVar }) => [long, envVar]).toSorted());
 
-  const workflow = readFileSync(join(root, '.github/workflows/deploy.yml'), 'utf8');
-  const passed = [...workflow.matchAll(/^ +(DEPLOY_\w+): \$\{\{ vars\.(\w+) \}\}$/gm)];
+  const passed = [...jobs.production.matchAll(/^ +(DEPLOY_\w+): \$\{\{ vars\.(\w+) \}\}$/gm)];
   expect(passed.every(([, name, variable]) => name === variable)).toBe(true);
   const known = settingOptions.flatMap(({ envVar }) => envVar ?? []);
   expect(passed.map(([, name]) => name).toSorted()).toEqual(known.toSorted());

@@ -90,7 +90,7 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
       {deliveries.length === 0 ? (
         <p class="panel-body sub">
           No webhook was notified: none of them subscribed to it, it came in as history, or its deliveries are
-          past their retention of 30 days.
+          past their retention.
         </p>
       ) : (
         <GroupedTable

@@ -3,10 +3,12 @@ import { validate as isUuid } from 'uuid';
 import type { App, Context } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { replaySome } from '../../webhooks/deliveries/replay.ts';
+import { replayableMs } from '../../webhooks/deliveries/replayable.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { deleteWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import { limitActions, needs } from '../session/rights.ts';
+import { dayMs } from '../ui/days.ts';
 import { done, readForm } from '../ui/form.ts';
 import { Confirm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
@@ -32,8 +34,8 @@ async function confirmDelete(c: Context) {
       narrow: true,
     },
     <Confirm to={c.req.path} confirm="Delete webhook" back={pathOf(webhook)} cancel="Keep it">
-      <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. What waits to be delivered is
-      cancelled. Its charts and settings are deleted, too.
+      <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. Pending deliveries are cancelled.
+      Its charts and settings are deleted, too.
     </Confirm>,
   );
 }
@@ -84,7 +86,7 @@ async function replaySelected(c: Context) {
     : done(
         c,
         path,
-        'Nothing to replay: a delivery must have ended within the last 20 days, and the webhook must still subscribe to it.',
+        `Nothing to replay: a delivery must have ended within the last ${replayableMs(c.env) / dayMs} days, and the webhook must still subscribe to it.`,
         'quiet',
       );
 }

@@ -140,7 +140,7 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
     >
       {view === 'failed' && retrying
         ? `No delivery has been given up. ${countOf(counts.retrying, maxCounted)} failed and will be attempted again.`
-        : search && 'Deliveries are kept for 30 days. A VIN finds those of its newest events.'}
+        : search && 'Old deliveries are deleted. A VIN finds those of its newest events.'}
     </Empty>
   );
 };

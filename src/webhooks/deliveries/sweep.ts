@@ -5,6 +5,7 @@ import { firstIdAt } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
+import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { deleteNotifications } from '../notifications/remove.ts';
 import { dueDeliveries } from './claim.ts';
@@ -14,6 +15,9 @@ import { wakeOf } from './queue.ts';
 
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
+
+/** An accident that has not been delivered for as long as this is logged, whatever the reason. */
+const accidentLateMs = 5 * 60_000;
 
 /** A message about new work is on its way for as long as this. */
 const graceMs = 5_000;
@@ -29,29 +33,44 @@ export const pendingWebhooks: SQL = sql`
 
 /**
  * Finds what was lost: wakes webhooks whose first due delivery nobody has claimed, and fan-outs that have stopped.
- * Stores since when the oldest of these deliveries has been due, for `/health`. Returns how many messages it sent.
+ * Stores since when the oldest of these deliveries has been due, for `/health`, and logs if an accident has not been
+ * delivered for five minutes. Returns how many messages it sent.
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
-  const [webhooks, fanOuts] = await transaction(
+  const [found, fanOuts] = await transaction(
     db,
     [
-      statement<{ webhookId: string; accountId: string; dueAt: number }>(db)`
+      statement<{ webhookId: string; accountId: string; dueAt: number; waits: number; late: string | null }>(
+        db,
+      )`
         with ${pendingWebhooks},
         heads as (
           select id, (select json_array(claimed_until, next_attempt_at, account_id)
-            from ${dueDeliveries(sql`hooks.id`, now - graceMs)} limit 1) as head
-          from hooks where id is not null)
-        select id as webhookId, head->>1 as dueAt, head->>2 as accountId
-        from heads left join webhook_health h on h.webhook_id = id
-        where head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
-          ${andNotMoving(env, sql`head->>2`)}
-        limit ${maxWebhooks}`,
+              from ${dueDeliveries(sql`hooks.id`, now - graceMs)} limit 1) as head,
+            (select d.id from deliveries d indexed by deliveries_due
+              where d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0
+                and d.id < ${firstIdAt(now - accidentLateMs)} limit 1) as late
+          from hooks where id is not null),
+        all_heads as (
+          select id as webhookId, head->>1 as dueAt, head->>2 as accountId, late,
+            head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
+              ${andNotMoving(env, sql`head->>2`)} as waits
+          from heads left join webhook_health h on h.webhook_id = id)
+        select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`,
       statement<{ id: string }>(db)`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
           ${andNotMoving(env, sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
     ],
     { repeatable: true },
   );
+  const webhooks = found.filter(({ waits }) => waits === 1);
+  const late = found.find((one) => one.late !== null);
+  if (late?.late)
+    fault('error', {
+      message: 'An accident has not been delivered for 5 minutes',
+      webhookId: late.webhookId,
+      deliveryId: late.late,
+    });
   const oldest = webhooks.length > 0 ? Math.min(...webhooks.map(({ dueAt }) => dueAt)) : null;
   await db.run(sql`
     insert into sweeps (id, at, oldest_due_at) values (1, ${now}, ${oldest})

@@ -1,7 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { accidentRetryMs, circuitAccidentOpenings } from '../../../src/webhooks/deliveries/policy.ts';
+import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { attempted, deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
+import { listenToLog } from '../../support/log.ts';
 import { accident } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';
@@ -132,4 +135,19 @@ describe('while an accident waits', () => {
         .first('n'),
     ).toBe(0);
   });
+});
+
+it('an accident that has not been delivered for five minutes is logged, even while its circuit is open', async () => {
+  const hook = await fails(() => crash('late'));
+  await rows('update webhook_health set failures = 9, open_until = 1e15 where webhook_id = ?1', hook.id);
+  const late = async () => {
+    const listening = listenToLog();
+    await sweep(env);
+    return listening.lines('fault').filter(({ message }) => /^An accident has not/.test(String(message)));
+  };
+  expect(await late()).toEqual([]);
+  const [{ id } = { id: '' }] = await pending(hook.id);
+  const older = newId(Date.now() - 300_001);
+  await rows('update deliveries set id = ?1 where id = ?2', older, id);
+  expect(await late()).toMatchObject([{ level: 'error', webhookId: hook.id, deliveryId: older }]);
 });

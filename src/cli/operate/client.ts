@@ -30,7 +30,9 @@ export type Operator = { [method in Method]: Call<method> } & {
 
 type Known = (typeof operations)[keyof typeof operations];
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-type On<M extends Method, P extends string> = Extract<Known, { call: `${Uppercase<M>} ${P}` }>;
+/** By their calls: to look one up is a hundred times less work for the compiler than to extract it from all. */
+type Calls = { [O in Known as O['call']]: O };
+type On<M extends Method, P extends string> = Calls[`${Uppercase<M>} ${P}` & keyof Calls];
 type Data<O extends Operation> = v.InferOutput<O['reply']>;
 
 type PathOf<C extends string> = C extends `${string} ${infer P}` ? P : never;

@@ -10,7 +10,7 @@ import { addRows, rows } from '../support/rows.ts';
 import { type World, world } from '../support/world.ts';
 
 const vehicles = Array.from({ length: 10 }, newId);
-const events = 1200;
+const events = 300;
 /** Long enough that a page of 500 would have 5 MB: quotes take twice their bytes as JSON. */
 const longName = '"'.repeat(200);
 const manyGroups = JSON.stringify(Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(100, 'é')));

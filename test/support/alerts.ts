@@ -25,11 +25,11 @@ export function alertStory() {
     tale,
     /** Runs the job, in this minute. */
     run,
-    /** Lets so many minutes pass, and runs the job in each of them. */
+    /** Lets so many minutes pass, and runs the job in each of the first and the last, and each tenth in between. */
     async pass(minutes: number, bindings: Env = env) {
-      for (let i = 0; i < minutes; i++) {
+      for (let i = 1; i <= minutes; i++) {
         told.now += minuteMs;
-        await run(bindings);
+        if (i < 3 || i % 10 === 0 || i > minutes - 2) await run(bindings);
       }
     },
     mails,

@@ -89,8 +89,17 @@ export async function rowsOf(accountId: string, db = env.DB): Promise<AccountRow
 /** Tables whose rows are the service's own. */
 const ofTheService = ['sweeps', 'jobs', 'database_sizes'];
 
+/** Conditions that have been found: a walk of the schema is many queries. */
+const conditions = new Map<string, Promise<string | undefined>>();
+
 /** The condition that a row of `table` belongs to account `?1`; undefined if the schema does not say whose it is. */
-async function ownership(table: string): Promise<string | undefined> {
+function ownership(table: string): Promise<string | undefined> {
+  const found = conditions.get(table) ?? findOwnership(table);
+  conditions.set(table, found);
+  return found;
+}
+
+async function findOwnership(table: string): Promise<string | undefined> {
   if (table === 'accounts') return 'id = ?1';
   const columns = await pragma<{ name: string }>('table_info', table);
   if (columns.some(({ name }) => name === 'account_id')) return 'account_id = ?1';

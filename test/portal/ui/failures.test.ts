@@ -59,10 +59,8 @@ describe('a browser gets a page for', () => {
   });
 
   it('429, which says when to try again', async () => {
-    const headers = { 'cf-connecting-ip': '198.51.100.9' };
-    const fields = { email: 'nobody@example.com' };
-    await Promise.all(Array.from({ length: 200 }, () => ask('POST', '/portal/sign-in', { headers, fields })));
-    const page = await pageOf('POST', '/portal/sign-in', { headers, fields });
+    const LINK_REQUEST_LIMIT = { limit: async () => ({ success: false }) };
+    const page = await pageOf('POST', '/portal/sign-in', { bindings: { ...env, LINK_REQUEST_LIMIT } });
     expect(page).toMatchObject({ status: 429, heading: 'Too many requests' });
     expect(Number(page.header('retry-after'))).toBeGreaterThan(0);
   });

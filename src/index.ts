@@ -2,6 +2,7 @@ import { WorkerEntrypoint } from 'cloudflare:workers';
 import type * as v from 'valibot';
 import { app } from './app.ts';
 import type { IngestRecord, Outcome } from './ingest/schema.ts';
+import { noteProbe, type ProbeMessage } from './operator/health/check.ts';
 import { jobs, starters } from './operator/jobs.ts';
 import { config } from './platform/config.ts';
 import type { FieldError } from './platform/errors.ts';
@@ -13,7 +14,7 @@ import { handle } from './webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
 
 /** What the queue carries; in homes other than main with the home's name. */
-export type QueueMessage = (DeliveryMessage | PullMessage | JobMessage) & { home?: string };
+export type QueueMessage = (DeliveryMessage | PullMessage | JobMessage | ProbeMessage) & { home?: string };
 
 export default {
   fetch: app.fetch,
@@ -34,6 +35,7 @@ async function receive(env: Env, { home: name = mainHome, ...message }: QueueMes
   const home = homesOf(env).get(name);
   if (!home) return fault('error', { message: 'A message is for a home that is not there' });
   if ('job' in message) return runJob(home, jobs, message.job);
+  if ('check' in message) return noteProbe(home, message);
   return 'pull' in message ? pull(home, message.pull) : handle(home, message);
 }
 

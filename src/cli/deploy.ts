@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import { mainHome } from '../platform/homes/names.ts';
 import { chooseAccount, createMissing, lookUp, originOf } from './deploy/account.ts';
 import { apiFor, credentials, queryIn } from './deploy/api.ts';
+import { checkService } from './deploy/check.ts';
 import { homesToDeploy } from './deploy/homes.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
 import { misplaced, placeWarning } from './deploy/place.ts';
@@ -27,6 +28,9 @@ import {
   writeConfiguration,
 } from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
+import { ApiError } from './operate/client.ts';
+import { serviceAt } from './operate/context.ts';
+import { printable } from './operate/print.ts';
 import { localDirectory } from './project/paths.ts';
 
 const healthTimeoutMs = 180_000;
@@ -49,6 +53,7 @@ const program = new Command('npm run deploy --').description(
 for (const option of settingOptions) program.addOption(option);
 program
   .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
+  .option('--check', 'deploy nothing: try what the service at FLEET_URL relies on, or else the local one')
   .addHelpText(
     'after',
     '\nYou can also put settings into .local/deploy/settings.env, one NAME=value per line.',
@@ -56,12 +61,13 @@ program
   .parse();
 
 try {
-  const { dryRun } = program.opts<{ dryRun?: boolean }>();
+  const { dryRun, check } = program.opts<{ dryRun?: boolean; check?: boolean }>();
   const settings = settingsOf(optionsOf(program));
-  await (dryRun ? rehearse(planOf(withKept(settings, {}))) : deploy(settings));
+  if (check) await mustWork(serviceAt());
+  else await (dryRun ? rehearse(planOf(withKept(settings, {}))) : deploy(settings));
 } catch (error) {
-  if (!(error instanceof Stopped)) throw error;
-  console.error(`deploy: ${error.message}`);
+  if (!(error instanceof Stopped || error instanceof ApiError)) throw error;
+  console.error(`deploy: ${printable(error.message)}`);
   process.exitCode = 1;
 }
 
@@ -104,8 +110,24 @@ async function deploy(settings: Settings): Promise<void> {
   report(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
   for (const one of refused) warn(without[one]);
   const unwell = await waitForHealth(origin, healthTimeoutMs);
-  report(unwell ? `It responds, but is not healthy: ${unwell}` : 'It responds and is healthy');
+  if (unwell) warn(`it responds, but is not healthy: ${unwell}`);
+  else report('It responds and is healthy');
   console.log(nextSteps(origin, folder, keys));
+  if (unwell) process.exitCode = 1;
+  const operatorKey = operatorKeyOf(folder);
+  if (operatorKey) await mustWork({ baseUrl: origin, operatorKey });
+  else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
+}
+
+/** Tries what a service relies on. What is at fault fails the command, and undoes nothing. */
+async function mustWork({ baseUrl, operatorKey }: { baseUrl: string; operatorKey: string }): Promise<void> {
+  if (!(await checkService(baseUrl, operatorKey))) process.exitCode = 1;
+}
+
+/** The key of what has been deployed: as it was made on this machine, or given. */
+function operatorKeyOf(folder: string): string | undefined {
+  const file = operatorKeyFile(folder);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
 }
 
 /** Goes as far as is possible without an account, in a temporary folder. */
@@ -120,7 +142,7 @@ async function rehearse(plan: Plan): Promise<void> {
   2. create the secrets that the Worker lacks: ${plan.secrets.join(', ')}
   3. apply the migrations that the database of each home lacks, while the old code keeps serving
   4. upload the Worker (${size})
-  5. wait until it responds
+  5. wait until it responds, and try what it relies on
 
   data: ${placeWarning(plan.place)}
   settings:${sources(program, plan.vars)}

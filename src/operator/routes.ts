@@ -17,6 +17,7 @@ import { connectionHandlers } from './handlers/connections.ts';
 import { deletionHandlers } from './handlers/deletion.ts';
 import { moveHandlers } from './handlers/moves.ts';
 import { webhookHandlers } from './handlers/webhooks.ts';
+import { checkService } from './health/check.ts';
 import { listHomes } from './homes/overview.ts';
 import { enterHomeOfId, ownedIn } from './homes/routes.ts';
 import { status } from './homes/status.ts';
@@ -30,6 +31,7 @@ const handlers: Handlers<typeof operations> = {
   ...moveHandlers,
   status: ({ env }) => status(env),
   listHomes: ({ env }) => listHomes(env),
+  checkService: ({ env, body }) => checkService(env, body.schema),
 };
 
 /** What the operator's tool calls: the operations of `api/`, each done by the handler of its name. */

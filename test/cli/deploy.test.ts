@@ -10,7 +10,16 @@ import { startNetwork } from '../support/node/network.ts';
 copyProject();
 
 const name = 'fleet-data-service';
-const healthy = new Hono().get('/health', (c) => c.json({ status: 200 }, 200, { 'X-Request-Id': 'r' }));
+/** The service once it is deployed, with what its check finds. */
+const healthy = (name = 'queue', result = 'ok') =>
+  new Hono()
+    .get('/health', (c) => c.json({ status: 200 }, 200, { 'X-Request-Id': 'r' }))
+    .post('/operator/check', async (c) => {
+      const { schema } = await c.req.json<{ schema: string[] }>();
+      const right = schema.some((one) => /^trigger event_came: [0-9a-f]{16}$/.test(one));
+      const data = right ? [{ name, home: 'main', result, ms: 7, detail: 'seen' }] : [];
+      return c.json({ status: 200, message: 'Checked', data });
+    });
 const nobody = new Hono();
 
 /** A binding of a Worker. */
@@ -31,7 +40,7 @@ const idsOf = ({ databases, namespaces, queues }: Cloudflare) => [
 
 it('creates everything on a new account, goes on after failures, and changes nothing that is there', async () => {
   const host = `${name}.acme.workers.dev`;
-  const { account, network, env } = await cloud([host, 'fleet-staging.acme.workers.dev'], healthy);
+  const { account, network, env } = await cloud([host, 'fleet-staging.acme.workers.dev'], healthy());
   const upload = `PUT workers/scripts/${name}`;
   // The place on the command line is that of the home; main's is in the environment.
   const add = ['--home', 'eu', '--jurisdiction', 'eu'];
@@ -71,12 +80,12 @@ it('creates everything on a new account, goes on after failures, and changes not
 
   delete account.brokenDatabase;
   account.calls.length = 0;
-  const { code, out } = await deploy(
+  const { code, out, err } = await deploy(
     { ...placed, DEPLOY_REPLICAS: 'true' },
     ...add,
     ...['--email-from', 'portal@example.com'],
   );
-  expect(code).toBe(0);
+  expect([code, err]).toEqual([0, '']);
   expect(out).toContain('No migrations to apply in the home main');
   expect(out).toMatch(/Applied .+ in the home eu/);
   expect(out).not.toContain('Created the database');
@@ -87,6 +96,7 @@ it('creates everything on a new account, goes on after failures, and changes not
   expect(out).toContain(`https://${host}`);
   expect(out).toContain('It responds and is healthy');
   expect(out).toContain('npm run fleet -- account create');
+  expect(out).toMatch(/Checked https:.*\n[^!]*│ queue │ main │ ok +│ 7 ms │ seen/);
   expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
   for (const secret of values) expect(out).not.toContain(secret.trim());
   // Replicas are turned on before the Worker reads them, and it runs beside its clients, where they are.
@@ -120,6 +130,7 @@ it('creates everything on a new account, goes on after failures, and changes not
   const later = await deploy(env, '--location', 'oc');
   expect([later.code, later.err]).toEqual([0, '']);
   expect(later.out).toContain('No migrations to apply in the home eu');
+  expect(later.out).toContain('! Not checked: set FLEET_URL and FLEET_OPERATOR_KEY');
   expect(later.out).toContain('! The database fleet runs in weur, not in oc');
   expect(later.out).not.toContain('Created');
   expect(later.out).toContain('--replicas: true, as it is deployed\n');
@@ -148,7 +159,9 @@ it('creates everything on a new account, goes on after failures, and changes not
 
 it('puts a named deployment on a domain of its own, without what the account lacks, and says when it is not well', async () => {
   const message = 'Database does not answer';
-  const unwell = new Hono().get('/health', (c) => c.json({ message }, 503, { 'X-Request-Id': 'r' }));
+  const unwell = new Hono()
+    .get('/health', (c) => c.json({ message }, 503, { 'X-Request-Id': 'r' }))
+    .route('/', healthy('database', 'fault'));
   const { account, network, env } = await cloud(['api.example.com'], unwell);
   account.unknownFlag = 'queue_consumer_no_wait_for_wait_until';
   account.r2 = false;
@@ -159,11 +172,13 @@ it('puts a named deployment on a domain of its own, without what the account lac
     ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
   );
   network.close();
-  expect([code, err]).toEqual([0, '']);
+  expect([code, err]).toEqual([1, '']);
+  expect(out).toMatch(/│ database │ main │ fault +│ 7 ms │ seen/);
+  expect(out).toContain('! database: Look at the database in the dashboard');
   expect(out).toContain(
     'in the jurisdiction eu, which overrides --location oc. This cannot be changed later.',
   );
-  expect(out).toContain(`It responds, but is not healthy: 503 ${message}`);
+  expect(out).toContain(`! It responds, but is not healthy: 503 ${message}`);
   expect(out).toContain('FLEET_URL=https://api.example.com');
   const { databases, namespaces, queues } = account;
   expect(databases.map(({ name, jurisdiction }) => [name, jurisdiction])).toEqual([['acme-fleet', 'eu']]);

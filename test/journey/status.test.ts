@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
+import { root } from '../../src/cli/project/paths.ts';
 import {
   addWebhook,
   api,
@@ -56,6 +59,18 @@ it('a service at rest is healthy, to monitors and to operators', async () => {
   expect(code).toBe(0);
   expect(out).toMatch(/│ service +│ healthy/);
   expect(out).toContain('No webhook is failing.');
+});
+
+it('npm run deploy -- --check tries what it relies on, and nothing is at fault', async () => {
+  const { baseUrl: FLEET_URL, operatorKey: FLEET_OPERATOR_KEY } = stack;
+  const args = [join(root, 'src/cli/deploy.ts'), '--check'];
+  const env = { ...process.env, FLEET_URL, FLEET_OPERATOR_KEY };
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  expect(stdout).toContain(`Checked ${FLEET_URL}\n`);
+  for (const what of ['schema', 'database', 'refusals', 'scheduled jobs', 'archive', 'queue', 'KV'])
+    expect(stdout).toMatch(new RegExp(`│ ${what} +│ \\S+ +│ ok +│ \\d+ ms`));
+  expect(stdout).toMatch(/│ background work +│ main │ ok .* goes on behind the handler/);
+  expect(stdout).not.toContain('fault');
 });
 
 it('a call that fails is found by its request id, and its webhook in the status', async () => {

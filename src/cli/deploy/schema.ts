@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { plain, schemaSql, subjectOf } from '../../operator/api/schema.ts';
 import { root } from '../project/paths.ts';
 import type { NamedDatabase, Query } from './api.ts';
 import { must, Stopped, type Wrangler } from './wrangler.ts';
@@ -50,18 +51,16 @@ const sqlOf = (file: string): string => readFileSync(join(migrationsDirectory, f
 const entryOf = (file: string): string => `insert into d1_migrations (name) values ('${file}');`;
 const namesIn = (text: string): string[] => [...new Set(text.match(/\b\d{4}_\w+\.sql\b/g))];
 
-/** What SQLite keeps of the schema, without its own tables and those of D1, and which migrations are applied. */
-const schema = `select type || ' ' || name || ': ' || sql as name from sqlite_master
-  where sql is not null and name not glob '_cf_*' and name not glob 'sqlite_*' and name <> 'd1_migrations'
-  union all select 'migration ' || name || ':' from d1_migrations`;
-
-/** Comments and white space differ by the way that a statement has come. */
-const plain = (entry: string): string =>
-  entry
-    .replace(/--[^\n]*/g, ' ')
-    .replace(/\s+/g, ' ')
-    .replace(/ ?([(),;]) ?/g, '$1')
-    .trim();
+/** What the migrations make of a new database, as `schemaSql` selects it. */
+export function expectedSchema(): string[] {
+  const local = new DatabaseSync(':memory:');
+  local.exec('create table d1_migrations (name text)');
+  for (const file of files()) local.exec(`${sqlOf(file)}\n${entryOf(file)}`);
+  return local
+    .prepare(schemaSql)
+    .all()
+    .map(({ name }) => plain(String(name)));
+}
 
 /**
  * Compares the tables, indexes and triggers of a database with what the migrations make. One that has migrations of a
@@ -73,17 +72,13 @@ export async function mustHaveSchema(
   query: Query,
   database: Pick<NamedDatabase, 'id' | 'name'>,
 ): Promise<void> {
-  const local = new DatabaseSync(':memory:');
-  local.exec('create table d1_migrations (name text)');
-  for (const file of files()) local.exec(`${sqlOf(file)}\n${entryOf(file)}`);
-  const all = local.prepare(schema).all();
-  const expected = all.map(({ name }) => plain(String(name)));
-  const { names } = await query('Looking at the schema', database, schema);
+  const expected = expectedSchema();
+  const { names } = await query('Checking the schema', database, schemaSql);
   const found = names.map(plain);
   const isNewer = lacking(expected, found).some((one) => one.startsWith('migration '));
   const differing = isNewer
-    ? lacking(found.map(keyOf), expected.map(keyOf))
-    : [...lacking(found, expected), ...lacking(expected, found)].map(keyOf);
+    ? lacking(found.map(subjectOf), expected.map(subjectOf))
+    : [...lacking(found, expected), ...lacking(expected, found)].map(subjectOf);
   if (differing.length > 0)
     throw new Stopped(
       `The database ${database.name} is not as the migrations make it: ${[...new Set(differing)].slice(0, 10).join(', ')}. ` +
@@ -91,5 +86,4 @@ export async function mustHaveSchema(
     );
 }
 
-const keyOf = (entry: string): string => entry.split(':', 1).join();
 const lacking = (some: string[], all: string[]): string[] => all.filter((one) => !some.includes(one));

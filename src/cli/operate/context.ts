@@ -10,7 +10,14 @@ export function operatorFor(command: Command): Operator {
 
 /** Finds the service that `command` addresses: by --url or FLEET_URL, or else the local one. @throws ApiError */
 export function serviceOf(command: Command): { baseUrl: string; operatorKey: string } {
-  const { url = process.env.FLEET_URL || undefined } = command.optsWithGlobals<{ url?: string }>();
+  return serviceAt(command.optsWithGlobals<{ url?: string }>().url);
+}
+
+/** Finds the service at `url`: without one, at FLEET_URL, or else the local one. @throws ApiError */
+export function serviceAt(url = process.env.FLEET_URL || undefined): {
+  baseUrl: string;
+  operatorKey: string;
+} {
   const local = readDemo();
   if (url && !URL.canParse(url))
     throw new ApiError('--url (or FLEET_URL) must be a URL, such as https://api.example.com');

@@ -27,6 +27,8 @@ export const words: Record<string, string> = {
   FieldError: 'One invalid field.',
   Health: 'How the service is doing.',
   Home: 'A home: where accounts live with all that they own.',
+  ServiceCheck: 'What a check compares the service with.',
+  Check: 'Something that the service relies on, and how it did when it was tried.',
   UnhealthyReply: 'What is wrong with the service.',
   IngestInput: 'What a connector sends in: up to 500 records and 1 MiB.',
   IngestOutcome: 'What became of the records of a call.',
@@ -150,6 +152,11 @@ export const words: Record<string, string> = {
   'NewAccount.home':
     'The home that it will live in, which GET /operator/homes lists; main if it is left out.',
   'Account.home': 'The home that it lives in.',
+  'ServiceCheck.schema':
+    'What each database must have: `trigger event_came: ` and the beginning of the SHA-256 of its SQL.',
+  'Check.home': 'Of which home it is; null for what all homes share.',
+  'Check.ms': 'How long it took, in milliseconds; for the queue, from sending a message until it came.',
+  'Check.detail': 'What was found, for people.',
   'Home.name': 'Its name: main, or the end of its bindings in lower case.',
   'Home.accounts': 'How many accounts live there, up to 10,000; null if it cannot be asked, as is all below.',
   'Home.eventsPerDay': 'How many safety events yesterday had, UTC, as far as they have been counted.',

@@ -86,6 +86,37 @@ export const Home = v.object({
 });
 export type Home = v.InferOutput<typeof Home>;
 
+/** The schema that each database must have, as fingerprints of its entries. */
+export const ServiceCheck = v.object({
+  schema: v.pipe(
+    v.array(v.pipe(v.string(), v.maxLength(200)), 'must be a list of texts'),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(500, 'can be at most 500'),
+  ),
+});
+
+/** How one thing that the service relies on has done; `home` is null for what all homes share. */
+export const Check = v.object({
+  name: v.picklist([
+    'schema',
+    'database',
+    'refusals',
+    'scheduled jobs',
+    'replicas',
+    'archive',
+    'queue',
+    'background work',
+    'KV',
+    'Analytics Engine',
+    'email',
+  ]),
+  home: v.nullable(v.string()),
+  result: v.picklist(['ok', 'off', 'warning', 'fault']),
+  ms: count,
+  detail: v.string(),
+});
+export type Check = v.InferOutput<typeof Check>;
+
 export const serviceOperations = {
   status: {
     call: 'GET /status',
@@ -105,5 +136,16 @@ export const serviceOperations = {
       'when the database is full at the rate of the last two weeks. A home that cannot be asked has nulls.',
     message: 'Homes',
     reply: v.array(Home),
+  },
+  checkService: {
+    call: 'POST /check',
+    tag: 'Service',
+    summary: 'Try what the service relies on',
+    description:
+      'What `npm run deploy -- --check` calls. It writes and reads a key of KV, an object of R2 and a few rows, and ' +
+      'sends two messages through the queue of each home. It takes some 4 s, and at most two minutes.',
+    body: ServiceCheck,
+    message: 'Checked',
+    reply: v.array(Check),
   },
 } satisfies Record<string, Operation>;

@@ -21,12 +21,12 @@ export async function askHomes<T>(env: Env, ask: (home: Env) => Promise<T>): Pro
   });
 }
 
-/** Waits for a reply for five seconds. @throws Error when it has not come by then */
-export async function inTime<T>(reply: Promise<T>): Promise<T> {
+/** Waits for a reply for five seconds, or as long as is given. @throws Error when it has not come by then */
+export async function inTime<T>(reply: Promise<T>, ms = patienceMs): Promise<T> {
   const over = new AbortController();
   const timeout = async (): Promise<never> => {
-    await scheduler.wait(patienceMs, { signal: over.signal });
-    throw new Error(`no response within ${patienceMs} ms`);
+    await scheduler.wait(ms, { signal: over.signal });
+    throw new Error(`no response within ${ms} ms`);
   };
   try {
     return await Promise.race([reply, timeout()]);

@@ -50,3 +50,20 @@ export async function withLease<T>(
 /** SQL that says whether somebody has a lease. */
 export const isLeased = (name: string) =>
   sql`exists (select 1 from jobs where name = ${name} and leased_until > ${Date.now()})`;
+
+/**
+ * Notes when something has happened, by the database's clock, which is one for all machines, under a name `check/…` that
+ * no job has.
+ */
+export const noteTime = (db: Database, name: `check/${string}`, what: string) => change(db)`
+  insert into jobs (name, holder, leased_until)
+  values (${name}, ${what}, cast(unixepoch('subsec') * 1000 as integer)) on conflict do nothing`;
+
+/** The notes under a name that matches `names`: what, and when. */
+export const selectNotes = (db: Database, names: string) => statement<{ what: string; at: number }>(db)`
+  select holder as what, leased_until as at from jobs where name glob ${names} order by at`;
+
+/** Deletes these notes, and all that are an hour old. */
+export const deleteNotes = (db: Database, names: string) => change(db)`
+  delete from jobs where name glob ${names}
+    or (name glob 'check/*' and leased_until < (unixepoch() - 3600) * 1000)`;

@@ -217,6 +217,10 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect(moved).toMatchObject({ from: 'main', to: 'eu', state: 'done' });
   expect((await fleet(seen, 'account', 'move', mover.id, '--to', 'eu')).err).toContain('lives in eu already');
   expect(await fleetJson<object[]>(seen, 'home', 'list')).toHaveLength(2);
+  const checked = await operator.post('/check', { body: { schema: ['table loans: 0'] } });
+  expect(checked.map(({ home, name, result }) => name === 'schema' && `${home} ${result}`)).toEqual(
+    expect.arrayContaining(['main fault', 'eu fault']),
+  );
 
   // A delivery waits for a retry, and is sent before that.
   receiverStatus = 503;

@@ -1,0 +1,40 @@
+import { fingerprint } from '../../operator/api/schema.ts';
+import type { Check } from '../../operator/api/service.ts';
+import { insist, operatorOf } from '../operate/client.ts';
+import { tableOf } from '../operate/print.ts';
+import { expectedSchema } from './schema.ts';
+
+/** What to do when something that the service relies on is not as it should be. */
+const advice: Record<Check['name'], string> = {
+  schema: 'Run npm run deploy again: it applies what is missing. If it stops, restore the database.',
+  database: 'Look at the database in the dashboard and at cloudflarestatus.com, then check again.',
+  refusals: 'Cloudflare has upgraded D1: its errors read differently. Update the service before you go on.',
+  'scheduled jobs':
+    'After a first deploy, wait a minute and check again. Otherwise look at the runs of the cron trigger.',
+  replicas: 'Deploy with --replicas false until reads of replicas work.',
+  archive:
+    'Look at the bucket in the dashboard. Nothing is lost meanwhile: what is not archived stays in D1.',
+  queue:
+    'Look at the queue and its consumer in the dashboard. Deliveries wait in D1, and the sweep wakes them.',
+  'background work':
+    'Set the variable AWAIT_DELIVERIES to "true" in wrangler.toml and deploy: the consumer then awaits its work.',
+  KV: 'Look at the namespace in the dashboard. Until it works, tokens are read from D1.',
+  'Analytics Engine': 'Turn it on in the dashboard and deploy again.',
+  email: 'Deploy with --email-from.',
+};
+
+/**
+ * Tries what a running service relies on, and prints what was found and what to do about it. Returns whether nothing is
+ * at fault.
+ *
+ * @throws ApiError when the service cannot be asked
+ */
+export async function checkService(baseUrl: string, operatorKey: string): Promise<boolean> {
+  const schema = await Promise.all(expectedSchema().map(fingerprint));
+  const checks = await insist(3, () => operatorOf(baseUrl, operatorKey).post('/check', { body: { schema } }));
+  const rows = checks.map(({ name, home, result, ms, detail }) => [name, home, result, `${ms} ms`, detail]);
+  console.log(`Checked ${baseUrl}\n${tableOf(rows, ['what', 'home', 'result', 'took', 'found'])}`);
+  const wrong = checks.filter(({ result }) => result === 'fault' || result === 'warning');
+  for (const name of new Set(wrong.map(({ name }) => name))) console.log(`! ${name}: ${advice[name]}`);
+  return !checks.some(({ result }) => result === 'fault');
+}

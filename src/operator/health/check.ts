@@ -1,0 +1,180 @@
+import { sql } from 'drizzle-orm';
+import { bucketOf } from '../../fleet/archive/bucket.ts';
+import { config } from '../../platform/config.ts';
+import { change, openDatabase, repeatsRefusals, statement, transaction } from '../../platform/db/database.ts';
+import { newId } from '../../platform/db/ids.ts';
+import { inTime } from '../../platform/homes/each.ts';
+import { homesOf } from '../../platform/homes/homes.ts';
+import { deleteNotes, noteTime, selectNotes } from '../../platform/jobs/lease.ts';
+import { described } from '../../platform/log.ts';
+import { fingerprint, schemaSql, subjectOf } from '../api/schema.ts';
+import type { Check } from '../api/service.ts';
+import { checkHealth, problemOf } from './service.ts';
+
+type Found = Pick<Check, 'result' | 'detail'> & { ms?: number };
+type Probes = { [name in Check['name']]?: () => Promise<Found> };
+
+/** How long a probe may take, for how long the consumer works for a message, and how long the check waits for it. */
+const usual = { probeMs: 10_000, holdMs: 3_000, messagesMs: 20_000 };
+type Times = typeof usual;
+
+/**
+ * Tries what the deployed service relies on: what each home has of its own, and what they share. `schema` has the
+ * fingerprints of what each database must have. Never throws: a failure is a result.
+ */
+export async function checkService(env: Env, schema: string[], times = usual): Promise<Check[]> {
+  const parts: [string | null, Probes][] = [
+    ...[...homesOf(env)].map(([name, home]): [string, Probes] => [name, probesOf(home, schema, times)]),
+    [null, sharedProbes(env)],
+  ];
+  return (await Promise.all(parts.map(([home, probes]) => run(home, probes, times)))).flat();
+}
+
+/** One after the other, so that how long one takes says nothing of the others. */
+async function run(home: string | null, probes: Probes, { probeMs, messagesMs }: Times): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const [name, probe] of Object.entries(probes) as [Check['name'], () => Promise<Found>][]) {
+    const began = Date.now();
+    const failed = (error: unknown): Found => fault(described(error).error.slice(0, 200));
+    const found = await inTime(probe(), name === 'queue' ? messagesMs + probeMs : probeMs).catch(failed);
+    checks.push({ name, home, ms: Date.now() - began, ...found });
+  }
+  return checks;
+}
+
+const ok = (detail: string): Found => ({ result: 'ok', detail });
+const off = (detail: string): Found => ({ result: 'off', detail });
+const warning = (detail: string): Found => ({ result: 'warning', detail });
+const fault = (detail: string): Found => ({ result: 'fault', detail });
+
+function probesOf(env: Env, schema: string[], times: Times): Probes {
+  let messages: ReturnType<typeof sendMessages> | undefined;
+  return {
+    schema: () => compareSchema(env, schema),
+    database: async () => ok(regionOf(await change(openDatabase(env))`select 1`)),
+    refusals: async () =>
+      (await repeatsRefusals(openDatabase(env)))
+        ? ok('D1 repeats their words')
+        : fault('D1 does not repeat their words: every 401 is a 503'),
+    'scheduled jobs': () => findSweep(env),
+    replicas: async () => {
+      if (!config(env).readReplicas) return off('lists are read from the primary');
+      return ok(regionOf(await env.DB.withSession('first-unconstrained').prepare('select 1').run()));
+    },
+    archive: () => useBucket(bucketOf(env)),
+    queue: async () => {
+      messages = sendMessages(env, times);
+      const { sent = 0, came } = await messages;
+      const [first, second] = came;
+      if (first === undefined || second === undefined)
+        return fault(`${came.length} of 2 messages came within ${times.messagesMs / 1000} s`);
+      return { ...ok('2 of 2 messages came; the time is that of the first'), ms: Math.max(0, first - sent) };
+    },
+    'background work': async () => {
+      const { came, done } = (await messages) ?? { came: [], done: 0 };
+      const [first, second] = came;
+      if (first === undefined || second === undefined) return fault('unknown: the queue brings no messages');
+      if (config(env).awaitDeliveries) return off('the consumer awaits its work: AWAIT_DELIVERIES');
+      const seconds = times.holdMs / 1000;
+      if (done < came.length) return fault(`work of ${seconds} s behind the consumer's handler was cut off`);
+      const seen = `work of ${seconds} s goes on behind the handler, and the next message came after ${second - first} ms`;
+      return second - first < times.holdMs ? ok(seen) : warning(seen);
+    },
+  };
+}
+
+const sharedProbes = (env: Env): Probes => ({
+  KV: async () => {
+    const key = `check/${newId()}`;
+    await env.TOKENS.put(key, key, { expirationTtl: 60 });
+    return (await env.TOKENS.get(key)) === key
+      ? ok('written and read')
+      : warning('written, but not read yet');
+  },
+  // Neither can be tried without a trace: a data point cannot be read back here, and an email would reach somebody.
+  'Analytics Engine': async () => (env.ATTEMPTS ? ok('bound') : off('attempts are in the log alone')),
+  email: async () => {
+    const { emailFrom } = config(env);
+    return env.EMAIL && emailFrom ? ok(`bound, from ${emailFrom}`) : off('operators hand out sign-in links');
+  },
+});
+
+async function compareSchema(env: Env, schema: string[]): Promise<Found> {
+  const entries = await statement<{ name: string }>(openDatabase(env), sql.raw(schemaSql));
+  const found = new Set(await Promise.all(entries.map(({ name }) => fingerprint(name))));
+  const differing = schema.filter((one) => !found.has(one)).map(subjectOf);
+  if (differing.length > 0) return fault(`missing or different: ${differing.slice(0, 10).join(', ')}`);
+  return ok(`all ${schema.length} tables, indexes, triggers and migrations are as they should be`);
+}
+
+/** Where a query ran, which D1 says in production. */
+function regionOf({ meta }: D1Result): string {
+  const { served_by_region: region, served_by_primary: primary } = meta;
+  return region
+    ? `in ${region}${primary === false ? ', on a replica' : ''}`
+    : 'D1 does not say in which region';
+}
+
+async function findSweep(env: Env): Promise<Found> {
+  const health = await checkHealth(env);
+  const problem = problemOf(health);
+  if (problem) return fault(problem);
+  if (health.sweptSecondsAgo === null) return warning('have not run yet');
+  return ok(`ran ${health.sweptSecondsAgo} s ago`);
+}
+
+async function useBucket(bucket: R2Bucket | undefined): Promise<Found> {
+  if (!bucket) return off('nothing is archived');
+  const key = `check/${newId()}`;
+  await bucket.put(key, key);
+  const read = await bucket.get(key);
+  const text = await read?.text();
+  await bucket.delete(key);
+  return text === key ? ok('written and read') : fault('what was written cannot be read');
+}
+
+/** A message of the queue that does nothing but note when it came. */
+export type ProbeMessage = { check: `check/${string}` };
+
+/**
+ * Sends two messages at once. Returns when that was and when they came, by the database's clock, and how many the
+ * consumer worked for until the end.
+ */
+async function sendMessages(env: Env, { messagesMs }: Times) {
+  const db = openDatabase(env);
+  const id = newId();
+  const ours = `check/${id}/*`;
+  await note(env, `check/${id}/sent`, 'sent');
+  await env.DELIVERIES.sendBatch(
+    [1, 2].map((n) => ({ body: { check: `check/${id}/${n}` } satisfies ProbeMessage })),
+  );
+  const end = Date.now() + messagesMs;
+  try {
+    for (;;) {
+      const notes = await selectNotes(db, ours);
+      const timesOf = (wanted: string) => notes.flatMap(({ what, at }) => (what === wanted ? [at] : []));
+      const found = { sent: timesOf('sent')[0], came: timesOf('came'), done: timesOf('done').length };
+      if (found.done === 2 || Date.now() > end) return found;
+      await scheduler.wait(250);
+    }
+  } finally {
+    // With what messages noted that came when nobody waited any more.
+    await deleteNotes(db, ours);
+  }
+}
+
+/** What the consumer does with such a message: notes when it came, and some seconds later that it has got so far. */
+export async function noteProbe(env: Env, { check }: ProbeMessage, holdMs = usual.holdMs): Promise<void> {
+  try {
+    await note(env, `${check}/came`, 'came');
+    await scheduler.wait(holdMs);
+    await note(env, `${check}/done`, 'done');
+  } catch {
+    // Whoever waits for it says so.
+  }
+}
+
+function note(env: Env, name: `check/${string}`, what: string) {
+  const db = openDatabase(env);
+  return transaction(db, [noteTime(db, name, what)], { repeatable: true });
+}

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
-import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
+import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { strictMigrations } from './support/node/migrations.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -12,14 +13,14 @@ process.env.WRANGLER_LOG = 'error';
 /** The service in a runtime that is as strict as production. */
 const strictWorker = `${root}src/dev/strict/worker.ts`;
 
-const bindings = async () => ({
+const bindings = () => ({
   OPERATOR_KEY: 'an operator key for tests, 32+ characters',
   HEADER_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
   ORIGIN: 'https://portal.example.com',
   EMAIL_FROM: 'portal@fleet-data.example',
   ALLOW_LOOPBACK_RECEIVERS: 'true',
   FULL_PROOF: process.env.FULL_PROOF ?? '',
-  MIGRATIONS: await readD1Migrations(`${root}migrations`),
+  MIGRATIONS: strictMigrations(),
 });
 
 /** Tests inside workerd. How fast the machine is decides nothing. */
@@ -45,7 +46,7 @@ const oneHome = () =>
     main: strictWorker,
     wrangler: { configPath: `${root}wrangler.toml` },
     // REPLICA is a second database, which stands for a replica of the first.
-    miniflare: { bindings: await bindings(), d1Databases: { REPLICA: 'replica' } },
+    miniflare: { bindings: bindings(), d1Databases: { REPLICA: 'replica' } },
   }));
 
 /**
@@ -78,7 +79,7 @@ export default defineConfig({
             main: strictWorker,
             wrangler: { configPath: `${root}wrangler.toml` },
             miniflare: {
-              bindings: await bindings(),
+              bindings: bindings(),
               d1Databases: { DB_EU: 'fleet-eu', DB_US2: 'fleet-us2', REPLICA: 'replica' },
               r2Buckets: { ARCHIVE_EU: 'archive-eu', ARCHIVE_US2: 'archive-us2' },
               queueProducers: {

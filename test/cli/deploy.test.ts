@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import type { Cloudflare } from '../support/node/cloudflare.ts';
@@ -10,16 +10,18 @@ import { startNetwork } from '../support/node/network.ts';
 copyProject();
 
 const name = 'fleet-data-service';
-/** The service once it is deployed, with what its check finds. */
-const healthy = (name = 'queue', result = 'ok') =>
-  new Hono()
-    .get('/health', (c) => c.json({ status: 200 }, 200, { 'X-Request-Id': 'r' }))
-    .post('/operator/check', async (c) => {
-      const { schema } = await c.req.json<{ schema: string[] }>();
-      const right = schema.some((one) => /^trigger event_came: [0-9a-f]{16}$/.test(one));
-      const data = right ? [{ name, home: 'main', result, ms: 7, detail: 'seen' }] : [];
-      return c.json({ status: 200, message: 'Checked', data });
-    });
+const unwell = 'Database does not answer';
+const isAcme = (c: Context) => c.req.header('host') === 'api.example.com';
+/** The service once it is deployed, with what its check finds: well, but for `acme`. */
+const deployed = new Hono()
+  .get('/health', (c) => c.json({ message: unwell }, isAcme(c) ? 503 : 200, { 'X-Request-Id': 'r' }))
+  .post('/operator/check', async (c) => {
+    const { schema } = await c.req.json<{ schema: string[] }>();
+    const right = schema.some((one) => /^trigger event_came: [0-9a-f]{16}$/.test(one));
+    const found = isAcme(c) ? { name: 'database', result: 'fault' } : { name: 'queue', result: 'ok' };
+    const data = right ? [{ ...found, home: 'main', ms: 7, detail: 'seen' }] : [];
+    return c.json({ status: 200, message: 'Checked', data });
+  });
 const nobody = new Hono();
 
 /** A binding of a Worker. */
@@ -38,9 +40,9 @@ const idsOf = ({ databases, namespaces, queues }: Cloudflare) => [
   ...queues.map(({ queue_id }) => queue_id),
 ];
 
-it('creates everything on a new account, goes on after failures, and changes nothing that is there', async () => {
+it('creates everything on a new account, goes on after failures, changes nothing that is there, and deploys another beside it', async () => {
   const host = `${name}.acme.workers.dev`;
-  const { account, network, env } = await cloud([host, 'fleet-staging.acme.workers.dev'], healthy());
+  const { account, network, env } = await cloud([host, 'api.example.com'], deployed);
   const upload = `PUT workers/scripts/${name}`;
   // The place on the command line is that of the home; main's is in the environment.
   const add = ['--home', 'eu', '--jurisdiction', 'eu'];
@@ -140,71 +142,60 @@ it('creates everything on a new account, goes on after failures, and changes not
   expect(idsOf(account)).toEqual(made);
   expect(account.buckets).toHaveLength(2);
 
-  // Staging stands beside it, and shares nothing.
+  // Another stands beside it and shares nothing: on a domain of its own, without what the account lacks by now.
+  Object.assign(account, {
+    unknownFlag: 'queue_consumer_no_wait_for_wait_until',
+    r2: false,
+    cutTrigger: 'event_came',
+  });
   account.calls.length = 0;
   const production = structuredClone(account.workers.get(name));
-  const staging = await deploy(env, '--name', 'fleet-staging', '--domain', '');
-  expect([staging.code, staging.err]).toEqual([0, '']);
-  expect(account.workers.get(name)).toEqual(production);
-  expect(idsOf(account)).toEqual(expect.arrayContaining(made));
-  expect(idsOf(account)).toHaveLength(made.length + 3);
-  const bindings = JSON.stringify(account.workers.get('fleet-staging')?.bindings);
-  const counters = production?.bindings.flatMap(({ namespace_id = [] }) => namespace_id) ?? [];
-  expect(counters.length).toBeGreaterThan(0);
-  for (const own of [...made, ...counters, 'fleet-deliveries', 'fleet-archive'])
-    expect(bindings).not.toContain(`"${own}"`);
-  expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
-  network.close();
-});
-
-it('puts a named deployment on a domain of its own, without what the account lacks, and says when it is not well', async () => {
-  const message = 'Database does not answer';
-  const unwell = new Hono()
-    .get('/health', (c) => c.json({ message }, 503, { 'X-Request-Id': 'r' }))
-    .route('/', healthy('database', 'fault'));
-  const { account, network, env } = await cloud(['api.example.com'], unwell);
-  account.unknownFlag = 'queue_consumer_no_wait_for_wait_until';
-  account.r2 = false;
-  account.analytics = false;
-  account.cutsTriggers = true;
-  const { code, out, err } = await deploy(
+  const second = await deploy(
     { ...env, DEPLOY_REPLICAS: '' },
     ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
   );
-  network.close();
-  expect([code, err]).toEqual([1, '']);
-  expect(out).toMatch(/│ database │ main │ fault +│ 7 ms │ seen/);
-  expect(out).toContain('! database: Look at the database in the dashboard');
-  expect(out).toContain(
-    'in the jurisdiction eu, which overrides --location oc. This cannot be changed later.',
-  );
-  expect(out).toContain(`! It responds, but is not healthy: 503 ${message}`);
-  expect(out).toContain('FLEET_URL=https://api.example.com');
-  const { databases, namespaces, queues } = account;
-  expect(databases.map(({ name, jurisdiction }) => [name, jurisdiction])).toEqual([['acme-fleet', 'eu']]);
-  expect(queues.map(({ queue_name }) => queue_name)).toEqual(['acme-fleet-deliveries']);
-  expect([...namespaces, ...queues].map(({ jurisdiction }) => jurisdiction)).toEqual(['eu', 'eu']);
-  const worker = account.workers.get('acme');
-  expect(worker?.domains).toEqual(['api.example.com']);
-  expect(bound(account, 'acme', 'ORIGIN')?.text).toBe('https://api.example.com');
+  expect([second.code, second.err]).toEqual([1, '']);
+  expect(second.out).toMatch(/│ database │ main │ fault +│ 7 ms │ seen/);
+  expect(second.out).toContain('! database: Look at the database in the dashboard');
+  expect(account.workers.get(name)).toEqual(production);
+  expect(idsOf(account)).toEqual(expect.arrayContaining(made));
+  expect(idsOf(account)).toHaveLength(made.length + 3);
+  const acme = account.workers.get('acme');
+  const counters = production?.bindings.flatMap(({ namespace_id = [] }) => namespace_id) ?? [];
+  const limiters = acme?.bindings.filter(({ type }) => type === 'ratelimit') ?? [];
   // The ids in wrangler.toml are those of every deployment.
-  const limiters = worker?.bindings.filter(({ type }) => type === 'ratelimit') ?? [];
   expect(limiters).toHaveLength(10);
   for (const { namespace_id } of limiters) expect(namespace_id).toMatch(/^\d{7,10}$/);
+  for (const own of [...made, ...counters, 'fleet-deliveries', 'fleet-archive'])
+    expect(JSON.stringify(acme?.bindings)).not.toContain(`"${own}"`);
+  expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
+  network.close();
+
+  expect(second.out).toContain(
+    'in the jurisdiction eu, which overrides --location oc. This cannot be changed later.',
+  );
+  expect(second.out).toContain(`! It responds, but is not healthy: 503 ${unwell}`);
+  expect(second.out).toContain('FLEET_URL=https://api.example.com');
+  const [database, namespace, queue] = [account.databases, account.namespaces, account.queues].map((all) =>
+    all.at(-1),
+  );
+  expect(database).toMatchObject({ name: 'acme-fleet', jurisdiction: 'eu' });
+  expect(namespace).toMatchObject({ jurisdiction: 'eu' });
+  expect(queue).toMatchObject({ queue_name: 'acme-fleet-deliveries', jurisdiction: 'eu' });
+  expect(acme?.domains).toEqual(['api.example.com']);
+  expect(bound(account, 'acme', 'ORIGIN')?.text).toBe('https://api.example.com');
   // Nobody named a sender or asked for replicas, so there are none.
-  expect(worker?.bindings.filter(({ name }) => name.startsWith('EMAIL'))).toEqual([]);
+  expect(acme?.bindings.filter(({ name }) => name.startsWith('EMAIL'))).toEqual([]);
   expect(account.calls).not.toContain('PUT d1/database/:id');
   expect(bound(account, 'acme', 'READ_REPLICAS')).toBeUndefined();
-  expect(worker?.placement).toEqual({ mode: 'smart' });
+  expect(acme?.placement).toEqual({ mode: 'smart' });
   // The account has not turned on R2, and does not know the flag.
-  expect(out).toContain('! This account has not turned on R2, so nothing is archived');
+  expect(second.out).toContain('! This account has not turned on R2, so nothing is archived');
   expect(bound(account, 'acme', 'ARCHIVE')).toBeUndefined();
-  expect(worker?.flags).toEqual(['global_fetch_strictly_public']);
-  expect(out).toContain(`Cloudflare does not know the flag ${account.unknownFlag}`);
-  expect(bound(account, 'acme', 'ATTEMPTS')).toBeUndefined();
-  expect(out).toContain('! This account has not turned on Analytics Engine');
+  expect(acme?.flags).toEqual(['global_fetch_strictly_public']);
+  expect(second.out).toContain(`Cloudflare does not know the flag ${account.unknownFlag}`);
   expect(account.calls).toContain('POST d1/database/:id/import');
-  expect(migrationsOf(account)).toEqual([readdirSync(join(root, 'migrations')).sort()]);
+  expect(migrationsOf(account)[2]).toEqual(readdirSync(join(root, 'migrations')).sort());
 });
 
 describe('npm run deploy -- --dry-run', () => {

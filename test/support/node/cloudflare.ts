@@ -8,11 +8,10 @@ export type Cloudflare = {
   databases: Database[];
   namespaces: { id: string; title: string; jurisdiction?: string }[];
   buckets: { name: string; location?: string; jurisdiction?: string }[];
-  /** Whether it can have buckets, and datasets of Analytics Engine. */
+  /** Whether it can have buckets. */
   r2: boolean;
-  analytics: boolean;
-  /** Whether it cuts triggers in two where it takes SQL apart, as it does unless the SQL comes as a file. */
-  cutsTriggers: boolean;
+  /** A trigger that it cuts in two where it takes SQL apart, as it does unless the SQL comes as a file. */
+  cutTrigger?: string;
   /** Its part of the addresses below workers.dev, if it has chosen one. */
   subdomain: string | undefined;
   queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
@@ -59,8 +58,6 @@ export function newAccount(): Cloudflare {
     namespaces: [],
     buckets: [],
     r2: true,
-    analytics: true,
-    cutsTriggers: false,
     subdomain: 'acme',
     queues: [],
     workers: new Map(),
@@ -126,7 +123,7 @@ function databases(account: Cloudflare): Hono {
     const { sql, params = [] } = await c.req.json<{ sql: string; params?: SQLInputValue[] }>();
     if (database.name === account.brokenDatabase && !/^\s*select/i.test(sql))
       return refuse(c, 400, 7500, 'disk I/O error');
-    if (account.cutsTriggers && sql.includes('create trigger'))
+    if (account.cutTrigger && sql.includes(`create trigger ${account.cutTrigger}`))
       return refuse(c, 400, 7500, 'incomplete input: SQLITE_ERROR');
     const meta = { duration: 1, served_by_region: database.region.toUpperCase() };
     return answer(c, [{ results: run(database.sql, sql, params), success: true, meta }]);
@@ -227,8 +224,6 @@ function workers(account: Cloudflare): Hono {
     const { bindings, placement, compatibility_flags: flags } = metadata;
     if (flags.includes(account.unknownFlag))
       return refuse(c, 400, 10_021, `No such compatibility flag: ${account.unknownFlag}`);
-    if (!account.analytics && bindings.some(({ type }: Binding) => type === 'analytics_engine'))
-      return refuse(c, 400, 10_089, 'You need to enable Analytics Engine.');
     const worker = workers.get(name) ?? { secrets: new Map(), crons: [], domains: [] };
     for (const { type, name: secret, text } of bindings)
       if (type === 'secret_text') worker.secrets.set(secret, text);

@@ -69,35 +69,55 @@ describe('a delivery', () => {
     expect(tale.heard.got).toHaveLength(1);
   });
 
-  it.each([
-    [530, 'error code: 1016', { result: 'dns', status: 530 }],
-    [526, 'error code: 526', { result: 'tls', status: 526 }],
-    [520, 'error code: 520', { result: 'connection', status: 520 }],
-    [521, 'error code: 521', { result: 'connection', status: 521 }],
-    [522, 'error code: 522', { result: 'timeout', status: 522 }],
-    [523, 'error code: 523', { result: 'connection', status: 523 }],
-    [524, 'error code: 524', { result: 'timeout', status: 524 }],
-    [522, 'our own words', { result: 'status', status: 522, answer: 'our own words' }],
-    [530, 'our own words', { result: 'status', status: 530, answer: 'our own words' }],
-    [525, '', { result: 'status', status: 525, answer: '' }],
-  ])('that gets %i with "%s" says whose failure it is', async (status, body, outcome) => {
-    tale.heard.answers(() => new Response(body, { status }));
-    const hook = await tale.register();
-    await tale.happen();
-    expect(await attempted(hook.id)).toMatchObject({ status: 'pending', log: [outcome] });
-    expect(tale.heard.got).toHaveLength(1);
-  });
+  /** What receivers answer, each at a path of its own, and what is logged of it. */
+  const answers: [string, () => Response | Promise<Response>, object][] = [
+    ...(
+      [
+        [530, 'error code: 1016', { result: 'dns', status: 530 }],
+        [526, 'error code: 526', { result: 'tls', status: 526 }],
+        [520, 'error code: 520', { result: 'connection', status: 520 }],
+        [521, 'error code: 521', { result: 'connection', status: 521 }],
+        [522, 'error code: 522', { result: 'timeout', status: 522 }],
+        [523, 'error code: 523', { result: 'connection', status: 523 }],
+        [524, 'error code: 524', { result: 'timeout', status: 524 }],
+        [522, 'our own words', { result: 'status', status: 522, answer: 'our own words' }],
+        [530, 'our own words', { result: 'status', status: 530, answer: 'our own words' }],
+        [525, '', { result: 'status', status: 525, answer: '' }],
+      ] as const
+    ).map(([status, body, outcome]): (typeof answers)[number] => [
+      `${status} ${body}`,
+      () => new Response(body, { status }),
+      outcome,
+    ]),
+    [
+      'a redirect',
+      () => new Response(null, { status: 302, headers: { location: 'https://10.0.0.1/' } }),
+      { result: 'redirect' },
+    ],
+    ['an exception', () => Promise.reject(new Error('connection refused')), { result: 'connection' }],
+    [
+      '429',
+      () => new Response('', { status: 429, headers: { 'retry-after': '3600' } }),
+      { result: 'status', status: 429, retryAfter: 3_600_000 },
+    ],
+  ];
 
-  const redirect = { status: 302, headers: { location: 'https://10.0.0.1/' } };
-  it.each([
-    ['a redirect', () => new Response(null, redirect), 'redirect'],
-    ['an exception', () => Promise.reject(new Error('connection refused')), 'connection'],
-  ])('counts %s as a failure', async (_, answer, result) => {
-    tale.heard.answers(answer);
-    const hook = await tale.register();
+  it('that fails says whose failure it is, by what the receiver answers, and waits', async () => {
+    const urlOf = (name: string) => `https://receiver.example.com/${encodeURIComponent(name)}`;
+    tale.heard.answers(
+      ({ url }) => answers.find(([name]) => urlOf(name) === url)?.[1]() ?? new Response('unknown'),
+    );
+    const hooks = [];
+    for (const [name] of answers) hooks.push(await tale.register({ url: urlOf(name) }));
     await tale.happen();
-    expect(await attempted(hook.id)).toMatchObject({ status: 'pending', log: [{ result }] });
-    expect(tale.heard.got).toHaveLength(1);
+    for (const [at, [name, , outcome]] of answers.entries()) {
+      const row = await attempted(hooks[at]?.id ?? '');
+      expect(row, name).toMatchObject({ status: 'pending', log: [outcome] });
+      // Retry-After stretches the wait of five seconds to double, and no further.
+      const wait = row.nextAttemptAt - (row.log[0]?.at ?? 0);
+      expect(Math.round(wait / 2000), name).toBeOneOf(name === '429' ? [4, 5, 6] : [2, 3]);
+    }
+    expect(tale.heard.got).toHaveLength(answers.length);
   });
 
   it('keeps its first attempt and the latest twenty, and counts the others', async () => {

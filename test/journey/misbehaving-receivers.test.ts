@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../src/cli/local/dev.ts';
 import { runtimeMemory } from '../../src/cli/local/memory.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
@@ -43,12 +44,12 @@ async function certificates() {
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
     ],
   });
-  const leaf = async (host: string, days: [from: number, to: number]) => {
+  const leaf = async (host: string, days: [from: number, to: number], isVouchedFor = true) => {
     const [notBeforeDate, notAfterDate] = days.map((day) => new Date(Date.now() + day * 86_400_000));
     const pair = await generate([{ name: 'commonName', value: host }], {
       ...(notBeforeDate && { notBeforeDate }),
       ...(notAfterDate && { notAfterDate }),
-      ca: { key: authority.private, cert: authority.cert },
+      ...(isVouchedFor && { ca: { key: authority.private, cert: authority.cert } }),
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: host }] }],
     });
     return { cert: pair.cert, key: pair.private };
@@ -63,6 +64,7 @@ async function certificates() {
       "has another host's certificate": await leaf('other.example', [-1, 1]),
       'has an expired certificate': await leaf('localhost', [-3, -2]),
       'has a certificate from tomorrow': await leaf('localhost', [1, 2]),
+      'has a certificate that nobody vouches for': await leaf('localhost', [-1, 1], false),
     },
   };
 }
@@ -88,7 +90,10 @@ beforeAll(async () => {
       else socket.end(reply);
     }),
   );
-  const urls: Record<string, string> = {};
+  const urls: Record<string, string> = {
+    'is not there': `https://localhost:${await freePort()}/`,
+    'has no address': 'https://no-such-host.example.com/',
+  };
   for (const name of ['healthy', 'held, deleted', 'held, moved'])
     urls[name] = `${scripted}/${encodeURIComponent(name)}`;
   // Each on a port of its own: what one leaves on a connection must not reach another.
@@ -157,6 +162,10 @@ const expected: [name: string, Expected][] = [
   ["has another host's certificate", refused],
   ['has an expired certificate', refused],
   ['has a certificate from tomorrow', refused],
+  // The local runtime has the same word for all of these; Cloudflare's network tells them apart by status.
+  ...['has a certificate that nobody vouches for', 'is not there', 'has no address'].map(
+    (name): [string, Expected] => [name, { result: 'connection' }],
+  ),
 ];
 
 // The calls are all under way already; each test waits for its own.
@@ -165,6 +174,7 @@ describe('a receiver that', () => {
     const [first] = (await attempted(name)).log;
     expect([result].flat(), JSON.stringify(first)).toContain(first?.result);
     if (status !== undefined) expect(first?.status).toBe(status);
+    if (result === 'timeout') expect(Math.round((first?.durationMs ?? 0) / 1000)).toBe(15);
     expect((first?.answer ?? '').length).toBeLessThanOrEqual(1024);
   };
   it.each(expected)('%s', leadsTo);

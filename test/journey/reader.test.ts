@@ -1,11 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../src/cli/local/dev.ts';
+import type { Demo } from '../../src/cli/local/directory.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';
 import { cloneSource, npmStart } from '../support/node/clone.ts';
-import { api, until } from '../support/node/journey.ts';
+import { api, fleet, fleetJson, until } from '../support/node/journey.ts';
 import { type Block, blocksOf, isSample } from '../support/node/samples.ts';
 import { openTerminal, type Printed } from '../support/node/terminal.ts';
 
@@ -24,7 +26,7 @@ let shell: ReturnType<typeof openTerminal>;
 
 beforeAll(async () => {
   for (const port of ['8787', '9443', '9444']) ports.set(port, String(await freePort()));
-  service = await npmStart(clone.folder, Number(ports.get('8787')));
+  service = await npmStart(clone.folder, Number(ports.get('8787')), '--homes', 'main,eu');
 });
 afterAll(async () => {
   for (const terminal of terminals) terminal.close();
@@ -161,12 +163,7 @@ it.each([...guides.keys()].filter((path) => !['', 'quick-start'].includes(path))
   },
 );
 
-const demo = () =>
-  JSON.parse(readFileSync(join(clone.folder, '.local/demo.json'), 'utf8')) as {
-    baseUrl: string;
-    apiToken: string;
-    connections: { id: string; ingestKey: string }[];
-  };
+const demo = (): Demo => JSON.parse(readFileSync(join(clone.folder, '.local/demo.json'), 'utf8'));
 
 it('nothing of all this shows up in git status', () => {
   expect(clone.changes()).toBe('');
@@ -183,4 +180,55 @@ it('a failure looks as the guide shows it', async () => {
   };
   const reply = await api({ baseUrl }, apiToken, 'POST', '/webhook', body);
   expect(JSON.parse(masked(JSON.stringify(reply)))).toEqual(JSON.parse(masked(failure?.code ?? '')));
+});
+
+it('npm start refuses homes that cannot be before anything starts', () => {
+  const program = join(clone.folder, 'src/cli/start.ts');
+  const { status, stderr } = spawnSync(process.execPath, [program, '--homes', 'main,EU'], {
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('not "EU"')]);
+});
+
+it('a home besides main has a demo account, whose records, lists and deliveries are there', async () => {
+  const { homes: { eu } = {}, ...main } = demo();
+  if (!eu) throw new Error('There is no demo account in eu');
+  expect([main.apiToken, eu.apiToken]).toEqual([
+    expect.not.stringMatching(/^fds_eu_/),
+    expect.stringMatching(/^fds_eu_/),
+  ]);
+  expect(service.printed()).toContain(`In the home eu        API token ${eu.apiToken}`);
+  expect((await fetch(eu.portalSignInUrl)).status).toBe(200);
+  const [connection] = eu.connections;
+  const at = { vehicle: 'van', startedAt: new Date().toISOString() };
+  const { data } = await api(main, connection?.ingestKey ?? '', 'POST', '/ingest', {
+    records: [
+      { kind: 'vehicle', sourceId: 'van', name: 'Van of eu' },
+      { kind: 'safetyEvent', sourceId: 'e1', incidentTypes: ['hard_brake'], ...at },
+    ],
+  });
+  expect(data).toMatchObject({ accepted: 2 });
+  await until('the event is delivered', () => /Harsh Braking {2}Van of eu/.test(service.printed()));
+  expect(await fleetJson<object[]>(main, 'home', 'list')).toMatchObject([
+    { name: 'main', accounts: 1 },
+    { name: 'eu', accounts: 1 },
+  ]);
+  expect((await fleet(main, 'account', 'list')).out).toMatch(/Demo Fleet in eu .* eu +│/);
+  const refused = await fleet(main, 'account', 'create', 'Acme', '--home', 'mars');
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('main, eu') });
+});
+
+it('the next start keeps the data of all homes, and may have more of them', async () => {
+  const before = demo();
+  await service.stop();
+  const more = ['--quiet', '--homes', 'main,eu,us2'];
+  service = await npmStart(clone.folder, Number(ports.get('8787')), ...more);
+  await until('it has printed where everything is', () => service.printed().includes('Ctrl-C'), 60);
+  expect(existsSync(join(clone.folder, '.local/demo.json'))).toBe(true);
+  const accounts = await fleetJson<{ id: string; home: string }[]>(demo(), 'account', 'list');
+  expect(accounts.map(({ id, home }) => [id, home])).toEqual([
+    [before.accountId, 'main'],
+    [before.homes?.eu?.accountId, 'eu'],
+    [demo().homes?.us2?.accountId, 'us2'],
+  ]);
 });

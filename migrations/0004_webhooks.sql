@@ -117,9 +117,20 @@ create table webhook_hours (
   noticed    integer not null default 0, -- how many of the failed ones the job of the alerts has noticed
   retried    integer not null default 0, -- attempts that failed and will be repeated
   answers    text not null default '{}' check (json_valid(answers)), -- how long responses took: {"bucket": attempts}
+  waits      text not null default '{}' check (json_valid(waits)),   -- how long deliveries had waited: {"af12": deliveries}
   primary key (webhook_id, slot)
 ) strict, without rowid;
 create index webhook_hours_newly_failed on webhook_hours (webhook_id, slot) where failed > noticed;
+
+-- The waits of all deliveries of an account by hour, for two days, and by day (UTC), for a month: a job adds them up each
+-- hour. Those of all accounts are under the account ''.
+create table service_levels (
+  account_id text not null,
+  hours      integer not null check (hours in (1, 24)),
+  start      integer not null, -- hours since 1970
+  waits      text not null check (json_valid(waits)),
+  primary key (account_id, hours, start)
+) strict, without rowid;
 
 -- What there is to email the users of an account about a webhook, and when they were last notified of each kind. A row
 -- appears with the first thing to say.

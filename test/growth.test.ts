@@ -35,6 +35,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   webhook_connections: { cascades: 'webhooks' },
   webhook_health: { cascades: 'webhooks' },
   webhook_hours: { cascades: 'webhooks' },
+  service_levels: { kept: 'a row for each hour of two days and each day of a month of an account' },
   alerts: { cascades: 'webhooks' },
   alert_emails: { kept: 'at most one row an account, of the last day on which alerts were sent' },
   sign_in_links: { pruned: pruneSignInLinks.statements(0) },

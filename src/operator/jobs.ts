@@ -14,6 +14,7 @@ import { noteSilences } from '../providers/silence.ts';
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/send.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../webhooks/notifications/prune.ts';
+import { addUpWaits } from '../webhooks/service-levels.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { noteSize } from './health/size.ts';
 
@@ -36,6 +37,7 @@ export const jobs: Jobs = {
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
   archive: hourly((env, now, budget) => archive(env, archiveKinds, now, budget)),
   'give up old deliveries': hourly(giveUp),
+  'service levels': hourly(addUpWaits),
   'delete old deliveries': hourly(pruneDeliveries),
   'delete old notifications': hourly(pruneNotifications),
   'delete old changes': hourly(pruneChanges),

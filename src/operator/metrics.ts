@@ -1,17 +1,15 @@
 import { sql } from 'drizzle-orm';
-import { openDatabase, statement } from '../platform/db/database.ts';
+import { openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
 import { homesOf } from '../platform/homes/homes.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/counts.ts';
-import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
+import { levelsOf, type ServiceLevel, selectWaits, waitsIn } from '../webhooks/service-levels.ts';
 import { maxPendingCounted } from './api/counted.ts';
 import type { HomeHealth } from './api/service.ts';
 import { checkHealth } from './health/service.ts';
 
 /** What one query counts in a home; times in milliseconds since 1970. */
 type Counted = {
-  pending: number;
-  accident: string | null;
   delivered: number;
   failed: number;
   retried: number;
@@ -21,7 +19,26 @@ type Counted = {
 };
 
 /** What is known of a home: `counted` is null if its database could not be asked, which took `ms`. */
-type Measured = { health: HomeHealth; counted: Counted | null; ms: number; now: number };
+type Measured = { health: HomeHealth; counted: Found | null; ms: number; now: number };
+type Found = Counted & {
+  pending: number;
+  accident: string | undefined;
+  levels: ReturnType<typeof levelsOf>;
+};
+
+/** A value of the service levels of each kind and span, by labels that go on with `more`. */
+function byKind({ levels }: Found, more: string, value: (level: ServiceLevel) => number | null) {
+  const labelled = Object.entries(levels).flatMap(([span, kinds]) =>
+    Object.entries(kinds).map(([kind, level]) => [`kind="${kind}",span="${span}"${more}`, value(level)]),
+  );
+  return Object.fromEntries(labelled);
+}
+
+const byQuantile = (found: Found, of: 'firstAttempt' | 'delivered') => ({
+  ...byKind(found, ',quantile="0.5"', (level) => level[of].p50),
+  ...byKind(found, ',quantile="0.95"', (level) => level[of].p95),
+  ...byKind(found, ',quantile="0.99"', (level) => level[of].p99),
+});
 
 const ageSeconds = (since: number | null | undefined, now: number): number =>
   since ? Math.max(0, (now - since) / 1000) : 0;
@@ -30,7 +47,7 @@ const ageSeconds = (since: number | null | undefined, now: number): number =>
 const metrics: {
   [name: string]: {
     help: string;
-    value: (home: Measured) => number | null | undefined | { [label: string]: number | undefined };
+    value: (home: Measured) => number | null | undefined | { [label: string]: number | null | undefined };
   };
 } = {
   fleet_database_up: {
@@ -61,7 +78,19 @@ const metrics: {
   fleet_accident_oldest_undelivered_seconds: {
     help: 'Age of the oldest notification of an accident that has not been delivered, whatever the reason.',
     value: ({ counted, now }) =>
-      counted && ageSeconds(counted.accident === null ? null : createdAtOf(counted.accident), now),
+      counted && ageSeconds(counted.accident === undefined ? null : createdAtOf(counted.accident), now),
+  },
+  fleet_delivery_first_attempt_seconds: {
+    help: 'From the receipt of a notification to the first attempt, tests and replays aside.',
+    value: ({ counted }) => counted && byQuantile(counted, 'firstAttempt'),
+  },
+  fleet_delivery_success_seconds: {
+    help: 'From the receipt of a notification to its delivery; what still waits counts with its age.',
+    value: ({ counted }) => counted && byQuantile(counted, 'delivered'),
+  },
+  fleet_delivery_first_attempt_in_time_ratio: {
+    help: 'Share of the notifications first attempted within 5 s.',
+    value: ({ counted }) => counted && byKind(counted, '', ({ inTime }) => inTime),
   },
   fleet_deliveries_this_hour: {
     help: 'Deliveries that have ended in this hour (UTC), and attempts that will be repeated, by outcome.',
@@ -97,7 +126,9 @@ export async function metricsText(env: Env): Promise<string> {
       const found = value(measured);
       const values = typeof found === 'object' && found ? Object.entries(found) : [['', found] as const];
       return values.flatMap(([label, number]) =>
-        typeof number === 'number' ? [`${name}{home="${home}"${label && `,${label}`}} ${number}`] : [],
+        typeof number === 'number'
+          ? [`${name}{home="${home}"${label && `,${label}`}} ${Number.isFinite(number) ? number : '+Inf'}`]
+          : [],
       );
     }),
   ]);
@@ -113,23 +144,20 @@ async function measure(env: Env): Promise<Measured> {
 /** How many webhooks the hour's counters are read of. */
 const maxWebhooks = 10_000;
 
-async function count(env: Env, now: number): Promise<{ row: Counted; ms: number }> {
+async function count(env: Env, now: number): Promise<{ row: Found; ms: number }> {
   const hour = hourOf(now);
   const upTo = sql`limit ${maxPendingCounted}`;
-  const [row] = await statement<Counted>(
-    openDatabase(env),
-    sql`
-    with ${pendingWebhooks},
-    hour as (
+  const db = openDatabase(env);
+  const [counted, waiting, [row]] = await transaction(
+    db,
+    [
+      ...selectWaits(db, undefined, now),
+      statement<Counted>(db)`
+    with hour as (
       select h.delivered, h.failed, h.retried from webhooks w
       cross join webhook_hours h on h.webhook_id = w.id and h.slot = ${hour % countedHours}
       where h.hour = ${hour} limit ${maxWebhooks})
     select
-      (select count(*) from (select 1 from deliveries indexed by deliveries_due where status = 'pending' ${upTo}))
-        as pending,
-      (select min(id) from (
-        select d.id from hooks cross join deliveries d indexed by deliveries_due
-          on d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0 ${upTo})) as accident,
       (select coalesce(sum(delivered), 0) from hour) as delivered,
       (select coalesce(sum(failed), 0) from hour) as failed,
       (select coalesce(sum(retried), 0) from hour) as retried,
@@ -137,7 +165,12 @@ async function count(env: Env, now: number): Promise<{ row: Counted; ms: number 
       (select min(due_at) from pulls where due_at <= ${now}) as pullDueAt,
       (select count(*) from (
         select 1 from connections indexed by connections_with_problems where health_status <> 1 ${upTo})) as problems`,
+    ],
+    { repeatable: true },
   );
   if (!row) throw new Error('A query without a condition has a row');
-  return { row, ms: Date.now() - now };
+  const pending = waiting.reduce((sum, one) => sum + one.pending, 0);
+  const [accident] = waiting.flatMap((one) => (one.accident ? [one.oldest] : [])).sort();
+  const levels = levelsOf(waitsIn(counted, waiting, now));
+  return { row: { ...row, pending, accident, levels }, ms: Date.now() - now };
 }

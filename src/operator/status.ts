@@ -4,7 +4,8 @@ import { createdAtOf } from '../platform/db/ids.ts';
 import { pausedAfterMs } from '../webhooks/alerts/policy.ts';
 import { firstDueOf } from '../webhooks/deliveries/activity.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
-import { maxFailedCounted, maxPendingCounted } from './api/counted.ts';
+import { selectWaits, type Waits, waitsIn } from '../webhooks/service-levels.ts';
+import { maxFailedCounted } from './api/counted.ts';
 import type { DeliveryStatus } from './api/service.ts';
 
 /** How many webhooks that fail, that are paused, and connections that are not healthy are listed. */
@@ -13,19 +14,19 @@ const dayMs = 86_400_000;
 
 /**
  * How deliveries and connections are doing, and whose deliveries fail. However much has piled up, it reads a bounded number of
- * rows: 10,000 entries of the index of pending deliveries, the 100 newest failed deliveries of each of the 1,000
+ * rows: 10,000 pending deliveries of accidents and of events, two counters of each webhook, the 100 newest failed deliveries of each of the 1,000
  * webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, the 20 webhooks that
  * were paused last, and 20 connections that are not healthy.
  *
  * @throws Refusal: unavailable
  */
-export async function deliveryStatus(env: Env, now = Date.now()): Promise<DeliveryStatus> {
+export async function deliveryStatus(
+  env: Env,
+  now = Date.now(),
+): Promise<Omit<DeliveryStatus, 'serviceLevels'> & { waits: Waits }> {
   const db = openDatabase(env);
-  const [[pending], failing, paused, connections] = await transaction(db, [
-    statement<{ pending: number; due: number; oldest: string | null }>(db)`
-        select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due, min(id) as oldest
-        from (select next_attempt_at, id from deliveries indexed by deliveries_due
-          where status = 'pending' limit ${maxPendingCounted})`,
+  const [counted, waiting, failing, paused, connections] = await transaction(db, [
+    ...selectWaits(db, undefined, now),
     statement<Omit<DeliveryStatus['failing'][number], 'lastFailure'> & { lastFailure: string | null }>(db)`
         with ailing as (
           select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until
@@ -65,11 +66,14 @@ export async function deliveryStatus(env: Env, now = Date.now()): Promise<Delive
         from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
         where c.health_status <> 1 limit ${maxListed}`,
   ]);
-  const { oldest = null, ...counts } = pending ?? { pending: 0, due: 0 };
+  const sum = (of: 'pending' | 'due') => waiting.reduce((total, one) => total + one[of], 0);
+  const oldest = waiting.map((one) => createdAtOf(one.oldest));
   return {
-    ...counts,
-    later: counts.pending - counts.due,
-    oldestPendingAt: oldest === null ? null : createdAtOf(oldest),
+    pending: sum('pending'),
+    due: sum('due'),
+    later: sum('pending') - sum('due'),
+    oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
+    waits: waitsIn(counted, waiting, now),
     failing: failing.map((row) => ({
       ...row,
       lastFailure: row.lastFailure === null ? null : failureIn(row.lastFailure),

@@ -37,5 +37,6 @@ export const removeWebhooks: Remover = async (env, { accountId }) => {
   return untilNone(db, [
     sql`delete from webhooks where id in (
       select id from webhooks where account_id = ${accountId} limit ${webhooksPerChunk})`,
+    sql`delete from service_levels where account_id = ${accountId}`,
   ]);
 };

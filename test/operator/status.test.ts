@@ -59,6 +59,7 @@ describe('the status of the service', () => {
       due: 0,
       later: 0,
       oldestPendingAt: null,
+      serviceLevels: expect.any(Object),
       failing: [],
       connections: [],
       paused: [],

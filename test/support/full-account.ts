@@ -78,6 +78,7 @@ export async function fullAccount(name = 'main'): Promise<World> {
     Date.now(),
   );
   await put(`insert into event_counts values (?1, 1, 480000, 1, 0, 0, 0, 0, '{}', '{}', '{}')`, us.accountId);
+  await put(`insert into service_levels values (?1, 24, 480000, '{}')`, us.accountId);
   await put(`insert into event_counts_due values (?1, 100, 1) on conflict do nothing`, us.accountId);
   // Deliveries of webhooks that are gone are the account's as well, and so is one that failed.
   await put(

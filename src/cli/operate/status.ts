@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { maxFailedCounted, maxPendingCounted } from '../../operator/api/counted.ts';
-import type { HomeHealth, StatusReport } from '../../operator/api/service.ts';
+import type { HomeHealth, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
+import { waitInWords } from '../../webhooks/deliveries/latency.ts';
 import { operatorFor } from './context.ts';
 import { print, tableOf } from './print.ts';
 
@@ -15,6 +16,7 @@ export function statusCommand(): Command {
         [
           overview(status),
           ...homes(status.health.homes ?? {}),
+          levels(status.serviceLevels),
           failures(status.failing),
           ...pauses(status.paused),
           ...ailing(status.connections),
@@ -34,6 +36,25 @@ function overview({ problem, warning, health, pending, due, later, oldestPending
     ['due later', counted(later, maxPendingCounted)],
     ['oldest pending', oldestPendingAt],
   ]);
+}
+
+/** How long deliveries took, from their receipt. */
+function levels({ day, month }: StatusReport['serviceLevels']): string {
+  const row = (name: string, { count, inTime, firstAttempt, delivered }: ServiceLevel) => {
+    const times = ({ p50, p95, p99 }: typeof delivered) =>
+      count === 0 ? null : [p50, p95, p99].map(waitInWords).join(' / ');
+    const share = inTime === null ? null : `${Math.floor(inTime * 1000) / 10} %`;
+    return [name, count, share, times(firstAttempt), times(delivered)];
+  };
+  return tableOf(
+    [
+      row('accidents, 24 h', day.accidents),
+      row('accidents, 30 days', month.accidents),
+      row('events, 24 h', day.events),
+      row('events, 30 days', month.events),
+    ],
+    ['deliveries', 'count', 'attempted in 5 s', 'first attempt, p50 / p95 / p99', 'success, p50 / p95 / p99'],
+  );
 }
 
 /** Each home, if there are several. */

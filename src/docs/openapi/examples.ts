@@ -20,6 +20,10 @@ const health = {
   sweptSecondsAgo: 21,
   size: { bytes: 3_141_592_653, share: 0.314, daysLeft: 214 },
 };
+const quantiles = { p50: 0.21, p95: 0.84, p99: 2.3 };
+const level = { count: 1204, inTime: 0.998, firstAttempt: quantiles, delivered: quantiles };
+const levels = { accidents: level, events: level };
+
 const failing = {
   webhookId: webhook,
   accountId: account,
@@ -270,10 +274,14 @@ export const examples: Record<string, unknown> = {
     due: 0,
     later: 12,
     oldestPendingAt: '2026-11-20T20:00:02.114Z',
+    serviceLevels: { day: levels, month: levels },
     failing: [failing],
     paused: [paused],
     connections: [ailing],
   },
+  WaitQuantiles: quantiles,
+  ServiceLevel: level,
+  ServiceLevels: levels,
   FailingWebhook: failing,
   PausedWebhook: paused,
   AilingConnection: ailing,

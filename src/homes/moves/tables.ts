@@ -59,11 +59,12 @@ export const movedTables: Moved[] = [
   moved(tables.eventCounting, 'account'),
   moved(tables.eventCounts, 'account'),
   moved(tables.eventCountsDue, 'account'),
+  moved(tables.serviceLevels, 'account'),
   moved(tables.auditLog, 'account'),
 ];
 
 /** Tables whose rows are counted from others, and may be while the account moves. */
-export const derived = ['event_counting', 'event_counts', 'event_counts_due'];
+export const derived = ['event_counting', 'event_counts', 'event_counts_due', 'service_levels'];
 
 /** Tables whose rows stay, and why. */
 export const stayingTables: Record<string, string> = {

@@ -27,6 +27,25 @@ export const Health = v.object({
 });
 export type Health = v.InferOutput<typeof Health>;
 
+/** In seconds; null if there were none, or if so many never happened. */
+const seconds = v.pipe(
+  v.nullable(v.number()),
+  v.transform((value) => (value === Number.POSITIVE_INFINITY ? null : value)),
+  v.nullable(v.number()),
+);
+export const WaitQuantiles = v.object({ p50: seconds, p95: seconds, p99: seconds });
+
+/** How long deliveries of a kind waited. */
+export const ServiceLevel = v.object({
+  count,
+  inTime: v.nullable(v.number()),
+  firstAttempt: WaitQuantiles,
+  delivered: WaitQuantiles,
+});
+export type ServiceLevel = v.InferOutput<typeof ServiceLevel>;
+
+export const ServiceLevels = v.object({ accidents: ServiceLevel, events: ServiceLevel });
+
 const account = { accountId: id, account: v.string() };
 
 /** A webhook whose receiver has been failing. */
@@ -60,6 +79,7 @@ const deliveryStatus = {
   due: countUpTo(maxPendingCounted),
   later: countUpTo(maxPendingCounted),
   oldestPendingAt: v.nullable(time),
+  serviceLevels: v.object({ day: ServiceLevels, month: ServiceLevels }),
   failing: v.array(FailingWebhook),
   paused: v.array(PausedWebhook),
   connections: v.array(AilingConnection),

@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
 import { askHomes } from '../../platform/homes/each.ts';
+import { addWaits, levelsOf } from '../../webhooks/service-levels.ts';
 import { maxPendingCounted } from '../api/counted.ts';
 import type { DeliveryStatus, StatusReport } from '../api/service.ts';
 import { checkHomes, problemIn, warningIn } from '../health/service.ts';
@@ -21,7 +22,7 @@ export async function status(env: Env): Promise<v.InferInput<typeof StatusReport
 }
 
 /** What is worst in any home comes first, cut to as many as one home would have. */
-function together(all: DeliveryStatus[]): DeliveryStatus {
+function together(all: Awaited<ReturnType<typeof deliveryStatus>>[]): DeliveryStatus {
   const counted = (key: 'pending' | 'due' | 'later') =>
     Math.min(
       all.reduce((total, one) => total + one[key], 0),
@@ -33,6 +34,7 @@ function together(all: DeliveryStatus[]): DeliveryStatus {
     due: counted('due'),
     later: counted('later'),
     oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
+    serviceLevels: levelsOf(addWaits(all.map(({ waits }) => waits))),
     failing: all
       .flatMap(({ failing }) => failing)
       .toSorted((a, b) => b.failed - a.failed || b.failures - a.failures)

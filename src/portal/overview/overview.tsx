@@ -13,11 +13,13 @@ import {
 import { hourMs, recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { levelsOf, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
 import { needs } from '../session/rights.ts';
 import { dayMs, startOfDay } from '../ui/days.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/parts.tsx';
 import { Ago, dayIn, longDay } from '../ui/time.tsx';
+import { DeliveryTimes } from './delivery-times.tsx';
 import {
   LatestArrivals,
   OpenAccidents,
@@ -99,6 +101,9 @@ const Everything = ({ found, span, zone }: { found: Overview; span: Span; zone: 
       <Affected which="driver" span={span} affected={found.drivers} />
       <LatestArrivals events={found.arrivals} />
     </Live>
+    <Live id="delivery-times-now">
+      <DeliveryTimes levels={found.levels} />
+    </Live>
   </>
 );
 
@@ -150,6 +155,8 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     arrivals,
     [due],
     [changed],
+    counted,
+    waiting,
   ] = await asCaller(
     env,
     caller,
@@ -169,6 +176,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
         selectLatestEvents(db, caller),
         selectDue(db, caller),
         selectLatest(db, caller),
+        ...selectWaits(db, caller.accountId, now),
       ] as const,
     { countsOnly: true },
   );
@@ -186,6 +194,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     due: due?.days ?? 0,
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed?.seq ?? 0,
+    levels: levelsOf(waitsIn(counted, waiting, now)),
   };
 }
 

@@ -4,6 +4,7 @@ import { type Database, statement } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { type PlainField, plainColumns, plainFields } from '../fields.ts';
 import type { WebhookInput } from '../schema.ts';
+import { isFirst } from './counts.ts';
 import { burstSeconds, circuitAfter, firstWindow, widestWindow } from './policy.ts';
 import type { DeliveryKey, DeliveryMessage } from './queue.ts';
 
@@ -43,6 +44,8 @@ export type Claimed = DeliveryKey & {
   type: number;
   level: number;
   data: string;
+  /** Whether it is neither a replay nor a test. */
+  first: number;
   /** The request that brought the notification in, if known. */
   requestId: string | null;
   wanted: boolean;
@@ -81,6 +84,7 @@ export const claimStatements = (
           select webhook_id, id, claimed_until from ${due} limit ${ofReceiver(webhookId, windowOf(now))})
         where claimed_until <= ${now} limit ${limited ? ofReceiver(webhookId, callsLeft(now, count)) : count})
       returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts, level,
+        ${isFirst(sql`deliveries`)} as first,
         event_id as eventId, account_id as accountId,
         (select json_object('type', n.type, 'data', n.data, 'requestId', n.request_id,
             'wanted', exists (select 1 from webhook_connections wc
@@ -211,7 +215,14 @@ export function firstClaim(
   const { id: _, eventId: __, level: ___, webhookId, ...webhook } = first;
   const claimed = rows.flatMap(({ id, eventId, level }) => {
     const notification = written.find((one) => one.eventId === eventId && one.level === level);
-    const key = { webhookId, id, accountId: webhook.accountId, attempts: 0, claimedUntil: now + leaseMs };
+    const key = {
+      webhookId,
+      id,
+      accountId: webhook.accountId,
+      attempts: 0,
+      claimedUntil: now + leaseMs,
+      first: 1,
+    };
     return notification ? [{ ...key, ...notification, wanted: true }] : [];
   });
   return { webhook: { ...webhook, headers: JSON.parse(webhook.headers), more }, claimed, now };

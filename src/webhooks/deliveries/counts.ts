@@ -1,14 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
-import { type Answers, addAnswers } from './latency.ts';
+import { type Answers, addAnswers, never } from './latency.ts';
 
 /**
  * What happened to a webhook's deliveries in some time: how many ended, delivered or failed for good, how many attempts
- * failed and will be repeated, and how long its receiver took to answer.
+ * failed and will be repeated, and how long its receiver took to answer. `waits` is how long they had waited: see
+ * `waitsOf`.
  */
-export type Tally = { delivered: number; failed: number; retried: number; answers: Answers };
+export type Tally = { delivered: number; failed: number; retried: number; answers: Answers; waits: Answers };
 
-export const noTally: Tally = { delivered: 0, failed: 0, retried: 0, answers: {} };
+export const noTally: Tally = { delivered: 0, failed: 0, retried: 0, answers: {}, waits: {} };
 
 /** A tally of one hour, counted since 1970. */
 export type HourTally = Tally & { hour: number };
@@ -21,29 +22,38 @@ const hourMs = 3_600_000;
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 
 /** What becomes of a counter when more is counted: an hour takes the place of the one 30 days before it. */
-const addedUp = (answers: Answers) => sql`
+const addedUp = ({ answers, waits }: { answers: object; waits: object }) => sql`
   delivered = iif(hour = excluded.hour, delivered, 0) + excluded.delivered,
   failed = iif(hour = excluded.hour, failed, 0) + excluded.failed,
   retried = iif(hour = excluded.hour, retried, 0) + excluded.retried,
-  answers = iif(hour = excluded.hour, ${withAnswers(answers)}, excluded.answers),
+  answers = iif(hour = excluded.hour, ${added('answers', answers)}, excluded.answers),
+  waits = iif(hour = excluded.hour, ${added('waits', waits)}, excluded.waits),
   noticed = iif(hour = excluded.hour, noticed, 0),
   hour = excluded.hour`;
 
-/** The row's answers and these. Bucket by bucket, because to go through the row's would be billed as reading rows. */
-function withAnswers(answers: Answers): SQL {
-  const added = Object.entries(answers).map(([bucket, count]) => {
-    const path = `'$."${Number(bucket)}"'`;
-    return `, ${path}, coalesce(answers ->> ${path}, 0) + ${Number(count)}`;
+/** The row's counts and these. One by one, because to go through the row's would be billed as reading rows. */
+function added(column: 'answers' | 'waits', counts: object): SQL {
+  const set = Object.keys(counts).map((name) => {
+    if (!/^\w+$/.test(name)) throw new Error('The name of a counter stands in SQL');
+    const path = `'$."${name}"'`;
+    return `, ${path}, coalesce(${column} ->> ${path}, 0) + excluded.${column} ->> ${path}`;
   });
-  return added.length > 0 ? sql.raw(`json_set(answers${added.join('')})`) : sql.raw('answers');
+  return set.length > 0 ? sql.raw(`json_set(${column}${set.join('')})`) : sql.raw(column);
 }
+
+/**
+ * SQL for whether the waits of a delivery are counted: those of a test and of a replay are not. Ids of records are UUIDs
+ * of version 5, and those of tests of version 7. A replay keeps earlier attempts.
+ */
+export const isFirst = (d: SQL): SQL => sql`
+  (substr(${d}.event_id, 15, 1) = '5' and json_array_length(${d}.log) + ${d}.attempts_omitted <= ${d}.attempts)`;
 
 /** A delivery that has been attempted, by the claim that it was called under, and its status now. */
 export type Attempted = { id: string; claimedUntil: number; status: string };
 
 /**
- * Counts what became of a webhook's deliveries that have been `attempted`, with their `answers`, and what became of
- * those of `earlier` transactions. To be run in the same transaction as the update that records them, and before it:
+ * Counts what became of a webhook's deliveries that have been `attempted`, with their answers and waits, and what became
+ * of those of `earlier` transactions. To be run in the same transaction as the update that records them, and before it:
  * when none of them is pending under its claim any more, nothing is counted, so that recording a batch twice counts it
  * once. Writes one row, however many there are, and none for a deleted webhook.
  */
@@ -51,7 +61,7 @@ export function countAttempts(
   db: Database,
   webhookId: string,
   attempted: Attempted[],
-  answers: Answers,
+  { answers, waits }: Pick<Tally, 'answers' | 'waits'>,
   earlier: Tally,
   now: number,
 ) {
@@ -67,7 +77,10 @@ export function countAttempts(
       cross join deliveries d on d.webhook_id = ${webhookId} and d.id = e.value->>'id'
       where d.status = 'pending' and d.claimed_until = e.value->>'claimedUntil'
       having count(*) > 0`,
-    addAnswers([answers, earlier.answers]),
+    {
+      answers: addAnswers([answers, earlier.answers]),
+      waits: addAnswers([waits, earlier.waits]),
+    },
     now,
   );
 }
@@ -76,25 +89,32 @@ export function countAttempts(
 export const countEarlier = (
   db: Database,
   webhookId: string,
-  { delivered, failed, retried, answers }: Tally,
+  { delivered, failed, retried, answers, waits }: Tally,
   now: number,
 ) =>
   addToHour(
     db,
     webhookId,
     sql`select ${delivered} as delivered, ${failed} as failed, ${retried} as retried`,
-    answers,
+    { answers, waits },
     now,
   );
 
-function addToHour(db: Database, webhookId: string, counts: SQL, answers: Answers, now: number) {
+function addToHour(
+  db: Database,
+  webhookId: string,
+  counts: SQL,
+  times: Pick<Tally, 'answers' | 'waits'>,
+  now: number,
+) {
   const hour = hourOf(now);
   return statement(db)`
-    insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, answers)
-    select w.id, ${hour % countedHours}, ${hour}, c.delivered, c.failed, c.retried, ${JSON.stringify(answers)}
+    insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, answers, waits)
+    select w.id, ${hour % countedHours}, ${hour}, c.delivered, c.failed, c.retried, ${JSON.stringify(times.answers)},
+      ${JSON.stringify(times.waits)}
     from (${counts}) c cross join webhooks w on w.id = ${webhookId}
     where true
-    on conflict (webhook_id, slot) do update set ${addedUp(answers)}`;
+    on conflict (webhook_id, slot) do update set ${addedUp(times)}`;
 }
 
 /**
@@ -102,15 +122,29 @@ function addToHour(db: Database, webhookId: string, counts: SQL, answers: Answer
  * same transaction as the update that fails them, and before it.
  */
 export const countFailed = (which: SQL, now: number): SQL => sql`
-  insert into webhook_hours (webhook_id, slot, hour, delivered, failed)
-  select w.id, ${hourOf(now) % countedHours}, ${hourOf(now)}, 0, c.failed
-  from (select webhook_id, count(*) as failed from (${which}) group by webhook_id) c
+  insert into webhook_hours (webhook_id, slot, hour, delivered, failed, waits)
+  select w.id, ${hourOf(now) % countedHours}, ${hourOf(now)}, 0, c.failed, c.waits
+  from (
+    select d.webhook_id, count(*) as failed, json_object(${sql.join(
+      Object.entries(endedUnattempted).map(([name, is]) => sql`${name}, total(${is} and ${isFirst(sql`d`)})`),
+      sql`, `,
+    )}) as waits
+    from (${which}) f cross join deliveries d on d.webhook_id = f.webhook_id and d.id = f.id
+    group by d.webhook_id) c
   cross join webhooks w on w.id = c.webhook_id
   where true
-  on conflict (webhook_id, slot) do update set ${addedUp({})}`;
+  on conflict (webhook_id, slot) do update set ${addedUp({ answers: {}, waits: endedUnattempted })}`;
+
+/** How the waits of deliveries that fail without an attempt are counted: none was delivered, some never attempted. */
+const endedUnattempted = {
+  [`as${never}`]: sql`d.priority = 0`,
+  [`es${never}`]: sql`d.priority > 0`,
+  [`af${never}`]: sql`d.priority = 0 and d.attempts = 0`,
+  [`ef${never}`]: sql`d.priority > 0 and d.attempts = 0`,
+};
 
 /** A counter as D1 returns it. */
-export type CountedHour = Omit<HourTally, 'answers'> & { webhookId: string; answers: string };
+export type CountedHour = Omit<HourTally, 'answers' | 'waits'> & { webhookId: string; answers: string };
 
 const columns = sql`c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried, c.answers`;
 
@@ -135,7 +169,7 @@ export function inHours(counted: CountedHour[], count: number, now: number): Hou
   for (const row of counted) {
     const place = row.hour - first;
     const before = hours[place];
-    const tally = { ...row, answers: JSON.parse(row.answers) };
+    const tally = { ...row, answers: JSON.parse(row.answers), waits: {} };
     if (before) hours[place] = { ...addTallies([before, tally]), hour: row.hour };
   }
   return hours;
@@ -147,6 +181,7 @@ export const addTallies = (tallies: Tally[]): Tally => ({
   failed: total(tallies, 'failed'),
   retried: total(tallies, 'retried'),
   answers: addAnswers(tallies.map(({ answers }) => answers)),
+  waits: addAnswers(tallies.map(({ waits }) => waits)),
 });
 
 const total = (tallies: Tally[], of: 'delivered' | 'failed' | 'retried'): number =>

@@ -1,20 +1,31 @@
 /**
- * How long a receiver took to answer, as counts by bucket: so a row of counters holds as many answers as there are, and
- * rows can be added up. Bucket i holds what took more than bucket i - 1 and at most `upTo(i)`.
+ * How long something took, such as a receiver to respond, as counts by bucket: so a row of counters holds as many as there
+ * are, and rows can be added up. Bucket i holds what took more than bucket i - 1 and at most `upTo(i)`.
  */
 export type Answers = { [bucket: string]: number };
 
 const firstUpToMs = 5;
 const growth = 1.25;
-const lastBucket = 36; // up to 15.4 s, and an attempt ends after 15 s
+const lastBucket = 85; // up to 10 days, and a delivery has failed before that
+
+/** The bucket of what never happened. */
+export const never = lastBucket + 1;
 
 /** The most milliseconds of a bucket: each is a quarter wider than the one before. */
 const upTo = (bucket: number): number => firstUpToMs * growth ** bucket;
 
-/** The bucket of an answer that took so many milliseconds. */
+/** The bucket of what took so many milliseconds. */
 export function bucketOf(ms: number): number {
   const bucket = Math.ceil(Math.log(Math.max(ms, firstUpToMs) / firstUpToMs) / Math.log(growth));
   return Math.min(lastBucket, Math.max(0, bucket));
+}
+
+/** A wait in words: "0.21 s", "4.2 min", "13 h". */
+export function waitInWords(seconds: number | null): string {
+  if (seconds === null) return 'never';
+  const [value, unit] =
+    seconds < 60 ? [seconds, 's'] : seconds < 3600 ? [seconds / 60, 'min'] : [seconds / 3600, 'h'];
+  return `${Number(value.toPrecision(2))} ${unit}`;
 }
 
 /** The answers of several counters together. */
@@ -26,8 +37,9 @@ export function addAnswers(all: Answers[]): Answers {
 }
 
 /**
- * The time, in milliseconds, within which a `share` (from 0 to 1) of the answers came; null if there are none. It is off
- * by less than the width of a bucket, and has two digits, so that it promises no more.
+ * The time, in milliseconds, within which a `share` (from 0 to 1) of the answers came; null if there are none, and
+ * infinite if so many never came. It is off by less than the width of a bucket, and has two digits, so that it promises
+ * no more.
  */
 export function percentile(answers: Answers, share: number): number | null {
   const total = Object.values(answers).reduce((sum, count) => sum + count, 0);
@@ -40,5 +52,5 @@ export function percentile(answers: Answers, share: number): number | null {
     }
     below += count;
   }
-  return null;
+  return total > 0 ? Number.POSITIVE_INFINITY : null;
 }

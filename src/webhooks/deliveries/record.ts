@@ -1,9 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
+import { createdAtOf } from '../../platform/db/ids.ts';
+import { ACCIDENT } from '../notifications/types.ts';
 import { nextLevels } from './accident-order.ts';
 import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
 import { countAttempts, noTally, type Tally } from './counts.ts';
-import { type Answers, addAnswers, bucketOf } from './latency.ts';
+import { type Answers, addAnswers, bucketOf, never } from './latency.ts';
 import {
   accidentPauseMs,
   accidentRetryMs,
@@ -76,7 +78,14 @@ export const recordStatements = (
   return [
     earlier === 'later'
       ? nothing()
-      : countAttempts(db, webhookId, attempted, answersOf(outcomes), earlier, now),
+      : countAttempts(
+          db,
+          webhookId,
+          attempted,
+          { answers: answersOf(outcomes), waits: waitsOf(outcomes) },
+          earlier,
+          now,
+        ),
     recordOutcomes(db, outcomes, now),
     report ? moveReceiver(db, webhookId, report, now) : nothing(),
     makeDue(
@@ -122,6 +131,7 @@ export const tallyOf = (outcomes: Recorded[]): Tally => {
     failed: count('failed'),
     retried: count('pending'),
     answers: answersOf(outcomes),
+    waits: waitsOf(outcomes),
   };
 };
 
@@ -133,6 +143,30 @@ const answersOf = (outcomes: Recorded[]): Answers =>
         ? [{ [bucketOf(attempt.durationMs)]: 1 }]
         : [],
     ),
+  );
+
+/** An accident is to be attempted for the first time within this. */
+export const promptMs = 5_000;
+
+/**
+ * How long deliveries had waited since their notification was received: until the first attempt, and until they were
+ * delivered, which those that failed for good never were. Counted by names such as `af12`: a for accidents or e for events,
+ * f or s for the first attempt or the success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
+ */
+const waitsOf = (outcomes: Recorded[]): Answers =>
+  addAnswers(
+    outcomes.flatMap(({ key, status, attempt }) => {
+      if (!attempt || !key.first) return [];
+      const of = key.type === ACCIDENT ? 'a' : 'e';
+      const waitedMs = attempt.at - createdAtOf(key.id);
+      const doneMs = waitedMs + attempt.durationMs;
+      return [
+        key.attempts === 0 ? { [`${of}f${bucketOf(waitedMs)}`]: 1 } : {},
+        key.attempts === 0 && waitedMs <= promptMs ? { [`${of}5`]: 1 } : {},
+        status === 'delivered' ? { [`${of}s${bucketOf(doneMs)}`]: 1 } : {},
+        status === 'failed' ? { [`${of}s${never}`]: 1 } : {},
+      ];
+    }),
   );
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {

@@ -3,6 +3,9 @@ import type { StatusReport } from '../../../src/operator/api/service.ts';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 
+const none = { p50: null, p95: null, p99: null };
+const noLevel = { count: 0, inTime: null, firstAttempt: none, delivered: none };
+const noLevels = { accidents: noLevel, events: noLevel };
 const quiet: StatusReport = {
   problem: null,
   warning: null,
@@ -11,6 +14,7 @@ const quiet: StatusReport = {
   due: 0,
   later: 0,
   oldestPendingAt: null,
+  serviceLevels: { day: noLevels, month: noLevels },
   failing: [],
   paused: [],
   connections: [],
@@ -29,6 +33,15 @@ it('fleet status names the webhooks that have been paused for over 15 minutes', 
   expect(printed).toContain('paused for over 15 minutes, since');
   expect(printed).toMatch(new RegExp(`│ Acme Insurance │ ${webhookId} │ ${pausedSince} +│`));
   expect(JSON.parse(await status('--json'))).toEqual(report);
+});
+
+it('fleet status says how long deliveries took, and that some were never delivered', async () => {
+  const firstAttempt = { p50: 0.21, p95: 4.2, p99: 90 };
+  const accidents = { count: 40, inTime: 0.975, firstAttempt, delivered: { ...none, p50: 7200 } };
+  report = { ...quiet, serviceLevels: { day: { accidents, events: noLevel }, month: noLevels } };
+  expect(await status()).toMatch(
+    /│ accidents, 24 h +│ 40 +│ 97.5 % +│ 0.21 s \/ 4.2 s \/ 1.5 min +│ 2 h \/ never \/ never +│/,
+  );
 });
 
 it('fleet status says no more while none is', async () => {

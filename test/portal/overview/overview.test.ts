@@ -50,6 +50,17 @@ it('a new account sees what to do next, and each step ticks itself off', async (
   expect(html).toContain('Safety events per day');
 });
 
+it('says how long deliveries took, once there are any', async () => {
+  const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  await as(us.connection.ingestKey).send(vehicle());
+  expect(await textOf('delivery-times-now')).toBe('');
+  await as(us.connection.ingestKey).send(accident());
+  await settled(hook.id);
+  await expect
+    .poll(() => textOf('delivery-times-now'))
+    .toMatch(/Accidents, 24 hours 1 100% [\d.]+ s · [\d.]+ s · [\d.]+ s .*Events, 30 days 0 – – –$/);
+});
+
 it('who may not do a step has no button for it, and is told whom to ask', async () => {
   await signInAs('viewer');
   const list = await textOf('setup-now');

@@ -5,7 +5,7 @@ import { openDatabase, statement, transaction } from '../../../src/platform/db/d
 import { newId } from '../../../src/platform/db/ids.ts';
 import { listActivity, webhookActivity } from '../../../src/webhooks/deliveries/activity.ts';
 import type { BrowseQuery, View } from '../../../src/webhooks/deliveries/browse.ts';
-import { addTallies, countAttempts } from '../../../src/webhooks/deliveries/counts.ts';
+import { addTallies, countAttempts, noTally } from '../../../src/webhooks/deliveries/counts.ts';
 import { attempted, makeDue, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
@@ -39,7 +39,7 @@ describe("the counters of a webhook's hours", () => {
     const { hours } = await shown(fine.id);
     expect(hours).toHaveLength(720);
     expect(hours.at(-1)).toMatchObject({ delivered: 3, failed: 0, retried: 0 });
-    expect(addTallies(hours.slice(0, -1))).toEqual({ delivered: 0, failed: 0, retried: 0, answers: {} });
+    expect(addTallies(hours.slice(0, -1))).toEqual(noTally);
     expect(await now(gone.id)).toMatchObject({ delivered: 0, failed: 3, retried: 0 });
   });
 
@@ -105,8 +105,8 @@ describe("the counters of a webhook's hours", () => {
         db,
         hook.id,
         [{ id, claimedUntil: 5, status: 'delivered' }],
-        { 3: 1 },
-        { delivered: 3, failed: 1, retried: 2, answers: { 3: 5, 4: 1 } }, // of earlier records
+        { answers: { 3: 1 }, waits: {} },
+        { delivered: 3, failed: 1, retried: 2, answers: { 3: 5, 4: 1 }, waits: {} }, // of earlier records
         Date.now(),
       ),
       statement(db, sql`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`),
@@ -258,7 +258,9 @@ it('the list of webhooks tells of each how its last 24 hours were', async () => 
   await vi.waitFor(async () => {
     const { items, next } = await listActivity(env, caller(), { limit: 2 });
     expect(next).toBeUndefined();
-    expect(items.map(({ id, waiting, hours }) => ({ id, waiting, ...addTallies(hours) }))).toEqual([
+    expect(
+      items.map(({ id, waiting, hours }) => ({ id, waiting, ...addTallies(hours), waits: undefined })),
+    ).toEqual([
       { id: fine.id, waiting: 0, delivered: 2, failed: 0, retried: 0, answers: expect.any(Object) },
       { id: bad.id, waiting: 2, delivered: 0, failed: 0, retried: 2, answers: expect.any(Object) },
     ]);

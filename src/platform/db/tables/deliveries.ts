@@ -60,11 +60,24 @@ export const webhookHours = sqliteTable(
     noticed: integer().notNull().default(0),
     retried: integer().notNull().default(0),
     answers: text({ mode: 'json' }).$type<Record<string, number>>().notNull().default({}),
+    waits: text({ mode: 'json' }).$type<Record<string, number>>().notNull().default({}),
   },
   (t) => [
     primaryKey({ columns: [t.webhookId, t.slot] }),
     index('webhook_hours_newly_failed').on(t.webhookId, t.slot),
   ],
+);
+
+/** How long an account's deliveries waited, by hour and by day. */
+export const serviceLevels = sqliteTable(
+  'service_levels',
+  {
+    accountId: text('account_id').notNull(),
+    hours: integer().notNull(),
+    start: integer().notNull(),
+    waits: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.hours, t.start] })],
 );
 
 /** What there is to tell an account's people of a webhook, and when they were last told. */

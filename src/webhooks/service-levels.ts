@@ -1,0 +1,173 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
+import { createdAtOf } from '../platform/db/ids.ts';
+import { countedHours, hourOf, isFirst, shownHours } from './deliveries/counts.ts';
+import { type Answers, addAnswers, bucketOf, percentile } from './deliveries/latency.ts';
+import { promptMs } from './deliveries/record.ts';
+import { pendingWebhooks } from './deliveries/sweep.ts';
+
+/** The sums of a whole home are under this account. */
+const everybody = '';
+
+/** How many deliveries of each kind that wait are looked at. */
+export const maxPendingLookedAt = 10_000;
+
+/**
+ * Adds up what the hour's counters of webhooks say of waits, by account, hour and day. Once an hour, for all hours since
+ * the last time and the one before them, which may have been counted in its last seconds. Twice does no harm.
+ */
+export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
+  const db = openDatabase(env);
+  const hour = hourOf(now);
+  const [marked] = await statement<{ last: number | null }>(db, sql`select ${lastAddedUp} as last`);
+  const first = Math.max(marked?.last ?? 0, hour - shownHours);
+  const hours = Array.from({ length: hour - first }, (_, i) => ({
+    hour: first + i,
+    slot: (first + i) % countedHours,
+  }));
+  const days = JSON.stringify([...new Set(hours.map(({ hour }) => hour - (hour % 24)))]);
+  await transaction(
+    db,
+    [
+      change(db)`
+        insert into service_levels (account_id, hours, start, waits)
+        with counted as materialized (
+          select w.account_id, c.hour, j.key, sum(j.value) as n
+          from webhooks w cross join json_each(${JSON.stringify(hours)}) h
+          cross join webhook_hours c on c.webhook_id = w.id and c.slot = h.value->>'slot' and c.hour = h.value->>'hour'
+          cross join json_each(c.waits) j group by 1, 2, 3)
+        select * from (
+          select account_id, 1, hour, json_group_object(key, n) from counted group by account_id, hour
+          union all
+          select ${everybody}, 1, h.value->>'hour', (select json_group_object(key, n) from (
+            select key, sum(n) as n from counted where hour = h.value->>'hour' group by key))
+          from json_each(${JSON.stringify(hours)}) h)
+        where true ${replaced}`,
+      change(db)`
+        insert into service_levels (account_id, hours, start, waits)
+        select account_id, 24, day, json_group_object(key, n) from (
+          select s.account_id, d.value as day, j.key, sum(j.value) as n
+          from (select id from accounts union all select ${everybody}) a cross join json_each(${days}) d
+          cross join service_levels s on s.account_id = a.id and s.hours = 1 and s.start >= d.value and s.start < d.value + 24
+          cross join json_each(s.waits) j group by 1, 2, 3)
+        group by account_id, day ${replaced}`,
+      change(db)`
+        delete from service_levels
+        where hours = 1 and start < ${hour - 2 * shownHours} or hours = 24 and start <= ${hour - countedHours}`,
+    ],
+    { repeatable: true },
+  );
+}
+
+const replaced = sql`on conflict (account_id, hours, start) do update set waits = excluded.waits`;
+
+const lastAddedUp = sql`(select max(start) from service_levels where account_id = ${everybody} and hours = 1)`;
+
+/** Deliveries of one kind that wait and were created within the same 4 seconds; `first` are those that are counted. */
+type Waiting = {
+  accident: number;
+  unattempted: number;
+  oldest: string;
+  pending: number;
+  due: number;
+  first: number;
+};
+
+/**
+ * The statements that select how long deliveries of an account, or of all of a home, have waited: its hours and days, two
+ * counters of each webhook, and what waits now, of which two rows each are read.
+ */
+export const selectWaits = (db: Database, accountId: string | undefined, now: number) => {
+  const hour = hourOf(now);
+  const own = (column: SQL) => (accountId === undefined ? sql`true` : sql`${column} = ${accountId}`);
+  const waiting = (priorities: SQL) => sql`
+    select * from (
+      select d.id, d.priority, d.attempts, d.next_attempt_at, ${isFirst(sql`d`)} as first
+      from hooks cross join deliveries d indexed by deliveries_due
+        on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in ${priorities}
+      limit ${maxPendingLookedAt})`;
+  return [
+    statement<{ hours: number; waits: string }>(db)`
+      select hours, waits from service_levels where account_id = ${accountId ?? everybody}
+        and start > iif(hours = 1, ${hour - shownHours}, ${hour - countedHours})
+      union all
+      select 0, c.waits from webhooks w cross join webhook_hours c
+        on c.webhook_id = w.id and c.slot in (${hour % countedHours}, ${(hour - 1) % countedHours}) and c.hour > max(coalesce(${lastAddedUp}, 0), ${hour - 2})
+      where ${own(sql`w.account_id`)}`,
+    statement<Waiting>(db)`
+      with ${accountId === undefined ? pendingWebhooks : sql`hooks as (select id from webhooks where ${own(sql`account_id`)})`}
+      select priority = 0 as accident, attempts = 0 as unattempted, min(id) as oldest, count(*) as pending,
+        sum(next_attempt_at <= ${now}) as due, sum(first) as first
+      from (${waiting(sql`(0)`)} union all ${waiting(sql`(1, 2, 3)`)}) group by 1, 2, substr(id, 1, 10)`,
+  ] as const;
+};
+
+/** The waits of the last 24 hours and of the last 30 days, this one included. */
+export type Waits = { day: Answers; month: Answers };
+
+/** Puts together what `selectWaits` found. What still waits has waited so far. */
+export function waitsIn(counted: { hours: number; waits: string }[], waiting: Waiting[], now: number): Waits {
+  const soFar = waiting.map(({ accident, unattempted, oldest, first }) => {
+    const of = accident ? 'a' : 'e';
+    const waitedMs = now - createdAtOf(oldest);
+    return {
+      [`${of}s${bucketOf(waitedMs)}`]: first,
+      ...(unattempted && { [`${of}f${bucketOf(waitedMs)}`]: first }),
+      ...(unattempted && waitedMs <= promptMs && { [`${of}5`]: first }),
+    };
+  });
+  const sumBut = (left: number) =>
+    addAnswers([
+      ...soFar,
+      ...counted.flatMap(({ hours, waits }) => (hours === left ? [] : [JSON.parse(waits)])),
+    ]);
+  return { day: sumBut(24), month: sumBut(1) };
+}
+
+/** Adds the waits of several homes. */
+export const addWaits = (all: Waits[]): Waits => ({
+  day: addAnswers(all.map(({ day }) => day)),
+  month: addAnswers(all.map(({ month }) => month)),
+});
+
+/**
+ * How long deliveries of a kind waited, in seconds; infinite where so many were never attempted or delivered, and null
+ * if there were none. `inTime` is the share that was attempted within 5 s.
+ */
+export type ServiceLevel = {
+  count: number;
+  inTime: number | null;
+  firstAttempt: Quantiles;
+  delivered: Quantiles;
+};
+type Quantiles = { p50: number | null; p95: number | null; p99: number | null };
+
+/** The service levels of the last day and month. */
+export const levelsOf = ({ day, month }: Waits) => ({ day: byKind(day), month: byKind(month) });
+
+const byKind = (waits: Answers) => ({ accidents: levelOf(waits, 'a'), events: levelOf(waits, 'e') });
+
+function levelOf(waits: Answers, of: 'a' | 'e'): ServiceLevel {
+  const counts = (stage: 'f' | 's'): Answers =>
+    Object.fromEntries(
+      Object.entries(waits).flatMap(([name, count]) =>
+        name.startsWith(of + stage) ? [[name.slice(2), count]] : [],
+      ),
+    );
+  const attempted = counts('f');
+  const count = Object.values(attempted).reduce((sum, one) => sum + one, 0);
+  return {
+    count,
+    inTime: count > 0 ? (waits[`${of}5`] ?? 0) / count : null,
+    firstAttempt: quantiles(attempted),
+    delivered: quantiles(counts('s')),
+  };
+}
+
+function quantiles(counts: Answers): Quantiles {
+  const within = (share: number) => {
+    const ms = percentile(counts, share);
+    return ms === null ? null : ms / 1000;
+  };
+  return { p50: within(0.5), p95: within(0.95), p99: within(0.99) };
+}

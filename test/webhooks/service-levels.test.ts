@@ -1,0 +1,106 @@
+import { env } from 'cloudflare:workers';
+import { expect, it, vi } from 'vitest';
+import { openDatabase, transaction } from '../../src/platform/db/database.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { handle } from '../../src/webhooks/deliveries/consumer.ts';
+import { giveUp } from '../../src/webhooks/deliveries/sweep.ts';
+import { addUpWaits, levelsOf, selectWaits, waitsIn } from '../../src/webhooks/service-levels.ts';
+import { makeDue, settled, unattempted } from '../support/deliveries.ts';
+import { ask, signIn } from '../support/portal.ts';
+import { accident } from '../support/records.ts';
+import { rows } from '../support/rows.ts';
+import { story } from '../support/story.ts';
+import { as, operator } from '../support/world.ts';
+
+const tale = story();
+const hourMs = 3_600_000;
+
+async function levels(accountId: string | undefined = tale.us.accountId, now = Date.now()) {
+  const [counted, waiting] = await transaction(
+    openDatabase(env),
+    selectWaits(openDatabase(env), accountId, now),
+  );
+  return levelsOf(waitsIn(counted, waiting, now));
+}
+
+const send = () => as(tale.us.connection.ingestKey).send(accident());
+
+/** Makes it seem that all pending deliveries were created so long ago. */
+const age = (ms: number) =>
+  rows(`update deliveries set id = ?1 where status = 'pending'`, newId(Date.now() - ms));
+
+it('are those of the account, and of all, from receipt to the first attempt and to success', async () => {
+  const hook = await tale.register();
+  await tale.happen(3);
+  await send();
+  await settled(hook.id, 4);
+  await vi.waitFor(async () => {
+    const { day, month } = await levels();
+    expect(day).toEqual(month);
+    expect(day.accidents).toMatchObject({ count: 1, inTime: 1, delivered: { p99: expect.any(Number) } });
+    expect(day.events).toMatchObject({ count: 3, inTime: 1 });
+    expect(day.events.delivered.p50).toBeLessThan(5);
+  });
+  expect((await levels(undefined)).day.events.count).toBeGreaterThanOrEqual(3);
+  expect((await levels(crypto.randomUUID())).month.accidents.count).toBe(0);
+});
+
+it('leave out no accident that waits, whatever the reason, and none that failed for good', async () => {
+  const hook = await tale.register();
+  await unattempted(hook.id, send);
+  await age(600_000);
+  expect((await levels()).day.accidents).toMatchObject({ count: 1, inTime: 0 });
+  expect((await levels()).day.accidents.firstAttempt.p50).toBeCloseTo(600, -2);
+
+  tale.heard.answers(() => new Response('', { status: 410 }));
+  await makeDue(hook.id);
+  await handle(env, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
+  expect((await levels()).day.accidents).toMatchObject({ count: 1, inTime: 0, delivered: { p50: Infinity } });
+});
+
+it('count what was never attempted as never', async () => {
+  const hook = await tale.register();
+  await unattempted(hook.id, send);
+  await rows(`update deliveries set next_attempt_at = 0 where status = 'pending'`);
+  await giveUp(env);
+  const never = { p50: Infinity, p95: Infinity, p99: Infinity };
+  expect((await levels()).day.accidents).toMatchObject({ count: 1, firstAttempt: never, delivered: never });
+});
+
+it('leave out tests and replays', async () => {
+  const hook = await tale.register();
+  const { cookie } = await signIn(tale.us);
+  await ask('POST', `/portal/webhooks/${hook.id}/test-event`, { cookie });
+  await send();
+  await settled(hook.id, 2);
+  const [one] = await rows('select id from deliveries where webhook_id = ?1 and level > 0', hook.id);
+  await operator.post(`/operator/deliveries/${one?.id}/replay`, {});
+  await vi.waitFor(async () =>
+    expect(
+      await rows(
+        'select 1 from deliveries where id = ?1 and attempts = 1 and json_array_length(log) = 2',
+        one?.id,
+      ),
+    ).toHaveLength(1),
+  );
+  expect((await levels()).day).toMatchObject({ accidents: { count: 1 }, events: { count: 0 } });
+});
+
+it('are added up each hour, once, and leave the day after 24 hours and the month after 30 days', async () => {
+  const hook = await tale.register();
+  await send();
+  await settled(hook.id);
+  const counts = async (hours: number) => {
+    const { day, month } = await levels(tale.us.accountId, Date.now() + hours * hourMs);
+    return [day.accidents.count, month.accidents.count];
+  };
+  await vi.waitFor(async () => expect(await counts(0)).toEqual([1, 1]));
+  for (const hours of [1, 1, 3]) {
+    await addUpWaits(env, Date.now() + hours * hourMs);
+    expect(await counts(hours)).toEqual([1, 1]);
+  }
+  expect(await counts(25)).toEqual([0, 1]);
+  expect(await counts(31 * 24)).toEqual([0, 0]);
+  await addUpWaits(env, Date.now() + 32 * 24 * hourMs);
+  expect(await rows('select 1 from service_levels where account_id = ?1', tale.us.accountId)).toEqual([]);
+});

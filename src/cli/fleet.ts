@@ -44,6 +44,9 @@ export const fleetCommand = (): Command =>
 
 /** Runs the tool. What the service refuses is said in one line. */
 export async function runFleet(command: Command, args: string[]): Promise<void> {
+  const { npm_lifecycle_event: script, npm_config_loglevel: level } = process.env;
+  if (script === 'fleet' && level !== 'silent' && !process.stdout.isTTY)
+    console.error('fleet: npm has written two lines before this output; npm run -s fleet writes none');
   try {
     await command.parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -1,15 +1,18 @@
 import { sql } from 'drizzle-orm';
+import { config, type SealingKey } from '../platform/config.ts';
 import { openDatabase, statement, transaction } from '../platform/db/database.ts';
-import { createdAtOf } from '../platform/db/ids.ts';
+import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
+import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
 import { pausedAfterMs } from '../webhooks/alerts/policy.ts';
 import { firstDueOf } from '../webhooks/deliveries/activity.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
+import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
 import { selectWaits, type Waits, waitsIn } from '../webhooks/service-levels.ts';
-import { maxFailedCounted } from './api/counted.ts';
+import { maxFailedCounted, maxListed, maxPendingCounted } from './api/counted.ts';
 import type { DeliveryStatus } from './api/service.ts';
 
-/** How many webhooks that fail, that are paused, and connections that are not healthy are listed. */
-export const maxListed = 20;
+/** An accident is listed if it has not been delivered for as long. */
+const accidentWaitsMs = 30_000;
 const dayMs = 86_400_000;
 
 /**
@@ -25,8 +28,17 @@ export async function deliveryStatus(
   now = Date.now(),
 ): Promise<Omit<DeliveryStatus, 'serviceLevels'> & { waits: Waits }> {
   const db = openDatabase(env);
-  const [counted, waiting, failing, paused, connections] = await transaction(db, [
+  const [counted, waiting, accidents, failing, paused, connections, encrypted] = await transaction(db, [
     ...selectWaits(db, undefined, now),
+    statement<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
+        with ${pendingWebhooks}
+        select d.id as deliveryId, d.webhook_id as webhookId, a.id as accountId, a.name as account, d.level,
+          d.attempts, d.next_attempt_at as nextAttemptAt
+        from (
+          select d.* from hooks cross join deliveries d indexed by deliveries_due
+            on d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
+          limit ${maxPendingCounted}) d
+        cross join accounts a on a.id = d.account_id order by d.id limit ${maxListed}`,
     statement<Omit<DeliveryStatus['failing'][number], 'lastFailure'> & { lastFailure: string | null }>(db)`
         with ailing as (
           select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until
@@ -44,7 +56,7 @@ export async function deliveryStatus(
             c.open_until as openUntil
           from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
           where failed > 0 or failures > 0
-          order by failed desc, failures desc, w.id limit ${maxListed})
+          order by failures > 0 desc, failed desc, failures desc, w.id limit ${maxListed})
         select *, (
             select coalesce(sum(failed + retried), 0) from webhook_hours
             where webhook_id = webhookId and hour > ${hourOf(now) - shownHours}) as failedAttempts, (
@@ -53,7 +65,7 @@ export async function deliveryStatus(
               where status = 'pending' and attempts > 0 and webhook_id = webhookId limit ${maxFailedCounted})) as retrying,
           (select last_failure from webhook_health where webhook_id = webhookId) as lastFailure,
           max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
-        from worst order by failed desc, failures desc, webhookId`,
+        from worst order by failures > 0 desc, failed desc, failures desc, webhookId`,
     statement<DeliveryStatus['paused'][number]>(db)`
         select w.id as webhookId, a.id as accountId, a.name as account, h.paused_since as pausedSince
         from webhook_health h indexed by webhook_health_paused
@@ -65,6 +77,7 @@ export async function deliveryStatus(
           c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
         from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
         where c.health_status <> 1 limit ${maxListed}`,
+    countEncrypted(db),
   ]);
   const sum = (of: 'pending' | 'due') => waiting.reduce((total, one) => total + one[of], 0);
   const oldest = waiting.map((one) => createdAtOf(one.oldest));
@@ -78,9 +91,22 @@ export async function deliveryStatus(
       ...row,
       lastFailure: row.lastFailure === null ? null : failureIn(row.lastFailure),
     })),
+    accidents: accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
     paused,
     connections,
+    headerKeys: withKeys(encrypted, config(env).headerKeys),
   };
+}
+
+/** The keys of HEADER_KEYS, the newest first, and those that are not there and have encrypted something. */
+function withKeys(encrypted: { key: string; encrypts: number }[], keys: SealingKey[]) {
+  const ids = new Set([...keys.map(({ id }) => id), ...encrypted.map(({ key }) => key)]);
+  return [...ids].map((id, at) => ({
+    key: id,
+    encrypts: encrypted.find(({ key }) => key === id)?.encrypts ?? 0,
+    known: at < keys.length,
+    newest: at === 0,
+  }));
 }
 
 function failureIn(stored: string) {

@@ -105,7 +105,7 @@ export async function unseal(
   { key, iv, data }: Sealed,
 ): Promise<Record<string, string>> {
   const named = keys.find(({ id }) => id === key);
-  if (!named) throw new Error(`HEADER_KEYS holds no key ${key}`);
+  if (!named) throw new Error(`HEADER_KEYS holds no key ${key}, which this is encrypted with: put it back`);
   const text = await crypto.subtle.decrypt(
     cipher(fromBase64url(iv), webhookId),
     await cryptoKey(named),

@@ -19,10 +19,14 @@ import { maxMatches } from '../../src/fleet/names.ts';
 import * as trends from '../../src/fleet/trends/recount.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
 import { fewRecords } from '../../src/ingest/service.ts';
-import { maxAccountsCounted, maxFailedCounted, maxPendingCounted } from '../../src/operator/api/counted.ts';
+import {
+  maxAccountsCounted,
+  maxFailedCounted,
+  maxListed,
+  maxPendingCounted,
+} from '../../src/operator/api/counted.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/state.ts';
-import { maxListed } from '../../src/operator/status.ts';
 import { config } from '../../src/platform/config.ts';
 import { maxPageBytes, maxScanned } from '../../src/platform/db/pages.ts';
 import { allExpiredMs } from '../../src/platform/db/token-cache.ts';

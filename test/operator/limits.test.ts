@@ -1,11 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
-import { maxAccountsCounted } from '../../src/operator/api/counted.ts';
+import { maxAccountsCounted, maxListed } from '../../src/operator/api/counted.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/state.ts';
 import { listHomes } from '../../src/operator/homes/overview.ts';
 import { status } from '../../src/operator/homes/status.ts';
-import { maxListed } from '../../src/operator/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { addRows, addWebhooks, rows } from '../support/rows.ts';
 import { operator, type World, world } from '../support/world.ts';

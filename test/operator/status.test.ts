@@ -2,13 +2,15 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { status } from '../../src/operator/homes/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
+import { reEncrypt } from '../../src/platform/jobs/re-encrypt.ts';
 import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
-import { attempted, settled } from '../support/deliveries.ts';
+import { attempted, settled, unattempted } from '../support/deliveries.ts';
 import { metered } from '../support/meter.ts';
+import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
-import { operator } from '../support/world.ts';
+import { as, operator } from '../support/world.ts';
 
 const tale = story();
 const show = async () => (await operator.get<Awaited<ReturnType<typeof status>>>('/operator/status')).data;
@@ -60,9 +62,11 @@ describe('the status of the service', () => {
       later: 0,
       oldestPendingAt: null,
       serviceLevels: expect.any(Object),
+      accidents: [],
       failing: [],
       connections: [],
       paused: [],
+      headerKeys: [{ key: 'test', encrypts: expect.any(Number), known: true, newest: true }],
     });
   });
 
@@ -107,6 +111,41 @@ describe('the status of the service', () => {
         { ...both, webhookId: bad.id, failed: 0 },
       ]),
     );
+  });
+
+  it('names accidents that wait', async () => {
+    const hook = await tale.register();
+    await unattempted(hook.id, () => as(tale.us.connection.ingestKey).send(accident()));
+    expect((await show()).accidents).toEqual([]);
+    await rows(`update deliveries set id = ?1 where status = 'pending'`, newId(Date.now() - 40_000));
+    const { accountId } = tale.us;
+    expect((await show()).accidents).toMatchObject([
+      { webhookId: hook.id, accountId, level: 1, attempts: 0 },
+    ]);
+  });
+
+  it('says how far the rotation of keys has come, and which was taken out too early', async () => {
+    await rows('delete from webhooks');
+    await sweep(env);
+    await tale.register({ headers: { 'X-Secret': 'one' } });
+    const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
+    const key = { known: true, newest: false };
+    const before = await status(rotated);
+    expect(before).toMatchObject({
+      headerKeys: [
+        { key: 'new', encrypts: 0, known: true, newest: true },
+        { ...key, key: 'test', encrypts: 1 },
+      ],
+    });
+    expect(before.problem ?? '').not.toContain('HEADER_KEYS');
+    const early = await status({ ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))}` });
+    expect(early.problem).toContain('HEADER_KEYS lacks keys');
+    expect(early.problem).toContain('test (1)');
+    await reEncrypt(rotated);
+    expect((await status(rotated)).headerKeys).toMatchObject([
+      { key: 'new', encrypts: 1 },
+      { ...key, key: 'test', encrypts: 0 },
+    ]);
   });
 
   it('says until when deliveries to a receiver are paused', async () => {

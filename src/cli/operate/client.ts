@@ -69,6 +69,8 @@ export function operatorOf(baseUrl: string, operatorKey: string): Operator {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((error) => {
+      throw error instanceof ApiError && error.message.startsWith('401 ') ? new ApiError(wrongKey) : error;
     });
   const dataOf = (method: string) => async (path: string, asked?: AnyAsked) =>
     (await call(method, path, asked)).data;
@@ -95,6 +97,9 @@ export function operatorOf(baseUrl: string, operatorKey: string): Operator {
     list,
   };
 }
+
+const wrongKey =
+  'The service does not accept this operator key. Set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and check --url';
 
 type AnyAsked = {
   query?: { [name: string]: string | undefined };

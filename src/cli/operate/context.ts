@@ -19,8 +19,10 @@ export function serviceAt(url = process.env.FLEET_URL || undefined): {
   operatorKey: string;
 } {
   const local = readDemo();
-  if (url && !URL.canParse(url))
-    throw new ApiError('--url (or FLEET_URL) must be a URL, such as https://api.example.com');
+  if (url && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new ApiError(
+      `--url (or FLEET_URL) must begin with https:// or http://, such as ${suggestionFor(url)}`,
+    );
   if (!url && !local)
     throw new ApiError('There is no local service yet. Run npm start, or name another service with --url');
   const key =
@@ -28,6 +30,14 @@ export function serviceAt(url = process.env.FLEET_URL || undefined): {
   if (!key) throw new ApiError('Set FLEET_OPERATOR_KEY to the OPERATOR_KEY of the service');
   return { baseUrl: (url ?? local?.baseUrl ?? '').replace(/\/$/, ''), operatorKey: key };
 }
+
+/** What somebody may have meant who gave this as a URL. */
+const suggestionFor = (url: string): string =>
+  /^(localhost|127\.0\.0\.1)(:|$)/.test(url)
+    ? `http://${url}`
+    : !url.includes('://') && URL.canParse(`https://${url}`)
+      ? `https://${url}`
+      : 'https://api.example.com';
 
 /** Reads an option that must be a whole number from 1 to `max`. */
 export const wholeNumberTo = (max: number) => (text: string) => {

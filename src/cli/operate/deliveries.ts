@@ -28,6 +28,16 @@ export function deliveryCommands(): Command {
     });
 
   delivery
+    .command('find')
+    .description('find deliveries of all accounts by an event or accident, or by a VIN')
+    .option('--event <id>', 'the eventId that the customer has')
+    .option('--vin <vin>', 'its latest events and accidents of 30 days')
+    .action(async ({ event: eventId, vin }, command) => {
+      const found = await operatorFor(command).get('/deliveries/find', { query: { eventId, vin } });
+      show(command, found, ['account', 'createdAt', 'eventId', 'level', 'id', 'status', 'attempts']);
+    });
+
+  delivery
     .command('show')
     .description('show a delivery with all of its attempts')
     .argument('<id>', 'Delivery-Id of the delivery')

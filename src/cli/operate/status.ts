@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { maxFailedCounted, maxPendingCounted } from '../../operator/api/counted.ts';
+import { maxFailedCounted, maxListed, maxPendingCounted } from '../../operator/api/counted.ts';
 import type { HomeHealth, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
 import { waitInWords } from '../../webhooks/deliveries/latency.ts';
 import { operatorFor } from './context.ts';
@@ -17,18 +17,22 @@ export function statusCommand(): Command {
           overview(status),
           ...homes(status.health.homes ?? {}),
           levels(status.serviceLevels),
+          ...accidents(status.accidents),
           failures(status.failing),
           ...pauses(status.paused),
           ...ailing(status.connections),
+          ...rotation(status.headerKeys),
         ].join('\n'),
       );
     });
 }
 
-function overview({ problem, warning, health, pending, due, later, oldestPendingAt }: StatusReport): string {
+function overview(status: StatusReport): string {
+  const { problem, warning, health, pending, due, later, oldestPendingAt } = status;
   const since = health.oldestDueSeconds === null ? '' : `, the oldest for ${health.oldestDueSeconds} s`;
   return tableOf([
     ['service', problem ?? warning ?? 'healthy'],
+    ['fails now', failsNow(status)],
     ['database', health.size ? fullness(health.size) : 'unknown'],
     ['queue backlog', health.queueBacklog ?? 'unknown'],
     ['pending', counted(pending, maxPendingCounted)],
@@ -36,6 +40,42 @@ function overview({ problem, warning, health, pending, due, later, oldestPending
     ['due later', counted(later, maxPendingCounted)],
     ['oldest pending', oldestPendingAt],
   ]);
+}
+
+/** What needs somebody now; without what has failed in the last day and works again. */
+function failsNow({ accidents, failing, connections }: StatusReport): string {
+  const webhooks = failing.filter(({ failures }) => failures > 0);
+  const found = [
+    accidents.length > 0 && `accidents that wait: ${counted(accidents.length, maxListed)}`,
+    webhooks.length > 0 && `webhooks: ${counted(webhooks.length, maxListed)}`,
+    connections.length > 0 && `connections: ${counted(connections.length, maxListed)}`,
+  ];
+  return found.filter(Boolean).join(', ') || 'nothing';
+}
+
+/** Accidents that have not been delivered for half a minute, the oldest first; nothing when there are none. */
+function accidents(waiting: StatusReport['accidents']): string[] {
+  if (waiting.length === 0) return [];
+  const rows = waiting.map((one) => [
+    one.account,
+    one.deliveryId,
+    one.level,
+    one.createdAt,
+    one.attempts,
+    one.nextAttemptAt,
+  ]);
+  return [tableOf(rows, ['account', 'accident that waits', 'level', 'since', 'attempts', 'next attempt'])];
+}
+
+/** How far the rotation of HEADER_KEYS has come; nothing while one key has encrypted everything. */
+function rotation(keys: StatusReport['headerKeys']): string[] {
+  if (keys.length < 2) return [];
+  const rows = keys.map(({ key, encrypts, known, newest }) => [
+    key,
+    encrypts,
+    newest ? 'encrypts' : !known ? 'missing: put it back' : encrypts > 0 ? 'still needed' : 'can be removed',
+  ]);
+  return [tableOf(rows, ['key of HEADER_KEYS', 'encrypted with it', ''])];
 }
 
 /** How long deliveries took, from their receipt. */
@@ -88,7 +128,7 @@ function failures(failing: Failing[]): string {
     bar(webhook.failedAttempts / worst),
     counted(webhook.failed, maxFailedCounted),
     counted(webhook.retrying, maxFailedCounted),
-    webhook.failures,
+    webhook.failures || 'works again',
     webhook.lastFailure?.status ?? webhook.lastFailure?.kind ?? null,
     webhook.nextAttemptAt ?? webhook.openUntil,
   ]);

@@ -20,6 +20,17 @@ const health = {
   sweptSecondsAgo: 21,
   size: { bytes: 3_141_592_653, share: 0.314, daysLeft: 214 },
 };
+const waitingAccident = {
+  deliveryId: delivery,
+  webhookId: webhook,
+  accountId: account,
+  account: 'Acme Insurance',
+  level: 1,
+  createdAt: '2026-11-20T20:00:02.114Z',
+  attempts: 3,
+  nextAttemptAt: '2026-11-20T20:01:02.114Z',
+};
+const headerKey = { key: 'k2', encrypts: 1204, known: true, newest: true };
 const quantiles = { p50: 0.21, p95: 0.84, p99: 2.3 };
 const level = { count: 1204, inTime: 0.998, firstAttempt: quantiles, delivered: quantiles };
 const levels = { accidents: level, events: level };
@@ -265,6 +276,18 @@ export const examples: Record<string, unknown> = {
     log: [attempt],
     attemptsOmitted: 0,
   },
+  FoundDelivery: {
+    id: delivery,
+    webhookId: webhook,
+    eventId: event.id,
+    level: 0,
+    status: 'delivered',
+    attempts: 1,
+    nextAttemptAt: null,
+    accountId: account,
+    account: 'Acme Insurance',
+    createdAt: '2026-11-20T20:00:02.114Z',
+  },
   AttemptEntry: attempt,
   StatusReport: {
     problem: null,
@@ -275,10 +298,14 @@ export const examples: Record<string, unknown> = {
     later: 12,
     oldestPendingAt: '2026-11-20T20:00:02.114Z',
     serviceLevels: { day: levels, month: levels },
+    accidents: [waitingAccident],
     failing: [failing],
     paused: [paused],
     connections: [ailing],
+    headerKeys: [headerKey],
   },
+  WaitingAccident: waitingAccident,
+  HeaderKey: headerKey,
   WaitQuantiles: quantiles,
   ServiceLevel: level,
   ServiceLevels: levels,

@@ -2,4 +2,6 @@
 
 export const maxAccountsCounted = 10_000;
 export const maxPendingCounted = 10_000;
+/** How many items of each kind a status names. */
+export const maxListed = 20;
 export const maxFailedCounted = 100;

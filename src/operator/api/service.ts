@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { accidentLevels } from '../../webhooks/notifications/types.ts';
 import { maxAccountsCounted, maxFailedCounted, maxPendingCounted } from './counted.ts';
 import { count, countUpTo, id, type Operation, time } from './operation.ts';
 
@@ -73,6 +74,27 @@ export const AilingConnection = v.object({
   lastPulledAt: v.nullable(time),
 });
 
+/** A delivery of an accident that has not succeeded yet. */
+export const WaitingAccident = v.object({
+  deliveryId: id,
+  webhookId: id,
+  ...account,
+  level: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [...accidentLevels] })),
+  createdAt: time,
+  attempts: count,
+  nextAttemptAt: time,
+});
+
+/** What a key of HEADER_KEYS has encrypted, or one that is no longer there. */
+export const HeaderKey = v.object({
+  key: v.string(),
+  encrypts: count,
+  known: v.boolean(),
+  newest: v.boolean(),
+});
+
+export type HeaderKey = v.InferOutput<typeof HeaderKey>;
+
 /** How deliveries and connections are doing. */
 const deliveryStatus = {
   pending: countUpTo(maxPendingCounted),
@@ -80,9 +102,11 @@ const deliveryStatus = {
   later: countUpTo(maxPendingCounted),
   oldestPendingAt: v.nullable(time),
   serviceLevels: v.object({ day: ServiceLevels, month: ServiceLevels }),
+  accidents: v.array(WaitingAccident),
   failing: v.array(FailingWebhook),
   paused: v.array(PausedWebhook),
   connections: v.array(AilingConnection),
+  headerKeys: v.array(HeaderKey),
 };
 const DeliveryStatus = v.object(deliveryStatus);
 export type DeliveryStatus = v.InferInput<typeof DeliveryStatus>;

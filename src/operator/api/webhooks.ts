@@ -61,6 +61,14 @@ export const Delivery = v.object({
 });
 export type Delivery = v.InferOutput<typeof Delivery>;
 
+export const FoundDelivery = v.object({
+  ...v.pick(Delivery, ['id', 'webhookId', 'eventId', 'level', 'status', 'attempts', 'nextAttemptAt']).entries,
+  accountId: id,
+  account: v.string(),
+  createdAt: time,
+});
+export type FoundDelivery = v.InferOutput<typeof FoundDelivery>;
+
 const selection = { since: v.optional(Timestamp), until: v.optional(Timestamp) };
 
 export const ReplayRange = v.object({
@@ -113,6 +121,17 @@ export const webhookOperations = {
     message: 'Deliveries',
     reply: v.array(Delivery),
     refusals: ['Unknown webhook'],
+  },
+  findDeliveries: {
+    call: 'GET /deliveries/find',
+    tag: 'Deliveries',
+    summary: 'Find deliveries of all accounts by an event or a VIN',
+    description:
+      'Give one of the two. By a VIN, the deliveries of its 20 latest events and accidents of the last 30 days. Newest first.',
+    query: v.object({ eventId: v.optional(Uuid), vin: v.optional(v.string()) }),
+    message: 'Deliveries',
+    reply: v.array(FoundDelivery),
+    refusals: ['Give an eventId or a vin'],
   },
   getDelivery: {
     call: 'GET /deliveries/:id',

@@ -12,6 +12,7 @@ import { replay, replayOne, sendNow } from '../../webhooks/deliveries/replay.ts'
 import { countReplayable } from '../../webhooks/deliveries/replayable.ts';
 import { setReceiverLimits } from '../../webhooks/limits.ts';
 import type { webhookOperations } from '../api/webhooks.ts';
+import { findDeliveries } from '../find-deliveries.ts';
 import type { Handlers } from '../handler.ts';
 
 /** Webhooks with their receivers, deliveries, and replays. */
@@ -28,6 +29,11 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   async listDeliveries({ env, query }) {
     const caller = await operatorInOwnerOf(env, 'webhook', query.webhookId);
     return (await listDeliveries(env, caller, query)).map(withNextAttempt);
+  },
+
+  async findDeliveries({ env, query: { eventId, vin } }) {
+    if (!eventId && !vin) throw invalid('Give an eventId or a vin');
+    return (await findDeliveries(env, eventId ? { eventId } : { vin: String(vin) })).map(withNextAttempt);
   },
 
   async getDelivery({ env, id }) {
@@ -56,7 +62,7 @@ async function show(env: Env, { accountId, ...key }: DeliveryKey & { accountId: 
 }
 
 /** A delivery that is finished has no next attempt. */
-const withNextAttempt = (delivery: Delivery) => ({
+const withNextAttempt = <D extends Pick<Delivery, 'status' | 'nextAttemptAt'>>(delivery: D) => ({
   ...delivery,
   nextAttemptAt: delivery.status === 'pending' ? delivery.nextAttemptAt : null,
 });

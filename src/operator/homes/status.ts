@@ -1,10 +1,10 @@
 import type * as v from 'valibot';
 import { askHomes } from '../../platform/homes/each.ts';
 import { addWaits, levelsOf } from '../../webhooks/service-levels.ts';
-import { maxPendingCounted } from '../api/counted.ts';
-import type { DeliveryStatus, StatusReport } from '../api/service.ts';
+import { maxListed, maxPendingCounted } from '../api/counted.ts';
+import type { DeliveryStatus, HeaderKey, StatusReport } from '../api/service.ts';
 import { checkHomes, problemIn, warningIn } from '../health/service.ts';
-import { deliveryStatus, maxListed } from '../status.ts';
+import { deliveryStatus } from '../status.ts';
 
 /**
  * What operators look at first: the service's health, and how the deliveries of all homes that can be asked are doing.
@@ -13,12 +13,21 @@ import { deliveryStatus, maxListed } from '../status.ts';
  */
 export async function status(env: Env): Promise<v.InferInput<typeof StatusReport>> {
   const [health, asked] = await Promise.all([checkHomes(env), askHomes(env, (home) => deliveryStatus(home))]);
+  const found = together(asked.map(([, one]) => one));
   return {
-    problem: problemIn(health) ?? null,
+    problem: problemIn(health) ?? keyProblem(found.headerKeys) ?? null,
     warning: warningIn(health) ?? null,
     health,
-    ...together(asked.map(([, one]) => one)),
+    ...found,
   };
+}
+
+/** A key was taken out of HEADER_KEYS too early. */
+function keyProblem(keys: HeaderKey[]): string | undefined {
+  const missing = keys.filter(({ known }) => !known).map(({ key, encrypts }) => `${key} (${encrypts})`);
+  return missing.length > 0
+    ? `HEADER_KEYS lacks keys that webhook headers or credentials are encrypted with: ${missing.join(', ')}. Put them back`
+    : undefined;
 }
 
 /** What is worst in any home comes first, cut to as many as one home would have. */
@@ -35,14 +44,30 @@ function together(all: Awaited<ReturnType<typeof deliveryStatus>>[]): DeliverySt
     later: counted('later'),
     oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
     serviceLevels: levelsOf(addWaits(all.map(({ waits }) => waits))),
+    accidents: all
+      .flatMap(({ accidents }) => accidents)
+      .toSorted((a, b) => a.createdAt - b.createdAt)
+      .slice(0, maxListed),
     failing: all
       .flatMap(({ failing }) => failing)
-      .toSorted((a, b) => b.failed - a.failed || b.failures - a.failures)
+      .toSorted(
+        (a, b) =>
+          Number(b.failures > 0) - Number(a.failures > 0) || b.failed - a.failed || b.failures - a.failures,
+      )
       .slice(0, maxListed),
     paused: all
       .flatMap(({ paused }) => paused)
       .toSorted((a, b) => b.pausedSince - a.pausedSince)
       .slice(0, maxListed),
     connections: all.flatMap(({ connections }) => connections).slice(0, maxListed),
+    headerKeys: [
+      ...Map.groupBy(
+        all.flatMap(({ headerKeys }) => headerKeys),
+        ({ key }) => key,
+      ).values(),
+    ].map((ofKey) => ({
+      ...(ofKey[0] as HeaderKey), // a group has one
+      encrypts: ofKey.reduce((sum, { encrypts }) => sum + encrypts, 0),
+    })),
   };
 }

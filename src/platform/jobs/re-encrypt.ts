@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { type Sealed, seal, unseal } from '../crypto.ts';
-import { change, openDatabase, statement } from '../db/database.ts';
+import { change, type Database, openDatabase, statement } from '../db/database.ts';
 import { inSteps, newBudget } from './budget.ts';
 
 /** Every column that holds something encrypted, and the id that it is bound to. */
@@ -11,6 +11,17 @@ const columns = [
   { table: 'pulls', id: 'connection_id', column: 'webhook_secret' },
   { table: 'pulls', id: 'connection_id', column: 'session' },
 ];
+
+/** The statement that counts what each key has encrypted: reads all webhooks and pulls, three times the latter. */
+export const countEncrypted = (db: Database) =>
+  statement<{ key: string; encrypts: number }>(db)`
+    select key, count(*) as encrypts from (${sql.join(
+      columns.map(
+        ({ table, column }) =>
+          sql`select ${sql.identifier(column)}->>'key' as key from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`,
+      ),
+      sql` union all `,
+    )}) where key is not null group by key order by key`;
 
 /** How many rows one statement writes. */
 const perStep = 200;

@@ -44,10 +44,18 @@ const thing = {
   deletion: { id: hostile, kind: hostile, accountId: hostile, step: hostile },
   [hostile]: hostile,
 };
+const level = { count: hostile, inTime: 1, firstAttempt: {}, delivered: {} };
+const levels = { accidents: level, events: level };
 const statusReport = {
   problem: hostile,
   health: { database: hostile, queueBacklog: hostile, oldestDueSeconds: hostile },
   oldestPendingAt: hostile,
+  serviceLevels: { day: levels, month: levels },
+  accidents: [{ ...thing, deliveryId: hostile, level: hostile, attempts: hostile, nextAttemptAt: hostile }],
+  headerKeys: [
+    { key: hostile, encrypts: hostile },
+    { key: hostile, encrypts: hostile },
+  ],
   failing: [thing],
   paused: [thing],
   connections: [thing],
@@ -55,7 +63,7 @@ const statusReport = {
 
 /** A service that says nothing but hostile text, in whatever it is asked. */
 const service = await fakeService(({ method, url: { pathname: path } }) => {
-  const isList = method === 'GET' && !/deliveries\/|status|replay/.test(path);
+  const isList = method === 'GET' && !/deliveries\/(?!find)|status|replay/.test(path);
   const outcome = {
     accepted: 0,
     unchanged: 0,
@@ -83,7 +91,7 @@ const commands = [
   ...['user list --account x', 'user add a@b.example --account x', 'user remove ann@example.com --account x'],
   ...['webhook list --account x', 'webhook limit x --in-flight 1', 'webhook limit refused --default'],
   ...['delivery replay --webhook x --dry-run', 'delivery replay --webhook x'],
-  ...['sign-in-link ann@example.com', 'delivery list --webhook x'],
+  ...['sign-in-link ann@example.com', 'delivery list --webhook x', 'delivery find --vin x'],
   ...[
     'delivery show x',
     'delivery send x',

@@ -15,9 +15,11 @@ const quiet: StatusReport = {
   later: 0,
   oldestPendingAt: null,
   serviceLevels: { day: noLevels, month: noLevels },
+  accidents: [],
   failing: [],
   paused: [],
   connections: [],
+  headerKeys: [{ key: 'k1', encrypts: 3, known: true, newest: true }],
 };
 const webhookId = '01a1fc72-831b-772e-98a0-8d9347089f0d';
 const pausedSince = '2026-11-20T19:42:00.000Z';
@@ -42,6 +44,29 @@ it('fleet status says how long deliveries took, and that some were never deliver
   expect(await status()).toMatch(
     /│ accidents, 24 h +│ 40 +│ 97.5 % +│ 0.21 s \/ 4.2 s \/ 1.5 min +│ 2 h \/ never \/ never +│/,
   );
+});
+
+it('fleet status names accidents that wait, and how far the rotation of keys has come', async () => {
+  const key = { encrypts: 0, known: true, newest: false };
+  const headerKeys = [
+    { ...key, key: 'k4', newest: true },
+    { ...key, key: 'k3' },
+    { ...key, key: 'k2', encrypts: 7 },
+    { ...key, key: 'k1', encrypts: 2, known: false },
+  ];
+  const waits = { accountId: 'a', account: 'Acme Insurance', deliveryId: 'd-1', webhookId, level: 2 };
+  const accidents = [{ ...waits, createdAt: pausedSince, attempts: 3, nextAttemptAt: pausedSince }];
+  report = { ...quiet, accidents, headerKeys };
+  const printed = await status();
+  for (const row of [
+    /fails now +│ accidents that wait: 1 /,
+    /Acme Insurance │ d-1 +│ 2 /,
+    /k4 +│ 0 +│ encrypts /,
+    /k3 +│ 0 +│ can be removed /,
+    /k2 +│ 7 +│ still needed /,
+    /k1 +│ 2 +│ missing: put it back /,
+  ])
+    expect(printed).toMatch(row);
 });
 
 it('fleet status says no more while none is', async () => {

@@ -228,6 +228,7 @@ it('a validating proxy between clients, connectors, operators and the service fi
   await connector('POST', '/ingest', { records: [{ ...event, incidentTypes: ['Crash'], eventRisk: 5 }] });
   const [waiting] = (await client<{ id: string }[]>('GET', '/deliveries?status=pending')).data;
   expect(await fleetJson(seen, 'delivery', 'send', waiting?.id ?? '')).toMatchObject({ id: waiting?.id });
+  expect(await fleetJson<object[]>(seen, 'delivery', 'find', '--vin', 'none')).toEqual([]);
 
   await fleetJson(seen, 'token', 'list', '--account', us.accountId);
   await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);

@@ -107,7 +107,7 @@ describe('GET /health', () => {
     await finishAll();
     await rows('delete from sweeps');
     const inserts = env.MIGRATIONS.flatMap(({ queries }) => queries).filter((query) =>
-      query.startsWith('insert into sweeps'),
+      query.includes('insert into sweeps'),
     );
     for (const insert of inserts) await rows(insert);
     expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { sweptSecondsAgo: null } });

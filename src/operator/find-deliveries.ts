@@ -1,0 +1,57 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { operatorIn } from '../accounts/owner.ts';
+import { openDatabase } from '../platform/db/database.ts';
+import { askHomes } from '../platform/homes/each.ts';
+import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/of-event.ts';
+
+/** How many events and accidents of a VIN are followed, and how far back. */
+const maxEvents = 20;
+const backMs = 30 * 86_400_000;
+
+type Notified = { accountId: string; account: string; eventId: string };
+
+/** A delivery with the account that it is of. Times are milliseconds since 1970. */
+export type FoundDelivery = Notified & DeliveryOfEvent;
+
+/**
+ * The deliveries of an event or accident, or of the latest of the last 30 days with a VIN, in all accounts of all homes,
+ * newest first. By a VIN it reads some rows of each account, and the accidents of these days.
+ */
+export async function findDeliveries(
+  env: Env,
+  by: { eventId: string } | { vin: string },
+  now = Date.now(),
+): Promise<FoundDelivery[]> {
+  const found = await askHomes(env, (home) => findIn(home, by, now));
+  return found.flatMap(([, deliveries]) => deliveries).sort((a, b) => b.createdAt - a.createdAt);
+}
+
+async function findIn(
+  home: Env,
+  by: { eventId: string } | { vin: string },
+  now: number,
+): Promise<FoundDelivery[]> {
+  const events = 'eventId' in by ? sql`select ${by.eventId} as event_id, 0` : withVin(by.vin, now - backMs);
+  const notified = await openDatabase(home).all<Notified>(sql`
+    select a.id as accountId, a.name as account, e.event_id as eventId
+    from (${events} order by 2 desc limit ${maxEvents}) e
+    cross join notifications n on n.event_id = e.event_id and n.level = (
+      select min(level) from notifications where event_id = e.event_id)
+    cross join accounts a on a.id = n.account_id`);
+  const found = await Promise.all(
+    notified.map(async (one) => {
+      const { deliveries } = await deliveriesOf(home, operatorIn(one.accountId), one.eventId);
+      return deliveries.map((delivery) => ({ ...one, ...delivery }));
+    }),
+  );
+  return found.flat();
+}
+
+/** The ids of events and accidents with a VIN, and when they happened. */
+const withVin = (vin: string, since: number): SQL => sql`
+  select e.id as event_id, e.started_at from accounts a
+  cross join vehicles v on v.account_id = a.id and v.vin = ${vin}
+  cross join safety_events e on e.vehicle_id = v.id and e.started_at >= ${since}
+  union all
+  select d.id, d.event_time from accounts a
+  cross join accidents d on d.account_id = a.id and d.event_time >= ${since} and d.vin = ${vin}`;

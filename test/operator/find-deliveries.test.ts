@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { FoundDelivery } from '../../src/operator/api/webhooks.ts';
+import { settled } from '../support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '../support/records.ts';
+import { story } from '../support/story.ts';
+import { as, operator } from '../support/world.ts';
+
+const tale = story();
+const find = async (query: string) =>
+  (await operator.get<FoundDelivery[]>(`/operator/deliveries/find?${query}`)).data;
+
+it('finds deliveries of all accounts by a VIN or an event', async () => {
+  const hook = await tale.register();
+  const vin = crypto.randomUUID().slice(0, 17);
+  const startedAt = new Date().toISOString();
+  await as(tale.us.connection.ingestKey).send(
+    vehicle({ vin }),
+    safetyEvent({ startedAt }),
+    safetyEvent({ startedAt: new Date(Date.now() - 40 * 86_400_000).toISOString(), sourceId: 'old' }),
+    accident({ vin, eventTime: startedAt }),
+  );
+  await settled(hook.id, 3);
+  const found = await find(`vin=${vin}`);
+  expect(found.map(({ level }) => level).sort()).toEqual([0, 1]);
+  expect(found[0]).toMatchObject({ webhookId: hook.id, accountId: tale.us.accountId, status: 'delivered' });
+  expect(await find(`eventId=${found[0]?.eventId}`)).toEqual([found[0]]);
+  expect(await find(`eventId=${crypto.randomUUID()}`)).toEqual([]);
+  expect(await operator.get('/operator/deliveries/find')).toMatchObject({
+    status: 400,
+    message: 'Give an eventId or a vin',
+  });
+});

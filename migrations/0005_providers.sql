@@ -8,6 +8,7 @@ create table pulls (
   session         text,                       -- encrypted, for providers that have sessions
   base_url        text not null,
   organisation    text not null,              -- as the provider calls who the credential belongs to
+  organisation_id text not null,              -- the provider's own id of it, or else the same: cursors are the organisation's
   history_days    integer not null,
   connected_at    integer not null,           -- of what happened before, nobody is notified
   feeds           text not null default '{}', -- JSON: cursors, failures, how far the history has come

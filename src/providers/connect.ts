@@ -36,6 +36,8 @@ export type Tried = {
   identity: string;
   baseUrl: string;
   organisation: string;
+  /** Two credentials are the same organisation's if these are equal. */
+  organisationId: string;
 };
 
 /**
@@ -60,8 +62,9 @@ export async function tryCredential(
       keepSession() {},
       mayCall: (url) => mayCall(env, url),
     });
-    const organisation = nameFrom(await connector.check(api)) || connector.name;
-    return { connector, credential, identity, baseUrl, organisation };
+    const { name, id } = await connector.check(api);
+    const organisation = nameFrom(name) || connector.name;
+    return { connector, credential, identity, baseUrl, organisation, organisationId: id ?? organisation };
   } catch (error) {
     if (error instanceof Problem) throw wrong('credential', adviceFor(connector, error));
     throw error;
@@ -96,10 +99,10 @@ export async function connectProvider(env: Env, caller: Caller, input: NewPull):
     (db) => [
       unlessConnected(db, caller, hash, id),
       change(db)`
-        insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, history_days,
-          connected_at, due_at)
+        insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id,
+          history_days, connected_at, due_at)
         values (${id}, ${caller.accountId}, ${JSON.stringify(secrets)}, ${hash}, ${tried.baseUrl},
-          ${tried.organisation}, ${days}, ${now}, ${now})`,
+          ${tried.organisation}, ${tried.organisationId}, ${days}, ${now}, ${now})`,
     ],
   );
   await send(env.DELIVERIES, [{ pull: [id] }]);
@@ -127,8 +130,8 @@ export async function replaceCredential(
     noteOn(db, caller, id, ['credential']),
     change(db)`
       update pulls set secrets = ${JSON.stringify(secrets)}, credential_hash = ${hash}, session = null,
-        feeds = iif(organisation = ${tried.organisation}, feeds, '{}'), base_url = ${tried.baseUrl},
-        organisation = ${tried.organisation}, refused_at = null, claim = null, claimed_until = 0,
+        feeds = iif(organisation_id = ${tried.organisationId}, feeds, '{}'), base_url = ${tried.baseUrl},
+        organisation = ${tried.organisation}, organisation_id = ${tried.organisationId}, refused_at = null, claim = null, claimed_until = 0,
         due_at = iif(paused_at is null, ${now}, null)
       where ${ownPull(caller, id)}`,
   ]);

@@ -89,11 +89,14 @@ export type Connector<Api = unknown> = {
    */
   readCredential(text: string): { credential: string; identity: string };
   open(access: Access): Api;
-  /** Tries the credential. Returns what the provider calls its organisation. @throws Problem */
-  check(api: Api): Promise<string>;
+  /** Tries the credential. Returns whose it is. @throws Problem */
+  check(api: Api): Promise<Organisation>;
   feeds: { [name in FeedName]?: Feed<Api> };
   webhook?: ProviderWebhook;
 };
+
+/** An organisation as its provider calls it, and the provider's id of it: undefined if it gives none. */
+export type Organisation = { name: string; id: string | undefined };
 
 /** No credential that we know of is nearly as long. */
 export const maxCredential = 4000;

@@ -1,4 +1,4 @@
-import { isPrintable } from '../platform/fields.ts';
+import { isPrintable, maxName } from '../platform/fields.ts';
 import type { Json } from './connector.ts';
 import { Problem } from './problem.ts';
 
@@ -105,3 +105,7 @@ export async function namesOf(
   }
   return names;
 }
+
+/** An id, which some write as a number; undefined if it is none. */
+export const idFrom = (id: unknown): string | undefined =>
+  (typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id).slice(0, maxName) : undefined;

@@ -18,6 +18,7 @@ export const eventsLookedAt = 1_000;
 export type PullStatus = {
   provider: string;
   organisation: string;
+  organisationId: string;
   baseUrl: string;
   /** Refused: the provider refuses the credential, and nothing is pulled until it is replaced. */
   state: 'pulling' | 'paused' | 'refused';
@@ -51,7 +52,7 @@ export type PullSummary = Omit<PullStatus, 'refusals' | 'unmapped'>;
 
 type Row = Pick<
   PullStatus,
-  'provider' | 'organisation' | 'baseUrl' | 'lastPulledAt' | 'nextAt' | 'historyDays'
+  'provider' | 'organisation' | 'organisationId' | 'baseUrl' | 'lastPulledAt' | 'nextAt' | 'historyDays'
 > & {
   id: string;
   pausedAt: number | null;
@@ -63,7 +64,8 @@ type Row = Pick<
 };
 
 const row = sql`
-  select c.id, c.provider, p.organisation, p.base_url as baseUrl, p.paused_at as pausedAt, p.refused_at as refusedAt,
+  select c.id, c.provider, p.organisation,
+    p.organisation_id as organisationId, p.base_url as baseUrl, p.paused_at as pausedAt, p.refused_at as refusedAt,
     p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt,
     p.due_at as nextAt, p.history_days as historyDays, p.connected_at as connectedAt, c.incident_type_map as incidentTypeMap, p.feeds
   from pulls p join connections c on c.id = p.connection_id`;

@@ -213,12 +213,24 @@ it('goes on with its other feeds when one brings what nobody has thought of, and
 
 it('begins anew with the credential of another organisation, whose cursors are its own', async () => {
   const id = await connected();
-  provider.data.organisation = 'Other Trucking';
+  Object.assign(provider.data, { organisation: 'Other Trucking', organisationId: '1' });
   provider.data.vehicles.push(samsaraVehicle(3)); // not changed for long
   expect((await replace(id, provider.data.token)).status).toBe(200);
   await pullAll(id);
   expect(await tale.vehicles(id)).toHaveLength(3);
   expect(await pullStatus(id)).toMatchObject({ organisation: 'Other Trucking' });
+});
+
+it.each([
+  ['goes on with that of the same organisation, whatever it is called now', { organisation: 'Acme Ltd' }, 2],
+  ['begins anew with that of another one of the same name', { organisationId: '1' }, 3],
+])('%s', async (_, changes, vehicles) => {
+  const id = await connected();
+  Object.assign(provider.data, changes);
+  provider.data.vehicles.push(samsaraVehicle(3));
+  expect((await replace(id, provider.data.token)).status).toBe(200);
+  await pullAll(id);
+  expect(await tale.vehicles(id)).toHaveLength(vehicles);
 });
 
 it('shows what Samsara says of a mistake, but not if that repeats the credential', async () => {

@@ -46,8 +46,8 @@ export async function fullAccount(name = 'main'): Promise<World> {
     us.accountId,
   );
   await put(
-    `insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, history_days, connected_at)
-     values (?1, ?2, '{}', ?1, 'https://x.example.com', 'Acme', 1, 1)`,
+    `insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id, history_days, connected_at)
+     values (?1, ?2, '{}', ?1, 'https://x.example.com', 'Acme', 'Acme', 1, 1)`,
     connection?.id,
     us.accountId,
   );

@@ -1,6 +1,7 @@
 /** What a made-up Samsara holds; tests and the demo change it while it is being read. */
 export type SamsaraData = {
   organisation: string;
+  organisationId?: string;
   token: string;
   vehicles: Item[];
   drivers: Item[];
@@ -16,7 +17,7 @@ type Item = { [field: string]: unknown };
  */
 export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: number } = {}) {
   const routes: { [path: string]: (query: URLSearchParams) => unknown } = {
-    '/me': () => ({ data: { id: '20936', name: data.organisation } }),
+    '/me': () => ({ data: { id: data.organisationId ?? '20936', name: data.organisation } }),
     '/fleet/vehicles': (query) => listed(data.vehicles.filter(changedAfter(query)), query),
     '/fleet/drivers': (query) => {
       const status = query.get('driverActivationStatus') ?? 'active';

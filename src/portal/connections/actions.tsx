@@ -142,7 +142,7 @@ async function saveCredential(c: Context) {
         credential,
       );
       const what = `${connector.name} accepts the new ${connector.credential.label} of “${tried.organisation}”.`;
-      return tried.organisation === pull.organisation
+      return tried.organisationId === pull.organisationId
         ? done(c, path, `${what} Pulling goes on.`)
         : done(
             c,

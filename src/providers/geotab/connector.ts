@@ -33,7 +33,8 @@ export const geotab: Connector<Api> = {
   open,
   async check(api) {
     await get(api, 'Device', { resultsLimit: 1 });
-    return api.session?.database ?? api.login.database;
+    const name = api.session?.database ?? api.login.database;
+    return { name, id: name.toLowerCase() };
   },
   feeds: { vehicles, drivers, trips, events },
 };

@@ -1,5 +1,5 @@
 import type { Connector } from '../connector.ts';
-import { at, wordOf } from '../read.ts';
+import { at, idFrom, wordOf } from '../read.ts';
 import { fromHex, isHmac } from '../signature.ts';
 import { type Api, companies, page } from './api.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
@@ -33,7 +33,10 @@ export const motive: Connector<Api> = {
   async check(api) {
     const { items } = await page(api, companies, {}, null);
     const name = at(items[0], 'name');
-    return typeof name === 'string' && name !== '' ? name : 'Motive';
+    return {
+      name: typeof name === 'string' && name !== '' ? name : 'Motive',
+      id: idFrom(at(items[0], 'id')),
+    };
   },
   feeds: { vehicles, drivers, trips, events },
   webhook: {

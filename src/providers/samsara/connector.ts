@@ -2,7 +2,7 @@ import { call } from '../call.ts';
 import type { Access, Connector, Feed, Found, Json, Page, ProviderRecord } from '../connector.ts';
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
-import { at, field, iso, listAt, wordOf } from '../read.ts';
+import { at, field, idFrom, iso, listAt, wordOf } from '../read.ts';
 import { fromBase64, fromHex, isHmac, isRecent } from '../signature.ts';
 import {
   driverRecord,
@@ -171,8 +171,9 @@ export const samsara: Connector<Api> = {
   },
   open: (access) => access,
   async check(api) {
-    const name = at(await get(api, '/me', {}), 'data', 'name');
-    return typeof name === 'string' ? name : 'Samsara';
+    const me = await get(api, '/me', {});
+    const name = at(me, 'data', 'name');
+    return { name: typeof name === 'string' ? name : 'Samsara', id: idFrom(at(me, 'data', 'id')) };
   },
   feeds: {
     vehicles: listsOf([{ path: '/fleet/vehicles', query: {} }], vehicleRecord),

@@ -1,7 +1,7 @@
 import { isPrintable } from '../../platform/fields.ts';
 import { type Call, call } from '../call.ts';
-import type { Access, Json } from '../connector.ts';
-import { at, field, listAt } from '../read.ts';
+import type { Access, Json, Organisation } from '../connector.ts';
+import { at, field, idFrom, listAt } from '../read.ts';
 
 /** The two parts of a credential: our own, and the one that a customer's connection has at Terminal. */
 export type Keys = { secretKey: string; connectionToken: string };
@@ -35,15 +35,19 @@ export async function page(api: Api, path: string, query: Query, after: Json) {
 
 const currentConnection = (api: Api): Promise<unknown> => get(api, '/connections/current');
 
-/** What Terminal calls the customer whose connection it is, or else the provider behind it. @throws Problem */
-export async function organisationOf(api: Api): Promise<{ name: string; problem: string | undefined }> {
+/** The customer whose connection it is, or else the provider behind it: its cursors are the connection's. @throws Problem */
+export async function organisationOf(api: Api): Promise<Organisation & { problem: string | undefined }> {
   const connection = await currentConnection(api);
   const names = [
     at(connection, 'company', 'name'),
     at(connection, 'account', 'name'),
     providerOf(connection),
   ];
-  return { name: names.find(isName) ?? 'Terminal', problem: problemIn(connection) };
+  return {
+    name: names.find(isName) ?? 'Terminal',
+    id: idFrom(at(connection, 'id')),
+    problem: problemIn(connection),
+  };
 }
 
 /** Why nothing new comes, if Terminal is not connected to the provider any more. @throws Problem */

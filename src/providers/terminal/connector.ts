@@ -32,9 +32,9 @@ export const terminal: Connector<Api> = {
   },
   open: (access) => ({ access, keys: JSON.parse(access.credential) as Keys }), // as it was read
   async check(api) {
-    const { name, problem } = await organisationOf(api);
+    const { problem, ...organisation } = await organisationOf(api);
     if (problem) throw new Problem('invalid', `Terminal ${problem}.`);
-    return name;
+    return organisation;
   },
   feeds: { vehicles, drivers, trips, events },
   webhook: {

@@ -88,8 +88,8 @@ it('claims no delivery, no pull and no fan-out, and goes on with all once the mo
   const { data: webhook } = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
   await rowsIn(
     'main',
-    `insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, history_days,
-       connected_at, due_at) values (?1, ?2, '{}', ?1, 'https://x.example.com', 'Acme', 1, 1, 1)`,
+    `insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id, history_days,
+       connected_at, due_at) values (?1, ?2, '{}', ?1, 'https://x.example.com', 'Acme', 'Acme', 1, 1, 1)`,
     us.connection.id,
     us.accountId,
   );

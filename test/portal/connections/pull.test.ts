@@ -100,7 +100,7 @@ describe('a connection that pulls', () => {
   });
 
   it('warns of a new credential that is of another organization', async () => {
-    provider.data.organisation = 'Somebody else';
+    Object.assign(provider.data, { organisation: 'Somebody else', organisationId: '1' });
     const reply = await post(`${path}/credential`, { credential: token });
     expect(await follow(reply, cookie)).toContain('The one before was of “Acme Trucking”');
   });

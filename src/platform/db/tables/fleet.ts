@@ -84,6 +84,7 @@ export const pulls = sqliteTable(
     session: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>(),
     baseUrl: text('base_url').notNull(),
     organisation: text().notNull(),
+    organisationId: text('organisation_id').notNull(),
     historyDays: integer('history_days').notNull(),
     connectedAt: integer('connected_at').notNull(),
     feeds: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),

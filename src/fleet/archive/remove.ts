@@ -3,8 +3,9 @@ import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, folderOf, type Part, PartGone } from './bucket.ts';
-import { busyMs, inArchive, mayHave, type Owner, ownedBy, putEntry, type State } from './catalog.ts';
-import { readPartWith, tidy, usualSizes, writeParts } from './write.ts';
+import { busyMs, entryOf, inArchive, mayHave, type Owner, ownedBy, putEntry, type State } from './catalog.ts';
+import { dayOf } from './day.ts';
+import { filesOf, readPartWith, tidy, usualSizes, writeParts } from './write.ts';
 
 /** Takes a step that changes the archive; while another change goes on, waits a little and returns `cursor`. */
 async function unlessBusy(
@@ -72,8 +73,11 @@ type Reached = Pick<DayOf, 'kind' | 'connectionId' | 'day'>;
 
 /**
  * Rewrites the archived rows of an owner that have a value, such as those that name a driver, and deletes the files
- * that had them before. Looks through some files at a time: returns a cursor to go on with, which is the same one while
- * another change of the archive goes on, and undefined once all are done.
+ * that had them before; then lists the bucket, to see that no file has them that the catalog does not name. Looks
+ * through some files at a time: returns a cursor to go on with, which is the same one while another change of the
+ * archive goes on, and undefined once all are done.
+ *
+ * @throws Error when a file has such rows that nothing else is known of: operators have to repair its day
  */
 export async function rewriteArchive(
   env: Env,
@@ -84,8 +88,9 @@ export async function rewriteArchive(
 ): Promise<string | undefined> {
   const bucket = bucketOf(env);
   const having = kinds.filter(({ columns }) => rewrite.key in columns);
-  if (!bucket || having.length === 0 || !(await mayHave(env, owner))) return undefined;
+  if (!bucket || having.length === 0) return undefined;
   return unlessBusy(env, cursor, async (lease) => {
+    if (cursor.startsWith(listing)) return lookThrough(bucket, having, owner, lease, rewrite, cursor);
     let files = 0;
     const days = await daysAfter(lease, having, owner, cursor);
     for (const [at, { state, parts: stored, ...day }] of days.entries()) {
@@ -95,8 +100,49 @@ export async function rewriteArchive(
       files += parts.length;
       if (files >= filesPerStep || at === filesPerStep - 1) return JSON.stringify(reachedOf(day));
     }
-    return undefined;
+    return lookThrough(bucket, having, owner, lease, rewrite, listing);
   });
+}
+
+/** What the cursor of this begins with, before the key that it has come to. */
+const listing = 'listed ';
+const dayFolder = /connection=([^/]+)\/date=(\d{4}-\d\d-\d\d)\//;
+
+/** Sees to it that no file has such rows that the catalog does not name: those of a page of the bucket's list. */
+async function lookThrough(
+  bucket: R2Bucket,
+  kinds: ArchiveKind[],
+  { accountId, connectionId }: Owner,
+  { db }: Lease,
+  { key, value }: Rewrite,
+  cursor: string,
+): Promise<string | undefined> {
+  const startAfter = cursor.slice(listing.length);
+  const own = { accountId, ...(connectionId && { connectionId }) };
+  const folders = kinds.map((kind) => ({ kind, prefix: folderOf({ kind: kind.name, ...own }) }));
+  folders.sort((a, b) => (a.prefix < b.prefix ? -1 : 1));
+  const next = folders.find(({ prefix }) => startAfter < `${prefix}~`);
+  if (!next) return undefined;
+  const { kind, prefix } = next;
+  const { objects, truncated } = await bucket.list({ prefix, ...(startAfter && { startAfter }) });
+  const days = Map.groupBy(objects, (object) => dayFolder.exec(object.key)?.[0]);
+  for (const [folder, found] of days) {
+    const [, connection, date] = dayFolder.exec(folder ?? '') ?? [];
+    if (!connection || !date) continue; // nothing of ours
+    const day = { kind: kind.name, accountId, connectionId: connection, day: dayOf(Date.parse(date)) };
+    const [entry] = await entryOf(db, day);
+    const parts: Part[] = entry ? JSON.parse(entry.parts) : [];
+    const isUnknown = (name: string) => !parts.some(({ file }) => name.endsWith(`/${file}`));
+    if (!found.some((object) => isUnknown(object.key))) continue;
+    await tidy(bucket, kind, day, parts);
+    for (const { file } of await filesOf(bucket, day))
+      if (
+        isUnknown(`/${file}`) &&
+        (await readPartWith(bucket, kind, day, file, key, new Set([value]))).length
+      )
+        throw new Error(`${folderOf(day)}${file} has rows to be erased, and the catalog does not name it`);
+  }
+  return `${listing}${truncated ? objects.at(-1)?.key : `${prefix}~`}`;
 }
 
 const reachedOf = ({ kind, connectionId, day }: DayOf): Reached => ({ kind, connectionId, day });

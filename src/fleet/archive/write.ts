@@ -131,6 +131,10 @@ async function labelled(bucket: R2Bucket, day: DayOf) {
   return found;
 }
 
+/** All files of a day that are ours, whether or not the catalog names them. */
+export const filesOf = async (bucket: R2Bucket, day: DayOf): Promise<Part[]> =>
+  (await labelled(bucket, day)).map(({ part }) => part);
+
 /**
  * Deletes files of a day that the catalog does not name, if what it names takes their place: it replaces them, was to be
  * replaced by them, or has all of their records. Whatever else is there is left alone.

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { bucket, dayMs, emptyArchive } from '../../support/archive.ts';
@@ -67,3 +67,46 @@ it('erasing a driver takes them from the archive, and leaves the records', async
   expect((await trips(us)).filter((item) => JSON.stringify(item).includes(driverId))).toEqual([]);
   expect(await files(id)).toHaveLength(2);
 });
+
+describe('erasing a driver of whom a file remains that the catalog does not name', () => {
+  const erase = async () => {
+    const { id } = us.connection;
+    const [found] = await rows('select id from drivers where connection_id = ?1', id);
+    await operator.post(`/operator/drivers/${found?.id}/erasure`, {});
+    return String(found?.id);
+  };
+
+  it('deletes one that a rewritten one replaced, whose deletion failed without a word', async () => {
+    const lost = vi.spyOn(env.ARCHIVE, 'delete').mockResolvedValue();
+    const id = await erase();
+    for (let i = 0; i < 5; i++) await operator.post(`/operator/deletions/${id}/continue`, {});
+    expect(await deletionOf(id)).toMatchObject({ id });
+    expect(await files(us.connection.id)).toHaveLength(4);
+    lost.mockRestore();
+    await toTheEnd(id);
+    expect(await files(us.connection.id)).toHaveLength(2);
+  });
+
+  it('is not done before an operator has repaired a day that only the bucket knows', async () => {
+    const [entry] = await rows(
+      `select * from archived_days where kind = 'trips' and connection_id = ?1`,
+      us.connection.id,
+    );
+    await rows('delete from archived_days where kind = ?1 and connection_id = ?2', 'trips', us.connection.id);
+    const id = await erase();
+    const reply = await operator.post(`/operator/deletions/${id}/continue`, {});
+    expect(reply.status).toBe(500);
+    expect(await deletionOf(id)).toMatchObject({ step: 'archive' });
+    const date = new Date(Number(entry?.day) * dayMs).toISOString().slice(0, 10);
+    await operator.post(`/operator/connections/${us.connection.id}/archive/repair`, {
+      kind: 'trips',
+      date,
+      apply: true,
+    });
+    await toTheEnd(id);
+    expect(await files(us.connection.id)).toHaveLength(2);
+    expect(JSON.stringify(await as(us.apiToken).get('/trips'))).not.toContain(id);
+  });
+});
+
+const deletionOf = async (id: string) => (await rows('select id, step from deletions where id = ?1', id))[0];

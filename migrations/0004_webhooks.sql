@@ -156,6 +156,14 @@ create table alert_emails (
   primary key (account_id, day)
 ) strict, without rowid;
 
+-- How often unsaved webhooks of a host were tested in an hour: any account may name any host. Older hours are deleted.
+create table test_calls (
+  hour  integer not null, -- hours since 1970
+  host  text not null,
+  calls integer not null,
+  primary key (hour, host)
+) strict, without rowid;
+
 -- What the last sweep found, so that `/health` reads one row. The first must have run ten minutes after the first deploy.
 create table sweeps (
   id            integer not null primary key check (id = 1),

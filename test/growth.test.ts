@@ -48,6 +48,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   archived_lately: { pruned: forgetLately.statements(0) },
   archived_days: { kept: 'one row for a day of a connection, of which the archive has all records' },
   database_sizes: { kept: 'one row a day, for 60 days' },
+  test_calls: { kept: 'the hosts of one hour: the first test of the next deletes them' },
   audit_log: { pruned: pruneAudit.statements(0).slice(0, 1) },
   deletions: { kept: 'deleted by their last step' },
   erased_drivers: { kept: 'one small row for each driver that operators erase' },

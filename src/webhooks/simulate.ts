@@ -1,7 +1,9 @@
+import { change, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { invalid } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
+import { normalisedUrl } from './address.ts';
 import { attempt, headersFor } from './deliveries/attempt.ts';
 import { deliverTo } from './deliveries/fan-out.ts';
 import { priorityOf } from './deliveries/policy.ts';
@@ -15,6 +17,7 @@ import type { Webhook } from './service.ts';
 
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
+const hourMs = 3_600_000;
 
 /** A made-up event. */
 export function testEvent(): NewNotification[] {
@@ -96,17 +99,37 @@ export async function sendTest(
   return { webhookId: webhook.id, id: deliveries[0]?.id ?? '' };
 }
 
+/** How often receivers of one host get tests of webhooks that are not saved, within an hour, from all accounts together. */
+export const maxTestsOfHost = 10;
+
 /**
  * Calls the receiver of a webhook that need not be saved, once, with a made-up event or else the first level of an
- * accident. `input` has been validated, so its address is one that deliveries may go to. Saves nothing.
+ * accident. `input` has been validated, so its address is one that deliveries may go to. Saves nothing of it.
+ *
+ * @throws Refusal: invalid, when the host has been tested ten times within the hour
  */
-export async function tryReceiver(input: WebhookInput): Promise<Attempt> {
+export async function tryReceiver(env: Env, caller: Caller, input: WebhookInput): Promise<Attempt> {
   const { headers, notificationTypes } = input;
   const [made] = notificationTypes.includes(EVENT) ? testEvent() : testAccident(input);
+  await countTest(env, caller, new URL(normalisedUrl(input.url)).hostname);
   const at = Date.now();
   const outcome = await attempt(
     { ...pick(input, plainFields), headers: headersFor(headers) },
     { id: newId(at), attempt: 1, type: made?.type ?? EVENT, data: JSON.stringify(made?.data ?? {}) },
   );
   return { at, durationMs: Date.now() - at, ...outcome };
+}
+
+/** Counts one more test of a host: anybody may name any host here, without having it as a webhook. */
+async function countTest(env: Env, caller: Caller, host: string): Promise<void> {
+  const hour = Math.floor(Date.now() / hourMs);
+  const [, counted] = await asCaller(env, caller, (db) => [
+    change(db)`delete from test_calls where hour < ${hour}`,
+    statement(db)`
+      insert into test_calls (hour, host, calls) values (${hour}, ${host}, 1)
+      on conflict do update set calls = calls + 1 where calls < ${maxTestsOfHost} returning calls`,
+  ]);
+  if (counted.length > 0) return;
+  const message = `has a host that was tested ${maxTestsOfHost} times within the hour. Save the webhook, or try again later`;
+  throw invalid(`url ${message}`, [{ field: 'url', message }]);
 }

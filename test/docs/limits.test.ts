@@ -69,6 +69,7 @@ import * as webhookFields from '../../src/webhooks/fields.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 import * as webhooks from '../../src/webhooks/schema.ts';
 import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
+import { maxTestsOfHost } from '../../src/webhooks/simulate.ts';
 
 const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
 const calls = (limiter: keyof typeof rateLimits) => [rateLimits[limiter].calls];
@@ -176,6 +177,7 @@ const figures: Record<string, number[]> = {
   'waiting deliveries that an email counts': [maxWaitingCounted],
   'webhooks whose changes are noticed in a minute': [maxLookedAt],
 
+  'tests of webhooks that are not saved, of one host from all accounts': [maxTestsOfHost],
   'tests, replays, invitations and new tokens of a session': calls('ACTION_LIMIT'),
   'tests, replays, invitations and new tokens of an account': calls('ACCOUNT_ACTION_LIMIT'),
   'invitations of an account': [invitations.maxInvitationsPerDay],

@@ -74,6 +74,7 @@ export const stayingTables: Record<string, string> = {
   sweeps: "the home's own",
   jobs: "the home's own",
   database_sizes: "the home's own",
+  test_calls: "the home's own",
   moves: 'the move itself',
 };
 

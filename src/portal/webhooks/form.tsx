@@ -81,7 +81,7 @@ async function take(c: Context, webhook: StoredWebhook | undefined) {
         ownHost: new URL(c.req.url).hostname,
         allowLoopback: config(c.env).allowLoopbackReceivers,
       });
-      if (wanted === 'test') return again({ tried: await tryReceiver(input) });
+      if (wanted === 'test') return again({ tried: await tryReceiver(c.env, c.get('caller'), input) });
       const labels = parse(WebhookLabels, merged);
       const saved = webhook
         ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, {

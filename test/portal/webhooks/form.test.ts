@@ -273,6 +273,31 @@ describe('a button of the form', () => {
     expect(await rows('select 1 from deliveries where webhook_id = ?1', webhook.id)).toEqual([]);
   });
 
+  it('sends ten tests an hour to a host, however it is written, and whoever sends them', async () => {
+    const heard = receiver();
+    const test = (url: string) => press('test', (form) => form.type('url', url));
+    await rows(
+      `insert into test_calls values (?1, 'busy.example.com', 9)`,
+      Math.floor(Date.now() / 3_600_000),
+    );
+    await rows(`insert into test_calls values (1, 'busy.example.com', 10)`);
+    expect((await test('https://busy.example.com/a')).status).toBe(200);
+    const tenth = await test('https://BUSY.example.com.:8443/b');
+    expect(tenth.status).toBe(400);
+    expect(await textOf(tenth)).toContain('has a host that was tested 10 times within the hour');
+    expect((await test('https://idle.example.com/')).status).toBe(200);
+    expect(heard.got).toHaveLength(2);
+    expect(
+      await rows(
+        'select host, calls from test_calls where host <> ?1 order by calls',
+        'receiver.example.com',
+      ),
+    ).toEqual([
+      { host: 'idle.example.com', calls: 1 },
+      { host: 'busy.example.com', calls: 10 },
+    ]);
+  });
+
   it('sends no test to an address that deliveries may not go to', async () => {
     const heard = receiver();
     for (const url of ['http://receiver.example.com/', 'https://10.0.0.1/', 'https://router.local/']) {

@@ -81,6 +81,13 @@ export const serviceLevels = sqliteTable(
 );
 
 /** What there is to tell an account's people of a webhook, and when they were last told. */
+/** How often unsaved webhooks of a host were tested in an hour. */
+export const testCalls = sqliteTable(
+  'test_calls',
+  { hour: integer().notNull(), host: text().notNull(), calls: integer().notNull() },
+  (t) => [primaryKey({ columns: [t.hour, t.host] })],
+);
+
 export const alertEmails = sqliteTable(
   'alert_emails',
   {

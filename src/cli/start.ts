@@ -71,7 +71,7 @@ async function run(): Promise<void> {
     await provider.ringFor(operator, stack.baseUrl, account.connections[1]?.id ?? '');
     const url = receiver.url + demoPath;
     await demoWebhook(stack.baseUrl, account, url);
-    const portalSignInUrl = await demoSignIn(operator, account);
+    const portalSignInUrl = await demoSignIn(operator, account.accountId);
     const accountsElsewhere = await openHomes(operator, stack.baseUrl, url, before);
     const demo: Demo = {
       baseUrl: stack.baseUrl,
@@ -106,7 +106,7 @@ async function openHomes(
   for (const home of homes) {
     const account = await demoAccountIn(operator, home, all[home]);
     await demoWebhook(baseUrl, account, url);
-    const portalSignInUrl = await demoSignIn(operator, account, `demo@${home}.fleet.example`);
+    const portalSignInUrl = await demoSignIn(operator, account.accountId, `demo@${home}.fleet.example`);
     all[home] = { ...account, portalSignInUrl };
   }
   return all;

@@ -101,6 +101,8 @@ it('a neighbour loses nothing to any attack, and each is measured', () => {
     'huge pages',
     'a flood of events for a slow receiver',
     'the largest ingest call',
+    'the largest list of webhooks',
+    'overviews of a large account',
   ]);
   expect(rowsOf('neighbours').map((row) => [row.attack, row['']])).toEqual(
     attacks.flatMap((name) => ['lists', 'ingest', 'deliveries'].map((measure) => [name, measure])),
@@ -108,4 +110,5 @@ it('a neighbour loses nothing to any attack, and each is measured', () => {
   for (const row of rowsOf('neighbours')) expect(Number(row['p99 ratio'])).toBeGreaterThan(0);
   for (const { lost, did } of rowsOf('neighbours', 1))
     expect([lost, did]).toEqual([0, expect.stringMatching(/\d/)]);
+  for (const { did } of rowsOf('neighbours', 1).slice(-2)) expect(did).toMatch(/^\d+ × 200$/);
 });

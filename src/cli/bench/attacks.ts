@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { demoSignIn } from '../demo/account.ts';
 import type { Stack } from '../local/stack.ts';
+import { operatorOf } from '../operate/client.ts';
 import { type BenchAccount, newAccount, safetyEvent, vehicle } from './account.ts';
 import { startCounter } from './counter.ts';
 import { paced } from './neighbour.ts';
@@ -26,7 +28,39 @@ export const attacks: Attack[] = [
   { name: 'huge pages', prepare: hugePages },
   { name: 'a flood of events for a slow receiver', prepare: flood },
   { name: 'the largest ingest call', prepare: largestCall },
+  { name: 'the largest list of webhooks', prepare: largestList },
+  { name: 'overviews of a large account', prepare: overviews },
 ];
+
+/** `GET /webhooks` of as many bytes as an account can have. */
+async function largestList(stack: Stack, { webhooks }: AttackSize) {
+  const us = await newAccount(stack);
+  const path = 'a'.repeat(1400);
+  await us.webhooks(Array.from({ length: webhooks }, (_, i) => `https://receiver.example.com/${i}/${path}`));
+  const headers = { 'x-api-key': us.token };
+  return hammering(5, () => ({ url: `${stack.baseUrl}/webhooks`, headers }));
+}
+
+/** Loads of the portal's overview, of an account whose last hour has many events. */
+async function overviews(stack: Stack, { eventsPerCall, floodCalls }: AttackSize) {
+  const { us, stop } = await attacker(stack, 0, 0);
+  await outcome(us, [vehicle('v')]);
+  const startedAt = new Date().toISOString();
+  for (let sent = 0; sent < floodCalls * eventsPerCall; sent += eventsPerCall)
+    await outcome(
+      us,
+      eventsOf('v', eventsPerCall, sent).map((event) => ({ ...event, startedAt })),
+    );
+  const link = await demoSignIn(
+    operatorOf(stack.baseUrl, stack.operatorKey),
+    us.id,
+    'attacker@fleet.example',
+  );
+  const origin = new URL(link).origin; // as a browser says it
+  const signedIn = await fetch(link, { method: 'POST', headers: { origin }, redirect: 'manual' });
+  const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? [];
+  return { ...hammering(6, () => ({ url: `${stack.baseUrl}/portal`, headers: { cookie } })), stop };
+}
 
 /** One call of the most records, for the most webhooks. */
 async function largestCall(stack: Stack, { webhooks, eventsPerCall }: AttackSize) {

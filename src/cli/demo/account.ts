@@ -65,10 +65,10 @@ export async function openAccount(
   return { accountId, apiToken: token.value, connections };
 }
 
-/** Returns a link that signs in to the portal as a user of a demo account. */
+/** Returns a link that signs in to the portal as a user of an account. */
 export async function demoSignIn(
   operator: Operator,
-  { accountId }: DemoAccount,
+  accountId: string,
   email = 'demo@fleet.example',
 ): Promise<string> {
   const users = await operator.list('/accounts/:id/users', { id: accountId });

@@ -158,6 +158,7 @@ create table changes (
   connection_id text not null,
   action        text not null check (action in ('changed', 'deleted')),
   records       text not null check (json_valid(records)), -- ids by kind: {"vehicle": ["…"], "trip": []}
+  quiet         integer not null default 0,                -- 1: history, of which nobody is notified
   primary key (account_id, seq)
 ) strict, without rowid;
 

@@ -9,6 +9,7 @@ import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { jobs } from '../src/operator/jobs.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
 import { runJob } from '../src/platform/jobs/jobs.ts';
+import { pruneRecordMails } from '../src/webhooks/alerts/records.ts';
 import {
   leftOverNotifications,
   pruneNotifications,
@@ -38,6 +39,9 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   service_levels: { kept: 'a row for each hour of two days and each day of a month of an account' },
   alerts: { cascades: 'webhooks' },
   alert_emails: { kept: 'at most one row an account, of the last day on which alerts were sent' },
+  mail_rules: { cascades: 'portal_users' },
+  mail_feeds: { kept: 'at most one row an account' },
+  record_mails: { pruned: pruneRecordMails.statements(0) },
   sign_in_links: { pruned: pruneSignInLinks.statements(0) },
   sessions: { pruned: pruneSessions.statements(0) },
   tokens: { pruned: pruneTokens.statements(0) },

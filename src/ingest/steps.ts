@@ -40,7 +40,7 @@ export function stepsFor(
       ...keep(db, batch, tally),
     ]),
     ...notified.flatMap((batch) => orderSteps(db, source, batch)),
-    ...noteChanges(db, source, batches).map((note) => step(note, () => {})),
+    ...noteChanges(db, source, batches, !notify).map((note) => step(note, () => {})),
   ];
 }
 
@@ -120,13 +120,13 @@ const kept = recordKinds.flatMap((resource) =>
 );
 
 /** The statement that notes which of a call's records have changed, for the change feed; none if no table keeps them. */
-function noteChanges(db: Database, source: Source, batches: Batch[]) {
+function noteChanges(db: Database, source: Source, batches: Batch[], quiet: boolean) {
   const entries = batches.flatMap((batch) => batch.entries);
   const written = kept.flatMap(({ kind, table }): Written[] => {
     const ids = entries.flatMap(({ record, row }) => (record.kind === kind ? [row.id] : []));
     return ids.length > 0 ? [{ kind, table, ids: [...new Set(ids)] }] : [];
   });
-  return written.length > 0 ? [noteWritten(db, source, written)] : [];
+  return written.length > 0 ? [noteWritten(db, source, written, quiet)] : [];
 }
 
 const step = <T>(statement: BatchItem<'sqlite'> & { _: { result: T } }, take: (result: T) => void): Step => ({

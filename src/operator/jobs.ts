@@ -11,6 +11,7 @@ import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
 import { healthAlertsAreDue, sendHealthAlerts } from '../providers/health-alerts.ts';
 import { startPulls } from '../providers/pull.ts';
 import { noteSilences } from '../providers/silence.ts';
+import { pruneRecordMails, recordMailsAreDue, sendRecordMails } from '../webhooks/alerts/records.ts';
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/send.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../webhooks/notifications/prune.ts';
@@ -34,12 +35,14 @@ export const jobs: Jobs = {
   deletions: whenDue(deletionsAreDue, continueDeletions),
   trends: whenDue(countsAreDue, countEvents),
   alerts: whenDue(alertsAreDue, sendAlerts),
+  'emails of accidents and events': whenDue(recordMailsAreDue, sendRecordMails),
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
   archive: hourly((env, now, budget) => archive(env, archiveKinds, now, budget)),
   'give up old deliveries': hourly(giveUp),
   'service levels': hourly(addUpWaits),
   'delete old deliveries': hourly(pruneDeliveries),
   'delete old notifications': hourly(pruneNotifications),
+  'delete old emails': hourly(pruneRecordMails),
   'delete old changes': hourly(pruneChanges),
   'delete expired sign-in links': hourly(pruneSignInLinks),
   'delete expired sessions': hourly(pruneSessions),

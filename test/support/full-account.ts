@@ -39,6 +39,9 @@ export async function fullAccount(name = 'main'): Promise<World> {
     `insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 0, 0, 0) on conflict do nothing`,
     webhook.id,
   );
+  await put(`insert into mail_rules values (?1, ?2, 7, 4, null, 1)`, person?.id, us.accountId);
+  await put(`insert into mail_feeds values (?1, 1)`, us.accountId);
+  await put(`insert into record_mails values (?2, ?1, 'e', 1, null, 0, ?3)`, person?.id, us.accountId, later);
   await put(`insert into alert_emails (account_id, day, sent) values (?1, 20000, 1)`, us.accountId);
   await put(
     `insert into alerts (webhook_id, account_id) values (?1, ?2) on conflict do nothing`,

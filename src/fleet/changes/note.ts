@@ -14,9 +14,9 @@ export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
 
 /**
  * Notes, at the end of the transaction that upserts records, which of them it has changed: those whose `updated_at` is
- * `now`. Writes one row, or none when nothing has changed.
+ * `now`. Writes one row, or none when nothing has changed. `quiet` says that nobody is notified of them.
  */
-export function noteWritten(db: Database, source: ChangeSource, written: Written[]) {
+export function noteWritten(db: Database, source: ChangeSource, written: Written[], quiet: boolean) {
   const { accountId, connectionId, now } = source;
   const changed = written.map(({ kind, table, ids }) => {
     const name = sql.raw(getTableName(table));
@@ -26,8 +26,8 @@ export function noteWritten(db: Database, source: ChangeSource, written: Written
   const nothing = JSON.stringify(Object.fromEntries(written.map(({ kind }) => [kind, []])));
   return change(db)`
     with changed (records) as materialized (select json_object(${sql.join(changed, sql`, `)}))
-    insert into changes (account_id, seq, connection_id, action, records)
-    select ${accountId}, ${nextSeq(source)}, ${connectionId}, 'changed', records
+    insert into changes (account_id, seq, connection_id, action, records, quiet)
+    select ${accountId}, ${nextSeq(source)}, ${connectionId}, 'changed', records, ${Number(quiet)}
     from changed where records <> ${nothing}`;
 }
 

@@ -1,5 +1,5 @@
 import { type Child, useContext } from 'hono/jsx';
-import { levelNames } from '../ui/states.tsx';
+import { levelNames } from '../../webhooks/notifications/types.ts';
 import { Clock, dayIn, spanInWords, Time, TimeZone } from '../ui/time.tsx';
 import type { Accident } from './accidents.tsx';
 

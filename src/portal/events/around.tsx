@@ -3,12 +3,12 @@ import { eventsWithDrivers, type NamedEvent, readWithin } from '../../fleet/name
 import type { Context } from '../../platform/http/context.ts';
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/of-event.ts';
-import { EVENT_LEVEL } from '../../webhooks/notifications/types.ts';
+import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
 import { speedOf } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
 import { GroupedTable, Panel } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
-import { Level, levelNames, Risk, Status } from '../ui/states.tsx';
+import { Level, Risk, Status } from '../ui/states.tsx';
 import { Clock, Time } from '../ui/time.tsx';
 import { titleOf } from '../webhooks/words.ts';
 

@@ -9,11 +9,13 @@ import { config } from '../../platform/config.ts';
 import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
+import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
+import { levelNames } from '../../webhooks/notifications/types.ts';
 import { needs } from '../session/rights.ts';
 import { aRole } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
-import { Choice, errorOf, FieldProblem, PostButton, Submit } from '../ui/forms.tsx';
+import { Choice, errorOf, FieldProblem, PostButton, Select, Submit } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Note, Panel } from '../ui/parts.tsx';
 import { isTimeZone, zoneName } from '../ui/time.tsx';
@@ -23,10 +25,12 @@ export const accountPages = new Hono<App>()
   .get('/settings/account', needs('viewer'), (c) => show(c))
   .post('/settings/account', needs('viewer'), save)
   .get('/settings/notifications', needs('viewer'), showNotifications)
-  .post('/settings/notifications', needs('viewer'), saveNotifications);
+  .post('/settings/notifications', needs('viewer'), saveNotifications)
+  .post('/settings/notifications/records', needs('viewer'), saveRecordEmails);
 
 const path = '/portal/settings/account';
 const notificationsPath = '/portal/settings/notifications';
+const recordsPath = `${notificationsPath}/records`;
 
 function show(c: Context, problem?: FormProblem) {
   const { user, account } = c.get('session');
@@ -145,8 +149,9 @@ async function save(c: Context) {
 }
 
 /** Which emails the person who is signed in gets. */
-function showNotifications(c: Context) {
-  const { email, getsAlerts } = c.get('session').user;
+async function showNotifications(c: Context) {
+  const { id, email, getsAlerts } = c.get('session').user;
+  const { rule, groups } = await findMailRule(c.env, c.get('caller'), id);
   return page(
     c,
     { title: 'Notifications', tab: true },
@@ -156,6 +161,7 @@ function showNotifications(c: Context) {
           <p>This deployment sends no email at all.</p>
         </Note>
       )}
+      <RecordEmails rule={rule} groups={groups} email={email} />
       <Panel id="emails" title="Emails about webhooks">
         <form class="panel-body grid gap-4 justify-items-start" method="post" action={notificationsPath}>
           <p>
@@ -175,6 +181,79 @@ function showNotifications(c: Context) {
         </form>
       </Panel>
     </>,
+  );
+}
+
+/** The form of which accidents and safety events the reader is emailed. */
+const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }) => {
+  const { rule, groups, email } = props;
+  return (
+    <Panel id="record-emails" title="Emails about accidents and safety events">
+      <form class="panel-body grid gap-4 justify-items-start" method="post" action={recordsPath}>
+        <p>To {email}, within about a minute. On days with very many, those of a minute come in one email.</p>
+        <fieldset class="grid gap-3">
+          <legend class="mb-1 font-medium">Accidents that reach</legend>
+          {levelNames.map((name, i) => (
+            <Choice
+              type="checkbox"
+              name="levels"
+              value={String(i + 1)}
+              checked={rule.levels.includes(i + 1)}
+              label={`Level ${i + 1}, ${name.toLowerCase()}`}
+            />
+          ))}
+        </fieldset>
+        <Select
+          name="risk"
+          label="Safety events"
+          value={String(rule.risk ?? '')}
+          options={[
+            ['', 'None'],
+            ['5', 'Risk 5'],
+            ['4', 'Risk 4 and 5'],
+            ['3', 'Risk 3 to 5'],
+          ]}
+        />
+        {groups.length > 0 && (
+          <fieldset class="grid gap-3">
+            <legend class="mb-1 font-medium">Only of vehicles in these groups</legend>
+            {groups.map((group) => (
+              <Choice
+                type="checkbox"
+                name="groups"
+                value={group}
+                checked={rule.groups?.includes(group) ?? false}
+                label={group}
+              />
+            ))}
+            <p class="hint">
+              With none chosen, of all vehicles. Accidents of vehicles that we do not know yet are always
+              included.
+            </p>
+          </fieldset>
+        )}
+        <Submit name="Save" />
+      </form>
+    </Panel>
+  );
+};
+
+async function saveRecordEmails(c: Context) {
+  const { value, values } = await readForm(c);
+  const risk = value('risk');
+  const { id, email } = c.get('session').user;
+  const groups = [...new Set(values('groups'))].slice(0, 100);
+  const rule: MailRule = {
+    levels: [1, 2, 3].filter((level) => values('levels').includes(String(level))),
+    risk: /^[345]$/.test(risk) ? Number(risk) : null,
+    groups: groups.length > 0 ? groups : null,
+  };
+  await setMailRule(c.env, c.get('caller'), id, rule);
+  const asks = rule.levels.length > 0 || rule.risk !== null;
+  return done(
+    c,
+    notificationsPath,
+    asks ? `We email ${email} as chosen.` : `No emails about accidents or safety events to ${email}.`,
   );
 }
 

@@ -35,9 +35,6 @@ export const Risk = ({ risk, named = false }: { risk: number; named?: boolean })
   </span>
 );
 
-/** What the levels of an accident are called, from the first on. */
-export const levelNames = ['First detection', 'Verified', 'Report ready'];
-
 /** The level of an accident, from 1 to 3. */
 export const Level = ({ level }: { level: number }) => (
   <span class="level">

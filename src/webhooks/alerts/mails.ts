@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { sendMail } from '../../accounts/mail.ts';
-import { change, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 
@@ -24,13 +24,18 @@ export const maxPerAccountAndDay = 200;
 /** Of the six connections that an invocation can have waiting, one is left to D1. */
 const mailsAtOnce = 5;
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /**
  * Sends each email by itself, so that one address that fails stops no other. Those beyond the limits of the day are
- * not sent, and logged. Returns how many were sent.
+ * not sent, and logged. Returns how many were sent; `after` runs after each of them.
  */
-export async function sendMails(env: Env, mails: AlertMail[], now = Date.now()): Promise<number> {
+export async function sendMails<M extends AlertMail>(
+  env: Env,
+  mails: M[],
+  now = Date.now(),
+  after: (mail: M) => Promise<unknown> = async () => {},
+): Promise<number> {
   let sent = 0;
   const waiting = await withinLimits(
     env,
@@ -39,22 +44,34 @@ export async function sendMails(env: Env, mails: AlertMail[], now = Date.now()):
   );
   const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift())
-      if (await sendOne(env, next.mail, next.to)) sent++;
+      if (await sendOne(env, next.mail, next.to)) {
+        sent++;
+        await after(next.mail);
+      }
   };
   await Promise.all(Array.from({ length: mailsAtOnce }, worker));
   return sent;
 }
 
-type Addressed = { mail: AlertMail; to: string };
-
-/** The emails that the limits of the day leave room for; they count as sent. */
-async function withinLimits(env: Env, mails: Addressed[], day: number): Promise<Addressed[]> {
-  if (mails.length === 0) return mails;
-  const db = openDatabase(env);
+/** How many emails accounts have got on a day. */
+export async function sentOn(db: Database, day: number): Promise<Map<string, number>> {
   const counts = await statement<{ accountId: string; sent: number }>(db)`
     select account_id as accountId, sent from alert_emails where day = ${day}`;
-  const sent = new Map(counts.map(({ accountId, sent }) => [accountId, sent]));
-  let total = counts.reduce((sum, count) => sum + count.sent, 0);
+  return new Map(counts.map(({ accountId, sent }) => [accountId, sent]));
+}
+
+type Addressed<M> = { mail: M; to: string };
+
+/** The emails that the limits of the day leave room for; they count as sent. */
+async function withinLimits<M extends AlertMail>(
+  env: Env,
+  mails: Addressed<M>[],
+  day: number,
+): Promise<Addressed<M>[]> {
+  if (mails.length === 0) return mails;
+  const db = openDatabase(env);
+  const sent = await sentOn(db, day);
+  let total = [...sent.values()].reduce((sum, count) => sum + count, 0);
   const allowed = mails.filter(({ mail: { accountId } }) => {
     const before = sent.get(accountId) ?? 0;
     if (total >= maxPerDay || before >= maxPerAccountAndDay) return false;
@@ -77,9 +94,12 @@ async function withinLimits(env: Env, mails: Addressed[], day: number): Promise<
   return allowed;
 }
 
-/** Deletes how many emails the account's people have got. */
+/** Deletes how many emails the account's people have got, and how far it has been looked for what to email. */
 export const removeEmailCounts: Remover = (env, { accountId }) =>
-  untilNone(openDatabase(env), [sql`delete from alert_emails where account_id = ${accountId}`]);
+  untilNone(openDatabase(env), [
+    sql`delete from alert_emails where account_id = ${accountId}`,
+    sql`delete from mail_feeds where account_id = ${accountId}`,
+  ]);
 
 async function sendOne(env: Env, mail: AlertMail, to: string): Promise<boolean> {
   const { accountId, kind, subject, text, html } = mail;

@@ -10,5 +10,8 @@ export const EVENT_LEVEL = 0;
 /** Accident levels: first detection, verified, report-ready. */
 export const accidentLevels = [1, 2, 3] as const;
 
+/** What the levels of an accident are called, from the first on. */
+export const levelNames = ['First detection', 'Verified', 'Report ready'];
+
 /** What a notification of a level is about: only an event has level 0. */
 export const typeOfLevel = (level: number): NotificationType => (level === EVENT_LEVEL ? EVENT : ACCIDENT);

@@ -83,6 +83,44 @@ export const portalUsers = sqliteTable(
   ],
 );
 
+/** Of which accidents and safety events a user is emailed. */
+export const mailRules = sqliteTable(
+  'mail_rules',
+  {
+    userId: text('user_id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    levels: integer().notNull(),
+    risk: integer(),
+    groups: text({ mode: 'json' }).$type<string[]>(),
+    since: integer().notNull(),
+  },
+  (t) => [index('mail_rules_by_account').on(t.accountId)],
+);
+
+export const mailFeeds = sqliteTable('mail_feeds', {
+  accountId: text('account_id').primaryKey(),
+  seen: integer().notNull(),
+});
+
+export const recordMails = sqliteTable(
+  'record_mails',
+  {
+    accountId: text('account_id').notNull(),
+    userId: text('user_id').notNull(),
+    eventId: text('event_id').notNull(),
+    level: integer().notNull(),
+    dueAt: integer('due_at'),
+    attempts: integer().notNull().default(0),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.userId, t.eventId, t.level] }),
+    index('record_mails_due').on(t.accountId, t.dueAt),
+    index('record_mails_by_age').on(t.createdAt),
+    index('record_mails_by_user').on(t.userId),
+  ],
+);
+
 export const invitations = sqliteTable(
   'invitations',
   {

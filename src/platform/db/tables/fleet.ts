@@ -11,6 +11,7 @@ export const changes = sqliteTable(
     connectionId: text('connection_id').notNull(),
     action: text({ enum: ['changed', 'deleted'] }).notNull(),
     records: text({ mode: 'json' }).$type<Record<string, string[]>>().notNull(),
+    quiet: integer().notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.accountId, t.seq] })],
 );

@@ -1,0 +1,67 @@
+import { change, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+
+/**
+ * Of what somebody wants to be emailed: accidents that reach these levels, safety events of at least this risk, and of
+ * which groups of vehicles; null for no safety events, and for all vehicles.
+ */
+export type MailRule = { levels: number[]; risk: number | null; groups: string[] | null };
+
+type Stored = { levels: number; risk: number | null; groups: string | null };
+
+/** How many groups people can choose from, and how many vehicles are looked through for them: the first by name. */
+const maxGroups = 100;
+const maxVehicles = 2000;
+
+/** A person's rule, and the groups that they can choose. */
+export async function findMailRule(env: Env, caller: Caller, userId: string) {
+  const [[found], groups] = await asCaller(env, caller, (db) => [
+    statement<Stored>(db)`
+      select levels, risk, groups from mail_rules where user_id = ${userId} and account_id = ${caller.accountId}`,
+    statement<{ name: string }>(db)`
+      select distinct g.value as name
+      from (select id from names where account_id = ${caller.accountId} and kind = 'vehicle' limit ${maxVehicles}) n
+      cross join vehicles v on v.id = n.id cross join json_each(v.groups) g
+      order by name limit ${maxGroups}`,
+  ]);
+  const rule: MailRule = {
+    levels: [1, 2, 3].filter((level) => (found?.levels ?? 0) & (1 << (level - 1))),
+    risk: found?.risk ?? null,
+    groups: JSON.parse(found?.groups ?? 'null'),
+  };
+  return { rule, groups: [...new Set([...groups.map(({ name }) => name), ...(rule.groups ?? [])])] };
+}
+
+/** What came in since then is looked for when a rule changes: the job may not have seen it yet. */
+const overlapMs = 60_000;
+
+/** Sets a person's rule, for what comes in from now on. One that asks for nothing is deleted. */
+export async function setMailRule(
+  env: Env,
+  caller: Caller,
+  userId: string,
+  { levels, risk, groups }: MailRule,
+): Promise<void> {
+  const { accountId } = caller;
+  const bits = levels.reduce((sum, level) => sum | (1 << (level - 1)), 0);
+  const now = Date.now();
+  await asCaller(
+    env,
+    caller,
+    (db) => [
+      bits === 0 && risk === null
+        ? change(db)`delete from mail_rules where user_id = ${userId} and account_id = ${accountId}`
+        : change(db)`
+            insert into mail_rules (user_id, account_id, levels, risk, groups, since)
+            values (${userId}, ${accountId}, ${bits}, ${risk}, ${groups && JSON.stringify(groups)}, ${now})
+            on conflict do update set levels = excluded.levels, risk = excluded.risk, groups = excluded.groups,
+              since = excluded.since - ${overlapMs}`,
+      change(db)`
+        insert into mail_feeds (account_id, seen)
+        select account_id, coalesce((select max(seq) from changes where account_id = ${accountId}), 0)
+        from mail_rules where user_id = ${userId} and account_id = ${accountId}
+        on conflict do nothing`,
+    ],
+    { repeatable: true },
+  );
+}

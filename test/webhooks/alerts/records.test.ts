@@ -1,0 +1,143 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/mails.ts';
+import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
+import { keepEmails } from '../../support/emails.ts';
+import { metered } from '../../support/meter.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
+import { rows } from '../../support/rows.ts';
+import { minute } from '../../support/service.ts';
+import { as, call, type World, world } from '../../support/world.ts';
+
+let us: World;
+let ann: Awaited<ReturnType<typeof signIn>>;
+let emails: ReturnType<typeof keepEmails>;
+beforeEach(async () => {
+  us = await world();
+  ann = await signIn(us);
+  emails = keepEmails();
+  await send(vehicle(), vehicle({ sourceId: 'south', vin: 'SOUTH', name: 'Van 2', groups: ['South'] }));
+});
+
+const eventTime = new Date().toISOString();
+const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
+const crash = (level = 1, more = {}) => accident({ eventTime, notificationLevel: level, ...more });
+const event = (more = {}) => safetyEvent({ startedAt: eventTime, eventRisk: 5, driver: 'driver-1', ...more });
+const choose = (fields: [string, string][], who = ann) =>
+  ask('POST', '/portal/settings/notifications/records', { cookie: who.cookie, fields });
+const run = (now?: number) => sendRecordMails(env, now);
+const subjects = () => emails.sent().map(({ subject }) => subject);
+const all: [string, string][] = ['1', '2', '3'].map((level) => ['levels', level]);
+
+describe('an email is sent', () => {
+  it('once of each level, within the minute’s cron, with the vehicle, the time and a link, and no driver', async () => {
+    await rows(`update portal_users set time_zone = 'America/Chicago' where email = ?`, ann.email);
+    await choose([...all, ['risk', '4']]);
+    await send(driver({ name: 'Joss Arden' }), crash(), event());
+    await minute();
+    await expect.poll(subjects).toHaveLength(2);
+    await send(crash(), event({ maxSpeedKph: 90 }), crash(2));
+    await run();
+    await run();
+    expect(subjects().sort()).toEqual([
+      'Truck 1: Accident, level 1, first detection',
+      'Truck 1: Accident, level 2, verified',
+      'Truck 1: Harsh Braking, risk 5',
+    ]);
+    const text = emails
+      .sent()
+      .map(({ text }) => text)
+      .join();
+    expect(text).toMatch(/\/portal\/accidents\/[0-9a-f-]{36}\?at=\d+/);
+    expect(text).toMatch(/\d\d:\d\d GMT−[56]/);
+    expect(text).not.toMatch(/Joss|driver/i);
+  });
+
+  it.each([
+    ['a level that was not chosen', [['levels', '3']], () => send(crash(1), crash(2))],
+    ['a lower risk', [['risk', '5']], () => send(event({ eventRisk: 4 }))],
+    ['other groups', [...all, ['groups', 'North']], () => send(crash(1, { vin: 'SOUTH' }))],
+    ['nothing, as nothing is chosen', [], () => send(crash(), event())],
+    [
+      'history',
+      [...all, ['risk', '3']],
+      () =>
+        call('POST', '/ingest', {
+          headers: { 'x-api-key': us.connection.ingestKey },
+          body: { notify: false, records: [crash(), event()] },
+        }),
+    ],
+  ] as [string, [string, string][], () => Promise<unknown>][])('not of %s', async (_, fields, happen) => {
+    await choose(fields);
+    await happen();
+    await run();
+    expect(emails.sent()).toEqual([]);
+  });
+
+  it('of a vehicle of a chosen group, and of one that nobody knows', async () => {
+    await choose([...all, ['groups', 'South']]);
+    await send(crash(1, { vin: 'SOUTH' }), crash(1, { sourceId: 'other', vin: 'NOBODY' }));
+    await run();
+    expect(subjects().sort()).toEqual([
+      'VIN NOBODY: Accident, level 1, first detection',
+      'Van 2: Accident, level 1, first detection',
+    ]);
+  });
+
+  it('of a false alarm to whoever knows of the accident', async () => {
+    await choose([['levels', '1']]);
+    await send(crash());
+    await run();
+    await send(crash(1, { dismissed: true }), crash(1, { sourceId: 'never known', dismissed: true }));
+    await run();
+    expect(subjects()).toEqual([
+      'Truck 1: Accident, level 1, first detection',
+      'Truck 1: The accident was a false alarm',
+    ]);
+  });
+});
+
+it('is not lost when the run is killed before it is sent, and not repeated once it was', async () => {
+  await choose(all);
+  await send(crash());
+  emails.send.mockImplementationOnce(() => new Promise(() => {})); // the invocation ends here
+  void run();
+  await expect.poll(() => emails.sent()).toHaveLength(1);
+  await run();
+  expect(emails.sent()).toHaveLength(1);
+  await run(Date.now() + 6 * 60_000);
+  await run(Date.now() + 60 * 60_000);
+  expect(emails.sent()).toHaveLength(2);
+});
+
+it('those of a minute are one when the limit of the day is near, and wait when it is reached', async () => {
+  await choose(all);
+  const sentSoFar = (count: number) =>
+    rows(
+      `insert into alert_emails values (?1, ?2, ?3) on conflict do update set sent = excluded.sent`,
+      us.accountId,
+      Math.floor(Date.now() / 86_400_000),
+      count,
+    );
+  await sentSoFar(maxPerAccountAndDay / 2);
+  await send(crash(), crash(1, { sourceId: 'second' }));
+  await run();
+  expect(subjects()).toEqual(['2 accidents']);
+  await sentSoFar(maxPerAccountAndDay);
+  await send(crash(1, { sourceId: 'third' }));
+  await run();
+  expect(subjects()).toHaveLength(1);
+  await run(Date.now() + 86_400_000);
+  expect(subjects().at(-1)).toBe('Truck 1: Accident, level 1, first detection');
+});
+
+it('an account without rules costs ingest and the job nothing', async () => {
+  await run();
+  const before = await rows('select count(*) as n from record_mails');
+  await send(crash(), event());
+  const { env: bindings, cost } = metered();
+  await sendRecordMails(bindings);
+  expect(cost.written).toBe(0);
+  expect(await rows('select count(*) as n from record_mails')).toEqual(before);
+});

@@ -15,6 +15,25 @@ create table accounts (
 insert into accounts (id, name, status, created_at)
 values ('00000000-0000-0000-0000-000000000000', 'Nobody', 'suspended', 0);
 
+-- A connection to a provider: a source of records of one account. It stands before what refers to it, or what `wrangler
+-- d1 export` writes could not be restored.
+create table connections (
+  id                text primary key,
+  account_id        text not null references accounts (id),
+  name              text,
+  provider          text not null,
+  tsp               text not null, -- the name of the provider, as receivers see it
+  health_status     integer not null default 1 check (health_status between 1 and 4),
+  incident_type_map text check (json_valid(incident_type_map)),
+  created_at        integer not null,
+  updated_at        integer not null,
+  last_pulled_at    integer,       -- written every few minutes at most while all goes well, null if it never pulled
+  silent_since      integer        -- of one that a connector feeds: since when it is known to be silent
+) strict, without rowid;
+create index connections_by_account on connections (account_id, created_at, id);
+-- For the count in the menu, which reads no more than it counts.
+create index connections_with_problems on connections (account_id, created_at, id) where health_status <> 1;
+
 -- API tokens (no connection) and ingest keys (one connection) alike. The value itself is kept nowhere.
 create table tokens (
   id            text primary key,

@@ -1,9 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { root } from '../../src/cli/project/paths.ts';
+import { runWrangler } from '../../src/cli/project/wrangler.ts';
 import { api, journeyAccount, type SharedStack, sharedStack, until } from '../support/node/journey.ts';
 
 const files = mkdtempSync(join(tmpdir(), 'fleet-archive-'));
@@ -80,6 +84,47 @@ it('a warehouse finds the same rows in the files as clients find in the API', as
   expect(typed.getRowObjectsJson()).toEqual([
     { id: 'UUID', at: 'TIMESTAMP', place: 'JSON', risk: 'INTEGER' },
   ]);
+});
+
+it('a backup of database and bucket can be restored, and a rehearsal says what is missing', async () => {
+  const backup = mkdtempSync(join(tmpdir(), 'fleet-backup-'));
+  onTestFinished(() => rmSync(backup, { recursive: true }));
+  const config = join(backup, 'wrangler.toml');
+  cpSync(join(root, 'wrangler.toml'), config);
+  // Where `wrangler d1 export --local` looks.
+  cpSync(join(dirname(stack.certificates.caFile), 'state'), join(backup, '.wrangler/state'), {
+    recursive: true,
+  });
+  const dump = join(backup, 'fleet.sql');
+  const { ok, text } = await runWrangler([
+    'd1',
+    'export',
+    'fleet',
+    '--local',
+    '--config',
+    config,
+    '--output',
+    dump,
+  ]);
+  expect(ok, text).toBe(true);
+  cpSync(files, join(backup, 'archive'), { recursive: true });
+  const rehearse = () =>
+    promisify(execFile)(process.execPath, [join(root, 'src/cli/rehearse.ts'), backup]).catch(
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+  expect((await rehearse()).stdout).toMatch(
+    /^database: \d+ tables, \d{2,} rows\narchive: 5 files, 90 rows\n$/,
+  );
+
+  const [damaged = '', missing = ''] = readdirSync(join(backup, 'archive'), { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.parquet'));
+  writeFileSync(join(backup, 'archive', damaged), 'PAR1');
+  rmSync(join(backup, 'archive', missing));
+  const { stderr, ...rest } = await rehearse();
+  expect(rest).toMatchObject({ code: 1, stdout: expect.stringContaining('archive: 3 files') });
+  expect(stderr).toContain(`${damaged} is damaged\n`);
+  expect(stderr).toContain(`${missing} is missing\n`);
 });
 
 /** A warehouse's row as the API shows it: its times and JSON are of other types. */

@@ -121,6 +121,8 @@ create table accidents (
   levels             text not null check (json_valid(levels)),
   told               integer not null check (told between 0 and 7), -- notified: bits 1, 2 and 4 of level 1, 2 and 3
   source_updated_at  integer,
+  acknowledged       text check (json_valid(acknowledged)), -- by a user of the account: {"at", "by", "note"}
+  closed             text check (json_valid(closed)),
   created_at         integer not null,
   updated_at         integer not null
 ) strict, without rowid;
@@ -128,7 +130,7 @@ create index accidents_by_account on accidents (account_id, event_time, id);
 create index accidents_by_connection on accidents (connection_id, event_time, id);
 -- For the count in the menu, which reads no more than it counts.
 create index accidents_open on accidents (account_id, event_time, id)
-  where dismissed = 0 and notification_level < 3;
+  where dismissed = 0 and notification_level < 3 and closed is null;
 
 -- What changed, in the order in which the service learned it: a row for each transaction that changed records of a
 -- connection, so that taking in 500 records writes one row more. `seq` is the time in milliseconds since 1970, or one

@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import {
   AccidentLevel,
+  Handled,
   LocationInput,
   LocationOutput,
   VehicleLocationInput,
@@ -19,6 +20,7 @@ export const recordName = ({ kind }: { kind: string }): string => `${capitalised
 export const itemSchemas: Record<string, v.GenericSchema> = {
   ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
   AccidentLevel,
+  Handled,
   Location: LocationOutput,
   VehicleLocation: VehicleLocationOutput,
 };

@@ -12,6 +12,7 @@ export const words: Record<string, string> = {
   ...eachField('description'),
 
   AccidentLevel: 'A level that an accident has reached.',
+  Handled: 'Who did something about an accident in the portal, when, and what they wrote.',
   Location: 'A place, in decimal degrees.',
   VehicleLocation: 'Where a vehicle was last seen, and when.',
   WebhookInput: 'A webhook as you set it up. An update replaces all of it.',

@@ -24,6 +24,8 @@ export function combineAccidents(archived: Row, late: Row): Row {
     dismissed: Number(dismissed),
     reportUrl: behind ? (archived.reportUrl ?? late.reportUrl) : (late.reportUrl ?? archived.reportUrl),
     levels: JSON.stringify(levelsOf(archived.levels, late.levels)),
+    acknowledged: late.acknowledged ?? archived.acknowledged,
+    closed: late.closed ?? archived.closed,
     told: Number(archived.told) | Number(late.told),
     sourceUpdatedAt: known ? Math.max(then, now) : (now ?? then),
     createdAt: archived.createdAt,

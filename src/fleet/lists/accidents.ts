@@ -1,9 +1,21 @@
+import { sql } from 'drizzle-orm';
 import { integer } from 'drizzle-orm/sqlite-core';
 import { recordId } from '../../platform/db/ids.ts';
+import { QueryBoolean } from '../../platform/query.ts';
 import { combineAccidents } from './accident-versions.ts';
-import { derivable, derived, optional, orElse } from './field.ts';
-import { accidentLevels, boolean, httpsUrl, location, scale, text, time, uuid } from './field-types.ts';
-import { atLeast, atMost, equals, oneOf } from './filters.ts';
+import { derivable, derived, ifAny, optional, orElse } from './field.ts';
+import {
+  accidentLevels,
+  boolean,
+  handled,
+  httpsUrl,
+  location,
+  scale,
+  text,
+  time,
+  uuid,
+} from './field-types.ts';
+import { atLeast, atMost, equals, matching, oneOf } from './filters.ts';
 import { type ListDeclaration, listOf } from './list.ts';
 import { recordKind } from './record.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
@@ -83,6 +95,8 @@ const item = {
     ),
   ),
   levels: accidentLevels('The levels that the provider has reported, and when each was first received.'),
+  acknowledged: ifAny(handled('Who has acknowledged it in the portal. Left out where nobody has.')),
+  closed: ifAny(handled('Who has closed it in the portal. Left out where nobody has, or it was reopened.')),
   ...stamps,
 };
 
@@ -130,6 +144,15 @@ export const accidentsByState = listOf(item, table, {
   ...list,
   filters: {
     ...list.filters,
+    closed: matching(
+      'closed',
+      'Only those that somebody has closed (true), or only the others (false).',
+      QueryBoolean,
+      {
+        where: (column, closed) => sql`(${column} is not null) = ${Number(closed)}`,
+        passes: (stored, closed) => Number(stored !== null) === closed,
+      },
+    ),
     maxLevel: atMost('notificationLevel', 'Only accidents that have not got beyond this level.'),
   },
 });

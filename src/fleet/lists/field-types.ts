@@ -251,6 +251,27 @@ export const accidentLevels = (description: string) => {
   });
 };
 
+/** The component `Handled`: what somebody did about a record. */
+export const Handled = v.object({
+  at: TimeOutput,
+  by: v.string(),
+  note: v.nullable(v.string()),
+});
+
+/** Who did something about a record in the portal, when, and what they wrote. D1 keeps it as lists show it. */
+export const handled = (description: string) => {
+  const example = {
+    at: '2026-11-20T20:04:00.000Z',
+    by: 'ann@example.com',
+    note: 'Driver is fine, towing ordered',
+  };
+  return field('text', Handled, Handled, description, example, {
+    read: JSON.parse,
+    holds: 'json',
+    cell: { at: 'text', by: 'text', note: 'text' },
+  });
+};
+
 /** An id that the service gives. */
 export const uuid = (description: string, example: string) =>
   field('text', Uuid, Uuid, description, example, { query: QueryIds, holds: 'uuid' });

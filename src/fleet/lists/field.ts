@@ -25,6 +25,8 @@ export type Field<
   /** What the column's values stand for, where that is more than their type. */
   holds?: 'uuid' | 'json' | 'time' | 'boolean';
   nullable: boolean;
+  /** Whether items leave it out where there is none. */
+  ifAny?: boolean;
   /** Turns what D1 returns, unless it is null, into what lists show. Absent where they are the same. */
   read?: (stored: never) => unknown;
   /** How the parameter of a filter by this field reads. */
@@ -76,6 +78,17 @@ export const optional = <In, Kept, Shown, U extends Use, N extends string | null
   input: v.nullish(field.input),
   output: v.nullable(field.output),
   nullable: true,
+});
+
+/** A field that items leave out where there is none. No record holds it. */
+export const ifAny = <In, Kept, Shown>(
+  field: Field<In, Kept, Shown, 'given', null>,
+): Field<In, Kept | null, Shown | undefined, 'derived', null> => ({
+  ...field,
+  output: v.optional(field.output),
+  nullable: true,
+  ifAny: true,
+  use: 'derived',
 });
 
 /** A field that records may leave out, and that is `fallback` then. */

@@ -155,12 +155,14 @@ export const itemOf = <F extends Fields>(fields: F) => {
 export const shown = (fields: Fields) => Object.entries(fields).filter(([, { use }]) => use !== 'unlisted');
 
 function presenter<F extends Fields>(fields: F): List<Item<F>>['present'] {
+  const ifAny = Object.keys(fields).filter((key) => fields[key]?.ifAny);
   const reads = shown(fields).flatMap(([key, { read }]) => (read ? [{ key, read }] : []));
   return (row) => {
     for (const { key, read } of reads) {
       const stored = row[key];
       if (stored !== null) row[key] = read(stored as never); // what this field's column holds
     }
+    for (const key of ifAny) if (row[key] === null) delete row[key];
     return row as Item<F>; // the columns of these fields, each as its field reads it
   };
 }

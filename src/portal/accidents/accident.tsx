@@ -1,29 +1,75 @@
 import { Hono } from 'hono';
+import * as v from 'valibot';
+import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/handle.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { accidentsWithVehicles, type NamedEvent, type NamedTrip } from '../../fleet/named.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { Around, eventsAround, WhoWasNotified } from '../events/around.tsx';
 import { endsOf, placesOf, routeLine, tripAt } from '../fleet/trip.tsx';
 import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
+import { Allowed } from '../ui/allowed.tsx';
+import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
+import { Field, Submit } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace, type MapPlace } from '../ui/map.tsx';
-import { Live, Panel } from '../ui/parts.tsx';
-import { found, idIn, MapAndFacts, pointsOf, SourceLink, timeIn, vehiclePath } from '../ui/records.tsx';
+import { Facts, Live, Panel } from '../ui/parts.tsx';
+import {
+  accidentPath,
+  found,
+  idIn,
+  MapAndFacts,
+  pointsOf,
+  SourceLink,
+  timeIn,
+  vehiclePath,
+} from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { Ago, FullTime } from '../ui/time.tsx';
+import { Ago, FullTime, Time } from '../ui/time.tsx';
 import { type Accident, AccidentState } from './accidents.tsx';
 import { Levels } from './levels.tsx';
 
 /** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
-export const accidentPage = new Hono<App>().get('/accidents/:eventId', needs('viewer'), detail);
+export const accidentPage = new Hono<App>()
+  .get('/accidents/:eventId', needs('viewer'), (c) => detail(c))
+  .post('/accidents/:eventId', needs('member'), handle);
 
-async function detail(c: Context) {
+/** Does what the form on the page asks for. */
+async function handle(c: Context) {
+  const form = await readForm(c);
+  const [does] = Object.keys(handlings).filter((one): one is Handling => one === form.value('do'));
+  const note = form.value('note').trim();
+  const caller = c.get('caller');
+  const accident = found(
+    await findItem(c.env, caller, accidentsWithVehicles, idIn(c, 'eventId'), timeIn(c.req.query('at'))),
+  );
+  if (!does) throw new Refusal({ kind: 'not found' });
+  return submit(
+    async () => {
+      parse(Note, { note });
+      const by = c.get('session').user.email;
+      const changed = await handleAccident(c.env, caller, accident, { does, by, note: note || null });
+      const [text, mood] = changed
+        ? ([`The accident is ${handlings[does]}.`, 'ok'] as const)
+        : (['Nothing has been changed: somebody was faster, or it is in the archive.', 'warn'] as const);
+      return done(c, accidentPath(accident), text, mood);
+    },
+    (problem) => detail(c, note, problem),
+  );
+}
+
+const Note = v.object({
+  note: v.pipe(v.string(), v.maxLength(maxNote, `can be at most ${maxNote} characters`)),
+});
+
+async function detail(c: Context, note = '', problem?: FormProblem) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
-  const [stored, notified] = await Promise.all([
+  const [stored, { recipients: _, ...notified }] = await Promise.all([
     findItem(c.env, caller, accidentsWithVehicles, id, timeIn(c.req.query('at'))),
     deliveriesOf(c.env, caller, id),
   ]);
@@ -80,7 +126,9 @@ async function detail(c: Context) {
         <div class="stack">
           <Live id="report-now">
             <Report accident={accident} />
+            <WhoHandles accident={accident} />
           </Live>
+          <HandleForm accident={accident} note={note} problem={problem} />
           <MapAndFacts
             label="Map of the accident, its trip and the vehicle's events around it"
             points={[
@@ -114,8 +162,64 @@ async function detail(c: Context) {
         </div>
       </div>
     </>,
+    problem && 'invalid',
   );
 }
+
+/** Who has acknowledged and closed an accident, and what they wrote. */
+const WhoHandles = ({ accident: { acknowledged, closed } }: { accident: Accident }) => (
+  <Panel id="handled" title="Who takes care of it">
+    <div class="panel-body">
+      {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
+      <Facts
+        facts={[
+          ['Acknowledged', acknowledged && <By handled={acknowledged} />],
+          ['Closed', closed && <By handled={closed} />],
+        ]}
+      />
+    </div>
+  </Panel>
+);
+
+const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['closed']> }) => (
+  <>
+    by {by}, <Time at={at} />
+    {note && <p class="break-words">{note}</p>}
+  </>
+);
+
+/** What can be done about an accident, with a note. It is not replaced while somebody types. */
+const HandleForm = (props: { accident: Accident; note: string; problem: FormProblem | undefined }) => {
+  const { accident, note, problem } = props;
+  const { acknowledged, closed } = accident;
+  const to = accidentPath(accident);
+  return (
+    <Allowed to={to}>
+      <section class="panel" aria-label="Acknowledge or close">
+        <form class="panel-body grid gap-3" method="post" action={to}>
+          {!closed && (
+            <Field
+              name="note"
+              label="Note, if there is something to say"
+              value={note}
+              errors={problem?.errors}
+            />
+          )}
+          <div class="actions">
+            {closed ? (
+              <Submit name="Reopen" does="reopen" weight="plain" />
+            ) : (
+              <>
+                {!acknowledged && <Submit name="Acknowledge" does="acknowledge" weight="plain" />}
+                <Submit name="Close" does="close" weight="plain" />
+              </>
+            )}
+          </div>
+        </form>
+      </section>
+    </Allowed>
+  );
+};
 
 /** The way of the accident's trip: from its start by its events and the accident, as they happened. */
 function routeThrough(accident: Accident, trip: NamedTrip, events: NamedEvent[]): MapPlace[] {

@@ -21,18 +21,23 @@ const states: { [state: string]: { name: string; means: string; query: Record<st
   all: { name: 'All', means: 'All accidents, newest first.', query: {} },
   open: {
     name: 'Open',
-    means: 'Open: detected or verified, without a report yet, and not a false alarm.',
-    query: { maxLevel: ['2'], dismissed: ['false'] },
+    means: 'Open: detected or verified, without a report yet, not a false alarm, and not closed.',
+    query: { maxLevel: ['2'], dismissed: ['false'], closed: ['false'] },
   },
   report: {
     name: 'Report ready',
     means: 'Report ready: level 3 has been reached.',
-    query: { minLevel: ['3'], dismissed: ['false'] },
+    query: { minLevel: ['3'], dismissed: ['false'], closed: ['false'] },
   },
   false: {
     name: 'False alarm',
     means: 'False alarm: the provider has dismissed the accident.',
-    query: { dismissed: ['true'] },
+    query: { dismissed: ['true'], closed: ['false'] },
+  },
+  closed: {
+    name: 'Closed',
+    means: 'Closed: somebody of your account has closed the accident.',
+    query: { closed: ['true'] },
   },
 };
 
@@ -91,6 +96,7 @@ const Accidents = ({ accidents }: { accidents: Accident[] }) => (
         </td>
         <td class="card-side">
           <AccidentState accident={accident} />
+          <HandledBy accident={accident} />
         </td>
         <td class="nowrap">
           <Level level={accident.notificationLevel} />
@@ -134,9 +140,21 @@ const Nothing = ({ state, older }: { state: string; older: string | undefined })
 /** An accident as its list shows it. */
 export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
 
+/** Who has closed an accident or, while it is not closed, acknowledged it. */
+const HandledBy = ({ accident: { acknowledged, closed } }: { accident: Accident }) =>
+  closed ? (
+    <p class="sub">by {closed.by}</p>
+  ) : acknowledged ? (
+    <p class="sub">Acknowledged by {acknowledged.by}</p>
+  ) : null;
+
 /** The state of an accident in words: open, until it has its report or turns out to be a false alarm. */
 export const AccidentState = ({ accident }: { accident: Accident }) =>
-  accident.dismissed ? (
+  accident.closed ? (
+    <State mood="quiet" icon="circle-check">
+      Closed
+    </State>
+  ) : accident.dismissed ? (
     <State mood="quiet">False alarm</State>
   ) : accident.notificationLevel < 3 ? (
     <State mood="warn" icon="circle-dot">

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import type { App, Context } from '../../platform/http/context.ts';
+import { may } from '../../platform/roles.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
@@ -29,7 +30,7 @@ export const eventPage = new Hono<App>().get('/events/:id', needs('viewer'), det
 async function detail(c: Context) {
   const id = idIn(c);
   const caller = c.get('caller');
-  const [stored, notified] = await Promise.all([
+  const [stored, { recipients, ...notified }] = await Promise.all([
     findItem(c.env, caller, safetyEvents.list, id, timeIn(c.req.query('at'))),
     deliveriesOf(c.env, caller, id),
   ]);
@@ -40,6 +41,7 @@ async function detail(c: Context) {
     eventsAround(c, event.vehicleId, at),
   ]);
   const types = event.translatedIncidentTypes.join(', ');
+  const maySeeAll = may(c.get('session').user.role, 'member');
   return page(
     c,
     {
@@ -74,7 +76,11 @@ async function detail(c: Context) {
               ]
             : []
         }
-        facts={factsOf(event, references)}
+        facts={[
+          ...factsOf(event, references),
+          // Addresses of people are for those who may see the webhooks' URLs in full.
+          ['Recipients', recipients.length > 0 && maySeeAll ? recipients.join(', ') : null],
+        ]}
       />
     </div>,
   );

@@ -154,7 +154,7 @@ export const selectOpenAccidents = (db: Database, { accountId }: Caller) =>
     select a.id, a.vin, v.name as vehicleName, a.event_time as eventTime, a.notification_level as notificationLevel, a.tsp,
       a.location->>'address' as address
     from accidents a indexed by accidents_open left join vehicles v on v.id = a.vehicle_id
-    where a.account_id = ${accountId} and a.dismissed = 0 and a.notification_level < 3
+    where a.account_id = ${accountId} and a.dismissed = 0 and a.notification_level < 3 and a.closed is null
     order by a.event_time desc, a.id desc limit ${latestShown.accidents}`;
 
 /** A safety event as the overview shows it; `types` are normalised, as JSON. */

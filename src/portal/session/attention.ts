@@ -19,7 +19,7 @@ const weekMs = 7 * 86_400_000;
 export const attentionOf = (accountId: SQLWrapper, now: number) => ({
   accidents: sql<number>`(select count(*) from (
     select 1 from accidents indexed by accidents_open where account_id = ${accountId}
-      and dismissed = 0 and notification_level < 3 limit ${maxCounted}))`,
+      and dismissed = 0 and notification_level < 3 and closed is null limit ${maxCounted}))`,
   connections: sql<number>`(select count(*) from (
     select 1 from connections indexed by connections_with_problems where account_id = ${accountId}
       and health_status <> 1 limit ${maxCounted}))`,

@@ -3,6 +3,7 @@ import { statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
 import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
+import { EVENT_LEVEL } from '../notifications/types.ts';
 import { ofEvent } from './list.ts';
 import { type Delivery, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
@@ -31,16 +32,17 @@ const maxLookedAt = 5000;
 type Row = Scanned & Omit<DeliveryOfEvent, 'createdAt' | 'last'> & { last: string | null };
 
 /**
- * The deliveries of an event or accident that is still retained, by level, and whether these are all. Reads a row for
+ * The deliveries of an event or accident that is still retained, by level, whether these are all, and the recipients that
+ * an event names. Reads a row for
  * each webhook and level, and besides those of other events that came in with this one.
  */
 export async function deliveriesOf(
   env: Env,
   caller: Caller,
   eventId: string,
-): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean }> {
+): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[] }> {
   const { deliveries, columns, filter } = ofEvent(caller.accountId, eventId);
-  const [rows] = await asCaller(env, caller, (db) => [
+  const [rows, [notified]] = await asCaller(env, caller, (db) => [
     statement<Row>(
       db,
       scan({
@@ -56,11 +58,15 @@ export async function deliveriesOf(
         most: maxLookedAt,
       }),
     ),
+    statement<{ recipients: string | null }>(db)`
+      select data->'recipients' as recipients from notifications
+      where event_id = ${eventId} and level = ${EVENT_LEVEL} and account_id = ${caller.accountId}`,
   ]);
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
   return {
     deliveries: page.map(asOfEvent).sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
+    recipients: JSON.parse(notified?.recipients ?? '[]'),
   };
 }
 

@@ -68,8 +68,54 @@ describe('the list of accidents', () => {
 
   it('says what open means, and names the vehicle', async () => {
     const html = await get('/portal/accidents?state=open');
-    expect(html).toContain('without a report yet, and not a false alarm');
+    expect(html).toContain('without a report yet, not a false alarm, and not closed');
     expect(html).toContain('Truck 114');
+  });
+});
+
+describe('somebody takes care of an accident', () => {
+  const handle = (path: string, fields: Record<string, string>, who = cookie) =>
+    ask('POST', path, { cookie: who, fields });
+  const stored = async () => {
+    const { data } = await as(us.apiToken).get<Record<string, unknown>[]>('/accidents?vin=VIN114');
+    return data[0];
+  };
+
+  it('with a note and in their name, for the list, the API and the change feed', async () => {
+    const path = await linkTo('VIN114');
+    expect(await stored()).not.toHaveProperty('acknowledged');
+    const { resume } = await as(us.apiToken)
+      .get('/changes?cursor=now')
+      .then((reply) => reply as never as { resume: string });
+    const { cookie: viewer } = await signIn(us, 'viewer');
+    expect((await handle(path, { do: 'close' }, viewer)).status).toBe(403);
+    expect((await handle(path, { do: 'close', note: 'x'.repeat(501) })).status).toBe(400);
+    await handle(path, { do: 'acknowledge', note: 'Called Joss' });
+    await handle(path, { do: 'close', note: 'Towed' });
+    expect(await stored()).toMatchObject({
+      acknowledged: { by: expect.stringContaining('@'), note: 'Called Joss', at: expect.any(String) },
+      closed: { note: 'Towed' },
+    });
+    const { data: changed } = await as(us.apiToken).get(`/changes?cursor=${resume}`);
+    expect(changed).toMatchObject([{ kind: 'accident', data: { closed: { note: 'Towed' } } }]);
+    expect(vinsOn(await get('/portal/accidents?state=open'))).toEqual([]);
+    expect(vinsOn(await get('/portal/accidents?state=closed'))).toEqual(['VIN114']);
+    expect(await get(path)).toMatch(/Called Joss[\s\S]*Towed/);
+    await as(us.connection.ingestKey).send(
+      accident({
+        sourceId: 'first',
+        vin: 'VIN114',
+        eventTime: minutesAgo(30),
+        notificationLevel: 2,
+        location: { latitude: 1, longitude: 1 },
+      }),
+    );
+    expect(await stored()).toMatchObject({ closed: { note: 'Towed' } });
+    await handle(path, { do: 'reopen' });
+    expect(await stored()).not.toHaveProperty('closed');
+    await as(us.connection.ingestKey).send(
+      accident({ sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30), notificationLevel: 2 }),
+    );
   });
 });
 

@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm';
+import { change } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { timestamp } from '../../platform/fields.ts';
+import { noteRecords } from '../changes/note.ts';
+
+/** What somebody can do about an accident, and what it is then. */
+export const handlings = {
+  acknowledge: 'acknowledged',
+  close: 'closed',
+  reopen: 'reopened',
+} as const;
+export type Handling = keyof typeof handlings;
+
+/** The longest note about an accident, in characters. */
+export const maxNote = 500;
+
+/**
+ * Acknowledges, closes or reopens an accident in somebody's name, for the list and the change feed. Returns whether that
+ * changed anything: it does not if somebody has done so already, or the accident has moved to the archive.
+ */
+export async function handleAccident(
+  env: Env,
+  caller: Caller,
+  { eventId, connectionId }: { eventId: string; connectionId: string },
+  { does, by, note }: { does: Handling; by: string; note: string | null },
+): Promise<boolean> {
+  const now = Date.now();
+  const { accountId } = caller;
+  const handled = JSON.stringify({ at: timestamp(now), by, note });
+  const column = sql.raw(does === 'acknowledge' ? 'acknowledged' : 'closed');
+  const [{ meta }] = await asCaller(env, caller, (db) => [
+    change(db)`
+      update accidents set ${column} = ${does === 'reopen' ? null : handled}, updated_at = ${now}
+      where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId}
+        and (${column} is null) = ${Number(does !== 'reopen')}`,
+    change(
+      db,
+      noteRecords(
+        { accountId, connectionId, now },
+        'changed',
+        'accident',
+        sql`select ${eventId} as id where changes() > 0`,
+      ),
+    ),
+  ]);
+  return meta.changes > 0;
+}

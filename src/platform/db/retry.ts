@@ -10,11 +10,14 @@ const unknownOutcome =
 /** A statement that used up D1's memory or CPU time resets the database for everybody: it must not run again. */
 const exhausted = /exceeded its (?:memory|CPU time) limit and was reset/i;
 
+/** The database has no room left: nothing was written, and it takes operators to change that. */
+const full = /exceeded maximum DB size|database or disk is full|SQLITE_FULL/i;
+
 const retryDelaysMs = [50, 200];
 
 /**
- * Retries transient failures of D1 where that is safe, at most twice and with jitter, and turns those that remain into
- * a refusal. `repeatable` says that running the work twice has the effect of running it once.
+ * Retries transient failures of D1 where that is safe, at most twice and with jitter, and turns those that remain, and a
+ * database that is full, into a refusal. `repeatable` says that running the work twice has the effect of running it once.
  *
  * @throws Refusal: unavailable, for a transient failure; otherwise whatever D1 throws
  */
@@ -26,7 +29,8 @@ export async function withRetries<T>(work: () => Promise<T>, repeatable: boolean
       const reason = d1Reason(error);
       const retry = notRun.test(reason) || (repeatable && unknownOutcome.test(reason));
       const delayMs = retryDelaysMs[tries];
-      if (!retry || delayMs === undefined) throw isTransient(reason) ? unavailable(error) : error;
+      if (full.test(reason)) throw unavailable(error, 60);
+      if (!retry || delayMs === undefined) throw isTransient(reason) ? unavailable(error, 2) : error;
       await scheduler.wait(delayMs * (0.5 + Math.random()));
     }
   }
@@ -35,8 +39,8 @@ export async function withRetries<T>(work: () => Promise<T>, repeatable: boolean
 const isTransient = (reason: string): boolean =>
   notRun.test(reason) || unknownOutcome.test(reason) || exhausted.test(reason);
 
-const unavailable = (cause: unknown): Refusal =>
-  Object.assign(new Refusal({ kind: 'unavailable', retryAfter: 2 }), { cause });
+const unavailable = (cause: unknown, retryAfter: number): Refusal =>
+  Object.assign(new Refusal({ kind: 'unavailable', retryAfter }), { cause });
 
 /** D1's own words: Drizzle wraps them, and puts the statement with its values in front. */
 export function d1Reason(error: unknown): string {

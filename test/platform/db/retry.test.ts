@@ -55,6 +55,16 @@ describe('a call of D1', () => {
     expect(work).toHaveBeenCalledTimes(1);
   });
 
+  it.each(['D1_ERROR: Exceeded maximum DB size', 'D1_ERROR: database or disk is full: SQLITE_FULL'])(
+    'is unavailable for a minute when the database is full: %s',
+    async (reason) => {
+      const work = flaky(reason, 1);
+      const failure = { kind: 'unavailable', retryAfter: 60 };
+      await expect(withRetries(work, true)).rejects.toMatchObject({ failure });
+      expect(work).toHaveBeenCalledTimes(1);
+    },
+  );
+
   it('waits between tries, a different time each', async () => {
     const waits = vi.spyOn(scheduler, 'wait').mockResolvedValue();
     for (let i = 0; i < 20; i++) await withRetries(flaky('D1 DB is overloaded', 2), false);

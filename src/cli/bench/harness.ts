@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Stack, startStack } from '../local/stack.ts';
 import { request } from '../operate/client.ts';
@@ -77,7 +77,14 @@ async function startBenchStack(rateLimits: boolean): Promise<BenchStack> {
     await call('/bench/log');
     return measured;
   };
-  return { ...stack, directory, call, fill, quietly };
+  const stop = async () => {
+    await stack.stop();
+    const exceeded = /Limit of production exceeded: .*/.exec(
+      readFileSync(join(directory, 'wrangler.log'), 'utf8'),
+    );
+    if (exceeded) throw new Error(exceeded[0]);
+  };
+  return { ...stack, stop, directory, call, fill, quietly };
 }
 
 const withoutRateLimits = (toml: string) => toml.replaceAll(/limit = \d+/g, 'limit = 1000000000');

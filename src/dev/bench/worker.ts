@@ -1,10 +1,10 @@
-import { app } from '../../app.ts';
 import { archive } from '../../fleet/archive/job.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
-import worker, { type QueueMessage } from '../../index.ts';
+import type { QueueMessage } from '../../index.ts';
 import { newBudget } from '../../platform/jobs/budget.ts';
 import type { StarterEnv } from '../../webhooks/deliveries/consumer.ts';
 import { sweep } from '../../webhooks/deliveries/sweep.ts';
+import worker from '../strict/worker.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver, bareDeliverSlow } from './worker-bare.ts';
 import { metered, type Rows } from './worker-meter.ts';
 
@@ -21,7 +21,7 @@ const used = { trips: 0, read: 0, written: 0, ms: 0, queued: 0 };
 let meteredEnv: Env | undefined;
 
 /**
- * The Worker that benchmarks run: the unchanged service; below `/bare/`, the least code that could do the same job on the
+ * The Worker that benchmarks run: the unchanged service, in a runtime as strict as production; below `/bare/`, the least code that could do the same job on the
  * same bindings; and below `/bench/`, commands, and the service with a meter.
  */
 export default {
@@ -31,12 +31,12 @@ export default {
     const [, area, ...rest] = url.pathname.split('/');
     const inside = () => new Request(`${url.origin}/${rest.join('/')}${url.search}`, request);
     if (area === 'bare') return stamped(await bare(request, env, url, ctx));
-    if (area === 'ingest') return stamped(await app.fetch(request, watched(env), ctx));
-    if (area === 'unlimited') return app.fetch(inside(), { ...env, TOKEN_LIMIT: noLimit }, ctx);
+    if (area === 'ingest') return stamped(await worker.fetch(request, watched(env), ctx));
+    if (area === 'unlimited') return worker.fetch(inside(), { ...env, TOKEN_LIMIT: noLimit }, ctx);
     const command = area === 'bench' && commands[rest.join()];
     if (command) return Response.json({ data: await command(env, url.searchParams, request) });
-    if (area === 'bench') return app.fetch(inside(), { ...watched(env), DB: metered(env.DB, used) }, ctx);
-    return app.fetch(request, env, ctx);
+    if (area === 'bench') return worker.fetch(inside(), { ...watched(env), DB: metered(env.DB, used) }, ctx);
+    return worker.fetch(request, env, ctx);
   },
   async queue(batch: MessageBatch<never>, env: BareEnv, ctx: ExecutionContext): Promise<void> {
     const ours = batch.queue.startsWith('bare');

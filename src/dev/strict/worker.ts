@@ -9,7 +9,7 @@ export { Ingest } from '../../index.ts';
  * fails whatever did, and is an error line.
  */
 export default {
-  fetch: (request, env, ctx) => invoked(async () => worker.fetch(request, strict(env), ctx)),
+  fetch: (request: Request, env, ctx) => invoked(async () => worker.fetch(request, strict(env), ctx)),
   queue: (batch, env, ctx) => invoked(() => worker.queue(batch, strict(env), ctx)),
   scheduled: (controller, env, ctx) => invoked(() => worker.scheduled(controller, strict(env), ctx)),
 } satisfies ExportedHandler<Env, QueueMessage>;

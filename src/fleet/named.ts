@@ -55,15 +55,15 @@ export async function readNamed<T extends object>(
 export const listTime = (at: number): string =>
   timestamp(Math.min(Math.max(at, 0), Date.UTC(10_000, 0, 1) - 1));
 
-/** The records of a vehicle or driver that began in a span of time (milliseconds since 1970): the first, or the newest. */
+/** The records of vehicles or drivers that began in a span of time (milliseconds since 1970): the first, or the newest. */
 export async function readWithin<T extends object>(
   env: Env,
   caller: Caller,
   list: NamedList<T>,
-  within: { of: Named; id: string; from: number; to: number; limit: number; descending?: boolean },
+  within: { of: Named; ids: string[]; from: number; to: number; limit: number; descending?: boolean },
 ) {
-  const { of, id, from, to, limit, descending = false } = within;
-  const query = { [`${of}Ids`]: [id], from: [listTime(from)], to: [listTime(to)], limit: [String(limit)] };
+  const { of, ids, from, to, limit, descending = false } = within;
+  const query = { [`${of}Ids`]: ids, from: [listTime(from)], to: [listTime(to)], limit: [String(limit)] };
   return (await readNamed(env, caller, list, { connectionId: undefined, query, descending })).items;
 }
 

@@ -37,9 +37,9 @@ import { rateLimits } from '../../src/platform/rate-limits.ts';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWords } from '../../src/portal/connections/pull.tsx';
 import { aroundMs, maxAround } from '../../src/portal/events/around.tsx';
-import { maxCsvEvents } from '../../src/portal/events/csv.ts';
 import { maxFormBytes } from '../../src/portal/routes.ts';
 import * as attention from '../../src/portal/session/attention.ts';
+import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
 import { shownDays } from '../../src/portal/webhooks/charts.tsx';
 import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
 import { usualHistoryDays } from '../../src/providers/connect.ts';
@@ -53,6 +53,7 @@ import { eventsLookedAt } from '../../src/providers/status.ts';
 import { refusalsKept } from '../../src/providers/store.ts';
 import { quietMs as triggerQuietMs } from '../../src/providers/trigger.ts';
 import { internalSuffixes, lowestPort } from '../../src/webhooks/address.ts';
+import { maxPerAccountAndDay } from '../../src/webhooks/alerts/mails.ts';
 import * as alerts from '../../src/webhooks/alerts/policy.ts';
 import { maxPeople, maxWaitingCounted } from '../../src/webhooks/alerts/report.ts';
 import { maxNamed } from '../../src/webhooks/alerts/send.ts';
@@ -132,6 +133,7 @@ const figures: Record<string, number[]> = {
   "pulls that a provider's webhook can ask for": [1, triggerQuietMs / second],
   'time that a connection is late or degraded before we email': [health.notifyAfterMs / minute],
   'emails about a connection': [hour / health.quietMs],
+  'emails about webhooks, connections, accidents and safety events': [maxPerAccountAndDay],
 
   'webhooks of an account': [maxWebhooks],
   'connections of a webhook': [webhookFields.maxConnections],
@@ -210,7 +212,7 @@ const figures: Record<string, number[]> = {
   'connections on a page of the portal': [pageSize],
   'vehicles, and events of a day, counted for each connection in the list': [inConnections.maxCountedInList],
   'records of a kind counted for a connection on its page': [inConnections.maxCounted],
-  'events of a CSV file': [maxCsvEvents],
+  'events, or accidents, of a CSV file': [maxCsvRecords],
   'vehicles, and drivers, that a filter by name matches': [maxMatches],
   'deliveries on the page of an event or accident': [maxOfEvent],
   'events of a vehicle around one of its own or an accident': [maxAround, (2 * aroundMs) / hour],

@@ -11,8 +11,8 @@ import { newId } from '../../src/platform/db/ids.ts';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWords } from '../../src/portal/connections/pull.tsx';
 import { aroundMs, maxAround } from '../../src/portal/events/around.tsx';
-import { maxCsvEvents } from '../../src/portal/events/csv.ts';
 import { maxWebhooks } from '../../src/portal/session/attention.ts';
+import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
 import { eventsLookedAt } from '../../src/providers/status.ts';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { webhookActivity } from '../../src/webhooks/deliveries/activity.ts';
@@ -193,10 +193,10 @@ describe('of more than fit, pages show', () => {
   });
 
   it('100,000 events in a CSV file, whose last line says so', async () => {
-    await addEvents(maxCsvEvents + 1);
+    await addEvents(maxCsvRecords + 1);
     const csv = await page(`/portal/events.csv?connection=${us.connection.id}`);
     const lines = csv.trimEnd().split('\n');
-    expect(lines).toHaveLength(1 + maxCsvEvents + 1);
+    expect(lines).toHaveLength(1 + maxCsvRecords + 1);
     expect(new Set(lines).size).toBe(lines.length);
     expect(lines.at(-1)).toContain('Choose a shorter period');
   });

@@ -10,7 +10,13 @@ beforeAll(async () => {
 
 /** These say nothing of what anybody has called something. */
 const without = [
-  ...['/portal/connections/new', '/portal/events.csv', '/portal/search', '/portal/settings'],
+  ...[
+    '/portal/connections/new',
+    '/portal/events.csv',
+    '/portal/accidents.csv',
+    '/portal/search',
+    '/portal/settings',
+  ],
   ...['people', 'people/:id/role', 'people/:id/remove', 'notifications', 'account'].map(
     (tab) => `/portal/settings/${tab}`,
   ),

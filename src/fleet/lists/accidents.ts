@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { integer } from 'drizzle-orm/sqlite-core';
 import { recordId } from '../../platform/db/ids.ts';
-import { QueryBoolean } from '../../platform/query.ts';
+import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
 import { combineAccidents } from './accident-versions.ts';
 import { derivable, derived, ifAny, optional, orElse } from './field.ts';
 import {
@@ -139,6 +139,8 @@ export const accidents = {
   ...record,
 };
 
+const among = (values: string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`;
+
 /** The same list for the portal, where people also look for those that are still open. */
 export const accidentsByState = listOf(item, table, {
   ...list,
@@ -153,6 +155,20 @@ export const accidentsByState = listOf(item, table, {
         passes: (stored, closed) => Number(stored !== null) === closed,
       },
     ),
+    vehicles: matching('vehicleId', 'Only those of these vehicles, by id, or with their VINs.', QueryList, {
+      where: (column, ids) => sql`(${column} in ${among(ids)} or accidents.vin in ${among(ids)}
+        or accidents.vin in (select vin from vehicles where id in ${among(ids)}))`,
+      passes: (stored, ids) => ids.includes(String(stored)),
+    }),
+    driver: matching('vin', 'Only those on a trip of this driver. The archive knows of none.', QueryText, {
+      where: (column, id) => sql`exists (
+        select 1 from vehicles v cross join trips t on t.id = (
+          select id from trips where vehicle_id = v.id and started_at <= accidents.event_time
+          order by started_at desc limit 1)
+        where v.account_id = accidents.account_id and v.vin = ${column} and t.driver_id = ${id}
+          and coalesce(t.ended_at, t.started_at + 86400000) >= accidents.event_time - 900000)`,
+      passes: () => false,
+    }),
     maxLevel: atMost('notificationLevel', 'Only accidents that have not got beyond this level.'),
   },
 });

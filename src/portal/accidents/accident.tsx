@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/handle.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { accidentsWithVehicles, type NamedEvent, type NamedTrip } from '../../fleet/named.ts';
+import { matchFleet } from '../../fleet/names.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { App, Context } from '../../platform/http/context.ts';
@@ -11,6 +12,7 @@ import { Around, eventsAround, WhoWasNotified } from '../events/around.tsx';
 import { endsOf, placesOf, routeLine, tripAt } from '../fleet/trip.tsx';
 import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
+import { type Accident, AccidentState } from '../ui/accidents.tsx';
 import { Allowed } from '../ui/allowed.tsx';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Field, Submit } from '../ui/forms.tsx';
@@ -30,7 +32,6 @@ import {
 } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago, FullTime, Time } from '../ui/time.tsx';
-import { type Accident, AccidentState } from './accidents.tsx';
 import { Levels } from './levels.tsx';
 
 /** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
@@ -75,10 +76,14 @@ async function detail(c: Context, note = '', problem?: FormProblem) {
   ]);
   const accident = found(stored);
   const at = Date.parse(accident.eventTime);
+  // Each of the account's sources has a vehicle of its own with this VIN; the accident's comes first.
+  const { vehicles: same = [] } = await matchFleet(c.env, caller, { vin: accident.vin });
+  const known = [accident.vehicleId, ...same.map((one) => one.id)].filter((one) => one !== null);
+  const ids = [...new Set(known)].slice(0, 10);
   const [{ vehicle, connection }, events, trip] = await Promise.all([
-    findReferences(c.env, caller, accident),
-    eventsAround(c, accident.vehicleId, at),
-    tripAt(c, accident.vehicleId, at),
+    findReferences(c.env, caller, { ...accident, vehicleId: ids[0] ?? null }),
+    eventsAround(c, ids, at),
+    tripAt(c, ids, at),
   ]);
   const name = vehicle?.name ?? accident.vin;
   return page(
@@ -120,7 +125,7 @@ async function detail(c: Context, note = '', problem?: FormProblem) {
             title={`${name} around the accident`}
             events={events}
             moment={{ at, text: 'This accident' }}
-            vehicleId={accident.vehicleId}
+            vehicleId={ids[0] ?? null}
           />
         </div>
         <div class="stack">

@@ -1,18 +1,22 @@
 import { Hono } from 'hono';
+import { accidents } from '../../fleet/lists/accidents.ts';
 import { accidentsWithVehicles, readNamed } from '../../fleet/named.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import { matchFleet } from '../../fleet/names.ts';
+import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { needs } from '../session/rights.ts';
-import { LinkButton } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
-import { shortPlaceName } from '../ui/map.tsx';
-import { Empty, Live, Pager, Segment, Table } from '../ui/parts.tsx';
-import { accidentPath } from '../ui/records.tsx';
-import { Level, State } from '../ui/states.tsx';
-import { Time } from '../ui/time.tsx';
+import { levelNames } from '../../webhooks/notifications/types.ts';
+import { FilterBox, problemsOfDays, rangeOfDays, typedOr } from '../events/filters.tsx';
+import { limitActions, needs } from '../session/rights.ts';
+import { Accidents } from '../ui/accidents.tsx';
+import { csvFile } from '../ui/csv.ts';
+import { Field, LinkButton, Select } from '../ui/forms.tsx';
+import { page, timeZoneOf } from '../ui/layout.tsx';
+import { Empty, Pager, Segment } from '../ui/parts.tsx';
 
 /** The accidents of the account by their state, newest first. */
-export const accidentPages = new Hono<App>().get('/accidents', needs('viewer'), list);
+export const accidentPages = new Hono<App>()
+  .get('/accidents', needs('viewer'), list)
+  .get('/accidents.csv', needs('viewer'), limitActions, file);
 
 const path = '/portal/accidents';
 
@@ -41,91 +45,155 @@ const states: { [state: string]: { name: string; means: string; query: Record<st
   },
 };
 
+/** The days of accidents that are shown, unless others are asked for: all. */
+const always = { from: '1970-01-02', to: '9999-12-30' };
+
+/** What the address asks for, and what to ask the list for, unless something is wrong with it. */
+async function requested(c: Context) {
+  const zone = timeZoneOf(c);
+  const typed = (name: string) => (c.req.query(name) ?? '').trim().slice(0, 200);
+  const asked = {
+    state: Object.hasOwn(states, typed('state')) ? typed('state') : 'all',
+    level: /^[123]$/.test(typed('level')) ? typed('level') : '',
+    from: typed('from'),
+    to: typed('to'),
+    vehicle: typed('vehicle'),
+    driver: typed('driver'),
+  };
+  const { state, level, vehicle, driver } = asked;
+  const [from, to] = [asked.from || always.from, asked.to || always.to];
+  const problems = problemsOfDays(from, to);
+  const matched = await matchFleet(c.env, c.get('caller'), { vehicle, driver });
+  const { minLevel = ['1'], maxLevel = ['3'], ...others } = states[state]?.query ?? {};
+  const query = {
+    ...others,
+    minLevel: [String(Math.max(Number(minLevel[0]), Number(level || 1)))],
+    maxLevel: [String(Math.min(Number(maxLevel[0]), Number(level || 3)))],
+    ...(vehicle && { vehicles: [vehicle.toUpperCase(), ...(matched.vehicles ?? []).map(({ id }) => id)] }),
+    ...(driver && { driver: [matched.drivers?.[0]?.id ?? driver] }),
+    ...((asked.from || asked.to) && problems.length === 0 && rangeOfDays(zone, from, to)),
+  };
+  const set = Object.entries(asked).filter(
+    ([name, value]) => value !== '' && (name !== 'state' || value !== 'all'),
+  );
+  const request = problems.length === 0 ? { connectionId: undefined, descending: true, query } : undefined;
+  return { asked, matched, problems, request, set: Object.fromEntries(set) };
+}
+
+/** The address with these filters. */
+const addressOf = (set: Record<string, string>, to = path): string => {
+  const query = new URLSearchParams(set).toString();
+  return query ? `${to}?${query}` : to;
+};
+
 async function list(c: Context) {
-  const { state: wanted = '', cursor } = c.req.query();
-  const current = Object.hasOwn(states, wanted) ? wanted : 'all';
-  const { items, next } = await readNamed(c.env, c.get('caller'), accidentsWithVehicles, {
-    connectionId: undefined,
-    query: { limit: ['50'], ...states[current]?.query, ...(cursor && { cursor: [cursor] }) },
-    descending: true,
-  });
-  const older = next && `${addressOf(current)}${current === 'all' ? '?' : '&'}cursor=${next}`;
+  const { asked, matched, problems, request, set } = await requested(c);
+  const { cursor } = c.req.query();
+  const { items, next } = request
+    ? await readNamed(c.env, c.get('caller'), accidentsWithVehicles, {
+        ...request,
+        query: { ...request.query, limit: ['50'], ...(cursor && { cursor: [cursor] }) },
+      })
+    : { items: [] };
+  const older = next && addressOf({ ...set, cursor: next });
+  const { state: _, ...filters } = set;
   return page(
     c,
-    { title: 'Accidents', lead: states[current]?.means },
+    {
+      title: 'Accidents',
+      lead: states[asked.state]?.means,
+      actions: (
+        <div class="actions" data-fresh="actions">
+          {problems.length === 0 && (
+            <LinkButton href={addressOf(set, `${path}.csv`)} name="Export CSV" icon="download" />
+          )}
+        </div>
+      ),
+    },
     <section class="panel" aria-label="Accidents">
-      <div class="panel-body pt-4">
+      <div class="panel-body pt-4" data-fresh="states">
         <Segment
           label="State"
           choices={Object.entries(states).map(([state, { name }]) => ({
-            href: addressOf(state),
+            href: addressOf({ ...(state !== 'all' && { state }), ...filters }),
             name,
-            current: state === current,
+            current: state === asked.state,
           }))}
         />
       </div>
-      <Live id="accidents-now" class="">
+      <FilterBox path={path} set={Object.keys(filters).length} open={problems.length > 0}>
+        {asked.state !== 'all' && <input type="hidden" name="state" value={asked.state} />}
+        <Field name="from" label="From" type="date" value={asked.from} errors={problems} />
+        <Field name="to" label="To" type="date" value={asked.to} errors={problems} />
+        <Select
+          name="level"
+          label="Level"
+          value={asked.level}
+          options={[
+            ['', 'Any'],
+            ...levelNames.map((name, i): [string, string] => [String(i + 1), `${i + 1} ${name}`]),
+          ]}
+        />
+        <Field
+          name="vehicle"
+          label="Vehicle"
+          value={typedOr(asked.vehicle, matched.vehicles)}
+          placeholder="Name, plate or VIN"
+          maxlength={200}
+        />
+        <Field
+          name="driver"
+          label="Driver"
+          value={typedOr(asked.driver, matched.drivers)}
+          placeholder="Name"
+          maxlength={200}
+        />
+      </FilterBox>
+      <div id="accidents-now" data-fresh="accidents" data-live>
         {items.length > 0 && <Accidents accidents={items} />}
-        {items.length === 0 && <Nothing state={current} older={older} />}
+        {items.length === 0 && problems.length === 0 && (
+          <Nothing state={asked.state} older={older} filtered={Object.keys(filters).length > 0} />
+        )}
         {(items.length > 0 || cursor) && (
           <Pager
             count={`${counted(items.length, 'accident', 'accidents')}${next ? ', more follow' : ''}`}
-            newest={cursor && addressOf(current)}
+            newest={cursor && addressOf(set)}
             older={older}
           />
         )}
-      </Live>
+      </div>
+      <script src="/portal/filters.js" defer></script>
     </section>,
+    problems.length > 0 ? 'invalid' : undefined,
   );
 }
 
-const addressOf = (state: string): string => (state === 'all' ? path : `${path}?state=${state}`);
-
-const Accidents = ({ accidents }: { accidents: Accident[] }) => (
-  <Table
-    caption="Accidents"
-    head={['Vehicle', 'State', 'Level', 'VIN', 'Place', 'Provider', 'Report', 'Time']}
-    flow
-  >
-    {accidents.map((accident) => (
-      <tr>
-        <td class="card-title">
-          <a class="cover" href={accidentPath(accident)}>
-            {accident.vehicleName ?? 'Unknown vehicle'}
-          </a>
-        </td>
-        <td class="card-side">
-          <AccidentState accident={accident} />
-          <HandledBy accident={accident} />
-        </td>
-        <td class="nowrap">
-          <Level level={accident.notificationLevel} />
-        </td>
-        <td>
-          <code>{accident.vin}</code>
-        </td>
-        <td>{shortPlaceName(accident.location)}</td>
-        <td>{accident.tSP}</td>
-        <td class="nowrap">
-          {accident.reportUrl && (
-            <a class="over" href={accident.reportUrl} rel="noreferrer">
-              Open report
-            </a>
-          )}
-        </td>
-        <td class="nowrap">
-          <Time at={accident.eventTime} />
-        </td>
-      </tr>
-    ))}
-  </Table>
-);
+/** The same accidents as a file; the page, which says what is wrong, if something is. */
+async function file(c: Context) {
+  const { asked, problems, request, set } = await requested(c);
+  if (problems.length > 0) return seeOther(c, addressOf(set));
+  const { from, to } = asked;
+  return csvFile(
+    c,
+    { list: accidentsWithVehicles, cells: accidents.itemCells, name: 'accidents', from, to },
+    request,
+  );
+}
 
 /** A state that few accidents have may show nothing for as far as one page looks. */
-const Nothing = ({ state, older }: { state: string; older: string | undefined }) =>
-  older ? (
+const Nothing = (props: { state: string; older: string | undefined; filtered: boolean }) => {
+  const { state, older, filtered } = props;
+  if (filtered && !older)
+    return (
+      <Empty
+        icon="search"
+        title="Nothing matches these filters"
+        action={<LinkButton href={path} name="Clear all" />}
+      />
+    );
+  return older ? (
     <Empty icon="search" title="None so far" action={<LinkButton href={older} name="Look further back" />}>
-      The newest accidents are in another state. There are older ones.
+      The newest accidents do not match. There are older ones.
     </Empty>
   ) : state === 'all' ? (
     <Empty icon="shield-check" title="No accidents">
@@ -136,32 +204,4 @@ const Nothing = ({ state, older }: { state: string; older: string | undefined })
       {states[state]?.means}
     </Empty>
   );
-
-/** An accident as its list shows it. */
-export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
-
-/** Who has closed an accident or, while it is not closed, acknowledged it. */
-const HandledBy = ({ accident: { acknowledged, closed } }: { accident: Accident }) =>
-  closed ? (
-    <p class="sub">by {closed.by}</p>
-  ) : acknowledged ? (
-    <p class="sub">Acknowledged by {acknowledged.by}</p>
-  ) : null;
-
-/** The state of an accident in words: open, until it has its report or turns out to be a false alarm. */
-export const AccidentState = ({ accident }: { accident: Accident }) =>
-  accident.closed ? (
-    <State mood="quiet" icon="circle-check">
-      Closed
-    </State>
-  ) : accident.dismissed ? (
-    <State mood="quiet">False alarm</State>
-  ) : accident.notificationLevel < 3 ? (
-    <State mood="warn" icon="circle-dot">
-      Open
-    </State>
-  ) : (
-    <State mood="ok" icon="file-text">
-      Report ready
-    </State>
-  );
+};

@@ -1,7 +1,7 @@
 import { type Child, useContext } from 'hono/jsx';
 import { levelNames } from '../../webhooks/notifications/types.ts';
+import type { Accident } from '../ui/accidents.tsx';
 import { Clock, dayIn, spanInWords, Time, TimeZone } from '../ui/time.tsx';
-import type { Accident } from './accidents.tsx';
 
 /** The three levels of an accident as steps, each with when it came in and how long after the one before. */
 export const Levels = ({ accident }: { accident: Accident }) => {

@@ -16,11 +16,11 @@ import { titleOf } from '../webhooks/words.ts';
 export const aroundMs = 3 * 3_600_000;
 export const maxAround = 100;
 
-/** What a vehicle did around a moment, oldest first; nothing for an unknown vehicle. */
-export async function eventsAround(c: Context, vehicleId: string | null, at: number): Promise<NamedEvent[]> {
-  if (!vehicleId) return [];
+/** What a vehicle, by its ids in all connections, did around a moment, oldest first; nothing for an unknown vehicle. */
+export async function eventsAround(c: Context, ids: string[], at: number): Promise<NamedEvent[]> {
+  if (ids.length === 0) return [];
   const within = { from: at - aroundMs, to: at + aroundMs + 1, limit: maxAround };
-  return readWithin(c.env, c.get('caller'), eventsWithDrivers, { of: 'vehicle', id: vehicleId, ...within });
+  return readWithin(c.env, c.get('caller'), eventsWithDrivers, { of: 'vehicle', ids, ...within });
 }
 
 /** The moment itself, among the events around it. */

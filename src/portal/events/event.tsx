@@ -38,7 +38,7 @@ async function detail(c: Context) {
   const at = Date.parse(event.startedAt);
   const [references, events] = await Promise.all([
     findReferences(c.env, caller, event),
-    eventsAround(c, event.vehicleId, at),
+    eventsAround(c, [event.vehicleId], at),
   ]);
   const types = event.translatedIncidentTypes.join(', ');
   const maySeeAll = may(c.get('session').user.role, 'member');

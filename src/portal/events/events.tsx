@@ -1,11 +1,13 @@
 import { Hono } from 'hono';
 import { type Connection, listConnections } from '../../fleet/connections.ts';
+import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { AddConnection, nameOf } from '../connections/connections.tsx';
 import { limitActions, needs } from '../session/rights.ts';
+import { csvFile } from '../ui/csv.ts';
 import { dayName, daysInWords } from '../ui/days.ts';
 import { speedOf } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
@@ -15,7 +17,6 @@ import { Empty, GroupedTable, Pager } from '../ui/parts.tsx';
 import { DriverName, eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Clock, dayIn } from '../ui/time.tsx';
-import { eventsCsv } from './csv.ts';
 import { type Asked, askedIn, Chips, FilterForm, problemsOf, queryOfDays, requestFor } from './filters.tsx';
 
 /** The safety events of all connections, newest first, and the same as a file. */
@@ -93,7 +94,10 @@ async function list(c: Context) {
 /** The same events as a file; the page, which says what is wrong, if something is. */
 async function file(c: Context) {
   const { asked, problems, request } = await requested(c);
-  return problems.length === 0 ? eventsCsv(c, request) : seeOther(c, `${path}?${queryOfDays(asked)}`);
+  if (problems.length > 0) return seeOther(c, `${path}?${queryOfDays(asked)}`);
+  const { from, to } = asked.filters;
+  const cells = safetyEvents.itemCells;
+  return csvFile(c, { list: eventsWithDrivers, cells, name: 'safety-events', from, to }, request);
 }
 
 const risks = ['', '', 'Risk 2 to 5', 'Risk 3 to 5', 'Risk 4 and 5', 'Risk 5'];

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import type { Connection } from '../../fleet/connections.ts';
 import { incidentTypeOf, incidentTypes } from '../../fleet/incidents/types.ts';
 import { listTime } from '../../fleet/named.ts';
@@ -48,6 +49,16 @@ const longestText = 200;
 
 /** What is wrong with the filters, by field. */
 export function problemsOf({ from, to, connection }: EventFilters, connectionIds: string[]): FieldError[] {
+  return [
+    ...problemsOfDays(from, to),
+    ...(connection && !connectionIds.includes(connection)
+      ? [{ field: 'connection', message: 'Choose one of your connections.' }]
+      : []),
+  ];
+}
+
+/** What is wrong with the first and the last day of a range. */
+export function problemsOfDays(from: string, to: string): FieldError[] {
   const day = 'Must be a date, such as 2026-11-20.';
   return [
     ...(isDay(from) ? [] : [{ field: 'from', message: day }]),
@@ -55,10 +66,16 @@ export function problemsOf({ from, to, connection }: EventFilters, connectionIds
     ...(isDay(from) && isDay(to) && from > to
       ? [{ field: 'to', message: 'Must not be before the first day.' }]
       : []),
-    ...(connection && !connectionIds.includes(connection)
-      ? [{ field: 'connection', message: 'Choose one of your connections.' }]
-      : []),
   ];
+}
+
+/** The times from which and before which these days are, as lists take them. */
+export function rangeOfDays(zone: string, from: string, to: string) {
+  const dayAfter = addDays(to, 1);
+  return {
+    from: [listTime(startOfDay(zone, from))],
+    to: [listTime(isDay(dayAfter) ? startOfDay(zone, dayAfter) : Number.POSITIVE_INFINITY)],
+  };
 }
 
 /**
@@ -72,13 +89,11 @@ export function requestFor(
   zone: string,
 ): ListRequest | undefined {
   if (vehicles?.length === 0 || drivers?.length === 0) return undefined;
-  const dayAfter = addDays(to, 1);
   return {
     connectionId: connection || (connectionIds.length === 1 ? connectionIds[0] : undefined),
     descending: true,
     query: {
-      from: [listTime(startOfDay(zone, from))],
-      to: [listTime(isDay(dayAfter) ? startOfDay(zone, dayAfter) : Number.POSITIVE_INFINITY)],
+      ...rangeOfDays(zone, from, to),
       ...(risk && { minEventRisk: [risk] }),
       ...(type && { eventTypes: [type] }),
       ...(vehicles && { vehicleIds: vehicles.map(({ id }) => id) }),
@@ -107,60 +122,67 @@ const risks: [string, string][] = [
   ['5', 'Only 5'],
 ];
 
-/** The filters of safety events. Folded on a phone; with script they apply as they change. */
+/** The filters of safety events. */
 export const FilterForm = ({ asked, connections, matched, problems }: Props & { problems: FieldError[] }) => {
   const { filters, set } = asked;
   return (
-    <details class="filter-box" open={problems.length > 0}>
-      <summary>
-        <Icon name="sliders-horizontal" small />
-        Filters
-        {set.length > 0 && <span class="sub">{set.length} set</span>}
-      </summary>
-      <form method="get" action="/portal/events" data-filters>
-        <div class="filters">
-          <Field name="from" label="From" type="date" value={filters.from} errors={problems} />
-          <Field name="to" label="To" type="date" value={filters.to} errors={problems} />
-          <Select name="risk" label="Risk" value={filters.risk} options={risks} />
-          <Select
-            name="type"
-            label="Incident"
-            value={filters.type}
-            options={[['', 'All types'], ...incidentTypes.map((type): [string, string] => [type, type])]}
-          />
-          <Field
-            name="vehicle"
-            label="Vehicle"
-            value={typedOr(filters.vehicle, matched.vehicles)}
-            placeholder="Name or plate"
-            maxlength={200}
-          />
-          <Field
-            name="driver"
-            label="Driver"
-            value={typedOr(filters.driver, matched.drivers)}
-            placeholder="Name"
-            maxlength={200}
-          />
-          <Field name="vin" label="VIN" value={filters.vin} maxlength={40} />
-          <Select
-            name="connection"
-            label="Connection"
-            value={filters.connection}
-            errors={problems}
-            options={[['', 'All'], ...connections.map((one): [string, string] => [one.id, nameOf(one)])]}
-          />
-          <div class="actions" data-apply>
-            <Submit name="Apply" />
-          </div>
-        </div>
-      </form>
-    </details>
+    <FilterBox path="/portal/events" set={set.length} open={problems.length > 0}>
+      <Field name="from" label="From" type="date" value={filters.from} errors={problems} />
+      <Field name="to" label="To" type="date" value={filters.to} errors={problems} />
+      <Select name="risk" label="Risk" value={filters.risk} options={risks} />
+      <Select
+        name="type"
+        label="Incident"
+        value={filters.type}
+        options={[['', 'All types'], ...incidentTypes.map((type): [string, string] => [type, type])]}
+      />
+      <Field
+        name="vehicle"
+        label="Vehicle"
+        value={typedOr(filters.vehicle, matched.vehicles)}
+        placeholder="Name or plate"
+        maxlength={200}
+      />
+      <Field
+        name="driver"
+        label="Driver"
+        value={typedOr(filters.driver, matched.drivers)}
+        placeholder="Name"
+        maxlength={200}
+      />
+      <Field name="vin" label="VIN" value={filters.vin} maxlength={40} />
+      <Select
+        name="connection"
+        label="Connection"
+        value={filters.connection}
+        errors={problems}
+        options={[['', 'All'], ...connections.map((one): [string, string] => [one.id, nameOf(one)])]}
+      />
+    </FilterBox>
   );
 };
 
+/** Filters of a list. Folded on a phone; with script they apply as they change. */
+export const FilterBox = (props: { path: string; set: number; open: boolean; children: Child }) => (
+  <details class="filter-box" open={props.open}>
+    <summary>
+      <Icon name="sliders-horizontal" small />
+      Filters
+      {props.set > 0 && <span class="sub">{props.set} set</span>}
+    </summary>
+    <form method="get" action={props.path} data-filters>
+      <div class="filters">
+        {props.children}
+        <div class="actions" data-apply>
+          <Submit name="Apply" />
+        </div>
+      </div>
+    </form>
+  </details>
+);
+
 /** What was typed; for the id of a link, the name of what it means. */
-const typedOr = (text: string, matches: Match[] | undefined): string =>
+export const typedOr = (text: string, matches: Match[] | undefined): string =>
   matches?.find(({ id }) => id === text)?.name ?? text;
 
 /** The filters that are set, each of which removes itself. */

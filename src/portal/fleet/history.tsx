@@ -1,6 +1,15 @@
-import { eventsWithDrivers, type NamedEvent, readWithin, tripsWithNames } from '../../fleet/named.ts';
+import {
+  accidentsWithVehicles,
+  eventsWithDrivers,
+  listTime,
+  type NamedEvent,
+  readNamed,
+  readWithin,
+  tripsWithNames,
+} from '../../fleet/named.ts';
 import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { Accidents } from '../ui/accidents.tsx';
 import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { speedOf } from '../ui/format.ts';
@@ -19,7 +28,7 @@ type History = Awaited<ReturnType<typeof readHistory>>;
 
 /**
  * What a vehicle or a driver did in the last 30 days of the reader's zone, today included, in one round trip each: 10
- * events, 10 trips, and counts of 2,000 events.
+ * events, 10 trips, 5 accidents, and counts of 2,000 events.
  */
 export async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
   const zone = timeZoneOf(c);
@@ -27,27 +36,41 @@ export async function readHistory(c: Context, of: 'vehicle' | 'driver', id: stri
   const since = startOfDay(zone, addDays(today, 1 - days));
   const latest = {
     of,
-    id,
+    ids: [id],
     from: since,
     to: startOfDay(zone, addDays(today, 2)),
     limit: 10,
     descending: true,
   };
   const caller = c.get('caller');
-  const [counts, events, trips] = await Promise.all([
+  const [counts, events, trips, { items: accidents }] = await Promise.all([
     countByRisk(c.env, caller, of, id, since),
     readWithin(c.env, caller, eventsWithDrivers, latest),
     readWithin(c.env, caller, tripsWithNames, latest),
+    readNamed(c.env, caller, accidentsWithVehicles, {
+      connectionId: undefined,
+      descending: true,
+      query: { [of === 'vehicle' ? 'vehicles' : of]: [id], from: [listTime(since)], limit: ['5'] },
+    }),
   ]);
-  return { zone, today, counts, events, trips };
+  return { zone, today, counts, events, trips, accidents };
 }
 
 /** The history in panels: a chart of events per day, the latest events and the latest trips. */
 export const HistoryPanels = (props: { of: 'vehicle' | 'driver'; id: string; history: History }) => {
   const { of, id, history } = props;
-  const { events, trips } = history;
+  const { events, trips, accidents } = history;
   return (
     <>
+      {accidents.length > 0 && (
+        <Panel
+          id="accidents"
+          title="Latest accidents"
+          side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
+        >
+          <Accidents accidents={accidents} />
+        </Panel>
+      )}
       <PerDay history={history} />
       <Panel
         id="events"

@@ -89,7 +89,7 @@ async function eventsOf(c: Context, trip: NamedTrip): Promise<NamedEvent[]> {
   const to = trip.endedAt === null ? from + openTripMs : Date.parse(trip.endedAt);
   const events = await readWithin(c.env, c.get('caller'), eventsWithDrivers, {
     of: 'vehicle',
-    id: trip.vehicleId,
+    ids: [trip.vehicleId],
     from,
     to: Math.max(from, to) + 1,
     limit: maxTripEvents,
@@ -109,19 +109,15 @@ const Moment = ({ at, place }: { at: string; place: MapPlace | null }) => (
   </>
 );
 
-/** The trip that a vehicle was on, which began at most a day before; one that ended just before counts. */
-export async function tripAt(c: Context, vehicleId: string | null, at: number) {
-  if (!vehicleId) return undefined;
-  const [trip] = await readWithin(c.env, c.get('caller'), tripsWithNames, {
-    of: 'vehicle',
-    id: vehicleId,
-    from: at - longestTripMs,
-    to: at + 1,
-    limit: 1,
-    descending: true,
+/** The trip that a vehicle, by its ids in all connections, was on; rather one that names its driver. */
+export async function tripAt(c: Context, ids: string[], at: number): Promise<NamedTrip | undefined> {
+  if (ids.length === 0) return undefined;
+  const trips = await readWithin(c.env, c.get('caller'), tripsWithNames, {
+    ...{ of: 'vehicle', ids, from: at - longestTripMs, to: at + 1, limit: ids.length, descending: true },
   });
-  const isNear = trip && (trip.endedAt === null || Date.parse(trip.endedAt) >= at - justEndedMs);
-  return isNear ? trip : undefined;
+  // It began at most a day before; one that ended just before counts.
+  const near = trips.filter(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs);
+  return near.find(({ driverId }) => driverId) ?? near[0];
 }
 
 const longestTripMs = 24 * 3_600_000;

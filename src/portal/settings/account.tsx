@@ -90,7 +90,9 @@ const ZoneForm = (props: { chosen: string | null; browser: string; problem: Form
           </div>
           <Submit name="Save" />
         </div>
-        <p class="hint">This is for you alone. Exports and the API have times in UTC.</p>
+        <p class="hint">
+          This is for you alone. CSV files have this time zone too. The API has times in UTC.
+        </p>
       </form>
     </Panel>
   );

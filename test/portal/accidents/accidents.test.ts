@@ -73,6 +73,44 @@ describe('the list of accidents', () => {
   });
 });
 
+describe('accidents of another source', () => {
+  it('show its driver and events by their VIN, and are on the pages of the vehicle and the driver', async () => {
+    const more = await world({ providers: ['motive', 'samsara'] });
+    const [crashes, telematics] = more.connections;
+    const { cookie: theirs } = await signIn(more);
+    const read = async (path: string) => (await ask('GET', path, { cookie: theirs })).text();
+    await as(crashes?.ingestKey ?? '').send(vehicle({ sourceId: 'x', name: 'From crashes' }));
+    await as(crashes?.ingestKey ?? '').send(accident({ eventTime: minutesAgo(30) }));
+    await as(telematics?.ingestKey ?? '').send(
+      vehicle({ name: 'From telematics' }),
+      driver({ name: 'Robin Vale' }),
+      trip({ startedAt: minutesAgo(60), driver: 'driver-1' }),
+      safetyEvent({ startedAt: minutesAgo(31), incidentTypes: ['Idling'] }),
+    );
+    const [found] = await rows('select id from accidents where account_id = ?', more.accountId);
+    expect(await read(`/portal/accidents/${found?.id}`)).toMatch(/Idling[\s\S]*Robin Vale/);
+    const idOf = async (table: string, name: string) =>
+      (await rows(`select id from ${table} where account_id = ? and name = ?`, more.accountId, name))[0]?.id;
+    const ofVehicle = await idOf('vehicles', 'From telematics');
+    const ofDriver = await idOf('drivers', 'Robin Vale');
+    for (const path of [`vehicles/${ofVehicle}`, `drivers/${ofDriver}`])
+      expect(await read(`/portal/${path}`)).toContain(`/portal/accidents/${found?.id}`);
+    const list = (query: string) => read(`/portal/accidents?${query}`);
+    const shows = expect.stringContaining(`/portal/accidents/${found?.id}`);
+    for (const query of [
+      `vehicle=${ofVehicle}`,
+      'vehicle=from+tele',
+      'driver=robin',
+      'level=1',
+      `driver=${ofDriver}`,
+    ])
+      expect(await list(query), query).toEqual(shows);
+    for (const query of ['vehicle=nobody', 'driver=nobody', 'level=2', 'to=2020-01-01'])
+      expect(await list(query), query).not.toEqual(shows);
+    expect(await list('from=nonsense')).toContain('Must be a date');
+  });
+});
+
 describe('somebody takes care of an accident', () => {
   const handle = (path: string, fields: Record<string, string>, who = cookie) =>
     ask('POST', path, { cookie: who, fields });

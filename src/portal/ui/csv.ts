@@ -1,0 +1,99 @@
+import { csvHead, csvLines, type FlatColumn, flatColumns, type ItemCells } from '../../fleet/lists/csv.ts';
+import { type NamedList, readNamed } from '../../fleet/named.ts';
+import type { ListRequest } from '../../fleet/service.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { timeZoneOf } from './layout.tsx';
+
+/** How many records a CSV file has at most. */
+export const maxCsvRecords = 100_000;
+
+/** With filters that let little pass, a page has few: D1 takes 1,000 queries of a request, up to four for each page. */
+const maxPages = 240;
+
+const perPage = 500;
+
+/** The last line of a file that does not have all. */
+const cutShort = 'There are more. Choose a shorter period to get the rest.\r\n';
+
+/** What a file has: the list, what its cells hold, what it is called, and the days that it is about, if any. */
+type CsvFile<T> = { list: NamedList<T>; cells: ItemCells; name: string; from?: string; to?: string };
+
+/**
+ * The records that a page's filters select, newest first, as a CSV file that is sent while it is read, page by page: no
+ * faster than the browser takes it. Times are in the reader's zone, as the columns say, and drivers and vehicles have
+ * their names. The session is checked with each page; if it ends, so does the file, as a failure. Without a request,
+ * when nothing can match, it has its head alone.
+ */
+export function csvFile<T extends object>(
+  c: Context,
+  file: CsvFile<T>,
+  request: ListRequest | undefined,
+): Response {
+  const { name, from, to } = file;
+  const called = [name, from, to && to !== from && `to-${to}`].filter(Boolean).join('-');
+  c.header('Content-Type', 'text/csv; charset=utf-8; header=present');
+  c.header('Content-Disposition', `attachment; filename="${called}.csv"`);
+  return c.body(new ReadableStream<Uint8Array>(linesOf(c, file, request)));
+}
+
+function linesOf<T extends object>(
+  c: Context,
+  { list, cells }: CsvFile<T>,
+  request: ListRequest | undefined,
+): UnderlyingSource<Uint8Array> {
+  const zone = timeZoneOf(c);
+  const columns = flatColumns(withNames(list, cells));
+  const times = columns.filter(({ holds }) => holds === 'time').map(({ name }) => name);
+  const heads = columns.map(
+    (column): FlatColumn =>
+      column.holds === 'time' ? { ...column, name: `${column.name} (${zone})` } : column,
+  );
+  // Swedish has times as spreadsheets read them: 2026-11-20 14:00:02.
+  const local = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+  const shown = (item: { [name: string]: unknown }) => ({
+    ...item,
+    ...Object.fromEntries(
+      times.map((name) => [name, item[name] && local.format(Date.parse(String(item[name])))]),
+    ),
+  });
+  const encoder = new TextEncoder();
+  let [left, pages] = [maxCsvRecords, maxPages];
+  let cursor: string | undefined;
+  return {
+    start: (file) => file.enqueue(encoder.encode(csvHead(heads))),
+    async pull(file) {
+      if (!request) return file.close();
+      const { items, next } = await readNamed(c.env, c.get('caller'), list, {
+        ...request,
+        query: {
+          ...request.query,
+          limit: [String(Math.min(perPage, left))],
+          ...(cursor && { cursor: [cursor] }),
+        },
+      });
+      left -= items.length;
+      pages--;
+      cursor = next;
+      file.enqueue(
+        encoder.encode(
+          csvLines(
+            columns,
+            items.map((item) => shown({ ...item })),
+          ),
+        ),
+      );
+      if (next && left > 0 && pages > 0) return;
+      if (next) file.enqueue(encoder.encode(cutShort));
+      file.close();
+    },
+  };
+}
+
+/** The cells of a list with the name of each driver and vehicle beside its id. */
+const withNames = <T>({ names }: NamedList<T>, cells: ItemCells): ItemCells =>
+  Object.fromEntries(
+    Object.entries(cells).flatMap(([key, cell]): [string, ItemCells[string]][] => {
+      const name = names.find((one) => key === `${one}Id`);
+      return [[key, cell], ...(name ? [[`${name}Name`, 'text'] as [string, 'text']] : [])];
+    }),
+  );

@@ -9,7 +9,7 @@ import { archiveKinds } from '../src/fleet/lists/registry.ts';
 import worker from '../src/index.ts';
 import { openDatabase, statement } from '../src/platform/db/database.ts';
 import { othersAreActive } from '../src/platform/fair-queue.ts';
-import { readOverview } from '../src/portal/overview/overview.tsx';
+import { readOverview, spanOf } from '../src/portal/overview/overview.tsx';
 import { attentionOf } from '../src/portal/session/attention.ts';
 import { pull } from '../src/providers/pull.ts';
 import { handle } from '../src/webhooks/deliveries/consumer.ts';
@@ -301,7 +301,10 @@ describe('the overview of an account with a million events', () => {
     const { env: bindings, cost } = metered();
     const now = Date.now();
     const today = Math.floor(now / 86_400_000);
-    const about = { span: { today, days: 90 }, since: today * 86_400_000 };
+    const about = {
+      span: spanOf('UTC', new Date(now).toISOString().slice(0, 10), 90),
+      since: today * 86_400_000,
+    };
     const read = () => readOverview(bindings, { accountId: us.accountId, operator: true }, about);
     await read();
     const first = { ...cost };

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { int } from './recount.ts';
@@ -7,21 +7,50 @@ import { int } from './recount.ts';
 const maxTypes = 6;
 const maxAffected = 7;
 
-/** A span of whole days, UTC, as days since 1970: `days` of them up to `today`, and as many before. */
-export type Span = { today: number; days: number };
+/**
+ * Days of a reader and as many before, up to today. `starts` are the hours (since 1970) in which these days begin, the
+ * oldest first, and at last the hour in which tomorrow does.
+ */
+export type Span = { today: string; days: number; starts: number[] };
 
-const firstOf = ({ today, days }: Span) => int((today - days + 1) * 24);
-const firstBefore = ({ today, days }: Span) => int((today - 2 * days + 1) * 24);
+/** From the first hour of a span of time up to another one. */
+type Hours = [from: number, to: number];
 
-/** The events of a day, by risk from 1 to 5. */
+const nowAndBefore = ({ days, starts }: Span): Hours[] => [
+  [starts[0] ?? 0, starts[days] ?? 0],
+  [starts[days] ?? 0, starts[2 * days] ?? 0],
+];
+
+/** The place of the days themselves in `nowAndBefore`. */
+const current = sql.raw('1');
+
+/** The counts of spans of time by their `place`: of the whole days in UTC that are in one, and of the hours around them. */
+function countsOf({ accountId }: Caller, spans: Hours[]): SQL {
+  const [from, to] = [sql`d.value->>0`, sql`d.value->>1`];
+  const [firstDay, lastDay] = [sql`(${from} + 23) / 24 * 24`, sql`${to} / 24 * 24`];
+  const part = (hours: number, since: SQL, before: SQL) => sql`
+    select d.key as place, k.* from json_each(${JSON.stringify(spans)}) d cross join event_counts k
+    on k.account_id = ${accountId} and k.hours = ${int(hours)} and k.start >= ${since} and k.start < ${before}`;
+  const parts = [
+    part(24, firstDay, lastDay),
+    part(1, from, sql`min(${to}, ${firstDay})`),
+    part(1, sql`max(${firstDay}, ${lastDay})`, to),
+  ];
+  return sql`(${sql.join(parts, sql` union all `)})`;
+}
+
+/** The events of a day, by risk from 1 to 5. `day` is its place among those of the span, the oldest first. */
 export type DayCount = { day: number; risks: [number, number, number, number, number] };
 type DayRow = { day: number; risk1: number; risk2: number; risk3: number; risk4: number; risk5: number };
 
-/** The days of a span and those before that had events, oldest first: a row each. */
-export const selectDays = (db: Database, { accountId }: Caller, span: Span) =>
-  statement<DayRow>(db)`
-    select start / 24 as day, risk_1 as risk1, risk_2 as risk2, risk_3 as risk3, risk_4 as risk4, risk_5 as risk5
-    from event_counts where account_id = ${accountId} and hours = 24 and start >= ${firstBefore(span)} order by start`;
+/** The days of a span and those before that had events: up to 24 rows each, or one where the reader's days are those of UTC. */
+export const selectDays = (db: Database, caller: Caller, { starts }: Span) => {
+  const days = starts.slice(1).map((end, i): Hours => [starts[i] ?? end, end]);
+  return statement<DayRow>(db)`
+    select place as day, sum(risk_1) as risk1, sum(risk_2) as risk2, sum(risk_3) as risk3, sum(risk_4) as risk4,
+      sum(risk_5) as risk5
+    from ${countsOf(caller, days)} group by place`;
+};
 
 export const asDay = ({ day, risk1, risk2, risk3, risk4, risk5 }: DayRow): DayCount => ({
   day,
@@ -31,12 +60,11 @@ export const asDay = ({ day, risk1, risk2, risk3, risk4, risk5 }: DayRow): DayCo
 /** The most frequent incident types of a span, each with its events then and before. */
 export type TypeCount = { type: string; events: number; before: number };
 
-export const selectTypes = (db: Database, { accountId }: Caller, span: Span) =>
+export const selectTypes = (db: Database, caller: Caller, span: Span) =>
   statement<TypeCount>(db)`
-    select t.key as type, sum(iif(k.start >= ${firstOf(span)}, t.value, 0)) as events,
-      sum(iif(k.start < ${firstOf(span)}, t.value, 0)) as before
-    from event_counts k cross join json_each(k.types) t
-    where k.account_id = ${accountId} and k.hours = 24 and k.start >= ${firstBefore(span)}
+    select t.key as type, sum(iif(place = ${current}, t.value, 0)) as events,
+      sum(iif(place <> ${current}, t.value, 0)) as before
+    from ${countsOf(caller, nowAndBefore(span))} k cross join json_each(k.types) t
     group by t.key having events > 0 order by events desc, t.key limit ${maxTypes}`;
 
 /** A vehicle or driver, with its events of risk 4 and 5. */
@@ -45,19 +73,14 @@ export type Affected = { id: string; name: string; risk4: number; risk5: number 
 /**
  * The vehicles or drivers with the most events of risk 4 and 5 in a span; of each day, those among its 100 most affected.
  */
-export const selectAffected = (
-  db: Database,
-  { accountId }: Caller,
-  which: 'vehicles' | 'drivers',
-  span: Span,
-) => {
+export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' | 'drivers', span: Span) => {
   const table = sql.raw(which);
+  const { accountId } = caller;
   return statement<Affected>(db)`
     select m.id, v.name, m.risk4, m.risk5
     from (
       select n.key as id, sum(n.value->>0) as risk4, sum(n.value->>1) as risk5
-      from event_counts k cross join json_each(k.${table}) n
-      where k.account_id = ${accountId} and k.hours = 24 and k.start >= ${firstOf(span)}
+      from ${countsOf(caller, nowAndBefore(span).slice(1))} k cross join json_each(k.${table}) n
       group by n.key order by risk4 + risk5 desc, risk5 desc, n.key limit ${maxAffected}) m
     cross join ${table} v on v.id = m.id and v.account_id = ${accountId}
     order by m.risk4 + m.risk5 desc, m.risk5 desc, m.id`;

@@ -31,7 +31,7 @@ import {
   vehiclePath,
 } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { Ago, FullTime, Time } from '../ui/time.tsx';
+import { FullTimeAgo, Time } from '../ui/time.tsx';
 import { Levels } from './levels.tsx';
 
 /** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
@@ -95,11 +95,7 @@ async function detail(c: Context, note = '', problem?: FormProblem) {
           <AccidentState accident={accident} />
         </span>
       ),
-      lead: (
-        <>
-          <FullTime at={at} />, <Ago at={at} />
-        </>
-      ),
+      lead: <FullTimeAgo at={at} />,
       above: [{ href: '/portal/accidents', name: 'Accidents' }],
       actions: accident.reportUrl && (
         <a class="btn btn-primary" href={accident.reportUrl} rel="noreferrer">

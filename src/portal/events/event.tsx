@@ -21,7 +21,7 @@ import {
   timeIn,
 } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
-import { Ago, FullTime, spanInWords, Time } from '../ui/time.tsx';
+import { FullTimeAgo, spanInWords, Time } from '../ui/time.tsx';
 import { Around, eventsAround, WhoWasNotified } from './around.tsx';
 
 /** One safety event: where, how fast, who drove, in whose words, and who was notified. */
@@ -47,11 +47,7 @@ async function detail(c: Context) {
     {
       title: `${types}, ${event.vehicleName}`,
       state: <Risk risk={event.eventRisk} named />,
-      lead: (
-        <>
-          <FullTime at={at} />, <Ago at={at} />
-        </>
-      ),
+      lead: <FullTimeAgo at={at} />,
       above: [{ href: '/portal/events', name: 'Safety events' }],
     },
     <div class="cols cols-3-2">

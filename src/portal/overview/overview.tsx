@@ -15,7 +15,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { levelsOf, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
 import { needs } from '../session/rights.ts';
-import { dayMs, startOfDay } from '../ui/days.ts';
+import { addDays, startOfDay } from '../ui/days.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/parts.tsx';
 import { Ago, dayIn, longDay } from '../ui/time.tsx';
@@ -40,15 +40,25 @@ export const overviewPages = new Hono<App>()
 /** Spans that can be compared with as much time before. */
 const spans = [7, 30, 90];
 
+/** The days of a zone up to `today`, and as many before. Counts are by the hour: where days begin within one, with the next. */
+export function spanOf(zone: string, today: string, days: number): Span {
+  const first = addDays(today, 1 - 2 * days);
+  const starts = Array.from({ length: 2 * days + 1 }, (_, i) =>
+    Math.ceil(startOfDay(zone, addDays(first, i)) / hourMs),
+  );
+  return { today, days, starts };
+}
+
 async function overview(c: Context) {
   const { user, account } = c.get('session');
   const now = Date.now();
   const zone = timeZoneOf(c);
   const days = Number(c.req.query('days'));
-  const span: Span = { today: Math.floor(now / dayMs), days: spans.includes(days) ? days : 30 };
+  const today = dayIn(zone, now);
+  const span = spanOf(zone, today, spans.includes(days) ? days : 30);
   const found = await readOverview(c.env, c.get('caller'), {
     span,
-    since: startOfDay(zone, dayIn(zone, now)),
+    since: startOfDay(zone, today),
   });
   const isNew = !found.setup.sent;
   const showsSetup = !isDone(found.setup) && (isNew || getCookie(c, hidden) !== user.accountId);
@@ -133,7 +143,7 @@ export type Overview = Awaited<ReturnType<typeof readOverview>>;
 /**
  * Everything that the overview shows, in one round trip. Counts what has not been counted yet of the last hours, so that
  * the page is of now; what came in late for earlier hours, the minute's job counts. `since` is when the reader's day
- * began (milliseconds since 1970); the days of `span` are UTC days.
+ * began (milliseconds since 1970).
  */
 export async function readOverview(env: Env, caller: Caller, { span, since }: { span: Span; since: number }) {
   const now = Date.now();

@@ -1,19 +1,20 @@
 import type { Child } from 'hono/jsx';
 import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../fleet/trends/read.ts';
 import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
-import { dayMs } from '../ui/days.ts';
+import { addDays } from '../ui/days.ts';
 import { capital, percent } from '../ui/format.ts';
 import { Empty, Panel, Segment } from '../ui/parts.tsx';
-import { dayIn, shortDate } from '../ui/time.tsx';
+import { shortDate } from '../ui/time.tsx';
 
 /** Safety events per day by risk, against as many days before. `due` says how many days are still to be counted. */
 export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; due: number }) => {
   const { span, spans, due } = props;
-  const days = daysOf(span, props.days);
+  const both = daysOf(span, props.days);
+  const days = both.slice(span.days);
   const now = totals(days);
-  const before = totals(daysOf({ ...span, today: span.today - span.days }, props.days));
+  const before = totals(both.slice(0, span.days));
   const [total, totalBefore] = [sum(now), sum(before)];
-  const first = days[0]?.day ?? span.today;
+  const first = days[0]?.date ?? span.today;
   return (
     <section class="panel" aria-labelledby="trend">
       <header class="panel-head">
@@ -53,43 +54,45 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
           id="trend-chart"
           summary={`Safety events per day from ${dateOf(first)} to ${dateOf(span.today)}, stacked by risk, with the total of the ${span.days} days before as pale columns.`}
           series={riskSeries}
-          columns={days.map(({ day, risks, before }) => ({
-            name: day === span.today ? 'Today' : dateOf(day),
+          columns={days.map(({ date, risks, before }) => ({
+            name: date === span.today ? 'Today' : dateOf(date),
             values: [...risks],
             before,
           }))}
         />
-        <p class="sub mt-2">
-          Days begin at midnight UTC.
-          {due > 0 &&
-            ` ${due === 1 ? 'One day is' : `${due} days are`} being counted again, because events came in late or were corrected.`}
-        </p>
+        {due > 0 && (
+          <p class="sub mt-2">
+            {due === 1 ? 'One day is' : `${due} days are`} being counted again, because events came in late or
+            were corrected.
+          </p>
+        )}
       </div>
     </section>
   );
 };
 
-const totals = (days: DayCount[]): number[] =>
+const totals = (days: Pick<DayCount, 'risks'>[]): number[] =>
   riskSeries.map((_, i) => sum(days.map(({ risks }) => risks[i] ?? 0)));
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** ", 14% fewer than in the 30 days before". */
+/** ", 14% fewer than in the 30 days before"; from few to many ", 3 in the 30 days before". */
 function comparison(total: number, before: number, days: number): string {
   const than = `in the ${days} days before`;
   if (before === 0) return total === 0 ? '' : `, none ${than}`;
   const change = Math.round((100 * (total - before)) / before);
+  if (Math.abs(change) > 200) return `, ${before.toLocaleString('en')} ${than}`;
   if (change === 0) return `, as many as ${than}`;
   return `, ${Math.abs(change)}% ${change < 0 ? 'fewer' : 'more'} than ${than}`;
 }
 
-/** "Nov 20", of a day in UTC. */
-const dateOf = (day: number): string => shortDate('UTC', day * dayMs);
+/** "Nov 20" */
+const dateOf = (day: string): string => shortDate('UTC', Date.parse(day));
 
 /** The list of safety events with filters set: the days of a span, and others. */
 const eventsIn = ({ today, days }: Span, filters: Record<string, string> = {}): string =>
   eventsPath({
-    from: dayIn('UTC', (today - days + 1) * dayMs),
-    to: dayIn('UTC', today * dayMs),
+    from: addDays(today, 1 - days),
+    to: today,
     ...filters,
   });
 
@@ -201,12 +204,12 @@ const Ranking = (props: {
 const signed = (value: number): string =>
   value === 0 ? '0' : `${value > 0 ? '+' : '−'}${Math.abs(value).toLocaleString('en')}`;
 
-/** The days of a span, one after the other, each with its events and those of the day as long before. */
-function daysOf({ today, days }: Span, counted: DayCount[]): (DayCount & { before: number })[] {
-  const byDay = new Map(counted.map((one) => [one.day, one]));
-  const total = (day: number) => byDay.get(day)?.risks.reduce((sum, n) => sum + n, 0) ?? 0;
-  return Array.from({ length: days }, (_, i) => {
-    const day = today - days + 1 + i;
-    return { day, risks: byDay.get(day)?.risks ?? [0, 0, 0, 0, 0], before: total(day - days) };
-  });
+/** The days of a span and those before, one after the other, each with its events and those of the day as long before. */
+function daysOf({ today, days }: Span, counted: DayCount[]) {
+  const byDay = new Map(counted.map((one) => [one.day, one.risks]));
+  return Array.from({ length: 2 * days }, (_, i) => ({
+    date: addDays(today, i + 1 - 2 * days),
+    risks: byDay.get(i) ?? [0, 0, 0, 0, 0],
+    before: sum(byDay.get(i - days) ?? []),
+  }));
 }

@@ -32,10 +32,12 @@ export const Accidents = ({ accidents }: { accidents: Accident[] }) => (
         <td>{shortPlaceName(accident.location)}</td>
         <td>{accident.tSP}</td>
         <td class="nowrap">
-          {accident.reportUrl && (
+          {accident.reportUrl ? (
             <a class="over" href={accident.reportUrl} rel="noreferrer">
               Open report
             </a>
+          ) : (
+            accident.reportReady && <span class="sub">{accident.tSP} has it</span>
           )}
         </td>
         <td class="nowrap">

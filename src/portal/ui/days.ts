@@ -43,8 +43,16 @@ const isoDay = (ms: number): string =>
   Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);
 
 /** How far a zone's clocks are ahead of UTC at a time, in milliseconds. Swedish has times as ISO 8601 has them. */
-const offsetAt = (zone: string, at: number): number =>
-  Date.parse(`${new Date(at).toLocaleString('sv', { timeZone: zone })}Z`) - Math.floor(at / 1000) * 1000;
+function offsetAt(zone: string, at: number): number {
+  if (zone !== clock?.zone) {
+    const format = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+    clock = { zone, format };
+  }
+  return Date.parse(`${clock.format.format(at)}Z`) - Math.floor(at / 1000) * 1000;
+}
+
+/** Making a formatter takes longer than using it a hundred times; one page has one zone. */
+let clock: { zone: string; format: Intl.DateTimeFormat } | undefined;
 
 /** Times as `<input type="datetime-local">` has them, in a reader's zone: "2026-11-20T14:30". */
 

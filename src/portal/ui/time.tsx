@@ -41,6 +41,18 @@ export const FullTime = ({ at }: { at: number | string }) => {
   );
 };
 
+/** The same, and how long ago that was, within a day. */
+export const FullTimeAgo = ({ at }: { at: number }) => (
+  <>
+    <FullTime at={at} />
+    {Math.abs(Date.now() - at) < 86_400_000 && (
+      <>
+        , <Ago at={at} />
+      </>
+    )}
+  </>
+);
+
 /** The day of a point in time in the reader's zone: "Today", "Nov 18" this year, else with the year; UTC on hover. */
 export const Day = ({ at }: { at: number }) => {
   const zone = useContext(TimeZone);

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
 import type { Role } from '../../../src/platform/roles.ts';
+import { readOverview, spanOf } from '../../../src/portal/overview/overview.tsx';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
 import { ask, signIn, watchesOn } from '../../support/portal.ts';
@@ -210,4 +211,33 @@ it('nobody learns of another account, or after signing out, but is sent to sign 
   expect((await ask('GET', path.replace(us.accountId, crypto.randomUUID()), { cookie })).status).toBe(303);
   await ask('POST', '/portal/sign-out', { cookie });
   expect((await ask('GET', path, { cookie })).status).toBe(303);
+});
+
+it.each([
+  ['UTC', '2026-06-21', 1],
+  ['America/Chicago', '2026-06-20', 0],
+  ['Asia/Tokyo', '2026-06-21', 1],
+])('in %s an event at 01:30 UTC is of %s, in the chart and among the types', async (zone, day, latest) => {
+  const own = await world();
+  // 2026-06-21, the hour from 01:00, and what its day adds up to.
+  const hour = Date.UTC(2026, 5, 21, 1) / hourMs;
+  for (const [hours, start] of [
+    [1, hour],
+    [24, hour - 1],
+  ])
+    await rows(
+      `insert into event_counts values (?1, ?2, ?3, 0, 0, 0, 0, 1, '{"Speeding": 1}', '{}', '{}')`,
+      own.accountId,
+      hours,
+      start,
+    );
+  const about = (today: string, days: number) =>
+    readOverview(
+      env,
+      { accountId: own.accountId, operator: true },
+      { span: spanOf(zone, today, days), since: 0 },
+    );
+  const { days } = await about('2026-06-21', 7);
+  expect(days).toEqual([{ day: latest ? 13 : 12, risks: [0, 0, 0, 0, 1] }]);
+  expect((await about(day, 1)).types).toEqual([{ type: 'Speeding', events: 1, before: 0 }]);
 });

@@ -11,7 +11,8 @@ import { allowedMethods, logRequest } from './platform/http/context.ts';
 import { apiVersion } from './platform/http/envelope.ts';
 import { renderFailure } from './platform/http/failures.ts';
 import { requestToFollow } from './platform/http/home.ts';
-import { portalRoutes } from './portal/routes.ts';
+import { pageElsewhere, portalRoutes } from './portal/routes.ts';
+import { asksForPage } from './portal/ui/failures.tsx';
 import { providerRoutes } from './providers/routes.ts';
 import { deliveryRoutes, webhookRoutes } from './webhooks/routes.ts';
 
@@ -40,7 +41,7 @@ app.route('/portal', portalRoutes);
 app.notFound((c) => {
   const allow = allowedMethods(app, c.req.path);
   if (allow.length > 0) return renderFailure(new Refusal({ kind: 'method not allowed', allow }), c);
-  return renderFailure(new Refusal({ kind: 'not found' }), c);
+  return asksForPage(c) ? pageElsewhere(c) : renderFailure(new Refusal({ kind: 'not found' }), c);
 });
 
 app.onError(async (error, c) => {

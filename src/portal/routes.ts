@@ -27,7 +27,7 @@ import { auditPages } from './settings/audit.tsx';
 import { peoplePages } from './settings/people.tsx';
 import { tokenPages } from './settings/tokens.tsx';
 import { signInPages, signOutActions } from './sign-in/sign-in.tsx';
-import { renderFailurePage } from './ui/failures.tsx';
+import { nothingHere, renderFailurePage } from './ui/failures.tsx';
 import { webhookActions } from './webhooks/actions.tsx';
 import { deliveryPages } from './webhooks/delivery.tsx';
 import { webhookForms } from './webhooks/form.tsx';
@@ -44,26 +44,36 @@ function mapOrigin(c: Context): string {
   return mapStyleUrl ? new URL(mapStyleUrl).origin : '';
 }
 
+/** The headers of a page. */
+const pageHeaders = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    styleSrc: ["'self'"],
+    scriptSrc: ["'self'"],
+    workerSrc: ["'self'"],
+    connectSrc: ["'self'", mapOrigin],
+    fontSrc: ["'self'"],
+    imgSrc: ["'self'", 'data:', mapOrigin],
+    formAction: ["'self'"],
+    frameAncestors: ["'none'"],
+    baseUri: ["'none'"],
+  },
+  xFrameOptions: 'DENY',
+  referrerPolicy: 'same-origin',
+});
+
+/** What browsers get outside the portal and the documentation: at `/` the portal, elsewhere that nothing is there. */
+export async function pageElsewhere(c: Context): Promise<Response> {
+  if (c.req.path === '/') return seeOther(c, '/portal');
+  await pageHeaders(c, async () => {
+    c.res = await nothingHere(c);
+  });
+  return c.res;
+}
+
 /** The portal, where an account's people work. Everything but signing in requires a session. */
 export const portalRoutes = new Hono<App>()
-  .use(
-    secureHeaders({
-      contentSecurityPolicy: {
-        defaultSrc: ["'none'"],
-        styleSrc: ["'self'"],
-        scriptSrc: ["'self'"],
-        workerSrc: ["'self'"],
-        connectSrc: ["'self'", mapOrigin],
-        fontSrc: ["'self'"],
-        imgSrc: ["'self'", 'data:', mapOrigin],
-        formAction: ["'self'"],
-        frameAncestors: ["'none'"],
-        baseUri: ["'none'"],
-      },
-      xFrameOptions: 'DENY',
-      referrerPolicy: 'same-origin',
-    }),
-  )
+  .use(pageHeaders)
   .use(sameOriginOnly)
   .use(
     bodyLimit({

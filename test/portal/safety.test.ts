@@ -107,7 +107,7 @@ describe('a session', () => {
     const status = async () => (await ask('GET', '/portal/connections', { cookie })).status;
     expect(await status()).toBe(200);
     await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'suspended' });
-    expect(await status()).toBe(303);
+    expect(await status()).toBe(403);
     await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'active' });
     expect(await status()).toBe(200);
     const { data } = await operator.get<{ id: string; email: string }[]>(

@@ -7,6 +7,7 @@ import { sessionMs } from '../../accounts/sessions.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { openDatabase } from '../../platform/db/database.ts';
 import { accounts, portalUsers, sessions } from '../../platform/db/tables.ts';
+import { Refusal } from '../../platform/errors.ts';
 import { homesOf, nameOf, otherHomes } from '../../platform/homes/homes.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
@@ -26,12 +27,13 @@ declare module 'hono' {
  * Admits people who are signed in and redirects others to the sign-in page. Looks the session up each time, unless the
  * cookie is junk, which its checksum tells.
  *
- * @throws Refusal: rate limited
+ * @throws Refusal: rate limited; forbidden, while the account is suspended
  */
 export const signedIn = createMiddleware<App>(async (c, next) => {
   const secret = secretIn(c);
   const session = secret ? await sessionOf(c, secret) : undefined;
   if (!session) return seeOther(c, '/portal/sign-in');
+  if (session.status !== 'active') throw new Refusal({ kind: 'forbidden' });
   c.set('session', session);
   c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId, needs: roleFor(c) });
   return await next();
@@ -119,13 +121,14 @@ const onlyHere = (c: Context): { prefix?: 'host' } =>
 export type Session = {
   user: PortalUser;
   account: string;
+  status: 'active' | 'suspended';
   attention: Attention;
   version: string;
   hash: string;
 };
 
 /**
- * The session that `secret` opens; undefined if there is none, or its account is suspended. What the menu counts comes
+ * The session that `secret` opens; undefined if there is none. What the menu counts comes
  * with it, so that no page asks for it. `watched` is what its page watches; without it that is the account.
  */
 async function findSession(env: Env, secret: string, watched?: Watched): Promise<Session | undefined> {
@@ -135,12 +138,13 @@ async function findSession(env: Env, secret: string, watched?: Watched): Promise
     .select({
       user: portalUsers,
       account: accounts.name,
+      status: accounts.status,
       attention: attentionOf(accounts.id, now),
       version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
     })
     .from(sessions)
     .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))
-    .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), eq(accounts.status, 'active')))
+    .innerJoin(accounts, eq(accounts.id, portalUsers.accountId))
     .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
   return found && { ...found, version: String(found.version ?? ''), hash };
 }

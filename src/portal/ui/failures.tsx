@@ -8,8 +8,7 @@ import { page } from './layout.tsx';
 /** Renders anything thrown as a page. People whose session has ended are redirected to the sign-in page. */
 export function renderFailurePage(error: Error, c: Context) {
   const failure = failureOf(error, c);
-  if (failure.kind === 'unauthenticated' || failure.kind === 'forbidden')
-    return seeOther(c, '/portal/sign-in');
+  if (failure.kind === 'unauthenticated') return seeOther(c, '/portal/sign-in');
   for (const [name, value] of Object.entries(headersOf(failure))) c.header(name, value);
   const [title, text] = explain(failure, c);
   return page(
@@ -21,7 +20,11 @@ export function renderFailurePage(error: Error, c: Context) {
         {failure.kind === 'not allowed' && (
           <LinkButton href="/portal/settings/people" name="See who that is" icon="users" />
         )}
-        <LinkButton href="/portal" name="Go to the overview" />
+        {failure.kind === 'forbidden' ? (
+          <LinkButton href="/portal/sign-in" name="Sign in with another address" />
+        ) : (
+          <LinkButton href="/portal" name="Go to the overview" />
+        )}
       </div>
       <p class="sub">
         Request ID: <code>{c.get('requestId')}</code>
@@ -31,12 +34,35 @@ export function renderFailurePage(error: Error, c: Context) {
   );
 }
 
+/** Whether a browser asks for a page. */
+export const asksForPage = (c: Context): boolean =>
+  c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
+
+/** The page for an address outside the portal under which there is nothing. */
+export const nothingHere = (c: Context) =>
+  page(
+    c,
+    { title: 'Not found' },
+    <section class="stack">
+      <p>There is no page with this address.</p>
+      <div class="actions">
+        <LinkButton href="/portal" name="Go to the portal" />
+      </div>
+    </section>,
+    'not found',
+  );
+
 function explain(failure: ReportedFailure, c: Context): [title: string, text: string] {
   switch (failure.kind) {
     case 'invalid':
       return ['That did not work', failure.message];
     case 'not allowed':
       return [askWho(roleFor(c) ?? 'admin'), 'Your role does not include this. Nothing has been changed.'];
+    case 'forbidden':
+      return [
+        'This account is suspended',
+        'Nobody can work in it at present. Ask the team that runs the service.',
+      ];
     case 'cross-site':
       return ['Form refused', 'This form was not sent from the portal. Open the page again and retry.'];
     case 'not found':

@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { overloaded } from '../../support/database.ts';
-import { ask, type Sent } from '../../support/portal.ts';
+import { ask, type Sent, signIn } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
+import { operator, world } from '../../support/world.ts';
 
 let cookie: string;
 let webhook: string;
@@ -135,4 +136,27 @@ describe('a browser gets a page for', () => {
     const page = await pageOf('POST', '/portal/sign-out', { origin: 'https://evil.example' });
     expect(page).toMatchObject({ status: 403, heading: 'Form refused' });
   });
+});
+
+it.each([
+  ['/', 'text/html,*/*;q=0.8', 303],
+  ['/no/such/page', 'text/html,*/*;q=0.8', 404],
+  ['/', '*/*', 404],
+  ['/no/such/page', 'application/json', 404],
+])('%s is a page for browsers alone: %s', async (path, accept, status) => {
+  const reply = await ask('GET', path, { headers: { accept } });
+  expect(reply.status).toBe(status);
+  if (status === 303) return expect(reply.headers.get('location')).toBe('/portal');
+  const isPage = accept.startsWith('text/html');
+  expect(reply.headers.get('content-type')).toContain(isPage ? 'text/html' : 'application/json');
+  expect(Boolean(reply.headers.get('content-security-policy'))).toBe(isPage);
+});
+
+it('people of a suspended account get a page that says so', async () => {
+  const us = await world();
+  const { cookie } = await signIn(us);
+  await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
+  const reply = await ask('GET', '/portal/vehicles', { cookie });
+  expect(reply.status).toBe(403);
+  expect(await reply.text()).toContain('This account is suspended');
 });

@@ -17,13 +17,15 @@ const program = new Command('npm start --')
   .option('--port <port>', 'port of the API; the receiver and a fake provider get the next two', asPort, 8787)
   .option('--quiet', 'send no sample events: nothing happens until you send something')
   .option('--homes <names>', 'run several homes, such as main,eu,us2, each with a demo account', asHomes, [])
+  .option('--isolates <count>', 'run the service in so many isolates, as Cloudflare does', asIsolates, 1)
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
-const { port, quiet, fresh, homes } = program.opts<{
+const { port, quiet, fresh, homes, isolates } = program.opts<{
   port: number;
   quiet?: boolean;
   fresh?: boolean;
   homes: string[];
+  isolates: number;
 }>();
 
 function asPort(text: string): number {
@@ -31,6 +33,11 @@ function asPort(text: string): number {
   if (!Number.isInteger(port) || port < 1024 || port > 65_533)
     throw new InvalidArgumentError('A port is a whole number from 1024 to 65533.');
   return port;
+}
+
+function asIsolates(text: string): number {
+  if (!/^[1-9]$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 9.');
+  return Number(text);
 }
 
 function asHomes(text: string): string[] {
@@ -52,7 +59,7 @@ async function run(): Promise<void> {
   if (fresh) forgetRuns();
   const before = readDemo();
   console.log('Starting the service with local D1, KV and Queues …');
-  const stack = await startStack({ directory: localDirectory, port, homes });
+  const stack = await startStack({ directory: localDirectory, port, homes, isolates });
   const stopped = new AbortController();
   const stop = async (code: number) => {
     stopped.abort();

@@ -63,7 +63,8 @@ const heading = () => page.locator('h1').innerText();
 /** Clicks what leads to another page, and waits until that is there. */
 const follow = (target: Locator) =>
   Promise.all([target.page().waitForEvent('domcontentloaded'), target.click()]);
-const press = (name: string, on = page) => follow(on.getByRole('button', { name, exact: true }));
+const press = (name: string, on: Page | Locator = page) =>
+  follow(on.getByRole('button', { name, exact: true }));
 
 const steps: (() => Promise<void>)[] = [];
 
@@ -508,11 +509,11 @@ it('emails about webhooks are turned off and on again, by keyboard too', async (
   expect(await box.isChecked()).toBe(true);
   await box.focus();
   await page.keyboard.press('Space');
-  await press('Save');
+  await press('Save', page.getByRole('region', { name: 'Emails about webhooks' }));
   expect(await box.isChecked()).toBe(false);
   expect(await page.locator('main').innerText()).toContain('We do not email ann@example.com');
   await box.check();
-  await press('Save');
+  await press('Save', page.getByRole('region', { name: 'Emails about webhooks' }));
   expect(await box.isChecked()).toBe(true);
 });
 
@@ -605,7 +606,7 @@ it('without script the settings work', async () => {
   const box = plainPage.getByRole('checkbox', { name: /^Email me when a webhook is paused/ });
   for (const wanted of [false, true]) {
     await box.setChecked(wanted);
-    await press('Save', plainPage);
+    await press('Save', plainPage.getByRole('region', { name: 'Emails about webhooks' }));
     expect(await box.isChecked()).toBe(wanted);
   }
   await at('account');

@@ -82,6 +82,7 @@ const filesHolding = (text: string): string[] =>
 const logged = () =>
   readFileSync(join(directory, 'wrangler.log'), 'utf8')
     .split('\n')
+    .map((line) => line.replace(/^\[[\w-]+\] /, '')) // which isolate it is of
     .filter((line) => line.startsWith('{"level"') && line.includes(us.accountId))
     .map((line): Record<string, unknown> => JSON.parse(line));
 
@@ -153,7 +154,10 @@ it.each([
     'fleet: Cannot read',
   ],
   [['--url', 'http://localhost:1', 'account', 'list'], 'fleet: Cannot reach http://localhost:1'],
-  [['--url', 'nowhere', 'account', 'list'], 'fleet: --url (or FLEET_URL) must be a URL'],
+  [
+    ['--url', 'nowhere', 'account', 'list'],
+    'fleet: --url (or FLEET_URL) must begin with https:// or http://',
+  ],
   [['nonsense'], "error: unknown command 'nonsense'"],
 ])('fleet %j fails with one clear line', async (args, line) => {
   const { code, err } = await fleet(stack, ...args);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseEnv as parsed } from 'node:util';
 import { withHomes } from '../project/homes.ts';
 import { root, siteDirectory } from '../project/paths.ts';
 import { type Certificates, certificates } from './certificates.ts';
@@ -21,6 +22,8 @@ export type StackOptions = {
   config?: (toml: string) => string;
   /** Those besides main. */
   homes?: string[];
+  /** In how many isolates it runs, among which requests and messages are spread. */
+  isolates?: number;
 };
 
 /**
@@ -31,7 +34,13 @@ export type StackOptions = {
  *
  * @throws Error when it is not up within a minute; its log is `wrangler.log` in `directory`
  */
-export async function startStack({ directory, port, config, homes = [] }: StackOptions): Promise<Stack> {
+export async function startStack({
+  directory,
+  port,
+  config,
+  homes = [],
+  isolates = 1,
+}: StackOptions): Promise<Stack> {
   mkdirSync(directory, { recursive: true });
   endLeftOver(directory);
   const ready = await certificates(directory);
@@ -42,17 +51,26 @@ export async function startStack({ directory, port, config, homes = [] }: StackO
     WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
   };
   const state = join(directory, 'state');
-  const configFile = configuration(directory, homes, config);
   await migrate(state, homes);
   const own = port || (await freePort());
+  const vars = {
+    ALLOW_LOOPBACK_RECEIVERS: 'true',
+    EMAIL_FROM: 'portal@fleet-data.example',
+    ORIGIN: localOrigin(own),
+  };
+  const toml = configuration(homes, config);
+  const others =
+    isolates > 1 ? isolateFiles(directory, toml, isolates, { ...vars, ...parseEnv(secretsFile) }) : [];
+  const configFile = join(directory, 'wrangler.toml');
+  writeFileSync(configFile, others.length > 0 ? spreading(toml, isolates) : toml);
   const server = await startDev(directory, {
     config: configFile,
     port: own,
     env,
     args: [
+      ...others.flatMap((file) => ['--config', file]),
       ...['--assets', ownSite(directory), '--persist-to', state, '--env-file', secretsFile],
-      ...['--var', 'ALLOW_LOOPBACK_RECEIVERS:true', '--var', 'EMAIL_FROM:portal@fleet-data.example'],
-      ...['--var', `ORIGIN:${localOrigin(own)}`],
+      ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
     ],
   });
   return {
@@ -76,13 +94,47 @@ function secrets(directory: string): { secretsFile: string; operatorKey: string 
   return { secretsFile, operatorKey };
 }
 
-/** Returns the file of the configuration: a copy of the project's own in `directory`, changed to run locally. */
-function configuration(directory: string, homes: string[], change: StackOptions['config']): string {
-  const changed = join(directory, 'wrangler.toml');
+/** The project's configuration, changed to run locally. */
+function configuration(homes: string[], change: StackOptions['config']): string {
   const toml = strictly(readFileSync(join(root, 'wrangler.toml'), 'utf8'));
-  writeFileSync(changed, withAbsolutePaths(withHomes(change ? change(toml) : toml, homes)));
-  return changed;
+  return withAbsolutePaths(withHomes(change ? change(toml) : toml, homes));
 }
+
+const spread = join(root, 'src/dev/strict/spread.ts');
+const isolateName = (toml: string, i: number) => `${/^name = "(.+)"$/m.exec(toml)?.[1]}-${i}`;
+
+/** Has the Worker pass everything on to others of the same code, each of which has an isolate of its own. */
+const spreading = (toml: string, isolates: number): string =>
+  [
+    toml.replace(/^main = .*$/m, `main = "${spread}"`),
+    ...numbersTo(isolates).map(
+      (i) =>
+        `[[services]]\nbinding = "ISOLATE_${i}"\nservice = "${isolateName(toml, i)}"\nentrypoint = "Isolate"\n`,
+    ),
+  ].join('\n');
+
+/** Writes the configurations of these others, which nothing but that Worker calls. Returns their files. */
+function isolateFiles(directory: string, toml: string, isolates: number, vars: object): string[] {
+  const own = toml
+    .replace(/^main = .*$/m, `main = "${spread}"`)
+    .replace(/^\[\[queues\.consumers\]\]\n(?:.+\n)+/gm, '')
+    .replace(/^\[(?:assets|triggers|secrets)\]\n(?:.+\n)+/gm, '')
+    .replace(
+      '[vars]\n',
+      `[vars]\n${Object.entries(vars)
+        .map(([name, value]) => `${name} = "${value}"\n`)
+        .join('')}`,
+    );
+  return numbersTo(isolates).map((i) => {
+    const file = join(directory, `isolate-${i}.toml`);
+    writeFileSync(file, own.replace(/^name = .*$/m, `name = "${isolateName(toml, i)}"`), { mode: 0o600 });
+    return file;
+  });
+}
+
+const numbersTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+const parseEnv = (file: string) => parsed(readFileSync(file, 'utf8'));
 
 /** The runtime enforces what production does, and Miniflare does not. */
 const strictly = (toml: string): string =>

@@ -15,13 +15,13 @@ type Service = { baseUrl: string; operatorKey: string };
 
 /**
  * A folder of its own for a stack, and how to start one there, and another after it; `config` may change its
- * configuration, and `homes` are those besides main.
+ * configuration, `homes` are those besides main, and `isolates` how many share its work.
  */
-export function stackFolder(config?: StackOptions['config'], homes: string[] = []) {
+export function stackFolder(config?: StackOptions['config'], homes: string[] = [], isolates = 1) {
   const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
   return {
     directory,
-    start: (port = 0) => startStack({ directory, port, homes, ...(config && { config }) }),
+    start: (port = 0) => startStack({ directory, port, homes, isolates, ...(config && { config }) }),
     remove: () => {
       const logFile = join(directory, 'wrangler.log');
       const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';

@@ -7,7 +7,8 @@ create table accounts (
   status     text not null default 'active' check (status in ('active', 'suspended')),
   created_at integer not null,
   home       text,                      -- where it lives now, if it has moved to another home: this row stays behind
-  frozen     integer not null default 0 -- 1: nothing of it may be changed, because it is being moved
+  frozen     integer not null default 0, -- 1: nothing of it may be changed, because it is being moved
+  units      text not null default 'metric' check (units in ('metric', 'imperial')) -- as its users chose for the portal
 ) strict, without rowid;
 
 -- Nobody's account: connections belong to it from the moment that their deletion begins, so that whoever asks for those

@@ -1,7 +1,7 @@
 import { and, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { type Database, openDatabase, refuseUnless, transaction } from '../platform/db/database.ts';
-import { asCaller } from '../platform/db/guard.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { accounts } from '../platform/db/tables.ts';
@@ -12,7 +12,7 @@ import { note } from './audit/note.ts';
 import { nobody, operatorIn } from './owner.ts';
 
 /** An account, with the name of the home where it lives. */
-export type Account = Omit<typeof accounts.$inferSelect, 'frozen' | 'home'> & { home: string };
+export type Account = Omit<typeof accounts.$inferSelect, 'frozen' | 'home' | 'units'> & { home: string };
 
 /** A part of the accounts that live in this home, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
@@ -28,7 +28,7 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
 
 const asAccount = (
   env: Env,
-  { id, name, status, createdAt }: Omit<typeof accounts.$inferSelect, 'frozen' | 'home'>,
+  { id, name, status, createdAt }: Omit<typeof accounts.$inferSelect, 'frozen' | 'home' | 'units'>,
 ): Account => ({ id, name, status, createdAt, home: nameOf(env) });
 
 /** Creates an account, active at once. */
@@ -87,6 +87,23 @@ export async function changeAccount(
   if (!account) throw invalid('Unknown account');
   if (status === 'suspended') await untilCachesExpire(env);
   return asAccount(env, account);
+}
+
+/** What the portal shows speeds and distances in. */
+export type Units = (typeof accounts.$inferSelect)['units'];
+
+/** Sets the units that the portal shows to the account's users. */
+export async function setUnits(env: Env, caller: Caller, units: Units): Promise<void> {
+  const { accountId } = caller;
+  await asCaller(env, caller, (db) => [
+    note(db, caller, {
+      action: 'changed',
+      subject: 'account',
+      of: sql`select id, name from accounts where id = ${accountId} and units <> ${units}`,
+      fields: ['units'],
+    }),
+    db.update(accounts).set({ units }).where(eq(accounts.id, accountId)),
+  ]);
 }
 
 const self = (id: string) => sql`select id, name from accounts where id = ${id}`;

@@ -21,9 +21,14 @@ export const retract = (db: Database, accountId: string) =>
   change(db)`delete from accounts where id = ${accountId} and home is not null`;
 
 /** In the new home: the account lives here, and can be read. */
-export const settle = (db: Database, accountId: string, { name, status }: { name: string; status: string }) =>
+export const settle = (
+  db: Database,
+  accountId: string,
+  { name, status, units }: { name: string; status: string; units: string },
+) =>
   change(db)`
-    update accounts set name = ${name}, status = ${status}, home = null, frozen = 1 where id = ${accountId}`;
+    update accounts set name = ${name}, status = ${status}, units = ${units}, home = null, frozen = 1
+    where id = ${accountId}`;
 
 /** In the old home: the account lives elsewhere. Nothing but its id stays. */
 export const leave = (db: Database, accountId: string, newHome: string) =>

@@ -25,7 +25,7 @@ export async function sendSampleEvents(
     kind: 'vehicle',
     sourceId: `demo-${number}`,
     name: `Truck ${number}`,
-    vin: `1FUJGLDR5CLBP883${number}`,
+    vin: `1FUJGLDR9CLBP771${number}`,
     groups: [pick(['North', 'South'])],
   }));
   await send(...vehicles);

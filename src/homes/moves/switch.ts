@@ -17,9 +17,9 @@ import { goTo, inNewHome, inOldHome, type Job, noteWritable, resume } from './st
  */
 export async function switchHomes(job: Job): Promise<void> {
   const { accountId, from, to } = job;
-  const [account] = await statement<{ name: string; status: string }>(
+  const [account] = await statement<{ name: string; status: string; units: string }>(
     openDatabase(from),
-    sql`select name, status from accounts where id = ${accountId}`,
+    sql`select name, status, units from accounts where id = ${accountId}`,
   );
   if (!account) throw new Error('An account that moves is there');
   await inNewHome(job, (db) => [settle(db, accountId, account)]);

@@ -4,12 +4,12 @@ import type { Context } from '../../platform/http/context.ts';
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/of-event.ts';
 import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
-import { speedOf } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
 import { GroupedTable, Panel } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
 import { Level, Risk, Status } from '../ui/states.tsx';
 import { Clock, Time } from '../ui/time.tsx';
+import { Speed } from '../ui/units.tsx';
 import { titleOf } from '../webhooks/words.ts';
 
 /** How long before and after a moment the events of its vehicle are shown, in milliseconds; and how many at most. */
@@ -66,7 +66,9 @@ export const Around = (props: {
 const EventEntry = ({ event }: { event: NamedEvent }) => (
   <Entry at={Date.parse(event.startedAt)} side={<Risk risk={event.eventRisk} />}>
     <a href={eventPath(event)}>{event.translatedIncidentTypes.join(', ')}</a>{' '}
-    <span class="sub">{speedOf(event)}</span>
+    <span class="sub">
+      <Speed {...event} />
+    </span>
   </Entry>
 );
 

@@ -6,7 +6,6 @@ import { may } from '../../platform/roles.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { TripLink } from '../fleet/trips.tsx';
 import { needs } from '../session/rights.ts';
-import { inMph, speedOf } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { FullPlace } from '../ui/map.tsx';
 import { Live } from '../ui/parts.tsx';
@@ -22,6 +21,7 @@ import {
 } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { FullTimeAgo, spanInWords, Time } from '../ui/time.tsx';
+import { Speed } from '../ui/units.tsx';
 import { Around, eventsAround, WhoWasNotified } from './around.tsx';
 
 /** One safety event: where, how fast, who drove, in whose words, and who was notified. */
@@ -87,14 +87,7 @@ type FoundReferences = Awaited<ReturnType<typeof findReferences>>;
 
 const factsOf = (event: SafetyEvent, { connection, driver, trip }: FoundReferences): FactList => [
   ['Place', event.location ? <FullPlace place={event.location} /> : <span class="sub">Not given</span>],
-  [
-    'Speed',
-    event.maxSpeedKph === null ? null : (
-      <>
-        {speedOf(event)} <span class="sub">{inMph(event.maxSpeedKph)}</span>
-      </>
-    ),
-  ],
+  ['Speed', event.maxSpeedKph === null ? null : <Speed {...event} />],
   ['Lasted', event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt))],
   [
     'Type',

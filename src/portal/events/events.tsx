@@ -9,7 +9,6 @@ import { AddConnection, nameOf } from '../connections/connections.tsx';
 import { limitActions, needs } from '../session/rights.ts';
 import { csvFile } from '../ui/csv.ts';
 import { dayName, daysInWords } from '../ui/days.ts';
-import { speedOf } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
@@ -17,6 +16,7 @@ import { Empty, GroupedTable, Pager } from '../ui/parts.tsx';
 import { DriverName, eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Clock, dayIn } from '../ui/time.tsx';
+import { Speed } from '../ui/units.tsx';
 import { type Asked, askedIn, Chips, FilterForm, problemsOf, queryOfDays, requestFor } from './filters.tsx';
 
 /** The safety events of all connections, newest first, and the same as a file. */
@@ -174,7 +174,9 @@ const EventRow = ({ event, source }: { event: NamedEvent; source: string }) => (
       <DriverName {...event} />
     </td>
     <td>{event.location && shortPlaceName(event.location)}</td>
-    <td class="nowrap">{speedOf(event)}</td>
+    <td class="nowrap">
+      <Speed {...event} />
+    </td>
     <td class="sub">{source}</td>
     <td class="nowrap">
       <Clock at={event.startedAt} />

@@ -12,13 +12,13 @@ import type { Context } from '../../platform/http/context.ts';
 import { Accidents } from '../ui/accidents.tsx';
 import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
-import { speedOf } from '../ui/format.ts';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Empty, Panel, Table } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { dayIn, shortDate, Time } from '../ui/time.tsx';
+import { Speed } from '../ui/units.tsx';
 import { TripTable } from './trips.tsx';
 
 /** How many days a page of a vehicle or a driver tells of. */
@@ -113,7 +113,9 @@ export const EventRows = ({ events, of }: { events: NamedEvent[]; of: 'vehicle' 
           <Risk risk={event.eventRisk} />
         </td>
         <td>{of === 'vehicle' ? event.driverName : event.vehicleName}</td>
-        <td class="nowrap">{speedOf(event)}</td>
+        <td class="nowrap">
+          <Speed {...event} />
+        </td>
         <td class="nowrap">
           <Time at={event.startedAt} />
         </td>

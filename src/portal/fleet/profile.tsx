@@ -11,6 +11,7 @@ import { FullPlace, type MapPoint } from '../ui/map.tsx';
 import { type FactList, found, idIn, MapAndFacts, pointsOf, SourceLink } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
+import { Distance } from '../ui/units.tsx';
 import { HistoryPanels, readHistory } from './history.tsx';
 import { licenseOf, modelOf } from './lists.tsx';
 
@@ -82,7 +83,7 @@ const ofVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About => 
       ['VIN', vin && <code>{vin}</code>],
       ['Plate', licensePlate],
       ['Fuel', fuelType],
-      ['Odometer', odometerKm === null ? null : `${Math.round(odometerKm).toLocaleString('en')} km`],
+      ['Odometer', odometerKm === null ? null : <Distance km={odometerKm} whole />],
       ['Groups', groups || null],
     ],
   };

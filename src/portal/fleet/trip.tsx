@@ -10,7 +10,6 @@ import {
 } from '../../fleet/named.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { needs } from '../session/rights.ts';
-import { distance } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { type MapPlace, type MapPoint, placeName } from '../ui/map.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
@@ -25,6 +24,7 @@ import {
   vehiclePath,
 } from '../ui/records.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
+import { Distance } from '../ui/units.tsx';
 import { EventRows } from './history.tsx';
 import { durationOf } from './trips.tsx';
 
@@ -74,7 +74,7 @@ async function detail(c: Context) {
           ['Started', <Moment at={trip.startedAt} place={trip.startLocation} />],
           ['Ended', trip.endedAt && <Moment at={trip.endedAt} place={trip.endLocation} />],
           ['Duration', durationOf(trip)],
-          ['Distance', trip.distanceKm === null ? null : distance(trip.distanceKm)],
+          ['Distance', trip.distanceKm === null ? null : <Distance km={trip.distanceKm} />],
           ['Source', <SourceLink id={trip.connectionId} connection={connection} />],
           ['Trip ID', <code class="text-xs">{trip.id}</code>],
         ]}

@@ -4,13 +4,13 @@ import { type NamedTrip, readNamed, tripsWithNames } from '../../fleet/named.ts'
 import type { App, Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { needs } from '../session/rights.ts';
-import { distance } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Chip, Empty, Pager, Table } from '../ui/parts.tsx';
 import { DriverName, driverPath, tripPath, vehiclePath } from '../ui/records.tsx';
 import { spanInWords, Time } from '../ui/time.tsx';
+import { Distance } from '../ui/units.tsx';
 
 /** The trips of the account, or of one of its vehicles or drivers, newest first. */
 export const tripListPages = new Hono<App>().get('/trips', needs('viewer'), list);
@@ -106,7 +106,7 @@ export const TripTable = (props: { trips: NamedTrip[]; without?: 'vehicle' | 'dr
               <DriverName {...trip} />
             </td>
           )}
-          <td class="nowrap">{trip.distanceKm !== null && distance(trip.distanceKm)}</td>
+          <td class="nowrap">{trip.distanceKm !== null && <Distance km={trip.distanceKm} />}</td>
           <td class="nowrap">{durationOf(trip)}</td>
         </tr>
       ))}
@@ -128,7 +128,11 @@ export const TripLink = ({ trip }: { trip: NamedTrip }) => {
           </>
         )}
       </a>
-      {trip.distanceKm !== null && `, ${distance(trip.distanceKm)}`}
+      {trip.distanceKm !== null && (
+        <>
+          , <Distance km={trip.distanceKm} />
+        </>
+      )}
     </>
   );
 };

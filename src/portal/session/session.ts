@@ -1,6 +1,7 @@
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, gt, isNull, sql } from 'drizzle-orm';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
+import type { Units } from '../../accounts/accounts.ts';
 import type { PortalUser } from '../../accounts/people.ts';
 import { isSecret, splitSecret, withHome } from '../../accounts/secrets.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
@@ -122,6 +123,7 @@ export type Session = {
   user: PortalUser;
   account: string;
   status: 'active' | 'suspended';
+  units: Units;
   attention: Attention;
   version: string;
   hash: string;
@@ -139,12 +141,13 @@ async function findSession(env: Env, secret: string, watched?: Watched): Promise
       user: portalUsers,
       account: accounts.name,
       status: accounts.status,
+      units: accounts.units,
       attention: attentionOf(accounts.id, now),
       version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
     })
     .from(sessions)
     .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))
-    .innerJoin(accounts, eq(accounts.id, portalUsers.accountId))
+    .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), isNull(accounts.home)))
     .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
   return found && { ...found, version: String(found.version ?? ''), hash };
 }

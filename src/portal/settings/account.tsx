@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { setUnits } from '../../accounts/accounts.ts';
 import { auditDays } from '../../accounts/audit/prune.ts';
 import { setPreferences } from '../../accounts/people.ts';
 import { deadTokenDays } from '../../accounts/prune.ts';
@@ -12,7 +13,7 @@ import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import { needs } from '../session/rights.ts';
-import { aRole } from '../ui/allowed.tsx';
+import { Allowed, AskInstead, aRole } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Choice, errorOf, FieldProblem, PostButton, Select, Submit } from '../ui/forms.tsx';
@@ -24,16 +25,18 @@ import { isTimeZone, zoneName } from '../ui/time.tsx';
 export const accountPages = new Hono<App>()
   .get('/settings/account', needs('viewer'), (c) => show(c))
   .post('/settings/account', needs('viewer'), save)
+  .post('/settings/account/units', needs('member'), saveUnits)
   .get('/settings/notifications', needs('viewer'), showNotifications)
   .post('/settings/notifications', needs('viewer'), saveNotifications)
   .post('/settings/notifications/records', needs('viewer'), saveRecordEmails);
 
 const path = '/portal/settings/account';
+const unitsPath = `${path}/units`;
 const notificationsPath = '/portal/settings/notifications';
 const recordsPath = `${notificationsPath}/records`;
 
 function show(c: Context, problem?: FormProblem) {
-  const { user, account } = c.get('session');
+  const { user, account, units } = c.get('session');
   return page(
     c,
     { title: 'Account', tab: true },
@@ -50,6 +53,26 @@ function show(c: Context, problem?: FormProblem) {
         </div>
       </Panel>
       <ZoneForm chosen={user.timeZone} browser={browserZoneOf(c)} problem={problem} />
+      <Panel id="units" title="Units" side={<AskInstead to={unitsPath} what="change the units of all" />}>
+        <Allowed to={unitsPath}>
+          <form
+            class="panel-body grid gap-4 items-end sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start"
+            method="post"
+            action={unitsPath}
+          >
+            <Select
+              name="units"
+              label="Show speeds and distances to everybody in"
+              value={units}
+              options={[
+                ['metric', 'Kilometers'],
+                ['imperial', 'Miles'],
+              ]}
+            />
+            <Submit name="Save" />
+          </form>
+        </Allowed>
+      </Panel>
       <Kept env={c.env} />
       <Panel id="sessions" title="Your sessions">
         <div class="panel-body grid gap-3 justify-items-start">
@@ -148,6 +171,12 @@ async function save(c: Context) {
     },
     (problem) => show(c, problem),
   );
+}
+
+async function saveUnits(c: Context) {
+  const units = (await readForm(c)).value('units') === 'imperial' ? 'imperial' : 'metric';
+  await setUnits(c.env, c.get('caller'), units);
+  return done(c, path, `Speeds and distances are now in ${units === 'metric' ? 'kilometers' : 'miles'}.`);
 }
 
 /** Which emails the person who is signed in gets. */

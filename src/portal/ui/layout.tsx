@@ -15,6 +15,7 @@ import { MapStyle } from './map.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { isTimeZone, TimeZone, ZoneName } from './time.tsx';
+import { ReaderUnits } from './units.tsx';
 
 /** What stands above the content of a page. */
 export type Head = {
@@ -88,19 +89,21 @@ export async function page(
         <script src="/portal/portal.js" defer></script>
         <script src="/portal/live.js" defer></script>
       </head>
-      <body data-watches={watches && JSON.stringify(watches)}>
+      <body data-watches={watches && JSON.stringify(watches)} data-units={session?.units}>
         <TimeZone.Provider value={timeZoneOf(c)}>
           <MapStyle.Provider value={failure ? undefined : config(c.env).mapStyleUrl}>
             <ReaderRole.Provider value={session?.user.role ?? 'viewer'}>
-              <WithShapes>
-                {session ? (
-                  <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
-                    {inside}
-                  </App>
-                ) : (
-                  <Gate>{inside}</Gate>
-                )}
-              </WithShapes>
+              <ReaderUnits.Provider value={session?.units ?? 'metric'}>
+                <WithShapes>
+                  {session ? (
+                    <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
+                      {inside}
+                    </App>
+                  ) : (
+                    <Gate>{inside}</Gate>
+                  )}
+                </WithShapes>
+              </ReaderUnits.Provider>
             </ReaderRole.Provider>
           </MapStyle.Provider>
         </TimeZone.Provider>

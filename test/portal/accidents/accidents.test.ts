@@ -73,6 +73,17 @@ describe('the list of accidents', () => {
   });
 });
 
+it('an event names its recipients to members, not to viewers', async () => {
+  const [event] = await rows(
+    `select id from safety_events where source_id = 'before' and account_id = ?`,
+    us.accountId,
+  );
+  const path = `/portal/events/${event?.id}`;
+  expect(await get(path)).toContain('safety@example.com');
+  const viewer = await ask('GET', path, { cookie: (await signIn(us, 'viewer')).cookie });
+  expect(await viewer.text()).not.toContain('safety@example.com');
+});
+
 describe('accidents of another source', () => {
   it('show its driver and events by their VIN, and are on the pages of the vehicle and the driver', async () => {
     const more = await world({ providers: ['motive', 'samsara'] });

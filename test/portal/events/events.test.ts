@@ -145,7 +145,7 @@ describe('the list of safety events', () => {
 describe('the page of a safety event', () => {
   it('says where, how fast, on which trip, who drove, and what the provider called it', async () => {
     const html = await (await get(`/portal/events/${await eventId('brake')}`)).text();
-    for (const words of ['Harsh Braking, Truck 114', '40.21502, −77.18934', '98 km/h, limit 88', '61 mph'])
+    for (const words of ['Harsh Braking, Truck 114', '40.21502, −77.18934', '98 km/h, limit 88'])
       expect(html).toContain(words);
     for (const words of [
       '<code>hard_brake</code>',

@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ask, formOn, signIn } from '../../support/portal.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { type World, world } from '../../support/world.ts';
+import { as, type World, world } from '../../support/world.ts';
 
 let us: World;
 let ann: Awaited<ReturnType<typeof signIn>>;
@@ -228,4 +229,18 @@ describe('the Notifications tab', () => {
     const page = await ask('GET', path, { cookie: ann.cookie, bindings });
     expect(await page.text()).toContain('This deployment sends no email at all.');
   });
+});
+
+it('the account chooses kilometers or miles, for all of its people', async () => {
+  await as(us.connection.ingestKey).send(
+    vehicle({ odometerKm: 160_934.4 }),
+    safetyEvent({ startedAt: new Date().toISOString(), maxSpeedKph: 98, speedLimitKph: 88 }),
+  );
+  expect(await html('/portal/events')).toContain('98 km/h, limit 88');
+  expect(await flashOf(await send('/portal/settings/account/units', { units: 'imperial' }))).toContain(
+    'miles',
+  );
+  expect(await html('/portal/events')).toContain('61 mph, limit 55');
+  const [truck] = await rows('select id from vehicles where account_id = ?', us.accountId);
+  expect(await html(`/portal/vehicles/${truck?.id}`)).toContain('100,000 mi');
 });

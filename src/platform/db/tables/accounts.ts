@@ -14,6 +14,10 @@ export const accounts = sqliteTable('accounts', {
   home: text(),
   /** Whether nothing of it may be changed, because it is being moved. */
   frozen: integer({ mode: 'boolean' }).notNull().default(false),
+  /** What the portal shows speeds and distances in. */
+  units: text({ enum: ['metric', 'imperial'] })
+    .notNull()
+    .default('metric'),
 });
 
 export const connections = sqliteTable(

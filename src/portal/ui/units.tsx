@@ -1,0 +1,36 @@
+import { createContext, useContext } from 'hono/jsx';
+import type { Units } from '../../accounts/accounts.ts';
+
+/** The units that the reader's account has chosen, within a page. */
+export const ReaderUnits = createContext<Units>('metric');
+
+const kmPerMile = 1.609344;
+const units = {
+  metric: { speed: 'km/h', distance: 'km', of: (km: number) => km },
+  imperial: { speed: 'mph', distance: 'mi', of: (km: number) => km / kmPerMile },
+};
+
+const rounded = (value: number): string => (Math.round(value * 10) / 10).toLocaleString('en');
+
+/** "91 km/h", and the limit if that was exceeded: "91 km/h, limit 80"; nothing if it is unknown. */
+export const Speed = (event: { maxSpeedKph: number | null; speedLimitKph: number | null }) => {
+  const { speed: unit, of } = units[useContext(ReaderUnits)];
+  const { maxSpeedKph: speed, speedLimitKph: limit } = event;
+  if (speed === null) return null;
+  return (
+    <>
+      {Math.round(of(speed))} {unit}
+      {limit !== null && speed > limit && `, limit ${Math.round(of(limit))}`}
+    </>
+  );
+};
+
+/** "142.7 km"; without decimals if `whole`. */
+export const Distance = ({ km, whole = false }: { km: number; whole?: boolean }) => {
+  const { distance, of } = units[useContext(ReaderUnits)];
+  return (
+    <>
+      {rounded(whole ? Math.round(of(km)) : of(km))} {distance}
+    </>
+  );
+};

@@ -11,6 +11,7 @@ import { allowedMethods, logRequest } from './platform/http/context.ts';
 import { apiVersion } from './platform/http/envelope.ts';
 import { renderFailure } from './platform/http/failures.ts';
 import { requestToFollow } from './platform/http/home.ts';
+import { withinTime } from './platform/http/time.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
 import { asksForPage } from './portal/ui/failures.tsx';
 import { providerRoutes } from './providers/routes.ts';
@@ -28,6 +29,9 @@ app.use(async (c, next) => {
   await next();
   logRequest(c, began);
 });
+
+// Pages and operators' calls may wait for receivers, providers and what they delete.
+app.use(async (c, next) => (/^\/(?:operator|portal)\b/.test(c.req.path) ? next() : withinTime(c, next)));
 
 app.route('/', webhookRoutes);
 app.route('/', deliveryRoutes);

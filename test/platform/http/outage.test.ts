@@ -1,12 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { overloaded } from '../../support/database.ts';
 import { vehicle } from '../../support/records.ts';
 import { portalRoutes, routes } from '../../support/routes.ts';
 import { call, type World, webhookBody, world } from '../../support/world.ts';
 
-/** Every route that reads or writes D1, but for the portal's and the metrics, which have tests of their own. */
-const asking = routes.filter((route) => ![...portalRoutes, 'GET /operator/metrics'].includes(route));
+/** Every route that reads or writes D1, but for the portal's and those that say how D1 is: these have tests of their own. */
+const asking = routes.filter(
+  (route) => ![...portalRoutes, 'GET /operator/metrics', 'POST /operator/check'].includes(route),
+);
 
 const id = '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7';
 const bodies: { [route: string]: (us: World) => object } = {
@@ -28,7 +30,8 @@ const bodies: { [route: string]: (us: World) => object } = {
   'PUT /operator/connections/:id/credential': () => ({ credential: 'samsara_api_1' }),
   'PUT /operator/connections/:id/webhook-secret': () => ({ secret: 'long-enough' }),
 };
-const query = `?from=2026-11-20&to=2026-11-21&webhookId=${id}&kind=trip`;
+const query = (pattern: string) =>
+  pattern.endsWith('/find') ? `?eventId=${id}` : `?from=2026-11-20&to=2026-11-21&webhookId=${id}&kind=trip`;
 
 let us: World;
 beforeAll(async () => {
@@ -38,7 +41,7 @@ beforeAll(async () => {
 describe('while D1 is overloaded', () => {
   it.each(asking)('%s is 503 and says when to try again', async (route) => {
     const [method = '', pattern = ''] = route.split(' ');
-    const path = pattern.replace(/:\w+/g, id) + (method === 'GET' ? query : '');
+    const path = pattern.replace(/:\w+/g, id) + (method === 'GET' ? query(pattern) : '');
     const body = method === 'GET' || method === 'DELETE' ? undefined : (bodies[route]?.(us) ?? {});
     const credential = path.startsWith('/operator')
       ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
@@ -48,4 +51,30 @@ describe('while D1 is overloaded', () => {
     expect(reply).toMatchObject({ status: 503, retryAfter: expect.any(Number) });
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
   });
+});
+
+describe('while D1 hangs', () => {
+  it.each(['GET /vehicles', 'POST /webhook', 'POST /ingest'])(
+    '%s is 503 after ten seconds',
+    async (route) => {
+      const [method = '', path = ''] = route.split(' ');
+      const headers = {
+        'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken,
+        'connection-id': us.connection.id,
+      };
+      const waits = vi.spyOn(scheduler, 'wait').mockResolvedValue();
+      const reset = new Error('D1 DB storage operation exceeded timeout which caused object to be reset.');
+      const hanging = () => new Promise<never>((_, fail) => setTimeout(() => fail(reset), 500));
+      const statement = { bind: () => statement, all: hanging, run: hanging, raw: hanging };
+      const DB = { prepare: () => statement, batch: hanging } as unknown as D1Database; // as it is used
+      const body = method === 'GET' ? undefined : bodies[route]?.(us);
+      const reply = await call(method, path, { headers, body, bindings: { ...env, DB } });
+      expect(waits).toHaveBeenCalledWith(10_000, expect.anything());
+      expect(reply).toMatchObject({
+        status: 503,
+        message: 'Temporarily unavailable, try again',
+        retryAfter: 10,
+      });
+    },
+  );
 });

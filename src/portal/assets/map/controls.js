@@ -11,15 +11,18 @@ export function controlsOn(element, reach) {
   const zoomIn = zoomButton('+', 'Zoom in', async () => (await reach()).zoomIn());
   const zoomOut = zoomButton('−', 'Zoom out', async () => (await reach()).zoomOut());
   buttons.append(zoomIn, zoomOut);
+  const units = scales[document.body.dataset.units === 'imperial' ? 'imperial' : 'metric'];
   const scale = document.createElement('div');
   scale.className = 'map-scale';
   element.append(buttons, scale);
   return (map) => {
     const update = () => {
       zoomIn.setAttribute('aria-disabled', map.getZoom() >= map.getMaxZoom()); // disabled, it would lose the focus
-      const metres = roundDown(longest * metresPerPixel(map));
-      scale.style.width = `${metres / metresPerPixel(map)}px`;
-      scale.textContent = metres >= 1000 ? `${metres / 1000}\u00a0km` : `${metres}\u00a0m`;
+      const far = longest * metresPerPixel(map);
+      const [unit, metres] = units.find(([, size]) => size <= far) ?? units.at(-1);
+      const count = roundDown(far / metres);
+      scale.style.width = `${(count * metres) / metresPerPixel(map)}px`;
+      scale.textContent = `${count}\u00a0${unit}`;
     };
     update();
     map.on('move', update);
@@ -35,6 +38,18 @@ function zoomButton(sign, name, zoom) {
   button.addEventListener('click', zoom);
   return button;
 }
+
+/** The units of the scale, each with its meters, the largest first. */
+const scales = {
+  metric: [
+    ['km', 1000],
+    ['m', 1],
+  ],
+  imperial: [
+    ['mi', 1609.344],
+    ['ft', 0.3048],
+  ],
+};
 
 /** The largest number like 1, 2, 3, 5, 10 or 20 that is not above this one. */
 function roundDown(number) {

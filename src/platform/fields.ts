@@ -98,9 +98,6 @@ function isCalendarDay(text: string): boolean {
 /** A time as the API writes it: RFC 3339, UTC, milliseconds. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/** The same for a time that may be missing. */
-export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms));
-
 /** How many items a request asks for; more than `most` counts as `most`. */
 export const limitUpTo = (most: number) =>
   v.pipe(

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import { decodePosition, encodePosition } from '../db/cursor.ts';
-import type { Slice, SliceQuery } from '../db/slices.ts';
+import type { SliceQuery } from '../db/slices.ts';
 import { invalid } from '../errors.ts';
 import { limitUpTo, parse } from '../fields.ts';
 import { CursorText } from '../query.ts';
 import type { Context } from './context.ts';
-import { ok } from './envelope.ts';
 
 /** How many items a slice of an operators' list has at most, and unless `limit` says less. */
 export const maxSlice = 1000;
@@ -24,14 +23,6 @@ export function requestedSlice(c: Context, pageSize?: number): SliceQuery {
   const { cursor, limit } = parse(Query, c.req.query());
   return { limit: pageSize ?? limit, ...(cursor !== undefined && { after: positionIn(c, cursor) }) };
 }
-
-/** Replies with part of a list and the cursor of the rest. */
-export const okSlice = <T>(
-  c: Context,
-  message: string,
-  { items, next }: Slice<T>,
-  present: (item: T) => unknown,
-) => ok(c, message, items.map(present), next && cursorFor(c, next));
 
 /** The cursor that leads on from a position of the list at this path. */
 export const cursorFor = (c: Context, position: { sort: number; id: string }): string =>

@@ -7,7 +7,7 @@ import { connectionIds } from '../platform/db/merge.ts';
 import { type PageQuery, readPage } from '../platform/db/pages.ts';
 import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
 import { parse } from '../platform/fields.ts';
-import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';
+import { Limit, QueryCursor, QueryTime, queryOf, rangeOf } from '../platform/query.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { readPageAcross } from './archive/pages.ts';
 import type { Row } from './lists/archived.ts';
@@ -36,7 +36,8 @@ export async function readList<T>(
   list: List<T>,
   { connectionId, query, descending = false }: ListRequest,
 ): Promise<{ items: T[]; next?: string }> {
-  const { limit, cursor, from, to, ...values } = parse(querySchema(list), query);
+  const { limit, cursor, ...narrowing } = parse(querySchema(list), query);
+  const { from, to, ...values }: { [parameter: string]: unknown } = narrowing;
   const range = rangeOf(from, to);
   const identity = JSON.stringify([list.path, caller.accountId, connectionId, range, values, descending]);
   const after = cursor === undefined ? undefined : decodePosition(cursor, identity);
@@ -76,21 +77,15 @@ export async function readList<T>(
 }
 
 const querySchema = ({ range, filters }: List) =>
-  v.object({
+  queryOf({
     limit: Limit,
     cursor: QueryCursor,
     ...ranges[range ?? 'none'],
     ...Object.fromEntries(Object.entries(filters).map(([name, { query }]) => [name, v.optional(query)])),
   });
 
-const ignored = v.optional(
-  v.pipe(
-    v.unknown(),
-    v.transform(() => undefined),
-  ),
-);
 const ranges = {
-  none: { from: ignored, to: ignored },
+  none: {},
   optional: { from: v.optional(QueryTime), to: v.optional(QueryTime) },
   required: { from: QueryTime, to: QueryTime },
 };

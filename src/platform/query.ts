@@ -107,5 +107,33 @@ export const QueryIds = v.pipe(
   v.metadata({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 100 }),
 );
 
+/** A list's query. A parameter that it does not have is refused: leaving it out would return other rows than were meant. */
+export const queryOf = <E extends v.ObjectEntries>(parameters: E) =>
+  v.strictObject(parameters, ({ expected, input, message }) =>
+    expected === 'never' ? notAParameter(String(input), Object.keys(parameters)) : message,
+  );
+
+/** Says which parameter was probably meant: one that has most of the letters, in this order, and few others. */
+export function notAParameter(name: string, known: string[]): string {
+  const [best] = known
+    .map((other) => ({ other, likeness: (2 * lettersInCommon(name, other)) / (name.length + other.length) }))
+    .sort((a, b) => b.likeness - a.likeness);
+  return best && best.likeness > 0.6
+    ? `is not a parameter here, did you mean ${best.other}?`
+    : `is not a parameter here; the list has ${known.join(', ')}`;
+}
+
+/** How many letters two words share in the same order, in either case: the longest common subsequence. */
+function lettersInCommon(a: string, b: string): number {
+  let row = new Array<number>(b.length + 1).fill(0);
+  for (const letter of a.slice(0, 100).toLowerCase()) {
+    const next = [0];
+    for (const [i, other] of [...b.toLowerCase()].entries())
+      next.push(letter === other ? (row[i] ?? 0) + 1 : Math.max(row[i + 1] ?? 0, next[i] ?? 0));
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
 /** What a list reads of a parameter: the values in, whatever they mean out. */
 export type QuerySchema = v.GenericSchema<string[], unknown>;

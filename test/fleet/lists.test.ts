@@ -144,7 +144,14 @@ describe('filters', () => {
     expect(await sourceIds(`/safety-events?${day}&eventTypes=${spellings}`, trucks)).toEqual(['b']);
   });
 
-  it('that are unknown are ignored', async () => {
-    expect(await sourceIds('/trips?colour=red&limit=2')).toEqual(['trip-1', 'trip-2']);
+  it.each([
+    ['/safety-events?from=2026-11-20&to=2026-11-21&minRisk=4', 'minRisk', /, did you mean minEventRisk\?$/],
+    ['/trips?vehicleId=1', 'vehicleId', /, did you mean vehicleIds\?$/],
+    ['/vehicles?from=2026-11-20', 'from', /; the list has limit, cursor, status, vin$/],
+    ['/changes?Kind=trip', 'Kind', /, did you mean kinds\?$/],
+    ['/deliveries?since=2026-11-20', 'since', /; the list has limit, cursor, webhookId/],
+  ])('that are unknown are refused with the nearest: %s', async (path, field, message) => {
+    const refusal = { field, message: expect.stringMatching(message) };
+    expect(await list(path, trucks)).toMatchObject({ status: 400, errors: [refusal] });
   });
 });

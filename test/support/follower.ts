@@ -56,12 +56,17 @@ export async function listed(
   connections: string[],
 ): Promise<Map<string, Record<string, unknown>>> {
   const all = new Map<string, Record<string, unknown>>();
-  const range = 'from=2000-01-01&to=2100-01-01';
   for (const connection of connections)
-    for (const path of ['/drivers', '/vehicles', '/trips', '/safety-events', '/accidents']) {
+    for (const path of [
+      '/drivers?',
+      '/vehicles?',
+      '/trips?',
+      '/safety-events?from=2000-01-01&to=2100-01-01&',
+      '/accidents?',
+    ]) {
       let cursor: string | undefined;
       do {
-        const query = `?limit=500&${range}${cursor ? `&cursor=${cursor}` : ''}`;
+        const query = `limit=500${cursor ? `&cursor=${cursor}` : ''}`;
         const page = await as(token, { 'Connection-Id': connection }).get<
           { id?: string; eventId?: string }[]
         >(path + query);

@@ -5,7 +5,7 @@ import { lists } from '../../fleet/lists/registry.ts';
 import { exampleConnectionId } from '../../fleet/lists/resource.ts';
 import { listCursor } from '../../platform/db/cursor.ts';
 import { fieldError, sentence } from '../../platform/fields.ts';
-import { Limit, QueryText, QueryTime } from '../../platform/query.ts';
+import { Limit, notAParameter, QueryText, QueryTime } from '../../platform/query.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 import type { Operation, Refused } from './operation.ts';
@@ -137,6 +137,7 @@ export function refused(field: string, schema: v.GenericSchema, value: unknown):
 /** How the parameters that all lists have are refused. */
 export const pageRefusals = (cursor = listCursor): (Refused | undefined)[] => [
   refused('limit', Limit, ['?']),
+  refused('limits', v.never(notAParameter('limits', ['limit'])), ['50']),
   { message: 'Invalid cursor', field: 'cursor', must: cursor },
 ];
 

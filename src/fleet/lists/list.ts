@@ -16,7 +16,7 @@ export type ListDeclaration<N extends string = string> = {
   order: N;
   /** Whether requests must name a connection. */
   connection: 'optional' | 'required';
-  /** Whether requests may, or must, give `from` and `to`; otherwise these are ignored. */
+  /** Whether requests may, or must, give `from` and `to`; otherwise these are refused, as all that is unknown. */
   range?: 'optional' | 'required';
   filters?: { [parameter: string]: Filter<N> } & { [own in 'limit' | 'cursor' | 'from' | 'to']?: never };
   /** Whether the list is our addition to the specification. */

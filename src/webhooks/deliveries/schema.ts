@@ -1,5 +1,13 @@
 import * as v from 'valibot';
-import { Limit, QueryChoice, QueryCode, QueryCursor, QueryId, QueryTime } from '../../platform/query.ts';
+import {
+  Limit,
+  QueryChoice,
+  QueryCode,
+  QueryCursor,
+  QueryId,
+  QueryTime,
+  queryOf,
+} from '../../platform/query.ts';
 import { accidentLevels, notificationTypes } from '../notifications/types.ts';
 import { statuses } from './policy.ts';
 
@@ -14,7 +22,7 @@ export const deliveryFilters = {
 };
 
 /** What a client asks the list of deliveries for: each parameter with all its values. */
-export const DeliveryListQuery = v.object({
+export const DeliveryListQuery = queryOf({
   limit: Limit,
   cursor: QueryCursor,
   ...v.partial(v.object(deliveryFilters)).entries,

@@ -25,12 +25,16 @@ export async function findItem<T>(
   at?: number,
 ): Promise<T | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [selectByIds(db, caller, list, [id])]);
-  if (row) return list.present(row);
+  if (row) return list.present(columnsOf(list, row));
   if (!list.archive || !bucketOf(env)) return undefined;
   const [archived] = await findArchived(env, caller, list.archive, [id]);
-  if (archived) return list.present(archived);
+  if (archived) return list.present(columnsOf(list, archived));
   return at === undefined ? undefined : findAt(env, caller, list, id, at);
 }
+
+/** What the list shows of a row: more of it was read, or is archived. */
+const columnsOf = ({ columns }: List, row: { [key: string]: unknown }) =>
+  Object.fromEntries(Object.keys(columns).map((key) => [key, row[key] ?? null]));
 
 /** Finds an item by its time: one of the first 500 of that very millisecond. */
 async function findAt<T>(env: Env, caller: Caller, list: List<T>, id: string, at: number) {

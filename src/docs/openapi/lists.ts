@@ -10,10 +10,49 @@ import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 import type { Operation, Refused } from './operation.ts';
 import { itemName } from './resources.ts';
+import { failing } from './shared.ts';
 
 /** The operations of all lists. */
 export const listOperations = (): Operation[] =>
-  lists.map((resource) => listOperation(resource.list, itemName(resource)));
+  lists.flatMap((resource) => [
+    listOperation(resource.list, itemName(resource)),
+    itemOperation(resource.list, itemName(resource)),
+  ]);
+
+function itemOperation({ path, singular, id, order, archive }: List, item: string): Operation {
+  const { [id]: example } = examples[item] as { [key: string]: unknown }; // the component's example
+  return {
+    method: 'get',
+    path: `${path}/{id}`,
+    id: `get${item}`,
+    tag: 'Fleet',
+    summary: `Get one ${singular}`,
+    description: 'As the list shows it. It never lags, and is our addition to the specification.',
+    security: 'ApiToken',
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: `Its \`${id}\`.`,
+        schema: { type: 'string', format: 'uuid' },
+        example,
+      },
+      ...(archive
+        ? [
+            parameter(
+              'at',
+              QueryTime,
+              `Its \`${order}\`, which leads to one that is older than 180 days; others are found without it.`,
+            ),
+          ]
+        : []),
+    ],
+    reply: { name: `${item}Reply`, message: capitalised(singular), data: ref(item), example: examples[item] },
+    refusals: archive ? [refused('at', QueryTime, ['?'])] : [],
+    others: { 404: failing(404, 'Your account has none with this id.', ['Not found']) },
+  };
+}
 
 function listOperation(list: List, item: string): Operation {
   const { path, plural, order, range, filters, connectionRequired, addition } = list;

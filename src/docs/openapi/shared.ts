@@ -55,7 +55,8 @@ export const always = {
 /** The headers of a reply that says when to try again. */
 export const retry = { ...always, 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
 
-const failing = (
+/** A failure's response, with an example for each message. */
+export const failing = (
   status: number,
   description: string,
   messages: string[],

@@ -31,8 +31,9 @@ export type ListDeclaration<N extends string = string> = {
 /** A list: what it reads, in which order, narrowed by what, and what an item looks like. */
 export type List<T = unknown> = {
   path: string;
-  /** What its items are, in words: `safety events`. */
+  /** What its items are, in words: `safety events`, and one of them: `safety event`. */
   plural: string;
+  singular: string;
   table: AccountTable;
   /** An item's columns, by its keys. */
   columns: { [key: string]: SQLiteColumn };
@@ -107,9 +108,11 @@ export function listOf<F extends Fields>(
     };
   };
   const columns = Object.fromEntries(shown(fields).map(([key]) => [key, columnFor(key)]));
+  const plural = path.slice(1).replaceAll('-', ' ');
   return {
     path,
-    plural: path.slice(1).replaceAll('-', ' '),
+    plural,
+    singular: plural.slice(0, -1),
     table,
     columns,
     id,

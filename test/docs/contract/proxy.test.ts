@@ -117,8 +117,12 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect((await connector('POST', '/ingest', { records: examples, notify: false })).data).toMatchObject({
     accepted: examples.length,
   });
-  for (const { list } of lists)
-    expect((await client('GET', `${list.path}?${range}`, undefined, connection)).status, list.path).toBe(200);
+  for (const { list } of lists) {
+    const query = list.range ? `?${range}` : '';
+    const { data } = await client<Record<string, string>[]>('GET', list.path + query, undefined, connection);
+    expect((await client('GET', `${list.path}/${data[0]?.[list.id]}`)).data, list.path).toEqual(data[0]);
+    expect((await client('GET', `${list.path}/${crypto.randomUUID()}`)).status, list.path).toBe(404);
+  }
   const page = await client<object[]>('GET', '/vehicles?limit=2', undefined, connection);
   const rest = await client<object[]>('GET', `/vehicles?limit=2&cursor=${page.next}`, undefined, connection);
   expect([rest.data.length, rest.next]).toEqual([2, undefined]);

@@ -63,6 +63,17 @@ it.each(histories)(
   },
 );
 
+it('an archived accident is read by its id: for 31 days after it changed, then with its time', async () => {
+  await send({});
+  const [inD1] = await list();
+  await archive(env, archiveKinds);
+  const read = (query = '') => as(us.apiToken).get(`/accidents/${inD1?.eventId}${query}`);
+  expect((await read()).data).toEqual(inD1);
+  await env.DB.exec('delete from archived_lately');
+  expect((await read()).status).toBe(404);
+  expect((await read(`?at=${eventTime}`)).data).toEqual(inD1);
+});
+
 it('an accident from before the hot days notifies nobody, at whatever level', async () => {
   await as(us.apiToken).post('/webhook', webhookBody(us));
   await send({ notificationLevel: 1 });

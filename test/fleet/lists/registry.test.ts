@@ -78,6 +78,21 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
     }
   });
 
+  it('has each item under its id, for its account only', async () => {
+    const [first] = (await read()).data;
+    const one = `${path}/${first && idOf(first)}`;
+    expect(await as(us.apiToken).get(one.toUpperCase().replace(path.toUpperCase(), path))).toMatchObject({
+      status: 200,
+      data: first,
+    });
+    expect((await as(us.apiToken).get<object>(one)).data).toEqual(first);
+    for (const [token, unknown] of [
+      [(await world()).apiToken, one],
+      [us.apiToken, `${path}/1`],
+    ] as const)
+      expect(await as(token).get(unknown)).toMatchObject({ status: 404, message: 'Not found' });
+  });
+
   it('is read page by page', async () => {
     const whole = (await read()).data.map(idOf);
     const walked: string[] = [];

@@ -64,6 +64,8 @@ describe('a webhook', () => {
     expect(reply.data).toEqual({ ...body, id: before.id, createdAt: before.createdAt });
     const list = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
     expect(list.data.find(({ id }) => id === before.id)).toEqual(reply.data);
+    const without = await as(us.apiToken).put(`/webhook/${before.id}`, { ...body, headers: undefined });
+    expect(without.data).toMatchObject({ headers: {} });
   });
 
   it('can keep its url in an update', async () => {

@@ -140,7 +140,8 @@ const webhookOperations: Operation[] = [
     id: 'updateWebhook',
     tag: 'Webhooks',
     summary: 'Replace a webhook',
-    description: 'Send the whole configuration. It also applies to pending deliveries.',
+    description:
+      'Send the whole configuration: headers that are left out are removed. It also applies to pending deliveries.',
     security: 'ApiToken',
     parameters: [id],
     body: 'WebhookInput',

@@ -13,6 +13,8 @@ export const words: Record<string, string> = {
 
   AccidentLevel: 'A level that an accident has reached.',
   Handled: 'Who did something about an accident in the portal, when, and what they wrote.',
+  'Handled.by': 'The email address of who did it.',
+  'Handled.note': 'What they wrote, or null.',
   Location: 'A place, in decimal degrees.',
   VehicleLocation: 'Where a vehicle was last seen, and when.',
   WebhookInput: 'A webhook as you set it up. An update replaces all of it.',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
@@ -99,6 +99,7 @@ describe('fleet export', () => {
 
   it('writes Parquet with a column for each field', async () => {
     await exported('parquet');
+    expect(statSync(at('vehicle.parquet')).mode & 0o777).toBe(0o600);
     const rows = await parquetReadObjects({ file: await asyncBufferFromFile(at('vehicle.parquet')) });
     expect(rows).toHaveLength(all.length);
     expect(rows[8]).toMatchObject({

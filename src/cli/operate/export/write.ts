@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -46,6 +46,7 @@ const rowsPerGroup = 10_000;
 /** Memory holds one row group at a time. */
 async function writeParquet(from: string, to: string, columns: FlatColumn[]): Promise<void> {
   const { fileWriter, parquetWriteRows } = await import('hyparquet-writer');
+  await writeFile(to, '', { mode: 0o600 }); // the library would let everybody read it
   async function* rows() {
     for await (const items of partsOf(from)) for (const item of items) yield rowOf(columns, item);
   }

@@ -69,7 +69,7 @@ function show(c: Context, problem?: FormProblem) {
                 ['imperial', 'Miles'],
               ]}
             />
-            <Submit name="Save" />
+            <Submit name="Save units" />
           </form>
         </Allowed>
       </Panel>
@@ -263,7 +263,7 @@ const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }
             </p>
           </fieldset>
         )}
-        <Submit name="Save" />
+        <Submit name="Save choice" />
       </form>
     </Panel>
   );

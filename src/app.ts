@@ -30,8 +30,10 @@ app.use(async (c, next) => {
   logRequest(c, began);
 });
 
-// Pages and operators' calls may wait for receivers, providers and what they delete.
-app.use(async (c, next) => (/^\/(?:operator|portal)\b/.test(c.req.path) ? next() : withinTime(c, next)));
+// Pages and operators' calls may wait for receivers, providers and what they delete; `/health` has a limit of its own.
+app.use(async (c, next) =>
+  /^\/(?:operator|portal|health)\b/.test(c.req.path) ? next() : withinTime(c, next),
+);
 
 app.route('/', webhookRoutes);
 app.route('/', deliveryRoutes);

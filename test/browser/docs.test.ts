@@ -56,7 +56,7 @@ it('each operation of the reference can be tried out, unless it is a call of our
 
 /** What the form of an operation shows once `fill` has filled it in and it was sent. */
 async function tried(call: string, fill: (form: Locator) => Promise<void>) {
-  await page.getByRole('button', { name: `Try it: ${call}` }).click();
+  await page.getByRole('button', { name: `Try it: ${call}`, exact: true }).click();
   const form = page.locator('form.try').filter({ has: page.getByRole('button', { name: 'Close' }) });
   await fill(form);
   await form.getByRole('button', { name: 'Send' }).click();
@@ -89,7 +89,7 @@ it('an operation that is tried out is sent to this host, with a token that stays
     await form.getByLabel('Body').fill(JSON.stringify({ ...body, connectionIds: [connectionId] }));
   });
   expect(made).toMatchObject({ caption: '200', body: { data: { connectionIds: [connectionId] } } });
-  await page.getByRole('button', { name: 'Try it: GET /connections' }).click();
+  await page.getByRole('button', { name: 'Try it: GET /connections', exact: true }).click();
   await page.getByLabel('Connection-Id').fill('Ω'); // which no header can have
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByText('It could not be sent.').waitFor();

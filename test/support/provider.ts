@@ -74,13 +74,15 @@ export function providerStory(provider: string, credentialNow = () => '') {
     tale.hooks = receiver();
     tale.us = await world();
   });
-  /** Of the last forty days and the next sixty. */
   const listed =
-    (path: string) =>
-    (id: string, query: Record<string, string> = {}) => {
-      const [from = '', to = ''] = [-40, 60].map((days) => new Date(Date.now() + days * dayMs).toISOString());
-      return read(tale.us, id, `${path}?${new URLSearchParams({ from, to, limit: '500', ...query })}`);
-    };
+    (path: string, more: () => Record<string, string> = () => ({})) =>
+    (id: string, query: Record<string, string> = {}) =>
+      read(tale.us, id, `${path}?${new URLSearchParams({ limit: '500', ...more(), ...query })}`);
+  /** The last forty days and the next sixty. */
+  const around = () => {
+    const [from = '', to = ''] = [-40, 60].map((days) => new Date(Date.now() + days * dayMs).toISOString());
+    return { from, to };
+  };
   const notified = () => tale.hooks.got.map(({ body }) => body.data);
   const vehicles = listed('/vehicles');
   /** Connects, with a webhook for these types of notifications. */
@@ -115,8 +117,8 @@ export function providerStory(provider: string, credentialNow = () => '') {
     names: async (id: string, query?: Record<string, string>) =>
       (await vehicles(id, query)).map(({ name }) => name).sort(),
     drivers: listed('/drivers'),
-    trips: listed('/trips'),
-    events: listed('/safety-events'),
-    accidents: listed('/accidents'),
+    trips: listed('/trips', around),
+    events: listed('/safety-events', around),
+    accidents: listed('/accidents', around),
   });
 }

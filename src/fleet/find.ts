@@ -29,7 +29,8 @@ export async function findItem<T>(
   if (!list.archive || !bucketOf(env)) return undefined;
   const [archived] = await findArchived(env, caller, list.archive, [id]);
   if (archived) return list.present(columnsOf(list, archived));
-  return at === undefined ? undefined : findAt(env, caller, list, id, at);
+  // Nothing of the future is archived.
+  return at === undefined || at > Date.now() ? undefined : findAt(env, caller, list, id, at);
 }
 
 /** What the list shows of a row: more of it was read, or is archived. */

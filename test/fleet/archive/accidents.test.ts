@@ -72,6 +72,7 @@ it('an archived accident is read by its id: for 31 days after it changed, then w
   await env.DB.exec('delete from archived_lately');
   expect((await read()).status).toBe(404);
   expect((await read(`?at=${eventTime}`)).data).toEqual(inD1);
+  expect((await read('?at=9999-12-31T23:59:59.999Z')).status).toBe(404);
 });
 
 it('an accident from before the hot days notifies nobody, at whatever level', async () => {

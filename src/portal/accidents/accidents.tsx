@@ -5,11 +5,11 @@ import { matchFleet } from '../../fleet/names.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
-import { FilterBox, problemsOfDays, rangeOfDays, typedOr } from '../events/filters.tsx';
+import { DayFields, FilterBox, FleetFields, problemsOfDays, rangeOfDays } from '../events/filters.tsx';
 import { limitActions, needs } from '../session/rights.ts';
 import { Accidents } from '../ui/accidents.tsx';
 import { csvFile } from '../ui/csv.ts';
-import { Field, LinkButton, Select } from '../ui/forms.tsx';
+import { LinkButton, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Empty, Pager, Segment } from '../ui/parts.tsx';
 
@@ -123,8 +123,7 @@ async function list(c: Context) {
       </div>
       <FilterBox path={path} set={Object.keys(filters).length} open={problems.length > 0}>
         {asked.state !== 'all' && <input type="hidden" name="state" value={asked.state} />}
-        <Field name="from" label="From" type="date" value={asked.from} errors={problems} />
-        <Field name="to" label="To" type="date" value={asked.to} errors={problems} />
+        <DayFields {...asked} problems={problems} />
         <Select
           name="level"
           label="Level"
@@ -134,20 +133,7 @@ async function list(c: Context) {
             ...levelNames.map((name, i): [string, string] => [String(i + 1), `${i + 1} ${name}`]),
           ]}
         />
-        <Field
-          name="vehicle"
-          label="Vehicle"
-          value={typedOr(asked.vehicle, matched.vehicles)}
-          placeholder="Name, plate or VIN"
-          maxlength={200}
-        />
-        <Field
-          name="driver"
-          label="Driver"
-          value={typedOr(asked.driver, matched.drivers)}
-          placeholder="Name"
-          maxlength={200}
-        />
+        <FleetFields {...asked} matched={matched} vehicleBy="Name, plate or VIN" />
       </FilterBox>
       <div id="accidents-now" data-fresh="accidents" data-live>
         {items.length > 0 && <Accidents accidents={items} />}

@@ -122,13 +122,45 @@ const risks: [string, string][] = [
   ['5', 'Only 5'],
 ];
 
+/** The first and the last day of a range. */
+export const DayFields = ({ from, to, problems }: { from: string; to: string; problems: FieldError[] }) => (
+  <>
+    <Field name="from" label="From" type="date" value={from} errors={problems} />
+    <Field name="to" label="To" type="date" value={to} errors={problems} />
+  </>
+);
+
+/** What is typed of a vehicle and a driver; `vehicleBy` says what a vehicle is found by. */
+export const FleetFields = (props: {
+  vehicle: string;
+  driver: string;
+  matched: Matched;
+  vehicleBy: string;
+}) => (
+  <>
+    <Field
+      name="vehicle"
+      label="Vehicle"
+      value={typedOr(props.vehicle, props.matched.vehicles)}
+      placeholder={props.vehicleBy}
+      maxlength={200}
+    />
+    <Field
+      name="driver"
+      label="Driver"
+      value={typedOr(props.driver, props.matched.drivers)}
+      placeholder="Name"
+      maxlength={200}
+    />
+  </>
+);
+
 /** The filters of safety events. */
 export const FilterForm = ({ asked, connections, matched, problems }: Props & { problems: FieldError[] }) => {
   const { filters, set } = asked;
   return (
     <FilterBox path="/portal/events" set={set.length} open={problems.length > 0}>
-      <Field name="from" label="From" type="date" value={filters.from} errors={problems} />
-      <Field name="to" label="To" type="date" value={filters.to} errors={problems} />
+      <DayFields {...filters} problems={problems} />
       <Select name="risk" label="Risk" value={filters.risk} options={risks} />
       <Select
         name="type"
@@ -136,20 +168,7 @@ export const FilterForm = ({ asked, connections, matched, problems }: Props & { 
         value={filters.type}
         options={[['', 'All types'], ...incidentTypes.map((type): [string, string] => [type, type])]}
       />
-      <Field
-        name="vehicle"
-        label="Vehicle"
-        value={typedOr(filters.vehicle, matched.vehicles)}
-        placeholder="Name or plate"
-        maxlength={200}
-      />
-      <Field
-        name="driver"
-        label="Driver"
-        value={typedOr(filters.driver, matched.drivers)}
-        placeholder="Name"
-        maxlength={200}
-      />
+      <FleetFields {...filters} matched={matched} vehicleBy="Name or plate" />
       <Field name="vin" label="VIN" value={filters.vin} maxlength={40} />
       <Select
         name="connection"
@@ -182,7 +201,7 @@ export const FilterBox = (props: { path: string; set: number; open: boolean; chi
 );
 
 /** What was typed; for the id of a link, the name of what it means. */
-export const typedOr = (text: string, matches: Match[] | undefined): string =>
+const typedOr = (text: string, matches: Match[] | undefined): string =>
   matches?.find(({ id }) => id === text)?.name ?? text;
 
 /** The filters that are set, each of which removes itself. */

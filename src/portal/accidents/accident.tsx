@@ -169,7 +169,7 @@ async function detail(c: Context, note = '', problem?: FormProblem) {
 
 /** Who has acknowledged and closed an accident, and what they wrote. */
 const WhoHandles = ({ accident: { acknowledged, closed } }: { accident: Accident }) => (
-  <Panel id="handled" title="Who takes care of it">
+  <Panel id="handled" title="Handling">
     <div class="panel-body">
       {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
       <Facts
@@ -198,14 +198,7 @@ const HandleForm = (props: { accident: Accident; note: string; problem: FormProb
     <Allowed to={to}>
       <section class="panel" aria-label="Acknowledge or close">
         <form class="panel-body grid gap-3" method="post" action={to}>
-          {!closed && (
-            <Field
-              name="note"
-              label="Note, if there is something to say"
-              value={note}
-              errors={problem?.errors}
-            />
-          )}
+          {!closed && <Field name="note" label="Note (optional)" value={note} errors={problem?.errors} />}
           <div class="actions">
             {closed ? (
               <Submit name="Reopen" does="reopen" weight="plain" />

@@ -1,9 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildClient, clientDirectory } from '../../src/cli/client/build.ts';
+import { listen } from '../../src/cli/local/receiver.ts';
 import { root } from '../../src/cli/project/paths.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';
+import { until } from '../support/node/journey.ts';
 import { startProxy } from '../support/node/proxy.ts';
 import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
 import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '../support/node/samples.ts';
@@ -14,6 +19,7 @@ const byId = (a: Kept, b: Kept) => a.id.localeCompare(b.id);
 let reader: Awaited<ReturnType<typeof startReader>>;
 
 beforeAll(async () => {
+  buildClient();
   reader = await startReader();
 });
 afterAll(() => reader?.stop());
@@ -110,6 +116,60 @@ it.each(['sh', 'ts', 'py'])('vehicles.%s shows the vehicles of a connection', as
   for (const { vin } of vehicles) expect(out).toContain(vin);
 });
 
+/** Refuses the first call of a path as too many. */
+function busyOnce(busy: string): Parameters<typeof startProxy>[1] {
+  const refused: string[] = [];
+  return (path, response) => {
+    if (refused.length > 0 || !path.startsWith(busy)) return false;
+    refused.push(path);
+    response.writeHead(429, { 'Retry-After': '1' }).end('{"status":429,"message":"Rate limit exceeded"}');
+    return true;
+  };
+}
+
+it('all-vehicles.ts reads the list with the typed client, and waits when it is told to', async () => {
+  const proxy = await startProxy(reader.stack.baseUrl, busyOnce('/vehicles'));
+  const began = Date.now();
+  const { code, out } = await reader.run('all-vehicles.ts', { ...reader.settings, BASE_URL: proxy.url });
+  proxy.stop();
+  expect(code, out).toBe(0);
+  expect(Date.now() - began).toBeGreaterThan(1000);
+  expect(proxy.paths).toEqual(['/vehicles', '/vehicles']);
+  for (const { vin } of vehicles) expect(out).toContain(vin);
+});
+
+it('the typed client registers a webhook, verifies its deliveries, and throws what is refused', async () => {
+  const { fleetClient, verify } = await import(join(clientDirectory, 'index.js'));
+  const fleet = fleetClient({ baseUrl: reader.stack.baseUrl, token: reader.us.token });
+  const received: [string, IncomingHttpHeaders][] = [];
+  const receiver = await listen(reader.stack.certificates, 0, async (request, response) => {
+    received.push([await text(request), request.headers]);
+    response.writeHead(204).end();
+  });
+  const webhook = { connectionIds: [reader.us.connectionId], httpVerb: 'POST', notificationTypes: [2] };
+  const { data } = await fleet.createWebhook({ ...webhook, url: receiver.url, signing: true });
+  await reader.sendIn([event('signed', 0)]);
+  await until('the event is delivered', () => received.length > 0);
+  const [[body, headers] = ['', {}]] = received;
+  expect(verify(body, headers, data.signingSecret)).toMatchObject({
+    type: 2,
+    data: { vehicleName: 'Truck A' },
+  });
+  expect(verify(body, new Headers(headers as HeadersInit), data.signingSecret)).toEqual(JSON.parse(body));
+  expect(() => verify(`${body} `, headers, data.signingSecret)).toThrow('No matching signature found');
+  await fleet.deleteWebhook({ id: data.id });
+  receiver.stop();
+  await expect(fleet.getVehicle({ id: 'none' })).rejects.toMatchObject({
+    name: 'ApiError',
+    status: 404,
+    body: { requestId: expect.any(String) },
+  });
+  const named: string[] = [];
+  const pages = { 'Connection-Id': reader.us.connectionId, limit: 2 };
+  for await (const { name } of fleet.listVehicles.items(pages)) named.push(name);
+  expect(named.sort()).toEqual(vehicles.map(({ name }) => name));
+});
+
 it('check-token.sh tells a token that works from one that does not', async () => {
   const { settings, run } = reader;
   expect((await run('check-token.sh', settings)).out).toBe('200\n');
@@ -127,25 +187,28 @@ it('pages.sh reads a list to its end, page by page', async () => {
   expect((await run('pages.sh', { ...settings, TOKEN: 'fds_wrong' })).code).not.toBe(0);
 });
 
-it('changes.sh begins with now, and then shows what has changed since it last ran', async () => {
-  const { settings, run, sendIn } = reader;
-  const cwd = reader.folderFor('changes');
-  const changed = async () => {
-    const { code, out } = await run('changes.sh', settings, cwd);
-    expect(code).toBe(0);
-    const pages = out.trim().split('\n');
-    return pages.flatMap((page) => JSON.parse(page).data.map((item: { data: Kept }) => item.data.sourceId));
-  };
-  expect(await changed()).toEqual([]);
-  const names = Array.from({ length: 60 }, (_, at) => `of curl ${at}`);
-  await sendIn(
-    names.map((name) => event(name, 500)),
-    false,
-  );
-  expect(await changed()).toEqual(names);
-  expect(await changed()).toEqual([]);
-  expect((await run('changes.sh', { ...settings, TOKEN: 'fds_wrong' }, cwd)).code).not.toBe(0);
-});
+it.each(['sh', 'ts'])(
+  'changes.%s begins with now, and then shows what has changed since it last ran',
+  async (language) => {
+    const { settings, run, sendIn } = reader;
+    const cwd = reader.folderFor(`changes-${language}`);
+    const changed = async () => {
+      const { code, out } = await run(`changes.${language}`, settings, cwd);
+      expect(code).toBe(0);
+      const pages = out.trim().split('\n');
+      return pages.flatMap((page) => JSON.parse(page).data.map((item: { data: Kept }) => item.data.sourceId));
+    };
+    expect(await changed()).toEqual([]);
+    const names = Array.from({ length: 60 }, (_, at) => `of ${language} ${at}`);
+    await sendIn(
+      names.map((name) => event(name, 500)),
+      false,
+    );
+    expect(await changed()).toEqual(names);
+    expect(await changed()).toEqual([]);
+    expect((await run(`changes.${language}`, { ...settings, TOKEN: 'fds_wrong' }, cwd)).code).not.toBe(0);
+  },
+);
 
 describe.each(['ts', 'py'])('sync.%s', (language) => {
   let cwd: string;
@@ -199,13 +262,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     expect(kept(cwd, 'vehicles.ndjson').length).toBe(4);
     const { '/vehicles': cursor } = state().lists;
 
-    let busy = true;
-    const resumed = await sync((path, response) => {
-      if (!busy || !path.startsWith('/safety-events')) return false;
-      busy = false;
-      response.writeHead(429, { 'Retry-After': '1' }).end('{"status":429,"message":"Rate limit exceeded"}');
-      return true;
-    });
+    const resumed = await sync(busyOnce('/safety-events'));
     expect(resumed.out).toContain('429: waiting 1 s');
     expect(resumed.code).toBe(0);
     expect(resumed.asked[0]?.searchParams.get('cursor')).toBe(cursor);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { providerStory, pullAll, pullColumn, refusalsOf, turn } from '../support/provider.ts';
 import {
   fakeGeotab,
   type GeotabCall,
@@ -6,7 +7,7 @@ import {
   geotabCredential,
   geotabDatabase,
   geotabError,
-} from '../../src/dev/fakes/geotab.ts';
+} from '../support/providers/geotab.ts';
 import {
   geotabChange,
   geotabDevice,
@@ -15,8 +16,7 @@ import {
   geotabRule,
   geotabTrip,
   geotabUser,
-} from '../../src/dev/fakes/geotab-items.ts';
-import { providerStory, pullAll, pullColumn, refusalsOf, turn } from '../support/provider.ts';
+} from '../support/providers/geotab-items.ts';
 import { rows } from '../support/rows.ts';
 import { operator } from '../support/world.ts';
 

@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { pull } from '../../src/providers/pull.ts';
+import { providerStory, pullAll, pullColumn, pullStatus, refusalsOf, turn } from '../support/provider.ts';
 import {
   fakeMotive,
   type MotiveData,
@@ -8,9 +10,7 @@ import {
   motivePeriod,
   motiveSpeeding,
   motiveVehicle,
-} from '../../src/dev/fakes/motive.ts';
-import { pull } from '../../src/providers/pull.ts';
-import { providerStory, pullAll, pullColumn, pullStatus, refusalsOf, turn } from '../support/provider.ts';
+} from '../support/providers/motive.ts';
 import { rows } from '../support/rows.ts';
 
 const minute = 60_000;
@@ -140,6 +140,13 @@ it('loads the history of both lists of events and of trips, page by page, and no
     distanceKm: 42.25,
     durationSeconds: 1800,
   });
+});
+
+it('keeps what ended before it began, without its end', async () => {
+  const id = await connected([2]);
+  data.periods.push(motivePeriod(other, soon(), { end_time: '2020-01-01T00:00:00Z' }));
+  await pullAll(id);
+  expect(await trips(id)).toMatchObject([{ endedAt: null }]);
 });
 
 it('takes over what is changed later', async () => {

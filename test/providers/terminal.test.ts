@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { pull } from '../../src/providers/pull.ts';
+import { providerStory, pullAll, pullColumn, pullStatus, refusalsOf } from '../support/provider.ts';
 import {
   fakeTerminal,
   type TerminalData,
@@ -9,9 +11,7 @@ import {
   terminalRaw,
   terminalTrip,
   terminalVehicle,
-} from '../../src/dev/fakes/terminal.ts';
-import { pull } from '../../src/providers/pull.ts';
-import { providerStory, pullAll, pullColumn, pullStatus, refusalsOf } from '../support/provider.ts';
+} from '../support/providers/terminal.ts';
 import { rows } from '../support/rows.ts';
 import { operator } from '../support/world.ts';
 

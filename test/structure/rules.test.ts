@@ -77,7 +77,8 @@ it('no folder imports in a cycle', () => {
 it('every file belongs to a TypeScript project', () => {
   const projectsOf = readProjects(root);
   const orphans = sourceFiles(root).filter(({ path }) => projectsOf(path).length === 0);
-  expect(orphans.map(({ path }) => path)).toEqual([]);
+  // `npm run client` compiles it, with what it generates for it.
+  expect(orphans.map(({ path }) => path)).toEqual(['src/cli/client/index.ts']);
 });
 
 /** The commands of `npm run check` but for the first, which generates `src/platform/env.d.ts`; for these files alone. */

@@ -12,7 +12,7 @@ import {
   terminalGroup,
   terminalTrip,
   terminalVehicle,
-} from '../../../src/dev/fakes/terminal.ts';
+} from '../../support/providers/terminal.ts';
 import type { Exchange } from './published.ts';
 
 const at = Date.UTC(2026, 10, 20);

@@ -1,4 +1,4 @@
-import { fakeGeotab, geotabCredential, geotabDatabase } from '../../../src/dev/fakes/geotab.ts';
+import { fakeGeotab, geotabCredential, geotabDatabase } from '../providers/geotab.ts';
 import {
   geotabChange,
   geotabDevice,
@@ -6,7 +6,7 @@ import {
   geotabPosition,
   geotabTrip,
   geotabUser,
-} from '../../../src/dev/fakes/geotab-items.ts';
+} from '../providers/geotab-items.ts';
 import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
 
 let made = 0;

@@ -6,7 +6,7 @@ import {
   motivePeriod,
   motiveSpeeding,
   motiveVehicle,
-} from '../../../src/dev/fakes/motive.ts';
+} from '../providers/motive.ts';
 import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
 
 let made = 0;

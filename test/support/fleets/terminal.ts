@@ -7,7 +7,7 @@ import {
   terminalRaw,
   terminalTrip,
   terminalVehicle,
-} from '../../../src/dev/fakes/terminal.ts';
+} from '../providers/terminal.ts';
 import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
 
 let made = 0;

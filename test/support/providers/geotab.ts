@@ -1,6 +1,6 @@
 import { cameInAt, geotabRule, type Item, lastVersion } from './geotab-items.ts';
 
-/** What a made-up MyGeotab database holds; tests and the demo change it while it is being read. */
+/** What a made-up MyGeotab database holds; tests change it while it is being read. */
 export type GeotabData = {
   database: string;
   user: string;

@@ -1,4 +1,4 @@
-/** What a made-up Terminal holds for one connection; tests and the demo change it while it is being read. */
+/** What a made-up Terminal holds for one connection; tests change it while it is being read. */
 export type TerminalData = {
   company: string;
   secretKey: string;

@@ -1,4 +1,4 @@
-/** What a made-up Motive holds; tests and the demo change it while it is being read. */
+/** What a made-up Motive holds; tests change it while it is being read. */
 export type MotiveData = {
   company: string;
   key: string;
@@ -115,7 +115,6 @@ const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, 
 /** A vehicle as Motive gives it. */
 export const motiveVehicle = (n: number, more: Item = {}): Item => ({
   id: 1300180 + n,
-  company_id: 5799,
   number: `Truck ${n}`,
   status: 'active',
   vin: `1FUJGLDR7CL${String(200000 + n)}`,
@@ -123,11 +122,8 @@ export const motiveVehicle = (n: number, more: Item = {}): Item => ({
   model: '',
   year: '2022',
   license_plate_number: `MTV-${n}`,
-  license_plate_state: 'TN',
   fuel_type: 'diesel',
   group_ids: [],
-  metric_units: false,
-  current_driver: null,
   created_at: '2024-03-01T10:00:00Z',
   updated_at: '2026-01-10T08:00:00Z',
   ...more,
@@ -146,7 +142,6 @@ export const motiveDriver = (n: number, more: Item = {}): Item => ({
   drivers_license_number: `TN-${n}`,
   drivers_license_state: 'TN',
   username: `sam${n}`,
-  driver_company_id: null,
   group_ids: [],
   created_at: '2024-03-01T10:00:00Z',
   updated_at: '2026-01-10T08:00:00Z',
@@ -196,13 +191,10 @@ export const motiveEvent = (vehicle: Item, type: string, at: number, more: Item 
   start_speed: 96.56,
   end_speed: 40.2,
   max_speed: null,
-  acceleration: -0.52,
-  intensity: null,
   coaching_status: 'pending_review',
   coached_at: null,
   primary_behavior: [],
   secondary_behaviors: [],
-  coachable_behaviors: [],
   metadata: { severity: null },
   driver: { id: 4033171, first_name: 'Sam', last_name: 'Sample 1' },
   ...inPassing(vehicle),
@@ -221,13 +213,10 @@ export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item
   duration: 69,
   start_lat: 36.1627,
   start_lon: -86.7816,
-  avg_vehicle_speed: 118,
   max_vehicle_speed: 121.5,
-  avg_over_speed_in_kph: 14,
   max_over_speed_in_kph: 16.7,
   min_posted_speed_limit_in_kph: 88.5,
   max_posted_speed_limit_in_kph: 104.6,
-  speeding_distance_in_km: 2.3,
   coaching_status: 'coachable',
   metadata: { severity: 'high' },
   driver: null,

@@ -7,7 +7,9 @@ create table webhooks (
   normalised_url     text not null,
   http_verb          text not null check (http_verb in ('POST', 'PUT')),
   headers            text not null check (json_valid(headers)), -- encrypted
+  signing            text check (json_valid(signing)), -- the secrets that sign its calls, encrypted, or null
   notification_types integer not null check (notification_types between 1 and 3), -- bits: 1 accident, 2 event
+  filters            text check (json_valid(filters)), -- what of these it is notified of, or null for all
   created_at         integer not null,
   -- What operators allow its receiver, or null for as much as the service does.
   max_in_flight      integer check (max_in_flight between 1 and 50),
@@ -30,6 +32,7 @@ create table webhook_connections (
   webhook_id         text not null references webhooks (id) on delete cascade,
   notification_types integer not null default 3,
   place              integer not null default 0, -- among those of the webhook, as its account named them
+  filtered           integer not null default 0, -- whether the webhook has filters: only then they are read
   primary key (connection_id, webhook_id)
 ) strict, without rowid;
 create index webhook_connections_by_webhook on webhook_connections (webhook_id, connection_id);
@@ -81,7 +84,7 @@ create table fan_outs (
   account_id    text not null,
   connection_id text not null,
   type          integer not null check (type in (1, 2)),
-  notifications text not null check (json_valid(notifications)), -- [{eventId, level, type, priority}]
+  notifications text not null check (json_valid(notifications)), -- [{eventId, level, type, priority, data}], with as much data as filters need
   expanded_to   text not null, -- the last webhook that is done
   created_at    integer not null
 ) strict, without rowid;

@@ -261,6 +261,23 @@ it.each([
   },
 );
 
+it('what a webhook filters out is for it not one row, call or message', async () => {
+  await send(...vehicles(1));
+  const costs: Cost[] = [];
+  const startedAt = new Date().toISOString();
+  for (const filters of [undefined, { minEventRisk: 5, accidentLevels: [3] }]) {
+    if (filters) await as(us.apiToken).post('/webhook', webhookBody(us, { filters }));
+    for (const record of [safetyEvent({ vehicle: 'v0', startedAt }), accidentOf(0)])
+      costs.push((await send({ ...record, sourceId: `of ${costs.length}` })).cost);
+  }
+  const [event, crash, filteredEvent, filteredCrash] = costs;
+  const { written, trips, queued } = { ...event } as Cost;
+  expect(filteredEvent).toMatchObject({ written, trips, queued });
+  expect(filteredCrash).toMatchObject({ written: crash?.written, trips: crash?.trips, queued: 0 });
+  const ours = (table: string) => `select event_id from ${table} where account_id = ?1`;
+  expect(await rows(`${ours('deliveries')} union all ${ours('notifications')}`, us.accountId)).toEqual([]);
+});
+
 it('a safety event that comes late costs a row more, unless its hour is to be counted again already', async () => {
   await send(...vehicles(1));
   const late = (sourceId: string, minute: number) =>

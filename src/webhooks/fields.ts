@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { webhooks } from '../platform/db/tables.ts';
-import { isPrintable } from '../platform/fields.ts';
+import { AtMost, isPrintable } from '../platform/fields.ts';
+import { Filters } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 
 /**
@@ -86,7 +87,7 @@ export const webhookFields = {
     example: 'https://claims.example.com/fleet',
     input: v.pipe(
       v.string(),
-      v.maxLength(maxUrlLength, 'can be at most 2,048 characters'),
+      AtMost(maxUrlLength),
       v.check(isVisible, 'must not contain white space, control characters or others that cannot be seen'),
       v.metadata({ format: 'uri' }),
     ),
@@ -105,8 +106,17 @@ export const webhookFields = {
     description:
       'Sent with each delivery: a place for a secret that only you and the service know. At most 8 KiB.',
     example: { 'X-Fleet-Secret': 'a long random secret' },
-    input: v.optional(CustomHeaders, {}),
+    input: v.optional(CustomHeaders),
     output: v.record(v.string(), v.string()),
+    plain: false,
+  },
+  signing: {
+    description:
+      'Whether its deliveries are signed, as Standard Webhooks are. The reply that switches it on has the `signingSecret`, ' +
+      'this once. Left out, it stays as it is.',
+    example: undefined,
+    input: v.optional(v.boolean('must be true or false')),
+    output: v.optional(v.literal(true)),
     plain: false,
   },
   notificationTypes: {
@@ -123,6 +133,15 @@ export const webhookFields = {
       v.transform((types) => unique(types).sort()),
     ),
     output: v.array(v.pipe(v.number(), v.integer(), v.values([ACCIDENT, EVENT]))),
+    plain: false,
+  },
+  filters: {
+    description:
+      'What it is notified of, of what it subscribes to; no filters: all of it. Left out, they stay as they are; ' +
+      'null or an object without properties removes them.',
+    example: undefined,
+    input: v.optional(v.nullable(Filters)),
+    output: v.optional(Filters),
     plain: false,
   },
 } as const satisfies { [name: string]: WebhookField };

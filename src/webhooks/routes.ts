@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
-import { authenticate } from '../accounts/tokens/authenticate.ts';
+import { authenticate, isReadOnly } from '../accounts/tokens/authenticate.ts';
 import { config } from '../platform/config.ts';
 import { invalid } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
@@ -10,14 +10,22 @@ import { ok } from '../platform/http/envelope.ts';
 import { readDeliveries } from './deliveries/list.ts';
 import { fieldNames, pick } from './fields.ts';
 import { parseWebhook, type WebhookOutput } from './schema.ts';
-import { createWebhook, deleteWebhook, listWebhooks, updateWebhook, type Webhook } from './service.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  rotateSecret,
+  type SavedWebhook,
+  updateWebhook,
+} from './service.ts';
 
 /** The webhook resource. */
 export const webhookRoutes = new Hono<App>()
   .get('/webhooks', authenticate('api'), list)
   .post('/webhook', authenticate('api'), create)
   .put('/webhook/:id', authenticate('api'), update)
-  .delete('/webhook/:id', authenticate('api'), remove);
+  .delete('/webhook/:id', authenticate('api'), remove)
+  .post('/webhook/:id/signing-secret', authenticate('api'), rotate);
 
 /** What has become of notifications. */
 export const deliveryRoutes = new Hono<App>().get('/deliveries', authenticate('api'), listDeliveries);
@@ -26,7 +34,12 @@ export const largestBody = 64 * 1024;
 
 async function list(c: Context) {
   const webhooks = await listWebhooks(c.env, c.get('caller'));
-  return ok(c, 'Webhooks', webhooks.map(present));
+  const hidden = isReadOnly(c.get('token')) && { headers: {} };
+  return ok(
+    c,
+    'Webhooks',
+    webhooks.map((webhook) => ({ ...present(webhook), ...hidden })),
+  );
 }
 
 async function create(c: Context) {
@@ -45,6 +58,10 @@ async function update(c: Context) {
 async function remove(c: Context) {
   await deleteWebhook(c.env, c.get('caller'), webhookId(c));
   return ok(c, 'Webhook deleted', true);
+}
+
+async function rotate(c: Context) {
+  return ok(c, 'Signing secret rotated', await rotateSecret(c.env, c.get('caller'), webhookId(c)));
 }
 
 async function listDeliveries(c: Context) {
@@ -66,7 +83,8 @@ function webhookId(c: Context): string {
   return id.toLowerCase();
 }
 
-const present = ({ createdAt, ...webhook }: Webhook): WebhookOutput => ({
+const present = ({ createdAt, signingSecret, ...webhook }: SavedWebhook): WebhookOutput => ({
   ...pick(webhook, ['id', ...fieldNames]),
   createdAt: timestamp(createdAt),
+  ...(signingSecret !== undefined && { signingSecret }),
 });

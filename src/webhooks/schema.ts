@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { invalid } from '../platform/errors.ts';
-import { fieldError, isPrintable, maxErrors, mustBePrintable, sentence } from '../platform/fields.ts';
+import { AtMost, fieldError, isPrintable, maxErrors, mustBePrintable, sentence } from '../platform/fields.ts';
 import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from './address.ts';
 import { eachField, maxUrlLength } from './fields.ts';
+import { unmatchable } from './filters.ts';
 
 /** What a client sends to create or replace a webhook. */
 export const WebhookInput = v.object(eachField('input'));
@@ -16,7 +17,7 @@ const Label = (longest: number) =>
   v.pipe(
     v.string(),
     v.trim(),
-    v.maxLength(longest, `can be at most ${longest} characters`),
+    AtMost(longest),
     v.check(isPrintable, mustBePrintable),
     v.transform((text) => text || null),
   );
@@ -27,11 +28,15 @@ export const WebhookLabels = v.object({
   description: Label(maxWebhookDescription),
 });
 
+/** What a rotation returns. */
+export const SigningSecret = v.object({ signingSecret: v.string() });
+
 /** A webhook as clients see it. */
 export const WebhookOutput = v.object({
   id: v.pipe(v.string(), v.uuid()),
   ...eachField('output'),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  signingSecret: v.optional(SigningSecret.entries.signingSecret),
 });
 export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
@@ -82,5 +87,7 @@ export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInpu
     const ids = first.field.startsWith('connectionIds.');
     throw invalid(ids ? 'Invalid connection ids' : sentence(first), errors);
   }
+  const unmatched = unmatchable(result.output);
+  if (unmatched) throw invalid(sentence(unmatched), [unmatched]);
   return result.output;
 }

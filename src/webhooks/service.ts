@@ -2,21 +2,39 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { config } from '../platform/config.ts';
 import { seal, unseal } from '../platform/crypto.ts';
-import { breaksUnique, type Database, jsonList, refuseUnless, statement } from '../platform/db/database.ts';
+import {
+  breaksUnique,
+  type Database,
+  jsonList,
+  refuse,
+  refuseUnless,
+  statement,
+} from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { webhookConnections, webhooks } from '../platform/db/tables.ts';
-import { invalid } from '../platform/errors.ts';
+import { invalid, Refusal } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { normalisedUrl } from './address.ts';
 import { untilNoCallStarts, untilNoClaimedCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { pick, plainColumns, plainFields } from './fields.ts';
+import { canMatch, type Filters, filtersOf, stored } from './filters.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
 import type { WebhookInput } from './schema.ts';
+import { newSecret, sealSecret } from './signing.ts';
 
 /** A webhook as its account sees it; `createdAt` in milliseconds since 1970. */
-export type Webhook = WebhookInput & { id: string; createdAt: number };
+export type Webhook = Omit<WebhookInput, 'signing' | 'filters'> & {
+  id: string;
+  createdAt: number;
+  headers: Record<string, string>;
+  signing?: true;
+  filters?: Filters;
+};
+
+/** A webhook that was saved; with the secret that its deliveries are signed with, if that is new. */
+export type SavedWebhook = Webhook & { signingSecret?: string };
 
 /** What the account's people call a webhook. Neither the API nor receivers see it. */
 export type Labels = { name: string | null; description: string | null };
@@ -29,9 +47,9 @@ export const maxWebhooks = 1000;
 /** How large the webhooks of an account can be in all, for they are listed in one reply. */
 export const maxWebhookBytes = 2_000_000;
 
-/** SQL for how large they are about: urls, encrypted headers, 39 bytes for each connection, and what each has besides. */
+/** SQL for how large they are about: urls, encrypted headers, filters, 39 bytes for each connection, and what each has besides. */
 const webhookBytes = ({ accountId }: Caller): SQL => sql`(
-  select coalesce(sum(300 + octet_length(url) + length(headers)), 0) from webhooks where account_id = ${accountId}) + 39 * (
+  select coalesce(sum(300 + octet_length(url) + length(headers) + coalesce(octet_length(filters), 0)), 0) from webhooks where account_id = ${accountId}) + 39 * (
   select count(*) from webhooks w cross join webhook_connections c on c.webhook_id = w.id
   where w.account_id = ${accountId})`;
 
@@ -69,10 +87,17 @@ export async function createWebhook(
   caller: Caller,
   input: WebhookInput,
   labels: Labels = { name: null, description: null },
-): Promise<Webhook> {
-  const webhook: Webhook = { id: newId(), ...input, createdAt: Date.now() };
+): Promise<SavedWebhook> {
+  const { signing, filters, headers = {}, ...plain } = input;
+  if (Object.keys(headers).some((name) => /^webhook-/i.test(name)))
+    throw invalid('headers must not name a header of signatures (Webhook-*)', [
+      { field: 'headers', message: 'must not name a header of signatures (Webhook-*)' },
+    ]);
+  const webhook: Webhook = { id: newId(), ...plain, headers, createdAt: Date.now() };
+  const secret = signing ? await newSigning(env, webhook.id) : undefined;
   const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${maxWebhooks}`;
-  const columns = await columnsOf(env, webhook.id, input);
+  const columns = columnsOf(input);
+  const sealed = await seal(config(env).headerKeys, webhook.id, headers);
   await savingUrl(() =>
     asCaller(env, caller, (db) => [
       ownsConnections(db, caller, input.connectionIds),
@@ -82,14 +107,21 @@ export async function createWebhook(
         accountId: caller.accountId,
         createdAt: webhook.createdAt,
         ...columns,
+        headers: sealed,
         ...labels,
+        signing: secret?.sealed ?? null,
+        filters: stored(filters),
       }),
-      subscribe(db, webhook),
+      subscribe(db, webhook, sql`${stored(filters) === null ? 0 : 1}`),
       mustBeListable(db, caller),
       note(db, caller, { action: 'created', subject: 'webhook', of: webhookToNote(caller, webhook.id) }),
     ]),
   );
-  return webhook;
+  return {
+    ...webhook,
+    ...(secret && { signing: true, signingSecret: secret.value }),
+    ...filtersOf(stored(filters)),
+  };
 }
 
 /**
@@ -105,10 +137,14 @@ export async function updateWebhook(
   id: string,
   input: WebhookInput,
   { revision, labels }: { revision?: string; labels?: Labels } = {},
-): Promise<Webhook> {
+): Promise<SavedWebhook> {
+  const { signing, filters, headers, ...plain } = input;
+  const { headerKeys } = config(env);
+  const secret = signing ? await newSigning(env, id) : undefined;
+  const sealed = headers && (await seal(headerKeys, id, headers));
   const own = ownWebhook(caller, id);
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
-  const columns = await columnsOf(env, id, input);
+  const columns = columnsOf(input);
   const [, , [updated]] = await savingUrl(() =>
     asCaller(env, caller, (db) => [
       refuseUnless(
@@ -119,18 +155,75 @@ export async function updateWebhook(
       ownsConnections(db, caller, input.connectionIds),
       db
         .update(webhooks)
-        .set({ ...columns, ...labels, normalisedUrl: unlessKept(columns) })
+        .set({
+          ...columns,
+          ...labels,
+          normalisedUrl: unlessKept(columns),
+          headers: sealed ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
+          filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : stored(filters),
+          ...(signing === false && { signing: null }),
+          ...(secret && { signing: sql`coalesce(${webhooks.signing}, ${secret.sealed})` }),
+        })
         .where(own)
-        .returning({ createdAt: webhooks.createdAt }),
+        .returning({
+          createdAt: webhooks.createdAt,
+          headers: webhooks.headers,
+          signing: webhooks.signing,
+          filters: webhooks.filters,
+        }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
-      subscribe(db, { id, ...input }),
+      subscribe(db, { id, ...input }, sql`(select filters is not null from webhooks where id = ${id})`),
       mustBeListable(db, caller),
       note(db, caller, { action: 'changed', subject: 'webhook', of: webhookToNote(caller, id) }),
     ]),
   );
   if (!updated) throw invalid('Invalid webhook id');
   await untilNoClaimedCallStarts(env, [id]);
-  return { id, ...input, createdAt: updated.createdAt };
+  return {
+    id,
+    ...plain,
+    headers: headers ?? (await unseal(headerKeys, id, updated.headers)),
+    createdAt: updated.createdAt,
+    ...(updated.signing !== null && { signing: true }),
+    ...filtersOf(updated.filters),
+    ...(secret && updated.signing === secret.sealed && { signingSecret: secret.value }),
+  };
+}
+
+/**
+ * Gives a webhook that signs its deliveries another secret; the one before signs beside it for 24 hours.
+ *
+ * @throws Refusal: invalid, for an unknown id and for one that does not sign; unavailable, beside another rotation
+ */
+export async function rotateSecret(env: Env, caller: Caller, id: string): Promise<{ signingSecret: string }> {
+  const own = ownWebhook(caller, id);
+  const [[found]] = await asCaller(env, caller, (db) => [
+    db.select({ signing: webhooks.signing }).from(webhooks).where(own),
+  ]);
+  if (!found) throw invalid('Invalid webhook id');
+  if (found.signing === null) throw invalid('Deliveries of this webhook are not signed');
+  const signingSecret = newSecret();
+  const sealed = JSON.stringify(await sealSecret(env, id, signingSecret, JSON.parse(found.signing)));
+  const [, rotated] = await asCaller(env, caller, (db) => [
+    note(db, caller, {
+      action: 'changed',
+      subject: 'webhook',
+      of: sql`${webhookToNote(caller, id)} and signing = ${found.signing}`,
+      fields: ['signingSecret'],
+    }),
+    db
+      .update(webhooks)
+      .set({ signing: sealed })
+      .where(and(own, eq(webhooks.signing, found.signing ?? '')))
+      .returning({ id: webhooks.id }),
+  ]);
+  if (rotated.length === 0) throw new Refusal({ kind: 'unavailable', retryAfter: 1 }); // another rotation was faster
+  return { signingSecret };
+}
+
+async function newSigning(env: Env, webhookId: string): Promise<{ value: string; sealed: string }> {
+  const value = newSecret();
+  return { value, sealed: JSON.stringify(await sealSecret(env, webhookId, value)) };
 }
 
 /**
@@ -156,8 +249,8 @@ const ownWebhook = (caller: Caller, id: string) =>
 const unlessKept = ({ url, normalisedUrl }: { url: string; normalisedUrl: string }) =>
   sql<string>`case when ${webhooks.url} = ${url} then ${webhooks.normalisedUrl} else ${normalisedUrl} end`;
 
-/** Headers are sealed again each time a webhook is saved, with a nonce that has never been used before. */
-const revisionColumn = sql<string>`${webhooks.headers}->>'iv'`;
+/** Each time a webhook is saved its headers are encrypted again, with a new nonce, or marked if they stay as they are. */
+const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
 
 const selectWebhooks = (db: Database, which: SQL | undefined) =>
   db
@@ -169,7 +262,9 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
       ),
       ...plainColumns,
       headers: webhooks.headers,
+      signing: sql<number>`${webhooks.signing} is not null`.as('is_signed'),
       notificationTypes: webhooks.notificationTypes,
+      filters: webhooks.filters,
       createdAt: webhooks.createdAt,
       name: webhooks.name,
       description: webhooks.description,
@@ -181,12 +276,18 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
 
 type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
 
-const opened = async (env: Env, row: WebhookRow): Promise<StoredWebhook> => ({
+const opened = async (env: Env, { signing, filters, ...row }: WebhookRow): Promise<StoredWebhook> => ({
   ...row,
+  ...(signing && { signing: true }),
+  ...filtersOf(filters),
   connectionIds: JSON.parse(row.connectionIds),
   headers: await unseal(config(env).headerKeys, row.id, row.headers),
   notificationTypes: fromBits(row.notificationTypes),
 });
+
+/** The filters that a webhook has, if they can match with these types. */
+const unlessUnmatchable = (types: NotificationType[]): SQL =>
+  sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters} else ${refuse('filters without their type')} end`;
 
 const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
   refuseUnless(
@@ -199,16 +300,16 @@ const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
 const subscribe = (
   db: Database,
   webhook: { id: string; connectionIds: string[]; notificationTypes: WebhookInput['notificationTypes'] },
+  filtered: SQL,
 ) =>
   statement(db)`
-    insert into webhook_connections (connection_id, webhook_id, notification_types, place)
-    select value, ${webhook.id}, ${toBits(webhook.notificationTypes)}, key
+    insert into webhook_connections (connection_id, webhook_id, notification_types, place, filtered)
+    select value, ${webhook.id}, ${toBits(webhook.notificationTypes)}, key, ${filtered}
     from json_each(${JSON.stringify(webhook.connectionIds)})`;
 
-const columnsOf = async (env: Env, id: string, input: WebhookInput) => ({
+const columnsOf = (input: WebhookInput) => ({
   ...pick(input, plainFields),
   normalisedUrl: normalisedUrl(input.url),
-  headers: await seal(config(env).headerKeys, id, input.headers),
   notificationTypes: toBits(input.notificationTypes),
 });
 

@@ -114,7 +114,7 @@ export async function tryReceiver(env: Env, caller: Caller, input: WebhookInput)
   await countTest(env, caller, new URL(normalisedUrl(input.url)).hostname);
   const at = Date.now();
   const outcome = await attempt(
-    { ...pick(input, plainFields), headers: headersFor(headers) },
+    { ...pick(input, plainFields), headers: headersFor(headers ?? {}) },
     { id: newId(at), attempt: 1, type: made?.type ?? EVENT, data: JSON.stringify(made?.data ?? {}) },
   );
   return { at, durationMs: Date.now() - at, ...outcome };

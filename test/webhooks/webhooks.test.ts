@@ -1,6 +1,7 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/platform/db/ids.ts';
-import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
+import { findWebhook, maxWebhookBytes, maxWebhooks, updateWebhook } from '../../src/webhooks/service.ts';
 import { addWebhooks, rows } from '../support/rows.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
 
@@ -64,9 +65,42 @@ describe('a webhook', () => {
     expect(reply.data).toEqual({ ...body, id: before.id, createdAt: before.createdAt });
     const list = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
     expect(list.data.find(({ id }) => id === before.id)).toEqual(reply.data);
-    const without = await as(us.apiToken).put(`/webhook/${before.id}`, { ...body, headers: undefined });
-    expect(without.data).toMatchObject({ headers: {} });
   });
+
+  it('keeps its headers in an update without them, and loses them by an empty object', async () => {
+    const headers = { 'X-Secret': 's3cret' };
+    const { id } = (await create({ headers })).data;
+    const { headers: _, ...body } = webhookBody(us);
+    const update = async (more: object) => {
+      const { data } = await as(us.apiToken).put<WebhookOut>(`/webhook/${id}`, { ...body, ...more });
+      const list = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
+      expect(list.data.find((one) => one.id === id)).toEqual(data);
+      return data.headers;
+    };
+    expect(await update({ httpVerb: 'PUT' })).toEqual(headers);
+    expect(await update({})).toEqual(headers);
+    expect(await update({ headers: {} })).toEqual({});
+  });
+
+  it.each([{ headers: {} }, { headers: undefined }])(
+    'is not replaced by what was read before another update with %j',
+    async (changes) => {
+      const { id, createdAt: _, ...body } = (await create()).data;
+      const caller = { accountId: us.accountId, operator: true } as const;
+      const { revision = '' } = (await findWebhook(env, caller, id)) ?? {};
+      await as(us.apiToken).put(`/webhook/${id}`, { ...body, ...changes });
+      const late = updateWebhook(
+        env,
+        caller,
+        id,
+        { ...body, httpVerb: 'PUT', notificationTypes: [1] },
+        { revision },
+      );
+      await expect(late).rejects.toMatchObject({
+        failure: { message: expect.stringContaining('at the same moment') },
+      });
+    },
+  );
 
   it('can keep its url in an update', async () => {
     const before = (await create()).data;

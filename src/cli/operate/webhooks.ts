@@ -42,10 +42,12 @@ const wholeNumber = (text: string): number | string => (/^\d{1,9}$/.test(text) ?
 
 function showWebhooks(command: Command, found: WebhookHealth | WebhookHealth[]): void {
   const columns = ['id', 'url', 'failures', 'openUntil', 'limit', 'now'];
+  if ([found].flat().some(({ filters }) => filters)) columns.push('filters');
   show(command, found, columns, (webhook) => ({
     ...webhook,
     limit: limitOf(webhook),
     now: webhook.window,
+    filters: webhook.filters && JSON.stringify(webhook.filters),
   }));
 }
 

@@ -35,3 +35,18 @@ export const toldAfter = (record: SQL): SQL => sql`
   end`;
 
 export const toldBefore = sql`coalesce(a.told, 0)`;
+
+/** The most vehicles of an account with the same VIN that are looked through for the one to name: it is near unique. */
+export const maxVehicles = 50;
+
+/** SQL for the account's vehicle with a VIN, one of the connection first; null if none is known. */
+export const vehicleWithVin = ({
+  accountId,
+  connectionId,
+  vin,
+}: Record<'accountId' | 'connectionId' | 'vin', SQL>) =>
+  sql`(
+    select id from (
+      select id, connection_id, created_at from vehicles where account_id = ${accountId} and vin = ${vin}
+      order by created_at limit ${maxVehicles})
+    order by connection_id <> ${connectionId}, created_at limit 1)`;

@@ -1,13 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import { timestamp } from '../../platform/fields.ts';
-import { dismissedAfter, isOlder, toldAfter } from './notified.ts';
+import { dismissedAfter, isOlder, toldAfter, vehicleWithVin } from './notified.ts';
 
 /** A record of an accident, as the row that it would be were it the only one. */
 export type AccidentRow = { id: string; createdAt: number };
-
-/** The most vehicles of an account with the same VIN that are looked through for the one to name: it is near unique. */
-export const maxVehicles = 50;
 
 /**
  * Adds records to the accidents that they are about, each of another accident, as one statement; its `meta.changes` are
@@ -26,11 +23,11 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
       created_at, updated_at)
     select
       r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'), vin_now,
-      coalesce(iif(vin = vin_now, vehicle_id, null), (
-        select id from (
-          select id, connection_id, created_at from vehicles where account_id = r->>'accountId' and vin = vin_now
-          order by created_at limit ${maxVehicles})
-        order by connection_id <> r->>'connectionId', created_at limit 1)),
+      coalesce(iif(vin = vin_now, vehicle_id, null), ${vehicleWithVin({
+        accountId: sql`r->>'accountId'`,
+        connectionId: sql`r->>'connectionId'`,
+        vin: sql`vin_now`,
+      })}),
       iif(behind, event_time, r->>'eventTime'), iif(behind, location, r->>'location'),
       max(level, coalesce(notification_level, 0)), iif(leads, r->>'reportReady', report_ready),
       case

@@ -6,6 +6,7 @@ import {
   statuses,
   widestWindow,
 } from '../../webhooks/deliveries/policy.ts';
+import { Filters } from '../../webhooks/filters.ts';
 import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { count, countUpTo, DeliveryId, id, Limit, type Operation, time, Uuid } from './operation.ts';
 
@@ -21,6 +22,7 @@ export const WebhookHealth = v.object({
   maxInFlight: callLimit,
   maxPerSecond: callLimit,
   window: v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 0 })),
+  filters: v.optional(Filters),
 });
 export type WebhookHealth = v.InferOutput<typeof WebhookHealth>;
 

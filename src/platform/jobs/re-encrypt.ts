@@ -7,6 +7,7 @@ import { inSteps, newBudget } from './budget.ts';
 /** Every column that holds something encrypted, and the id that it is bound to. */
 const columns = [
   { table: 'webhooks', id: 'id', column: 'headers' },
+  { table: 'webhooks', id: 'id', column: 'signing' },
   { table: 'pulls', id: 'connection_id', column: 'secrets' },
   { table: 'pulls', id: 'connection_id', column: 'webhook_secret' },
   { table: 'pulls', id: 'connection_id', column: 'session' },

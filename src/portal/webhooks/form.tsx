@@ -1,15 +1,14 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { type Connection, listConnections } from '../../fleet/connections.ts';
 import { config } from '../../platform/config.ts';
 import { parse } from '../../platform/fields.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../../webhooks/service.ts';
 import { tryReceiver } from '../../webhooks/simulate.ts';
-import { limitAction, needs } from '../session/rights.ts';
+import { limitAction } from '../session/rights.ts';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
@@ -28,13 +27,6 @@ import {
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf, titleOf } from './words.ts';
 
-/** Adding and editing a webhook, with the checks of the API. */
-export const webhookForms = new Hono<App>()
-  .get('/webhooks/new', needs('member'), add)
-  .post('/webhooks/new', needs('member'), async (c) => take(c, undefined))
-  .get('/webhooks/:id/edit', needs('member'), edit)
-  .post('/webhooks/:id/edit', needs('member'), async (c) => take(c, await requireWebhook(c)));
-
 /** What the form of a webhook that is yet to be created has shown of it. */
 const nothing: WebhookFields = {
   ...eachText(initialOf),
@@ -43,14 +35,15 @@ const nothing: WebhookFields = {
   headers: [],
 };
 
-async function add(c: Context) {
+/** Adding and editing a webhook, with the checks of the API. */
+export async function add(c: Context) {
   const connections = await listConnections(c.env, c.get('caller'));
   const connectionIds = connections.map(({ id }) => id);
   const fields = { ...nothing, notificationTypes: [ACCIDENT, EVENT], connectionIds };
   return formPage(c, undefined, connections, { shown: nothing, fields });
 }
 
-async function edit(c: Context) {
+export async function edit(c: Context) {
   const [webhook, connections] = await Promise.all([
     requireWebhook(c),
     listConnections(c.env, c.get('caller')),
@@ -58,6 +51,9 @@ async function edit(c: Context) {
   const shown = shownOf(webhook, connections, isRevealed(c));
   return formPage(c, webhook, connections, { shown, fields: shown });
 }
+
+export const saveNew = (c: Context) => take(c, undefined);
+export const saveEdited = async (c: Context) => take(c, await requireWebhook(c));
 
 /** Takes the form in, and does what its button says: save it, try it, or show it again with what the button changes. */
 async function take(c: Context, webhook: StoredWebhook | undefined) {

@@ -5,6 +5,7 @@ import { andNotMoving } from '../../platform/db/moving.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { pruning, upTo } from '../../platform/jobs/chunks.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
+import { overlap } from '../notifications/pass.ts';
 import { levelNames } from '../notifications/types.ts';
 import { dayMs, maxPerAccountAndDay, sendMails, sentOn } from './mails.ts';
 import { counted, minuteOf } from './words.ts';
@@ -90,8 +91,6 @@ const moveOn = (env: Env, db: Database) =>
  */
 function noteDue(env: Env, db: Database, now: number) {
   const since = sql`max(r.since, ${now - dayMs})`;
-  const inGroups = (groups: SQL) => sql`(r.groups is null or ${groups} is null or exists (
-    select 1 from json_each(${groups}) g join json_each(r.groups) o on o.value = g.value))`;
   return change(db)`
     insert into record_mails (account_id, user_id, event_id, level, due_at, created_at)
     with news as materialized (
@@ -105,7 +104,7 @@ function noteDue(env: Env, db: Database, now: number) {
     from crashes a cross join json_each(a.levels) l cross join mail_rules r on r.account_id = a.account_id
     where not a.dismissed and r.levels & (1 << (l.value->>'notificationLevel' - 1))
       and l.value->>'receivedAt' >= strftime('%Y-%m-%dT%H:%M:%fZ', ${since} / 1000.0, 'unixepoch')
-      and ${inGroups(sql`a.groups`)}
+      and ${overlap(sql`r.groups`, sql`a.groups`)}
     union
     select a.account_id, m.user_id, a.id, ${falseAlarm}, ${now}, ${now}
     from crashes a cross join record_mails m on m.account_id = a.account_id and m.event_id = a.id
@@ -114,7 +113,7 @@ function noteDue(env: Env, db: Database, now: number) {
     select e.account_id, r.user_id, e.id, 0, ${now}, ${now}
     from news n cross join json_each(n.records, '$.safetyEvent') w cross join safety_events e on e.id = w.value
     cross join mail_rules r on r.account_id = e.account_id
-    where e.event_risk >= r.risk and e.created_at >= ${since} and ${inGroups(sql`e.vehicle_groups`)}
+    where e.event_risk >= r.risk and e.created_at >= ${since} and ${overlap(sql`r.groups`, sql`e.vehicle_groups`)}
     on conflict do nothing`;
 }
 

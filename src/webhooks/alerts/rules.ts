@@ -1,4 +1,4 @@
-import { change, statement } from '../../platform/db/database.ts';
+import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 
 /**
@@ -13,16 +13,20 @@ type Stored = { levels: number; risk: number | null; groups: string | null };
 const maxGroups = 100;
 const maxVehicles = 2000;
 
+/** The groups of the account's vehicles. */
+export const selectGroups = (db: Database, { accountId }: Caller) =>
+  statement<{ name: string }>(db)`
+    select distinct g.value as name
+    from (select id from names where account_id = ${accountId} and kind = 'vehicle' limit ${maxVehicles}) n
+    cross join vehicles v on v.id = n.id cross join json_each(v.groups) g
+    order by name limit ${maxGroups}`;
+
 /** A person's rule, and the groups that they can choose. */
 export async function findMailRule(env: Env, caller: Caller, userId: string) {
   const [[found], groups] = await asCaller(env, caller, (db) => [
     statement<Stored>(db)`
       select levels, risk, groups from mail_rules where user_id = ${userId} and account_id = ${caller.accountId}`,
-    statement<{ name: string }>(db)`
-      select distinct g.value as name
-      from (select id from names where account_id = ${caller.accountId} and kind = 'vehicle' limit ${maxVehicles}) n
-      cross join vehicles v on v.id = n.id cross join json_each(v.groups) g
-      order by name limit ${maxGroups}`,
+    selectGroups(db, caller),
   ]);
   const rule: MailRule = {
     levels: [1, 2, 3].filter((level) => (found?.levels ?? 0) & (1 << (level - 1))),

@@ -30,7 +30,7 @@ export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: 
       cross join deliveries d on ${deliveryOf('d', 'own')} and d.webhook_id = w.webhook_id and d.status = 'pending'
       where d.attempts = 0 and d.claimed_until = 0)`;
 
-/** Selects the levels that have waited for these deliveries of a webhook, which have ended; undefined if none can. */
+/** Selects the next pending levels after these deliveries of a webhook, which have ended; undefined if there are none. */
 export const nextLevels = (
   webhookId: string,
   ended: (Level & { type: number })[],
@@ -41,10 +41,10 @@ export const nextLevels = (
   return sql`
     select d.webhook_id, d.id
     from json_each(${JSON.stringify(levels.map(({ eventId, level }) => ({ eventId, level })))}) n
-    cross join notifications next on next.event_id = n.value->>'eventId'
-      and next.level = (select min(level) from notifications
-        where event_id = n.value->>'eventId' and level > n.value->>'level')
-    cross join deliveries d on ${deliveryOf('d', 'next')} and d.webhook_id = ${webhookId} and d.status = 'pending'
+    cross join deliveries d on d.webhook_id = ${webhookId} and d.id = (
+      select b.id from notifications later
+      cross join deliveries b on ${deliveryOf('b', 'later')} and b.webhook_id = ${webhookId} and b.status = 'pending'
+      where later.event_id = n.value->>'eventId' and later.level > n.value->>'level' order by later.level limit 1)
     where d.attempts = 0 and d.next_attempt_at > ${now}`;
 };
 

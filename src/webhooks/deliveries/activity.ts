@@ -3,6 +3,8 @@ import { type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { webhooks } from '../../platform/db/tables.ts';
+import { lets } from '../notifications/pass.ts';
+import { ACCIDENT, EVENT } from '../notifications/types.ts';
 import { asListed, type BrowseQuery, type Part, partOf, selectFound, selectPart } from './browse.ts';
 import { countedHours, type HourTally, inHours, selectHours, selectLastDay, shownHours } from './counts.ts';
 import { type AilingReceiver, asReceiver, selectReceivers } from './receivers.ts';
@@ -59,6 +61,42 @@ export async function webhookActivity(
     counts: counts ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
     part: search ? { deliveries: rows.map(asListed) } : partOf(rows, query.limit),
   };
+}
+
+/** How many of the safety events, or of the levels of accidents, filters let through. */
+export type Passed = { level: number; all: number; letThrough: number };
+
+/** How many connections are looked at for that, and how many records of each: those that happened last. */
+const [lookedIn, lookedAt] = [20, 50];
+
+/** How much the filters of one of the account's webhooks let through of what it subscribes to. */
+export async function letThrough(env: Env, caller: Caller, webhookId: string): Promise<Passed[]> {
+  const latest = (table: SQL, time: SQL) => sql`
+    (select id from ${table} where connection_id = c.connection_id order by ${time} desc, id desc limit ${lookedAt})`;
+  const [passed] = await asCaller(env, caller, (db) => [
+    statement<Passed>(db)`
+      with hook as (
+        select id, filters, notification_types as types from webhooks
+        where id = ${webhookId} and account_id = ${caller.accountId}),
+      conns as (select connection_id from webhook_connections where webhook_id = (select id from hook) limit ${lookedIn}),
+      latest as (
+        select 0 as level, event_risk as risk, translated_incident_types as types, vehicle_groups as groups
+        from conns c cross join safety_events e on e.id in ${latest(sql`safety_events`, sql`started_at`)}
+        where (select types from hook) & ${EVENT}
+        union all
+        select l.value->>'notificationLevel', null, null, v.groups
+        from conns c cross join accidents a on a.id in ${latest(sql`accidents`, sql`event_time`)}
+        cross join json_each(a.levels) l left join vehicles v on v.id = a.vehicle_id
+        where (select types from hook) & ${ACCIDENT})
+      select min(1, level) as level, count(*) as "all", sum(${lets(sql`hook.filters`, {
+        level: sql`l.level`,
+        risk: sql`l.risk`,
+        types: sql`l.types`,
+        groups: sql`l.groups`,
+      })}) as letThrough
+      from hook cross join latest l group by min(1, level) order by 1`,
+  ]);
+  return passed;
 }
 
 const selectCounts = (db: Database, ownWebhook: SQL) =>

@@ -1,10 +1,17 @@
 import { version } from '../../../package.json';
 import type { PlainField } from '../fields.ts';
 import type { WebhookInput } from '../schema.ts';
+import { signatureHeaders } from '../signing.ts';
 import { callTimeoutMs, type Outcome, parseRetryAfter } from './policy.ts';
 
-/** A webhook's receiver, ready to be called: its address has been checked, its headers decrypted and completed. */
-export type CallTarget = Pick<WebhookInput, PlainField> & { headers: Record<string, string> };
+/**
+ * A webhook's receiver, ready to be called: its address has been checked, its headers decrypted and completed. Its calls
+ * are signed with each of the keys.
+ */
+export type CallTarget = Pick<WebhookInput, PlainField> & {
+  headers: Record<string, string>;
+  keys?: CryptoKey[];
+};
 
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
 export type Call = { id: string; attempt: number; type: number; data: string };
@@ -13,11 +20,12 @@ export const maxReadBytes = 4096;
 export const maxReadMs = 1000;
 export const maxKeptBytes = 1024;
 
-/** The headers of every call to a receiver. `custom` ones can replace ours only for User-Agent. */
-export function headersFor(custom: Record<string, string>): Record<string, string> {
+/** The headers of every call to a receiver, but its signature. `custom` ones can replace ours only for User-Agent. */
+export function headersFor(custom: Record<string, string>, isSigned = false): Record<string, string> {
   const named = Object.keys(custom).some((name) => name.toLowerCase() === 'user-agent');
-  // What describes the body was refused only later: webhooks may still have it.
-  const sent = Object.entries(custom).filter(([name]) => !/^content-/i.test(name));
+  // What describes the body was refused only later, and what is like a signature: webhooks may still have them.
+  const replaced = isSigned ? /^(?:content|webhook)-/i : /^content-/i;
+  const sent = Object.entries(custom).filter(([name]) => !replaced.test(name));
   return {
     ...(!named && { 'User-Agent': `FleetDataService/${version}` }),
     ...Object.fromEntries(sent),
@@ -29,13 +37,24 @@ export function headersFor(custom: Record<string, string>): Record<string, strin
  * Makes one HTTP call of a delivery. The status decides as soon as the response's headers are in; the
  * body is only read for the log. Never throws: a failure is an outcome.
  */
-export async function attempt({ url, httpVerb, headers }: CallTarget, call: Call): Promise<Outcome> {
+export async function attempt(
+  { url, httpVerb, headers, keys = [] }: CallTarget,
+  call: Call,
+): Promise<Outcome> {
+  const at = Date.now();
+  // `data` is JSON already: parsing it only to write it again would cost a batch's CPU.
+  const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
   try {
+    const signature = keys.length > 0 && (await signatureHeaders(keys, { id: call.id, at, body }));
     const response = await fetch(url, {
       method: httpVerb,
-      headers: { ...headers, 'Delivery-Id': call.id, 'Delivery-Attempt': String(call.attempt) },
-      // `data` is JSON already: parsing it only to write it again would cost a batch's CPU.
-      body: `{"timestamp":"${new Date().toISOString()}","type":${call.type},"data":${call.data}}`,
+      headers: {
+        ...headers,
+        'Delivery-Id': call.id,
+        'Delivery-Attempt': String(call.attempt),
+        ...signature,
+      },
+      body,
       redirect: 'manual',
       signal: AbortSignal.timeout(callTimeoutMs),
     });

@@ -5,6 +5,7 @@ import { described, fault } from '../../platform/log.ts';
 import { receiverProblem } from '../address.ts';
 import { pick, plainFields } from '../fields.ts';
 import { ACCIDENT } from '../notifications/types.ts';
+import { signingKeys } from '../signing.ts';
 import { attempt, type CallTarget, headersFor } from './attempt.ts';
 import type { Claimed, ClaimedWebhook } from './claim.ts';
 import { nextAfter, type Outcome } from './policy.ts';
@@ -40,7 +41,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   let responseMs: number | undefined;
 
   const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
-    const { iv } = webhook.headers; // differs for each version of the headers
+    const { iv } = webhook.headers; // differs each time that the webhook is saved
     const target = targets.get(iv) ?? targetOf(env, webhookId, webhook);
     targets.set(iv, target);
     const recorded = await attemptClaimed(env, delivery, await target, startBy);
@@ -143,8 +144,12 @@ async function targetOf(
   const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
   if (receiverProblem(webhook.url, { allowLoopback })) return 'blocked';
   try {
-    const headers = headersFor(await unseal(headerKeys, webhookId, webhook.headers));
-    return { ...pick(webhook, plainFields), headers };
+    const { signing } = webhook;
+    const [custom, keys] = await Promise.all([
+      unseal(headerKeys, webhookId, webhook.headers),
+      signing ? signingKeys(env, webhookId, signing) : [],
+    ]);
+    return { ...pick(webhook, plainFields), headers: headersFor(custom, keys.length > 0), keys };
   } catch (error) {
     fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
     return 'unreadable';

@@ -18,6 +18,8 @@ export const leaseMs = 30_000;
 export type ClaimedWebhook = Pick<WebhookInput, PlainField> & {
   accountId: string;
   headers: Sealed;
+  /** The secrets that sign its calls; null if it has none. */
+  signing: Sealed | null;
   /** The most calls that it may have in flight now, and ever. */
   window: number;
   ceiling: number;
@@ -118,7 +120,7 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
 
 /** SQL for what a worker sees of `w` and its health `h`. */
 const webhookColumns = (now: number): SQL => sql`
-  w.account_id as accountId, ${plain}, w.headers,
+  w.account_id as accountId, ${plain}, w.headers, w.signing,
   coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
   w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
   ${windowOf(now)} as window, ${ceilingOf} as ceiling`;
@@ -196,9 +198,18 @@ const callsLeft = (now: number, count: number): SQL => sql`
     else min(${count}, max(0, cast(max(1, w.max_per_second * ${burstSeconds})
       - max(0, coalesce(h.next_call_at, 0) - ${now}) * w.max_per_second / 1000.0 as integer))) end`;
 
-type WebhookRow = Omit<ClaimedWebhook, 'headers' | 'more'> & { headers: string; more: number };
+type WebhookRow = Omit<ClaimedWebhook, 'headers' | 'signing' | 'more'> & {
+  headers: string;
+  signing: string | null;
+  more: number;
+};
 
 type ClaimedRow = Omit<Claimed, 'type' | 'data' | 'requestId' | 'wanted'> & { notification: string | null };
+
+const secretsOf = ({ headers, signing }: Pick<WebhookRow, 'headers' | 'signing'>) => ({
+  headers: JSON.parse(headers) as Sealed, // as `seal` has made them
+  signing: signing === null ? null : (JSON.parse(signing) as Sealed),
+});
 
 /**
  * Puts together what has been claimed at once with the notifications that were written then; `more` says whether other
@@ -225,7 +236,7 @@ export function firstClaim(
     };
     return notification ? [{ ...key, ...notification, wanted: true }] : [];
   });
-  return { webhook: { ...webhook, headers: JSON.parse(webhook.headers), more }, claimed, now };
+  return { webhook: { ...webhook, ...secretsOf(webhook), more }, claimed, now };
 }
 
 /** Puts the results of `claimStatements` together. The webhook is undefined if it has been deleted. */
@@ -235,7 +246,7 @@ export function readClaim(rows: ClaimedRow[], [webhook]: WebhookRow[]) {
       webhook &&
       ({
         ...webhook,
-        headers: JSON.parse(webhook.headers),
+        ...secretsOf(webhook),
         more: webhook.more === 1,
       } satisfies ClaimedWebhook),
     claimed: rows.map(({ notification, ...row }): Claimed => {

@@ -4,7 +4,14 @@ import { firstIdAt, newId, uuidV7Sql } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { send } from '../../platform/queue.ts';
-import { isNew, type NewNotification, type NotificationSource } from '../notifications/insert.ts';
+import {
+  isNew,
+  type NewNotification,
+  type NotificationSource,
+  ofFirst,
+  subscribersOf,
+} from '../notifications/insert.ts';
+import { filterable, isLetThrough } from '../notifications/pass.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { holdLevels } from './accident-order.ts';
 import { claimedAtOnce, dueDeliveries, selectClaimedAtOnce } from './claim.ts';
@@ -39,13 +46,14 @@ export function fanOut(
 ) {
   const keys = notifications.map(({ data, ...key }) => ({
     ...key,
+    data: filterable(data),
     priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
   }));
   const unseen = sql`select n.key, n.value from json_each(${JSON.stringify(keys)}) n where ${isNew}`;
   const subscribers = subscribersOf(source.connectionId, type);
   const first = firstWebhooks(source, type, inAll);
   return {
-    idle: selectIdle(db, source.now, type, first, sql`exists (${unseen})`),
+    idle: selectIdle(db, source, type, first, unseen),
     deliveries: change(
       db,
       insertDeliveries(source, source.now, unseen, first, claims ? claimedAtOnce(first, source.now) : sql`0`),
@@ -56,11 +64,10 @@ export function fanOut(
       select ${newId()}, ${source.accountId}, ${source.connectionId}, ${type},
         (select json_group_array(json(value)) from (${unseen})), (select max(webhook_id) from ${first}),
         ${source.now}
-      where exists (select 1 from webhook_connections where ${subscribers}
+      -- Deliveries have just been made of what is new, unless nothing of it passes the filters of these webhooks.
+      where (changes() > 0 or ${ofFirst(source.connectionId, type, sql`c.filtered and exists (${unseen})`)})
+        and exists (select 1 from webhook_connections where ${subscribers}
           limit 1 offset ${webhooksIn(maxInFirst, inAll)})
-        -- The first of them has just been given a delivery of each that is new.
-        and exists (select 1 from deliveries where id >= ${firstIdAt(source.now)}
-          and webhook_id = (select webhook_id from webhook_connections where ${subscribers} limit 1))
       returning id`,
   };
 }
@@ -86,7 +93,7 @@ const firstWebhooks = (
   type: NotificationType,
   inAll: number,
 ): SQL => sql`(
-  select webhook_id from webhook_connections where ${subscribersOf(connectionId, type)}
+  select webhook_id, filtered from webhook_connections where ${subscribersOf(connectionId, type)}
   order by webhook_id limit ${webhooksIn(maxInFirst, inAll)})`;
 
 type Row = {
@@ -136,12 +143,12 @@ async function expandNext(
   const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
   const count = webhooksIn(maxInNext, notifications);
   const next = sql`(
-    select webhook_id from webhook_connections where ${subscribers} and webhook_id > ${mark}
+    select webhook_id, filtered from webhook_connections where ${subscribers} and webhook_id > ${mark}
       and exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`fan_outs.account_id`)})
     order by webhook_id limit ${count})`;
   const keys = sql`select n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const [idle, , , [moved]] = await transaction(db, [
-    selectIdle(db, now, type, next, sql`1`),
+    selectIdle(db, source, type, next, keys, sql`1`),
     change(db, insertDeliveries(source, createdAt, keys, next)),
     type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : change(db)`select 0`,
     statement<{ mark: string }>(db)`
@@ -164,34 +171,39 @@ async function expandNext(
   return there?.mark;
 }
 
-const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
-  sql`connection_id = ${connectionId} and notification_types & ${type}`;
-
 /**
  * Those of the webhooks that have to be woken. For events, the ones with some due are being worked for already. An
  * accident has workers of its own, so that it need not wait for one whose calls take long.
  */
-const selectIdle = (db: Database, now: number, type: NotificationType, webhooks: SQL, condition: SQL) =>
+const selectIdle = (
+  db: Database,
+  source: NotificationSource,
+  type: NotificationType,
+  webhooks: SQL,
+  notifications: SQL,
+  hasSome = sql`exists (${notifications})`,
+) =>
   statement<{ webhookId: string }>(db)`
-    select webhook_id as webhookId from ${webhooks} w where ${condition}
+    select webhook_id as webhookId from ${webhooks} w where ${hasSome}
+      and iif(w.filtered, exists (select 1 from (${notifications}) n where ${isLetThrough(source)}), 1)
       ${
         type === ACCIDENT
           ? sql.empty()
-          : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, now, 'events')} limit 1)`
+          : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 
 /** Each of the notifications, which are of the time `createdAt`, for each of the webhooks. */
 const insertDeliveries = (
-  { accountId, now }: NotificationSource,
+  source: NotificationSource,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
   claimedUntil: SQL = sql`0`,
 ): SQL => sql`
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until)
-  select w.webhook_id, ${uuidV7Sql(createdAt)}, ${accountId}, n.value->>'eventId', n.value->>'level', 'pending',
-    n.value->>'priority', ${now}, ${claimedUntil}
-  from (${notifications}) n cross join ${webhooks} w`;
+  select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
+    n.value->>'priority', ${source.now}, ${claimedUntil}
+  from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source)}`;
 
 /** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */
 export type SingleDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };

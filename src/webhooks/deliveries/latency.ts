@@ -20,11 +20,17 @@ export function bucketOf(ms: number): number {
   return Math.min(lastBucket, Math.max(0, bucket));
 }
 
-/** A wait in words: "0.21 s", "4.2 min", "13 h". */
+/** A wait in words: "9.8 ms", "0.21 s", "4.2 min", "13 h". */
 export function waitInWords(seconds: number | null): string {
   if (seconds === null) return 'never';
   const [value, unit] =
-    seconds < 60 ? [seconds, 's'] : seconds < 3600 ? [seconds / 60, 'min'] : [seconds / 3600, 'h'];
+    seconds < 0.1
+      ? [seconds * 1000, 'ms']
+      : seconds < 60
+        ? [seconds, 's']
+        : seconds < 3600
+          ? [seconds / 60, 'min']
+          : [seconds / 3600, 'h'];
   return `${Number(value.toPrecision(2))} ${unit}`;
 }
 

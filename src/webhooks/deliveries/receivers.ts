@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { type Filters, filtersOf } from '../filters.ts';
 import { windowOf } from './claim.ts';
 import type { Attempt } from './record.ts';
 
@@ -26,14 +27,14 @@ export async function listReceivers(
   env: Env,
   caller: Caller,
   webhookId?: string,
-): Promise<(Receiver & { url: string })[]> {
+): Promise<(Receiver & { url: string; filters?: Filters })[]> {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<Receiver & { url: string }>(db)`
-        select w.id, w.url, ${stateAt(Date.now())}
+    statement<Receiver & { url: string; filters: string | null }>(db)`
+        select w.id, w.url, w.filters, ${stateAt(Date.now())}
         where w.account_id = ${caller.accountId} ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}
         order by w.created_at, w.id`,
   ]);
-  return rows;
+  return rows.map(({ filters, ...row }) => ({ ...row, ...filtersOf(filters) }));
 }
 
 /** The receivers of the webhooks that `which` selects, for batches that read other things as well. */

@@ -31,10 +31,12 @@ export const pendingWebhooks: SQL = sql`
       where status = 'pending' and webhook_id > hooks.id)
     from hooks where hooks.id is not null)`;
 
+const head: SQL = sql`json_array(claimed_until, next_attempt_at, account_id)`;
+
 /**
- * Finds what was lost: wakes webhooks whose first due delivery nobody has claimed, and fan-outs that have stopped.
- * Stores since when the oldest of these deliveries has been due, for `/health`, and logs if an accident has not been
- * delivered for five minutes. Returns how many messages it sent.
+ * Finds what was lost: wakes webhooks whose first due accident or first due event nobody has claimed, and fan-outs that
+ * have stopped. Stores since when the oldest of these deliveries has been due, for `/health`, and logs if an accident has
+ * not been delivered for five minutes. Returns how many messages it sent.
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
@@ -46,8 +48,10 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
       )`
         with ${pendingWebhooks},
         heads as (
-          select id, (select json_array(claimed_until, next_attempt_at, account_id)
-              from ${dueDeliveries(sql`hooks.id`, now - graceMs)} limit 1) as head,
+          select id, coalesce(
+              (select head from (select claimed_until, ${head} as head
+                from ${dueDeliveries(sql`hooks.id`, now - graceMs, 'accidents')} limit 1) where claimed_until <= ${now}),
+              (select ${head} from ${dueDeliveries(sql`hooks.id`, now - graceMs, 'events')} limit 1)) as head,
             (select d.id from deliveries d indexed by deliveries_due
               where d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0
                 and d.id < ${firstIdAt(now - accidentLateMs)} limit 1) as late

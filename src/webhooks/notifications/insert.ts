@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { toldAfter, toldBefore } from '../../fleet/accidents/notified.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
+import { isLetThrough } from './pass.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 
@@ -52,7 +53,7 @@ export const insertEventNotifications = (
       ${source.now}, ${source.requestId}
     from json_each(${ifDelivered(source, EVENT, notifications)}) n
     cross join vehicles v on v.id = n.value->>'vehicleId'
-    where not exists (select 1 from safety_events where id = n.value->>'eventId')
+    where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${isWanted(source, EVENT)}
     on conflict do nothing`;
 
 /** A notification as it was written. */
@@ -76,7 +77,15 @@ export const insertAccidentNotifications = (
   db: Database,
   source: NotificationSource,
   notifications: NewNotification[],
-) => change(db, insertAll(source, ifDelivered(source, ACCIDENT, notifications), isNew));
+) =>
+  change(
+    db,
+    insertAll(
+      source,
+      ifDelivered(source, ACCIDENT, notifications),
+      sql`${isNew} and ${isWanted(source, ACCIDENT)}`,
+    ),
+  );
 
 /** Writes notifications that exist nowhere else, such as those of a test. */
 export const insertNotifications = (
@@ -85,19 +94,34 @@ export const insertNotifications = (
   notifications: NewNotification[],
 ) => statement(db, insertAll(source, sql`${JSON.stringify(notifications)}`, sql`true`));
 
+/** SQL that selects the webhooks that subscribe to a type of notifications of a connection. */
+export const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
+  sql`connection_id = ${connectionId} and notification_types & ${type}`;
+
+/** SQL for something of the first webhook `c` that subscribes to a type of notifications of a connection. */
+export const ofFirst = (connectionId: string, type: NotificationType, value: SQL): SQL =>
+  sql`(select ${value} from webhook_connections c where ${subscribersOf(connectionId, type)} limit 1)`;
+
 /**
  * Notifications of one type as JSON; none of them if no webhook subscribes to the type, for then nobody needs them. The
- * first webhook that does has just been given a delivery of each: when it has none, no notification is looked at.
+ * first webhook that does has just been given a delivery of each, unless it has filters: when it has none, no
+ * notification is looked at.
  */
 const ifDelivered = (
   { connectionId, now }: NotificationSource,
   type: NotificationType,
   notifications: NewNotification[],
-): SQL => sql`iif(
-  exists (select 1 from deliveries
-    where id >= ${firstIdAt(now)} and webhook_id = (select webhook_id from webhook_connections
-      where connection_id = ${connectionId} and notification_types & ${type} limit 1)),
-  ${JSON.stringify(notifications)}, '[]')`;
+): SQL => {
+  const hasSome = sql`c.filtered or exists (
+    select 1 from deliveries d where d.id >= ${firstIdAt(now)} and d.webhook_id = c.webhook_id)`;
+  return sql`iif(${ofFirst(connectionId, type, hasSome)}, ${JSON.stringify(notifications)}, '[]')`;
+};
+
+/** SQL for whether some webhook lets the notification `n` through, where the first has filters. */
+const isWanted = (source: NotificationSource, type: NotificationType): SQL => sql`
+  iif(${ofFirst(source.connectionId, type, sql`c.filtered`)}, exists (
+    select 1 from webhook_connections w
+    where ${subscribersOf(source.connectionId, type)} and ${isLetThrough(source)}), 1)`;
 
 const insertAll = (source: NotificationSource, notifications: SQL, condition: SQL) => sql`
     insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { maxPerAccountAndDay, maxPerDay } from '../../../src/webhooks/alerts/mails.ts';
 import { maxPeople, maxWaitingCounted } from '../../../src/webhooks/alerts/report.ts';
@@ -199,11 +199,15 @@ describe('many webhooks', () => {
 });
 
 describe('the emails of a day', () => {
+  const dayMs = 86_400_000;
+  beforeEach(() => {
+    told.now = Math.ceil(told.now / dayMs) * dayMs; // a day begins, so that what happens before the next day is in it
+  });
   const sentToday = (accountId: string, sent: number) =>
     rows(
       'insert into alert_emails (account_id, day, sent) values (?1, ?2, ?3)',
       accountId,
-      Math.floor(told.now / 86_400_000),
+      told.now / dayMs,
       sent,
     );
 
@@ -222,7 +226,7 @@ describe('the emails of a day', () => {
     await pass(120);
     expect(mails()).toHaveLength(1);
     expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
-    told.now += 86_400_000;
+    told.now += dayMs;
     await work([one, other]);
     await pass(20);
     expect(mails().length).toBeGreaterThan(1);

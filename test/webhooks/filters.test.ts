@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import type { Filters } from '../../src/webhooks/filters.ts';
+import { settled } from '../support/deliveries.ts';
+import { ask, signIn } from '../support/portal.ts';
+import { accident, safetyEvent, vehicle } from '../support/records.ts';
+import { rows } from '../support/rows.ts';
+import { story } from '../support/story.ts';
+import { as, operator, type WebhookOut, webhookBody } from '../support/world.ts';
+
+const tale = story();
+type Filtered = WebhookOut & { filters?: Filters };
+const api = () => as(tale.us.apiToken);
+const put = (id: string, changes: object) =>
+  api().put<Filtered>(`/webhook/${id}`, webhookBody(tale.us, changes));
+const listed = async () => (await api().get<Filtered[]>('/webhooks')).data;
+
+/** What a call is about: the risk of an event, or the level of an accident. */
+type Notified = { type: number; data: { eventRisk?: number; notificationLevel?: number } };
+const notified = () =>
+  tale.heard.got
+    .map(({ body }) => body as Notified) // as it is sent
+    .map(({ type, data }) => (type === 2 ? `risk ${data.eventRisk}` : `level ${data.notificationLevel}`))
+    .toSorted();
+
+const fleet = [
+  vehicle(),
+  vehicle({ sourceId: 'truck-2', vin: 'SOUTH', groups: ['South', 'Reefers'] }),
+  ...[2, 4, 5].map((eventRisk) => safetyEvent({ sourceId: `e${eventRisk}`, eventRisk })),
+  safetyEvent({ sourceId: 'south', vehicle: 'truck-2', eventRisk: 3, incidentTypes: ['crash'] }),
+  ...[1, 2, 3].map((notificationLevel) => accident({ notificationLevel })),
+  accident({ sourceId: 'south', vin: 'SOUTH', notificationLevel: 1 }),
+  accident({ sourceId: 'unknown', vin: 'UNKNOWN', notificationLevel: 2 }),
+];
+const risks = ['risk 2', 'risk 3', 'risk 4', 'risk 5'];
+const levels = ['level 1', 'level 1', 'level 2', 'level 2', 'level 3'];
+
+describe('a webhook with filters is notified of what passes all of them', () => {
+  const cases: [Filters, string[]][] = [
+    [{ minEventRisk: 4 }, [...levels, 'risk 4', 'risk 5']],
+    [{ incidentTypes: ['Crash', 'Speeding'] }, [...levels, 'risk 3']],
+    [{ vehicleGroups: ['Reefers'] }, ['level 1', 'level 2', 'risk 3']],
+    [{ accidentLevels: [1, 3] }, ['level 1', 'level 1', 'level 3', ...risks]],
+    [{ minEventRisk: 5, vehicleGroups: ['Reefers'], accidentLevels: [1] }, ['level 1']],
+    [{ incidentTypes: ['Idling'], vehicleGroups: ['East'], accidentLevels: [3] }, []],
+  ];
+  it.each(cases)('%j', async (filters, expected) => {
+    const { id } = await tale.register({ filters });
+    expect(await as(tale.us.connection.ingestKey).send(...fleet)).toMatchObject({
+      data: { accepted: 11, rejected: [] },
+    });
+    await settled(id, expected.length);
+    expect(notified()).toEqual(expected);
+    const kept = await rows('select level from notifications where account_id = ?1', tale.us.accountId);
+    expect(kept).toHaveLength(expected.length);
+  });
+});
+
+it('a webhook with filters changes nothing for those beside it, in whichever order, and in later transactions', async () => {
+  const hooks = [];
+  for (const filters of [
+    { minEventRisk: 5 },
+    undefined,
+    { minEventRisk: 1 },
+    { incidentTypes: ['Crash'] },
+    {},
+  ])
+    hooks.push((await tale.register({ filters })).id);
+  const count = 500; // a transaction makes deliveries of so many events for four webhooks
+  await as(tale.us.connection.ingestKey).send(vehicle());
+  await as(tale.us.connection.ingestKey).send(
+    ...Array.from({ length: count }, (_, i) =>
+      safetyEvent({
+        sourceId: `e${i}`,
+        eventRisk: i % 2 ? 5 : 2,
+        incidentTypes: [i < 10 ? 'crash' : 'speeding'],
+      }),
+    ),
+  );
+  await settled(hooks[4] ?? '', count);
+  const counts = hooks.map((id) => rows('select 1 from deliveries where webhook_id = ?1', id));
+  expect((await Promise.all(counts)).map(({ length }) => length)).toEqual([250, 500, 500, 10, 500]);
+});
+
+it('filters are listed, kept by an update without them, and removed by null or {}', async () => {
+  const { id } = await tale.register();
+  expect((await listed())[0]).not.toHaveProperty('filters');
+  const filters = { minEventRisk: 3, incidentTypes: ['Harsh Braking'] };
+  expect((await put(id, { filters })).data.filters).toEqual(filters);
+  expect((await put(id, {})).data.filters).toEqual(filters);
+  expect(await listed()).toMatchObject([{ id, filters }]);
+  const path = `/operator/accounts/${tale.us.accountId}/webhooks`;
+  expect((await operator.get(path)).data).toMatchObject([{ id, filters }]);
+  await tale.happen(1);
+  await settled(id, 1);
+  for (const none of [null, {}]) {
+    await put(id, { filters });
+    expect((await put(id, { filters: none })).data).not.toHaveProperty('filters');
+    expect((await listed())[0]).not.toHaveProperty('filters');
+  }
+  await as(tale.us.connection.ingestKey).send(safetyEvent({ sourceId: 'low', eventRisk: 1 }));
+  await settled(id, 2);
+});
+
+it('an update that keeps filters is refused without the type that they are about', async () => {
+  const { id } = await tale.register({ filters: { minEventRisk: 3, vehicleGroups: ['North'] } });
+  expect(await put(id, { notificationTypes: [1] })).toMatchObject({
+    status: 400,
+    message: 'The filters of this webhook need a notification type that is left out',
+    errors: [{ field: 'notificationTypes' }],
+  });
+  expect(await listed()).toMatchObject([{ notificationTypes: [1, 2], filters: { minEventRisk: 3 } }]);
+  const filters = { vehicleGroups: ['North'] };
+  expect(await put(id, { notificationTypes: [1], filters })).toMatchObject({
+    status: 200,
+    data: { filters },
+  });
+  expect(await put(id, { notificationTypes: [2] })).toMatchObject({ status: 200, data: { filters } });
+});
+
+it('a level that filters let through does not wait for one that they do not, and that others are notified of', async () => {
+  const { id } = await tale.register({ filters: { accidentLevels: [1, 3] } });
+  await tale.register({ filters: { accidentLevels: [2] } });
+  tale.heard.answers(async ({ body }) => {
+    if (body.data.notificationLevel === 1) await scheduler.wait(30);
+    return new Response('ok');
+  });
+  const levels = [1, 2, 3].map((notificationLevel) => accident({ notificationLevel }));
+  await as(tale.us.connection.ingestKey).send(...levels);
+  expect(await settled(id, 2)).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }]);
+  expect(notified()).toEqual(['level 1', 'level 2', 'level 3']);
+});
+
+it.each([
+  [{ minEventRisk: 6 }, 'filters.minEventRisk must be a whole number from 1 to 5'],
+  [{ incidentTypes: [] }, 'filters.incidentTypes must have at least one value'],
+  [{ incidentTypes: ['Parade'] }, 'filters.incidentTypes.0 must be a normalised incident type'],
+  [{ vehicleGroups: ['x'.repeat(101)] }, 'filters.vehicleGroups.0 can be at most 100 characters'],
+  [{ risk: 5 }, 'filters.risk is not a filter'],
+  ['x', 'filters must be an object'],
+  [{ minEventRisk: 3 }, 'filters.minEventRisk needs 2 (event) among the notificationTypes', [1]],
+  [{ incidentTypes: ['Crash'] }, 'filters.incidentTypes needs 2 (event) among the notificationTypes', [1]],
+  [{ accidentLevels: [3] }, 'filters.accidentLevels needs 1 (accident) among the notificationTypes', [2]],
+])('filters %j are refused: %s', async (filters, message, notificationTypes = [1, 2]) => {
+  const reply = await api().post('/webhook', webhookBody(tale.us, { filters, notificationTypes }));
+  expect(reply).toMatchObject({ status: 400, message, errors: [{ field: message.split(' ')[0] }] });
+});
+
+it('the portal sets filters, says what they let through, and removes them', async () => {
+  const { cookie } = await signIn(tale.us);
+  const { id } = await tale.register();
+  await as(tale.us.connection.ingestKey).send(...fleet);
+  const path = `/portal/webhooks/${id}`;
+  const text = async (page: string) => (await ask('GET', page, { cookie })).text();
+  const save = (fields: Record<string, string>) => ask('POST', `${path}/filters`, { cookie, fields });
+  expect(await text(path)).not.toContain(' pass.');
+  expect(await text(`${path}/filters`)).toContain('value="Reefers"');
+  const fields = {
+    minEventRisk: '4',
+    accidentLevels: '1',
+    incidentTypes: 'Harsh Braking',
+    vehicleGroups: 'North',
+  };
+  expect((await save(fields)).status).toBe(303);
+  expect((await listed())[0]?.filters).toEqual({
+    ...fields,
+    minEventRisk: 4,
+    accidentLevels: [1],
+    incidentTypes: ['Harsh Braking'],
+    vehicleGroups: ['North'],
+  });
+  const shown = await text(path);
+  expect(shown).toContain('Safety events of risk 4 and above');
+  expect(shown).toContain('2 of 4 safety events and 1 of 5 accident levels pass.');
+  expect(await text(`${path}/filters`)).toMatch(/value="North"[^>]* checked/);
+  await save({ minEventRisk: 'x' });
+  expect((await listed())[0]).toHaveProperty('filters');
+  await save({ minEventRisk: '' });
+  expect((await listed())[0]).not.toHaveProperty('filters');
+});

@@ -41,6 +41,7 @@ create table tokens (
   account_id    text not null references accounts (id),
   connection_id text references connections (id),
   scope         text not null check (scope in ('api', 'ingest')),
+  read_only     integer not null default 0 check (read_only in (0, 1)),
   name          text not null,
   hash          text not null,
   last_four     text not null,

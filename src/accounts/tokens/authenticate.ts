@@ -4,6 +4,7 @@ import { config } from '../../platform/config.ts';
 import { asCaller, type ReplicaReads } from '../../platform/db/guard.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { fairQueue } from '../../platform/fair-queue.ts';
+import { inTime } from '../../platform/homes/each.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
 import { noteMoved } from '../../platform/homes/moved.ts';
 import type { App, Context } from '../../platform/http/context.ts';
@@ -21,9 +22,10 @@ declare module 'hono' {
 }
 
 /**
- * Admits holders of a credential of `scope`. KV says who is calling; the first batch of
- * `asCaller` checks that the credential is still good, before anything of the account is read. What we do not recognise
- * as ours is counted by address before it is looked up anywhere; a credential of ours never depends on its neighbours.
+ * Admits holders of a credential of `scope`; those of a read-only token may only GET. KV says who is calling; the first
+ * batch of `asCaller` checks that the credential is still good, before anything of the account is read. What we do not
+ * recognise as ours is counted by address before it is looked up anywhere; a credential of ours never depends on its
+ * neighbours.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited
  */
@@ -40,7 +42,7 @@ export const authenticate = (scope: Scope) =>
     enterHome(c, homeInToken(value), token.accountId);
     const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...replicaReadsOf(c) };
     const check = () => asCaller(c.env, caller, () => []);
-    if (token.scope !== scope) {
+    if (token.scope !== scope || (isReadOnly(token) && !/^(?:GET|HEAD)$/.test(c.req.method))) {
       await check(); // a revoked one is 401 here too
       throw new Refusal({ kind: 'forbidden' });
     }
@@ -51,6 +53,9 @@ export const authenticate = (scope: Scope) =>
     if (caller.lastUsedAt === undefined) await check();
     if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // the next use will
   });
+
+/** Whether a credential may only read, and sees no secrets of webhooks. */
+export const isReadOnly = (token: KnownToken): boolean => token.scope === 'api' && token.readOnly === true;
 
 /** How this request's lists are read, where there are replicas: from the nearest, unless it asks for what is newest. */
 function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
@@ -113,19 +118,20 @@ const { calls, seconds } = rateLimits.TOKEN_LIMIT;
 
 const rememberedMs = 60_000;
 const maxRemembered = 1000;
+const kvMs = 1000;
 const remembered = new Map<string, { token: KnownToken; until: number }>();
 
 const isRemembered = (hash: string): boolean => (remembered.get(hash)?.until ?? 0) > Date.now();
 
 /**
  * What this isolate or KV knows of a credential. Both only say who is calling, which never changes; whether the
- * credential is still good is for D1 to say. If KV fails, D1 is asked instead.
+ * credential is still good is for D1 to say. If KV fails, or takes longer than a second, D1 is asked instead.
  */
 async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
   const known = remembered.get(hash);
   if (known && known.until > Date.now()) return known.token;
   try {
-    const entry = v.safeParse(KnownToken, await kv.get(hash, { type: 'json', cacheTtl: 60 }));
+    const entry = v.safeParse(KnownToken, await inTime(kv.get(hash, { type: 'json', cacheTtl: 60 }), kvMs));
     return entry.success ? remember(hash, entry.output) : undefined;
   } catch {
     return undefined;

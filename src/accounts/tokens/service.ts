@@ -8,6 +8,7 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/
 import { accounts, connections, tokens } from '../../platform/db/tables.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { invalid } from '../../platform/errors.ts';
+import { inTime } from '../../platform/homes/each.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { fault } from '../../platform/log.ts';
 import { creatorOfToken, note } from '../audit/note.ts';
@@ -22,6 +23,7 @@ export const KnownToken = v.variant('scope', [
     scope: v.literal('api'),
     id: v.string(),
     accountId: v.string(),
+    readOnly: v.optional(v.boolean()),
     expiresAt: v.optional(v.number()),
   }),
   v.object({
@@ -41,6 +43,8 @@ export type KnownToken = v.InferOutput<typeof KnownToken>;
 export type NewToken = {
   connectionId?: string | undefined;
   name: string;
+  /** Whether an API token may only read. */
+  readOnly?: boolean | undefined;
   /** Milliseconds since 1970. */
   expiresAt?: number | undefined;
 };
@@ -52,7 +56,7 @@ export type NewToken = {
  * @throws Refusal: invalid, when the account or connection does not exist, or has as many as it can
  */
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
-  const { connectionId, name, expiresAt = null } = wanted;
+  const { connectionId, name, readOnly = false, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
   const value = await generateToken(scope, config(env).headerKeys, nameOf(env));
   const hash = await hashToken(value);
@@ -64,8 +68,8 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   const [, , [row]] = await asCaller(env, caller, (db) => [
     refuseIfFull(db, caller, connectionId),
     statement(db)`
-      insert into tokens (id, account_id, connection_id, scope, name, hash, last_four, created_at, expires_at)
-      select ${newId()}, account_id, connection_id, ${scope}, ${name}, ${hash}, ${value.slice(-4)},
+      insert into tokens (id, account_id, connection_id, scope, read_only, name, hash, last_four, created_at, expires_at)
+      select ${newId()}, account_id, connection_id, ${scope}, ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)},
         ${Date.now()}, ${expiresAt}
       from (${owner})`,
     db.select().from(tokens).where(eq(tokens.hash, hash)),
@@ -241,8 +245,8 @@ export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
  * key in a second, so that one that follows another is tried again.
  */
 async function bestEffort(write: () => Promise<void>): Promise<void> {
-  await write()
-    .catch(() => scheduler.wait(1_100).then(write))
+  await inTime(write())
+    .catch(() => scheduler.wait(1_100).then(() => inTime(write())))
     .catch(() => fault('warn', { message: 'KV refused a write' }));
 }
 
@@ -255,7 +259,7 @@ function asKnown(
     accountId: token.accountId,
     ...(token.expiresAt && { expiresAt: token.expiresAt }),
   };
-  if (!connection) return { scope: 'api', ...common };
+  if (!connection) return { scope: 'api', ...common, ...(token.readOnly && { readOnly: true }) };
   return {
     scope: 'ingest',
     ...common,

@@ -2,7 +2,16 @@ import { Command } from 'commander';
 import { operatorFor } from './context.ts';
 import { show } from './print.ts';
 
-const columns = ['id', 'name', 'scope', 'connectionId', 'lastFour', 'createdAt', 'lastUsedAt', 'expiresAt'];
+const columns = [
+  'id',
+  'name',
+  'readOnly',
+  'connectionId',
+  'lastFour',
+  'createdAt',
+  'lastUsedAt',
+  'expiresAt',
+];
 
 const kinds = {
   token: {
@@ -26,17 +35,19 @@ export function tokenCommands(kind: keyof typeof kinds): Command {
   const { scope, owner, path, singular, plural } = kinds[kind];
   const commands = new Command(kind).description(`manage ${plural}`);
 
-  commands
+  const issue = commands
     .command('issue')
     .description(`issue ${singular}; its value is shown only once`)
     .requiredOption(`--${owner} <id>`, `${owner} that it gives access to`)
     .requiredOption('--name <name>', 'what it is for')
     .option('--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)')
-    .action(async ({ name, expires, [owner]: id }, command) => {
-      const asked = { id, body: { name, expiresAt: expires } };
+    .action(async ({ name, expires, readOnly, [owner]: id }, command) => {
+      const asked = { id, body: { name, expiresAt: expires, readOnly } };
       const issued = await operatorFor(command).post(path, asked);
       show(command, issued, ['id', 'name', 'value']);
     });
+  if (scope === 'api')
+    issue.option('--read-only', 'it can only read, and does not see the headers of webhooks');
 
   commands
     .command('list')
@@ -44,9 +55,7 @@ export function tokenCommands(kind: keyof typeof kinds): Command {
     .requiredOption('--account <id>', 'account to list')
     .action(async ({ account: id }, command) => {
       const all = await operatorFor(command).list('/accounts/:id/tokens', { id });
-      const shown = columns.filter(
-        (column) => column !== 'scope' && (column !== 'connectionId' || scope === 'ingest'),
-      );
+      const shown = columns.filter((column) => column !== (scope === 'ingest' ? 'readOnly' : 'connectionId'));
       show(
         command,
         all.filter((token) => token.scope === scope),

@@ -50,10 +50,17 @@ export const NewToken = v.object({
   ),
 });
 
+/** An API token, as it is asked for. */
+export const NewApiToken = v.object({
+  ...NewToken.entries,
+  readOnly: v.optional(v.boolean('must be true or false')),
+});
+
 export const Token = v.object({
   id,
   connectionId: v.nullable(id),
   scope: v.picklist(['api', 'ingest']),
+  readOnly: v.boolean(),
   name: v.string(),
   lastFour: v.string(),
   createdAt: time,
@@ -122,7 +129,7 @@ export const accountOperations = {
     call: 'POST /accounts/:id/tokens',
     tag: 'Tokens',
     summary: 'Issue an API token',
-    body: NewToken,
+    body: NewApiToken,
     message: 'Token issued',
     reply: IssuedToken,
     refusals: ['Unknown account'],

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import {
   type ApiToken,
@@ -8,32 +7,30 @@ import {
   revokeToken,
 } from '../../accounts/tokens/service.ts';
 import { Name, parse } from '../../platform/fields.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { limitActions, needs } from '../session/rights.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Confirm, errorsOfForm, Field, LinkButton, Select, Submit } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { Copyable, Empty, Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { type Column, Copyable, Empty, Panel, SlicePager, Table } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
-/** Settings, API Tokens. */
-export const tokenPages = new Hono<App>()
-  .get('/settings/tokens', needs('viewer'), (c) => list(c, { draft: fresh }))
-  .post('/settings/tokens', needs('admin'), limitActions, generate)
-  .get('/settings/tokens/:id/revoke', needs('admin'), confirmRevoke)
-  .post('/settings/tokens/:id/revoke', needs('admin'), revoke);
-
 const path = '/portal/settings/tokens';
 const pageSize = 100;
 
-type Draft = { name: string; expires: string };
-const fresh: Draft = { name: '', expires: '' };
+type Draft = { name: string; access: string; expires: string };
+const fresh: Draft = { name: '', access: '', expires: '' };
+
+/** What a new token may do. */
+const accesses: [access: string, name: string][] = [
+  ['', 'Read and change'],
+  ['read', 'Read only'],
+];
 
 /** In how many days a new token can expire; the empty choice is never. */
 const expiries: [days: string, name: string][] = [
@@ -43,9 +40,10 @@ const expiries: [days: string, name: string][] = [
   ['365', 'In one year'],
 ];
 
-type Shown = { draft: Draft; problem?: FormProblem; issued?: { name: string; value: string } };
+type Shown = { draft?: Draft; problem?: FormProblem; issued?: { name: string; value: string } };
 
-async function list(c: Context, { draft, problem, issued }: Shown) {
+/** Settings, API Tokens. */
+export async function list(c: Context, { draft = fresh, problem, issued }: Shown = {}) {
   const slice = requestedSlice(c, pageSize);
   const { items: tokens, next } = await listApiTokens(c.env, c.get('caller'), slice);
   return page(
@@ -71,7 +69,7 @@ async function list(c: Context, { draft, problem, issued }: Shown) {
             A program needs a token to read your data and to manage webhooks.
           </Empty>
         ) : (
-          <TokenTable tokens={tokens} />
+          <Table caption="Tokens in use" look="data-cards" labels columns={columns} items={tokens} />
         )}
         <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
       </Panel>
@@ -92,7 +90,7 @@ const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | und
   return (
     <Panel id="generate" title="Generate a token">
       <form class="panel-body" method="post" action={path}>
-        <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_11rem_auto]">
+        <div class="grid gap-4 items-end sm:grid-cols-2 lg:grid-cols-[minmax(0,1fr)_11rem_9rem_auto]">
           <Field
             name="name"
             label="Token name"
@@ -101,12 +99,14 @@ const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | und
             placeholder="What will use it"
             errors={errors}
           />
+          <Select name="access" label="Access" value={draft.access} options={accesses} errors={errors} />
           <Select name="expires" label="Expires" value={draft.expires} options={expiries} errors={errors} />
           <Submit name="Generate Token" />
         </div>
         <p class="hint mt-3">
-          A token can read and change everything in this account. Give each system its own, so that you can
-          revoke one without stopping the others.
+          A token can read and change everything in this account; one that is read only can change nothing,
+          and does not see the headers of webhooks. Give each system its own token, so that you can revoke one
+          without stopping the others.
         </p>
       </form>
     </Panel>
@@ -115,6 +115,7 @@ const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | und
 
 const NewToken = v.object({
   name: Name,
+  access: v.picklist(['', 'read'], 'must be one of the choices'),
   expires: v.pipe(
     v.string(),
     v.check((days) => expiries.some(([choice]) => choice === days), 'must be one of the choices'),
@@ -122,20 +123,21 @@ const NewToken = v.object({
   ),
 });
 
-async function generate(c: Context) {
+export async function generate(c: Context) {
   const form = await readForm(c);
-  const draft = { name: form.value('name'), expires: form.value('expires') };
+  const draft = { name: form.value('name'), access: form.value('access'), expires: form.value('expires') };
   return submit(
     async () => {
-      const { name, expires } = parse(NewToken, draft);
-      const issued = await issueToken(c.env, c.get('caller'), { name, expiresAt: expires });
-      return list(c, { draft: fresh, issued });
+      const { name, access, expires } = parse(NewToken, draft);
+      const wanted = { name, readOnly: access === 'read', expiresAt: expires };
+      const issued = await issueToken(c.env, c.get('caller'), wanted);
+      return list(c, { issued });
     },
     (problem) => list(c, { draft, problem }),
   );
 }
 
-async function confirmRevoke(c: Context) {
+export async function confirmRevoke(c: Context) {
   const { name } = await requireToken(c);
   return page(
     c,
@@ -146,7 +148,7 @@ async function confirmRevoke(c: Context) {
   );
 }
 
-async function revoke(c: Context) {
+export async function revoke(c: Context) {
   const { id, name } = await requireToken(c);
   await revokeToken(c.env, c.get('caller'), id);
   return done(c, path, `Revoked “${name}”: the API refuses it from now on.`);
@@ -182,45 +184,34 @@ const NewTokenNote = (props: { name: string; value: string; origin: string }) =>
 );
 
 /** Tokens with who created them, and which are no longer used. */
-const TokenTable = ({ tokens }: { tokens: ApiToken[] }) => (
-  <Table caption="Tokens in use" head={['Name', 'Ends in', 'Created', 'Last used', 'Expires', '']}>
-    {tokens.map((token) => (
-      <tr>
-        <td class="card-title">
-          <strong class="font-medium break-words">{token.name}</strong>
-        </td>
-        <td data-label="Ends in">
-          <code>…{token.lastFour}</code>
-        </td>
-        <td data-label="Created">
-          <span class="break-words">
-            <Day at={token.createdAt} />
-            {token.createdBy && ` by ${token.createdBy}`}
-          </span>
-        </td>
-        <td class="nowrap" data-label="Last used">
-          <span>
-            <LastUsed token={token} />
-          </span>
-        </td>
-        <td class="nowrap" data-label="Expires">
-          <span>
-            <Expiry at={token.expiresAt} />
-          </span>
-        </td>
-        <td class="card-side end">
-          <LinkButton
-            href={`/portal/settings/tokens/${token.id}/revoke`}
-            name="Revoke"
-            about={token.name}
-            weight="danger"
-            small
-          />
-        </td>
-      </tr>
-    ))}
-  </Table>
-);
+const columns: Column<ApiToken>[] = [
+  {
+    head: 'Name',
+    look: 'card-title',
+    cell: ({ name }) => <strong class="font-medium break-words">{name}</strong>,
+    more: ({ readOnly }) => readOnly && <span class="sub block">Read only</span>,
+  },
+  { head: 'Ends in', cell: ({ lastFour }) => <code>…{lastFour}</code> },
+  {
+    head: 'Created',
+    cell: ({ createdAt, createdBy }) => (
+      <span class="break-words">
+        <Day at={createdAt} />
+        {createdBy && ` by ${createdBy}`}
+      </span>
+    ),
+  },
+  { head: 'Last used', look: 'nowrap', cell: (token) => <LastUsed token={token} /> },
+  { head: 'Expires', look: 'nowrap', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+  {
+    head: 'Action',
+    hideHead: true,
+    look: 'card-side end',
+    cell: ({ id, name }) => (
+      <LinkButton href={`${path}/${id}/revoke`} name="Revoke" about={name} weight="danger" small />
+    ),
+  },
+];
 
 const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: ApiToken }) => {
   const unusedDays = Math.floor((Date.now() - (lastUsedAt ?? createdAt)) / dayMs);

@@ -3,8 +3,9 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateToken, hashToken } from '../../../src/accounts/tokens/format.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { vehicle } from '../../support/records.ts';
+import { routes } from '../../support/routes.ts';
 import { rows } from '../../support/rows.ts';
-import { as, call, type IssuedToken, operator, type World, world } from '../../support/world.ts';
+import { as, call, type IssuedToken, operator, type World, webhookBody, world } from '../../support/world.ts';
 
 let us: World;
 beforeEach(async () => {
@@ -107,6 +108,46 @@ describe('an API token', () => {
   });
 });
 
+describe('a read-only token', () => {
+  let readOnly: string;
+  beforeEach(async () => {
+    const body = { name: 'reports', readOnly: true };
+    const { data } = await operator.post<IssuedToken>(`/operator/accounts/${us.accountId}/tokens`, body);
+    readOnly = data.value;
+  });
+
+  it('may only read, whatever the route, also when only the database knows it', async () => {
+    await env.TOKENS.delete(await hashToken(readOnly));
+    const changing = routes.filter((route) => !/^GET | \/(portal|operator|providers)/.test(route));
+    expect(changing).toContain('PUT /webhook/:id');
+    for (const route of changing) {
+      const [method = '', path = ''] = route.split(' ');
+      const headers = { 'x-api-key': readOnly };
+      expect(await call(method, path.replace(':id', us.accountId), { headers })).toMatchObject(forbidden);
+    }
+    for (const path of ['/webhooks', '/connections', '/changes', '/deliveries'])
+      expect((await as(readOnly).get(path)).status).toBe(200);
+  });
+
+  it('is made in the portal as well, which shows it', async () => {
+    const { cookie } = await signIn(us);
+    const fields = { name: 'warehouse', access: 'read', expires: '' };
+    const page = await (await ask('POST', '/portal/settings/tokens', { cookie, fields })).text();
+    const [value = ''] = /fds_[\w-]{49}/.exec(page) ?? [];
+    expect((await as(value).get('/webhooks')).status).toBe(200);
+    expect(await as(value).post('/webhook', webhookBody(us))).toMatchObject(forbidden);
+    const list = await (await ask('GET', '/portal/settings/tokens', { cookie })).text();
+    expect(list).toMatch(/warehouse<\/strong><span[^>]*>Read only/);
+  });
+
+  it('does not see the headers of webhooks', async () => {
+    await as(us.apiToken).post('/webhook', webhookBody(us, { headers: { 'X-Secret': 'ours' } }));
+    const seenBy = async (token: string) => (await as(token).get<{ headers: object }[]>('/webhooks')).data[0];
+    expect(await seenBy(us.apiToken)).toMatchObject({ headers: { 'X-Secret': 'ours' } });
+    expect((await seenBy(readOnly))?.headers).toEqual({});
+  });
+});
+
 const stranger = [{ id: 'k', bytes: new Uint8Array(32) }];
 const guess = async (address: string) =>
   call('GET', '/webhooks', {
@@ -143,10 +184,16 @@ describe('beside others who guess from the same address', () => {
     expect(right.status).toBe(200);
   });
 
-  it('a credential from before there was a keyed checksum works at any other address', async () => {
-    const old = await generateToken('api', stranger);
-    await rows('update tokens set hash = ?1 where id = ?2', await hashToken(old), us.tokenId);
-    expect((await as(old).get('/webhooks')).status).toBe(200);
+  it('a credential from before there was a keyed checksum works at any other address, within its own limit', async () => {
+    const first = async () => {
+      const old = await generateToken('api', stranger);
+      await rows('update tokens set hash = ?1 where id = ?2', await hashToken(old), us.tokenId);
+      return (await as(old).get('/webhooks')).status;
+    };
+    expect(await first()).toBe(200);
+    vi.spyOn(env.TOKEN_LIMIT, 'limit').mockResolvedValue({ success: false });
+    expect(await first()).toBe(429);
+    vi.restoreAllMocks();
   });
 });
 

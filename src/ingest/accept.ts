@@ -12,11 +12,18 @@ export function acceptRecords(inputs: unknown[]): { accepted: Accepted[]; reject
   const rejected: Rejection[] = [];
   for (const [index, input] of inputs.entries()) {
     const result = v.safeParse(IngestRecord, withShortLists(input));
-    if (result.success) records.push({ index, record: result.output });
-    else rejected.push({ index, sourceId: sourceIdOf(input), message: problemsOf(result.issues) });
+    const message = result.success ? problemOf(result.output) : problemsOf(result.issues);
+    if (result.success && !message) records.push({ index, record: result.output });
+    else rejected.push({ index, sourceId: sourceIdOf(input), message: message ?? '' });
   }
   return { accepted: newest(records), rejected };
 }
+
+/** What is wrong between the fields of a record, if anything is. */
+const problemOf = (record: IngestRecord): string | undefined =>
+  'endedAt' in record && record.endedAt != null && record.endedAt < record.startedAt
+    ? 'endedAt must not be before startedAt'
+    : undefined;
 
 /** Cuts lists that are too long for any field: they are refused all the same, and each value would be checked. */
 const withShortLists = (input: unknown): unknown =>

@@ -8,6 +8,7 @@ import { ok } from '../platform/http/envelope.ts';
 import { starter } from '../webhooks/deliveries/consumer.ts';
 import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
+import { warningsOf } from './warnings.ts';
 
 /** Where connectors send in records. */
 export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest'), takeIn);
@@ -22,5 +23,6 @@ async function takeIn(c: Context) {
   const start = starter(c.env, c.executionCtx);
   const outcome = await ingest(c.env, c.get('caller'), source, body, start);
   c.set('records', { ...outcome, rejected: outcome.rejected.length });
-  return ok(c, 'Records taken in', outcome);
+  const warnings = warningsOf(token, body.records, outcome.rejected);
+  return ok(c, 'Records taken in', { ...outcome, ...(warnings.length > 0 && { warnings }) });
 }

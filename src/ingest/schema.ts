@@ -36,10 +36,20 @@ export const Rejection = v.object({
 });
 export type Rejection = v.InferOutput<typeof Rejection>;
 
+/** Something about records that were accepted which their sender should look at: in how many, and the first of them. */
+export const Warning = v.object({
+  field: v.string(),
+  message: v.string(),
+  records: v.pipe(v.number(), v.integer()),
+  index: v.pipe(v.number(), v.integer()),
+});
+export type Warning = v.InferOutput<typeof Warning>;
+
 /** What became of the records of a call: those `unchanged` were known already, or older than what is known. */
 export const Outcome = v.object({
   accepted: v.pipe(v.number(), v.integer()),
   unchanged: v.pipe(v.number(), v.integer()),
   rejected: v.array(Rejection),
+  warnings: v.optional(v.array(Warning)),
 });
 export type Outcome = v.InferOutput<typeof Outcome>;

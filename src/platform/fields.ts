@@ -69,8 +69,14 @@ export const Timestamp = v.pipe(
 const rfc3339 =
   /^(?<day>\d{4}-\d{2}-\d{2})T(?<minute>(?:[01]\d|2[0-3]):[0-5]\d):(?<second>[0-5]\d|60)(?<fraction>\.\d+)?(?<zone>Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** How far ahead of ours a provider's clock may be, as `sourceUpdatedAt` tells it. */
+/** How far ahead of ours a provider's clock may be. */
 export const maxClockLeadMs = 24 * 60 * 60 * 1000;
+
+/** The same, of what has happened: a version from the far future would never be overwritten. */
+export const PastTime = v.pipe(
+  Timestamp,
+  v.check((ms) => ms <= Date.now() + maxClockLeadMs, 'must not be more than a day in the future'),
+);
 
 const lastMillisecond = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const dayMs = 86_400_000;
@@ -107,6 +113,13 @@ export const limitUpTo = (most: number) =>
     v.minValue(1, 'must be a whole number of at least 1'),
   );
 
+/** How a text is refused that is too long, wherever it comes from. */
+export const tooLong = (characters: number): string =>
+  `can be at most ${characters.toLocaleString('en')} characters`;
+
+/** At most so many characters. */
+export const AtMost = (most: number) => v.maxLength<string, number, string>(most, tooLong(most));
+
 export const maxName = 200;
 
 /** A name that people choose and others read, in pages, tables and terminals. */
@@ -114,7 +127,7 @@ export const Name = v.pipe(
   v.string(),
   v.trim(),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(maxName, `can be at most ${maxName} characters`),
+  AtMost(maxName),
   v.check(isPrintable, mustBePrintable),
 );
 
@@ -123,6 +136,6 @@ export const Email = v.pipe(
   v.string(),
   v.trim(),
   v.toLowerCase(),
-  v.maxLength(320, 'can be at most 320 characters'),
+  AtMost(320),
   v.email('must be an email address'),
 );

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalid } from './errors.ts';
-import { limitUpTo, Timestamp } from './fields.ts';
+import { AtMost, limitUpTo, Timestamp } from './fields.ts';
 
 /**
  * How lists read their query: each schema takes all values of one parameter. Metadata says what
@@ -16,11 +16,7 @@ export const Limit = v.optional(
   ['50'],
 );
 
-export const QueryText = v.pipe(
-  last,
-  v.maxLength(1000, 'can be at most 1000 characters'),
-  v.metadata({ type: 'string', maxLength: 1000 }),
-);
+export const QueryText = v.pipe(last, AtMost(1000), v.metadata({ type: 'string', maxLength: 1000 }));
 
 const orNone = v.transform((text: string) => text || undefined);
 

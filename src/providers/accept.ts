@@ -49,7 +49,7 @@ async function takeInSome(
       env,
       { accountId, pull: { connectionId, claim } },
       { ...source, now: Date.now(), requestId: newId() },
-      { records: some, notify },
+      { records: some.map(withoutWrongEnd), notify },
       start,
     );
     return rejected.flatMap(({ index, sourceId, message }) => {
@@ -72,6 +72,10 @@ async function takeInSome(
   if (reasons.length > 0) await noteRefusals(env, claimed, reasons, Date.now());
   return orphans.length > 0;
 }
+
+/** A provider's clock may go back between the two times: the record is kept, without the end that cannot be. */
+const withoutWrongEnd = ({ endedAt, ...record }: ProviderRecord): ProviderRecord =>
+  endedAt == null || msOf(endedAt) < msOf(record.startedAt) ? record : { ...record, endedAt };
 
 /** What a vehicle is taken for until its feed has it: any version of the provider's own is newer. */
 const placeholder = (sourceId: unknown, known: ProviderRecord | undefined): ProviderRecord => ({

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { isMapped } from '../fleet/incidents/translate.ts';
+import { selectWords, unmappedOf, type WordCount } from '../fleet/unmapped-words.ts';
 import { statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { following, type SliceQuery } from '../platform/db/slices.ts';
@@ -10,9 +10,6 @@ import { type Feeds, historyProgress, type Planned } from './plan.ts';
 import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 import { refusalsKept } from './store.ts';
-
-/** Of how many of the last events the words are counted that nothing maps. */
-export const eventsLookedAt = 1_000;
 
 /** How a connection's pull is doing. Times are milliseconds since 1970. */
 export type PullStatus = {
@@ -31,7 +28,7 @@ export type PullStatus = {
   /** The last records that were refused, and why. */
   refusals: { kind: string; sourceId: string; reason: string; at: number }[];
   /** Words of the last 1,000 events that nothing maps to an incident type, by how many of these have them. */
-  unmapped: { word: string; count: number }[];
+  unmapped: WordCount[];
 };
 
 export type FeedStatus = {
@@ -81,17 +78,13 @@ export async function pullStatus(env: Env, caller: Caller, id: string): Promise<
     statement<PullStatus['refusals'][number]>(db)`
         select kind, source_id as sourceId, reason, at from pull_refusals indexed by pull_refusals_by_time
         where connection_id = ${own} order by at desc limit ${refusalsKept}`,
-    statement<{ word: string; count: number }>(db)`
-        select word.value as word, count(*) as count from (
-          select incident_types from safety_events where connection_id = ${own}
-          order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word
-        group by word.value order by count(*) desc`,
+    selectWords(db, own),
   ]);
   const summary = found && summaryOf(found);
   if (!summary) return undefined;
   const map = found.incidentTypeMap;
   const feed = { provider: found.provider, incidentTypeMap: map === null ? undefined : JSON.parse(map) };
-  return { ...summary, refusals, unmapped: words.filter(({ word }) => !isMapped(feed, word)) };
+  return { ...summary, refusals, unmapped: unmappedOf(feed, words) };
 }
 
 /** The same without refused records and words, which takes reading two rows. */

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { accident, driver, safetyEvent, vehicle } from '../support/records.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { as, call, type World, world } from '../support/world.ts';
 
 let us: World;
 beforeAll(async () => {
   us = await world();
 });
+const inTwoDays = new Date(Date.now() + 48 * 3_600_000).toISOString();
 const connector = () => as(us.connection.ingestKey);
 
 describe('a record is refused', () => {
@@ -31,6 +32,12 @@ describe('a record is refused', () => {
       'sourceUpdatedAt must not be more than a day in the future',
       vehicle({ sourceUpdatedAt: new Date(Date.now() + 25 * 3_600_000).toISOString() }),
     ],
+    ['startedAt must not be more than a day in the future', safetyEvent({ startedAt: inTwoDays })],
+    ['eventTime must not be more than a day in the future', accident({ eventTime: inTwoDays })],
+    [
+      'endedAt must not be before startedAt',
+      trip({ startedAt: '2026-11-20T20:00:00Z', endedAt: '2026-11-20T19:59:59Z' }),
+    ],
     ['sourceId must not contain control characters', vehicle({ sourceId: 'a\nb' })],
     ['groups.0 must not contain control characters', vehicle({ groups: ['\u001b[2J'] })],
     ['name must not contain control characters', driver({ name: 'a\u202eb' })],
@@ -42,7 +49,7 @@ describe('a record is refused', () => {
       accident({ location: { latitude: 1, longitude: 1, address: 'x'.repeat(201) } }),
     ],
     [
-      'reportUrl can be at most 2000 characters',
+      'reportUrl can be at most 2,000 characters',
       accident({ reportUrl: 'https://example.com/'.padEnd(2001, 'x') }),
     ],
     ['vin can be at most 40 bytes', vehicle({ vin: 'é'.repeat(21) })],

@@ -1,5 +1,12 @@
 import * as v from 'valibot';
-import { isPrintable, mustBePrintable, Timestamp, timestamp } from '../../platform/fields.ts';
+import {
+  isPrintable,
+  mustBePrintable,
+  PastTime,
+  Timestamp,
+  timestamp,
+  tooLong,
+} from '../../platform/fields.ts';
 import {
   QueryBoolean,
   QueryChoice,
@@ -34,7 +41,7 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
 
 const Words = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
 const Characters = (max: number) =>
-  v.pipe(Words, v.maxLength(max, `can be at most ${max} characters`), v.check(isPrintable, mustBePrintable));
+  v.pipe(Words, v.maxLength(max, tooLong(max)), v.check(isPrintable, mustBePrintable));
 const Bounded = (min: number, max: number) =>
   v.pipe(
     v.number(),
@@ -68,7 +75,7 @@ export const tooManyValues = 101;
 export const httpsUrl = (max: number, description: string, example: string) => {
   const Address = v.pipe(
     Words,
-    v.check((value) => value.length <= max, `can be at most ${max} characters`),
+    v.check((value) => value.length <= max, tooLong(max)),
     v.check(isPrintable, mustBePrintable),
     v.check(isHttps, 'must be an absolute https URL'),
     v.metadata({ format: 'uri' }),
@@ -99,7 +106,7 @@ const listOf = <S extends v.GenericSchema<string>>(
     v.array(
       v.pipe(
         each,
-        v.check((value) => value.length <= length, `can be at most ${length} characters`),
+        v.check((value) => value.length <= length, tooLong(length)),
       ),
     ),
     v.check((values) => values.length <= max, `can be at most ${max}`),
@@ -150,9 +157,9 @@ export const boolean = (description: string, example: boolean) =>
     query: QueryBoolean,
   });
 
-/** A moment: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
+/** A moment, not more than a day ahead: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
-  field('integer', Timestamp, TimeOutput, description, example, { read: timestamp, holds: 'time' });
+  field('integer', PastTime, TimeOutput, description, example, { read: timestamp, holds: 'time' });
 
 /** One of a few words. */
 export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
-import { maxClockLeadMs, Timestamp } from '../../platform/fields.ts';
+import { PastTime } from '../../platform/fields.ts';
 import type { Feed } from '../incidents/translate.ts';
 import type { Cell, Field, Fields } from './field.ts';
 import { text } from './field-types.ts';
@@ -72,7 +72,7 @@ export function recordKind<const K extends string, F extends Fields>(
     Object.fromEntries(held.map(({ name, field }) => [name, value(field)]));
   const schema: v.GenericSchema = v.object({
     kind: v.literal(kind),
-    sourceUpdatedAt: v.nullish(SourceTime),
+    sourceUpdatedAt: v.nullish(PastTime),
     ...map(({ input }) => input),
   });
   return {
@@ -91,12 +91,6 @@ export function recordKind<const K extends string, F extends Fields>(
     toRow: rowMaker(declaration, held),
   };
 }
-
-/** A version from the far future would never be overwritten. */
-const SourceTime = v.pipe(
-  Timestamp,
-  v.check((ms) => ms <= Date.now() + maxClockLeadMs, 'must not be more than a day in the future'),
-);
 
 /** A field that records hold, by its key in rows and by its name in records. */
 type Held = { key: string; name: string; field: Field };

@@ -1,0 +1,37 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { type Feed, isMapped } from './incidents/translate.ts';
+
+/** A word of a provider's, and how many of the last events have it. */
+export type WordCount = { word: string; count: number };
+
+/** Of how many of the last events the words are counted that nothing maps. */
+export const eventsLookedAt = 1_000;
+
+/** The words of a connection's last 1,000 events, the most frequent first. */
+export const selectWords = (db: Database, connection: SQL) =>
+  statement<WordCount>(db)`
+    select word.value as word, count(*) as count from (
+      select incident_types from safety_events where connection_id = ${connection}
+      order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word
+    group by word.value order by count(*) desc`;
+
+/** Those of the words that nothing maps to an incident type. */
+export const unmappedOf = (feed: Feed, words: WordCount[]): WordCount[] =>
+  words.filter(({ word }) => !isMapped(feed, word));
+
+/** The words of the last 1,000 events of a connection of the account that nothing maps to an incident type. */
+export async function unmappedWords(
+  env: Env,
+  caller: Caller,
+  {
+    id,
+    provider,
+    incidentTypeMap,
+  }: { id: string; provider: string; incidentTypeMap: Feed['incidentTypeMap'] | null },
+): Promise<WordCount[]> {
+  const own = sql`(select id from connections where id = ${id} and account_id = ${caller.accountId})`;
+  const [words] = await asCaller(env, caller, (db) => [selectWords(db, own)]);
+  return unmappedOf({ provider, incidentTypeMap: incidentTypeMap ?? undefined }, words);
+}

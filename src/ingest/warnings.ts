@@ -1,0 +1,48 @@
+import type { Feed } from '../fleet/incidents/translate.ts';
+import { isMapped } from '../fleet/incidents/translate.ts';
+import { type Kind, recordKinds } from '../fleet/lists/registry.ts';
+import type { Rejection, Warning } from './schema.ts';
+
+/** How many different warnings a call gets at most, and how much of a name or word they repeat, in characters. */
+export const maxWarnings = 20;
+const maxRepeated = 100;
+
+const fieldsOf = new Map<Kind, Set<string>>(
+  recordKinds.map(({ kind, recordWords }) => [kind, new Set(['sourceId', ...Object.keys(recordWords)])]),
+);
+
+const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/i;
+
+/** What warnings look at in a record that was not refused, so that its kind and these fields are as declared. */
+type Sent = { kind: Kind; incidentTypes?: string[]; vin?: string | null };
+
+/**
+ * Fields that a kind of record does not have, words that no incident type is mapped to, and VINs that cannot be one.
+ * `records` are those of a call, as they came.
+ */
+export function warningsOf(feed: Feed, records: unknown[], rejected: Rejection[]): Warning[] {
+  const refused = new Set(rejected.map(({ index }) => index));
+  const warnings = new Map<string, Warning>();
+  const warn = (index: number, field: string, message: string) => {
+    const key = JSON.stringify([field, message]);
+    const known = warnings.get(key);
+    if (known) known.records++;
+    else if (warnings.size < maxWarnings) warnings.set(key, { field, message, records: 1, index });
+  };
+  for (const [index, record] of records.entries()) {
+    if (refused.has(index)) continue;
+    const { kind, incidentTypes = [], vin } = record as Sent;
+    for (const name of Object.keys(record as Sent))
+      if (!fieldsOf.get(kind)?.has(name))
+        warn(index, cut(name), `is no field of a record of kind ${kind}, and is ignored`);
+    if (kind === 'safetyEvent')
+      for (const word of new Set(incidentTypes.map((word) => word.trim())))
+        if (!isMapped(feed, word)) warn(index, 'incidentTypes', `maps ${cut(word)} to Other`);
+    if ((kind === 'vehicle' || kind === 'accident') && vin && !vinForm.test(vin.trim()))
+      warn(index, 'vin', 'is not 17 letters and digits without I, O and Q: accidents are matched by VIN');
+  }
+  return [...warnings.values()];
+}
+
+const cut = (text: string): string =>
+  text.length > maxRepeated ? `${text.slice(0, maxRepeated)}…`.toWellFormed() : text;

@@ -1,0 +1,64 @@
+import { beforeAll, expect, it } from 'vitest';
+import { maxWarnings } from '../../src/ingest/warnings.ts';
+import { listenToLog } from '../support/log.ts';
+import { ask, signIn } from '../support/portal.ts';
+import { accident, safetyEvent, vehicle } from '../support/records.ts';
+import { as, type World, world } from '../support/world.ts';
+
+let us: World;
+beforeAll(async () => {
+  us = await world();
+});
+const vin = '1FUJGLDR5CLBP8834';
+const warned = async (...records: unknown[]) => {
+  const { status, data } = await as(us.connection.ingestKey).send(...records);
+  expect(status).toBe(200);
+  return data;
+};
+
+it('a call is warned of words that become Other, of unknown fields, and of VINs that cannot be one', async () => {
+  const { accepted, warnings } = await warned(
+    vehicle({ vin }),
+    safetyEvent({ incidentTypes: ['hard_break', ' hard_break'], speed: 5 }),
+    safetyEvent({ sourceId: 'e2', incidentTypes: ['hard_brake', 'hard_break'] }),
+    accident({ vin: 'TRAILER-7' }),
+  );
+  expect(accepted).toBe(4);
+  expect(warnings).toEqual([
+    {
+      field: 'speed',
+      message: 'is no field of a record of kind safetyEvent, and is ignored',
+      records: 1,
+      index: 1,
+    },
+    { field: 'incidentTypes', message: 'maps hard_break to Other', records: 2, index: 1 },
+    { field: 'vin', message: expect.stringContaining('17 letters and digits'), records: 1, index: 3 },
+  ]);
+});
+
+it('the log counts the records, and repeats nothing of the warnings', async () => {
+  const log = listenToLog();
+  await warned(vehicle({ sourceId: 'logged', vin, 'a name of somebody': 1 }));
+  const [line] = log.lines('request');
+  expect(line?.records).toEqual({ accepted: 1, unchanged: 0, rejected: 0 });
+});
+
+it('a call without anything to warn of gets the reply that it always got', async () => {
+  expect(await warned(vehicle({ vin }), safetyEvent({ incidentTypes: ['hard_brake'] }))).not.toHaveProperty(
+    'warnings',
+  );
+});
+
+it(`a call gets at most ${maxWarnings} different ones, none of them long`, async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}${'x'.repeat(5000)}`, i]));
+  const { warnings = [] } = await warned(vehicle({ vin, ...unknown }));
+  expect(warnings).toHaveLength(maxWarnings);
+  expect(Math.max(...warnings.map(({ field }) => field.length))).toBeLessThanOrEqual(101);
+});
+
+it('the page of a connection that a connector feeds shows the words that become Other', async () => {
+  const { cookie } = await signIn(us);
+  const page = async () => (await ask('GET', `/portal/connections/${us.connection.id}`, { cookie })).text();
+  await warned(vehicle({ vin }), safetyEvent({ sourceId: 'e3', incidentTypes: ['a_new_word'] }));
+  expect(await page()).toContain('a_new_word');
+});

@@ -6,7 +6,7 @@ import { deadTokenDays } from '../../src/accounts/prune.ts';
 import { linkMs, maxLinks, sessionMs } from '../../src/accounts/sessions.ts';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import page from '../../src/docs/guides/limits.md?raw';
-import { maxVehicles } from '../../src/fleet/accidents/write.ts';
+import { maxVehicles } from '../../src/fleet/accidents/notified.ts';
 import { maxRows } from '../../src/fleet/changes/feed.ts';
 import { keptMs } from '../../src/fleet/changes/prune.ts';
 import * as inConnections from '../../src/fleet/connection-activity.ts';
@@ -17,8 +17,10 @@ import { incidentTypeLimits, recipientLimits } from '../../src/fleet/lists/safet
 import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/vehicles.ts';
 import { maxMatches } from '../../src/fleet/names.ts';
 import * as trends from '../../src/fleet/trends/recount.ts';
+import { eventsLookedAt } from '../../src/fleet/unmapped-words.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
 import { fewRecords } from '../../src/ingest/service.ts';
+import { maxWarnings } from '../../src/ingest/warnings.ts';
 import {
   maxAccountsCounted,
   maxFailedCounted,
@@ -49,7 +51,6 @@ import * as health from '../../src/providers/health-alerts.ts';
 import { connectors } from '../../src/providers/registry.ts';
 import { largestBody as largestCall } from '../../src/providers/routes.ts';
 import { windowMs } from '../../src/providers/signature.ts';
-import { eventsLookedAt } from '../../src/providers/status.ts';
 import { refusalsKept } from '../../src/providers/store.ts';
 import { quietMs as triggerQuietMs } from '../../src/providers/trigger.ts';
 import { internalSuffixes, lowestPort } from '../../src/webhooks/address.ts';
@@ -109,7 +110,8 @@ const figures: Record<string, number[]> = {
   ],
   'times, here and in the filters of lists': [1970, 9999],
   'age of a safety event that is notified': [config(env).hotDays],
-  '`sourceUpdatedAt`': [maxClockLeadMs / day],
+  '`sourceUpdatedAt`, and when a record happened': [maxClockLeadMs / day],
+  'different `warnings` of a call': [maxWarnings],
   '`sourceId`': [200],
   '`name` of a vehicle': [maxNameBytes],
   '`vin` of a vehicle': [maxVinBytes],

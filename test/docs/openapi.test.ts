@@ -89,6 +89,10 @@ describe('every message that the documents give for a 400', () => {
 
   type Wrong = { query?: string; headers?: Record<string, string>; id?: string; body?: unknown };
 
+  const wrongFilters = (message: string, filters: object, notificationTypes = [1, 2]) => ({
+    [message]: () => ({ body: webhookBody(us, { filters, notificationTypes }) }),
+  });
+
   /** What to send so that the message comes. */
   const wrongs: Record<string, () => Wrong> = {
     'Connection-Id header is required': () => ({ headers: { 'connection-id': '' } }),
@@ -113,6 +117,20 @@ describe('every message that the documents give for a 400', () => {
     'notificationTypes must have at least one value': () => ({
       body: webhookBody(us, { notificationTypes: [] }),
     }),
+    ...wrongFilters('filters.minEventRisk must be a whole number from 1 to 5', { minEventRisk: 0 }),
+    ...wrongFilters('filters.incidentTypes.0 must be a normalised incident type', { incidentTypes: ['?'] }),
+    ...wrongFilters('filters.vehicleGroups must have at least one value', { vehicleGroups: [] }),
+    ...wrongFilters('filters.accidentLevels.0 must be 1, 2 or 3', { accidentLevels: [4] }),
+    ...wrongFilters(
+      'filters.minEventRisk needs 2 (event) among the notificationTypes',
+      { minEventRisk: 4 },
+      [1],
+    ),
+    ...wrongFilters(
+      'filters.accidentLevels needs 1 (accident) among the notificationTypes',
+      { accidentLevels: [1] },
+      [2],
+    ),
     'Request body is not valid JSON': () => ({ body: '{' }),
     'Request body is not valid UTF-8': () => ({ body: new Uint8Array([0xff]) }),
     'records must have at least one record': () => ({ body: { records: [] } }),

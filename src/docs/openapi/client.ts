@@ -1,14 +1,17 @@
 import * as v from 'valibot';
-import { Change } from '../../fleet/changes/schema.ts';
+import { Change, changesByKind } from '../../fleet/changes/schema.ts';
 import { Health } from '../../operator/api/service.ts';
+import { sentence } from '../../platform/fields.ts';
 import { DeliverySummary, LastAnswer } from '../../webhooks/deliveries/schema.ts';
+import { Filters, unmatchable } from '../../webhooks/filters.ts';
 import {
   AccidentDelivery,
   AccidentNotification,
   EventDelivery,
   EventNotification,
 } from '../../webhooks/notifications/payloads.ts';
-import { urlProblems, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
+import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
+import { SigningSecret, urlProblems, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries } from './deliveries.ts';
 import { deliveryList } from './delivery-list.ts';
@@ -18,6 +21,15 @@ import { changeFeed, listOperations, listParameters, refused } from './lists.ts'
 import type { Operation, Refused } from './operation.ts';
 import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
+
+/** What generated clients narrow a change by. */
+const byKind = {
+  oneOf: changesByKind.map(({ name }) => ref(name)),
+  discriminator: {
+    propertyName: 'kind',
+    mapping: Object.fromEntries(changesByKind.map(({ kind, name }) => [kind, ref(name).$ref])),
+  },
+};
 
 /** The document of the client API, served at `/openapi.json`. */
 export const clientDocument = (): Json =>
@@ -40,8 +52,11 @@ export const clientDocument = (): Json =>
     schemas: {
       WebhookInput,
       Webhook: WebhookOutput,
+      WebhookFilters: Filters,
+      SigningSecret,
       ...itemSchemas,
-      Change,
+      ...Object.fromEntries(changesByKind.map(({ name, schema }) => [name, schema])),
+      Change: v.pipe(Change, v.metadata(byKind)),
       EventDelivery,
       EventNotification,
       AccidentDelivery,
@@ -57,7 +72,8 @@ export const clientDocument = (): Json =>
         type: 'apiKey',
         in: 'header',
         name: 'x-api-key',
-        description: 'An API token, made in the portal: Settings, API Tokens.',
+        description:
+          'An API token, made in the portal: Settings, API Tokens. One that is read only may call GET alone, and gets no headers of webhooks.',
       },
     },
     tooLarge: ['Request body is larger than 64 KiB'],
@@ -77,7 +93,19 @@ const id = { $ref: '#/components/parameters/WebhookId' };
 
 const invalidId: Refused = { message: 'Invalid webhook id' };
 
-const { httpVerb, notificationTypes } = WebhookInput.entries;
+const { httpVerb, notificationTypes, filters } = WebhookInput.entries;
+
+/** Filters that no webhook can have, and those that are about what it does not subscribe to. */
+const wrongFilters = [
+  { minEventRisk: 0 },
+  { incidentTypes: ['?'] },
+  { vehicleGroups: [] },
+  { accidentLevels: [4] },
+];
+const unmatchableFilters = [
+  unmatchable({ filters: { minEventRisk: 4 }, notificationTypes: [ACCIDENT] }),
+  unmatchable({ filters: { accidentLevels: [1] }, notificationTypes: [EVENT] }),
+].flatMap((error) => (error ? [{ message: sentence(error), field: error.field, must: error.message }] : []));
 
 const invalidWebhook = [
   ...(['not https', 'not public', 'ip address', 'has credentials'] as const).map((problem): Refused => {
@@ -88,6 +116,8 @@ const invalidWebhook = [
   { message: 'Invalid connection ids' },
   refused('httpVerb', httpVerb, '?'),
   refused('notificationTypes', notificationTypes, []),
+  ...wrongFilters.map((wrong) => refused('filters', filters, wrong)),
+  ...unmatchableFilters,
   { message: 'Request body is not valid JSON' },
 ];
 
@@ -141,7 +171,8 @@ const webhookOperations: Operation[] = [
     tag: 'Webhooks',
     summary: 'Replace a webhook',
     description:
-      'Send the whole configuration: headers that are left out are removed. It also applies to pending deliveries.',
+      'Send the whole configuration; only headers, signing and filters stay as they are when left out. It also applies ' +
+      'to pending deliveries, except for filters.',
     security: 'ApiToken',
     parameters: [id],
     body: 'WebhookInput',
@@ -165,6 +196,24 @@ const webhookOperations: Operation[] = [
       example: true,
     },
     refusals: [invalidId],
+  },
+  {
+    method: 'post',
+    path: '/webhook/{id}/signing-secret',
+    id: 'rotateSigningSecret',
+    tag: 'Webhooks',
+    summary: 'Rotate the signing secret',
+    description:
+      'Gives a webhook whose deliveries are signed another secret. Both secrets sign for 24 hours. Our addition to the specification.',
+    security: 'ApiToken',
+    parameters: [id],
+    reply: {
+      name: 'SigningSecretReply',
+      message: 'Signing secret rotated',
+      data: ref('SigningSecret'),
+      example: examples.SigningSecret,
+    },
+    refusals: [invalidId, { message: 'Deliveries of this webhook are not signed' }],
   },
 ];
 

@@ -26,6 +26,12 @@ const how =
   `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are retried after about ${retries.waitsAsText}. ` +
   `Accidents are retried sooner at first: after ${retries.accidentWaits}.`;
 
+const signature = {
+  'webhook-id': 'the Delivery-Id',
+  'webhook-timestamp': 'when this attempt began, in seconds since 1970',
+  'webhook-signature': '`v1,` and an HMAC-SHA256 in base64, for each secret',
+};
+
 function delivery({
   id,
   summary,
@@ -38,7 +44,7 @@ function delivery({
       tags: ['Deliveries'],
       summary,
       description: `${description} ${how}`,
-      // Deliveries are not signed. A secret among the custom headers proves where they come from.
+      // A secret among the custom headers, or a signature, proves where they come from.
       security: [],
       parameters: [
         header('Delivery-Id', 'The same on every attempt: use it to drop repeats.', {
@@ -53,6 +59,9 @@ function delivery({
             type: 'string',
             examples: ['FleetDataService/0.1.0'],
           },
+        ),
+        ...Object.entries(signature).map(([name, meaning]) =>
+          header(name, `If deliveries are [signed](/docs/signatures): ${meaning}.`, { type: 'string' }),
         ),
       ],
       requestBody: {

@@ -90,6 +90,7 @@ const token = {
   id: '01a1fc69-ae95-7b3f-9c55-2d7f0c4b8a10',
   connectionId: null,
   scope: 'api',
+  readOnly: false,
   name: 'claims system',
   lastFour: 'Y3ZA',
   createdAt: written.createdAt,
@@ -126,6 +127,7 @@ export const examples: Record<string, unknown> = {
   ...resourceExamples,
   WebhookInput: webhookInput,
   Webhook: { id: webhook, ...webhookInput, createdAt: '2026-11-20T19:58:00.000Z' },
+  SigningSecret: { signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
   Change: {
     kind: safetyEvents.kind,
     id: event.id,
@@ -191,6 +193,7 @@ export const examples: Record<string, unknown> = {
     unchanged: 0,
     rejected: [{ index: 2, sourceId: 'e2', message: 'startedAt is required' }],
   },
+  IngestWarning: { field: 'incidentTypes', message: 'maps hard_break to Other', records: 2, index: 0 },
   NewAccount: { name: 'Acme Insurance' },
   AccountChange: { status: 'suspended' },
   Account: {
@@ -239,6 +242,7 @@ export const examples: Record<string, unknown> = {
     ...written,
   },
   NewToken: { name: 'claims system' },
+  NewApiToken: { name: 'claims system' },
   Token: token,
   IssuedToken: { ...token, value: 'fds_RI4FmOOGZFxxFrKwixWqSSAB2ruz_bE4OYZUEDKBLGY7ap3ZA' },
   NewUser: { email: 'ann@example.com', role: 'member' },
@@ -253,6 +257,7 @@ export const examples: Record<string, unknown> = {
     pending: true,
   },
   SignInLink: { url: 'https://api.example.com/portal/sign-in/hq3…' },
+  WebhookFilters: { minEventRisk: 4, vehicleGroups: ['North'] },
   WebhookHealth: {
     id: webhook,
     url: webhookInput.url,

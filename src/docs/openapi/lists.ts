@@ -169,8 +169,8 @@ function metadataOf(schema: AnyQuery): Json {
 export function refused(field: string, schema: v.GenericSchema, value: unknown): Refused | undefined {
   const [issue] = v.safeParse(v.object({ [field]: schema }), { [field]: value }).issues ?? [];
   if (!issue) return undefined;
-  const { message: must } = fieldError(issue);
-  return { message: sentence({ field, message: must }), field, must };
+  const error = fieldError(issue);
+  return { message: sentence(error), field: error.field, must: error.message };
 }
 
 /** How the parameters that all lists have are refused. */

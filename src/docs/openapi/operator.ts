@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { IngestBody, IngestRecord, Outcome, Rejection } from '../../ingest/schema.ts';
+import { IngestBody, IngestRecord, Outcome, Rejection, Warning } from '../../ingest/schema.ts';
 import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
@@ -34,6 +34,7 @@ export const operatorDocument = (): Json =>
       }),
       ...recordSchemas,
       IngestOutcome: Outcome,
+      IngestWarning: Warning,
       Rejection,
       ...operatorBodies,
     },

@@ -86,9 +86,11 @@ export const responses = (tooLarge: string[]): Record<string, Json> => ({
     ['Invalid or expired token'],
     { ...always, 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } },
   ),
-  Forbidden: failing(403, 'A credential that is not valid for this operation, or a suspended account.', [
-    'Insufficient permissions',
-  ]),
+  Forbidden: failing(
+    403,
+    'A credential that is not valid for this operation, such as a read-only token for a change, or a suspended account.',
+    ['Insufficient permissions'],
+  ),
   TooLarge: failing(413, 'The body is too large.', tooLarge),
   NotJson: failing(415, 'The body is not JSON.', ['Content-Type must be application/json']),
   RateLimited: failing(

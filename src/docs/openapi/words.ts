@@ -1,7 +1,9 @@
-import { changeKinds } from '../../fleet/changes/schema.ts';
+import { changeKinds, changesByKind } from '../../fleet/changes/schema.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
 import { eachField } from '../../webhooks/fields.ts';
 import { resourceWords } from './resources.ts';
+
+const kindWords = `What it is: ${alternatives(changeKinds)}; there may be more in future, unless \`kinds\` says which.`;
 
 /**
  * What each component and property of the documents means: by `Component`, by `property`, or by
@@ -17,13 +19,22 @@ export const words: Record<string, string> = {
   'Handled.note': 'What they wrote, or null.',
   Location: 'A place, in decimal degrees.',
   VehicleLocation: 'Where a vehicle was last seen, and when.',
-  WebhookInput: 'A webhook as you set it up. An update replaces all of it.',
+  WebhookInput: 'A webhook as you set it up.',
   Webhook: 'A webhook of the account.',
+  WebhookFilters: 'What a webhook is notified of: what passes each filter that it has.',
+  'WebhookFilters.minEventRisk': 'Safety events of at least this risk. Accidents have none, and pass.',
+  'WebhookFilters.incidentTypes': 'Safety events of at least one of these types. Accidents pass.',
+  'WebhookFilters.vehicleGroups':
+    'What is about vehicles in at least one of these groups, as they are then. An accident of an unknown vehicle passes.',
+  'WebhookFilters.accidentLevels': 'These levels of accidents. Safety events pass.',
+  SigningSecret: 'A new signing secret.',
+  signingSecret: 'What deliveries are signed with: `whsec_` and 32 bytes in base64. Shown this once.',
   EventNotification: 'What happened: the payload of type 2.',
   AccidentNotification: 'One level of an accident: the payload of type 1. All levels share one `eventId`.',
   EventDelivery: 'The body of a delivery about a safety event.',
   AccidentDelivery: 'The body of a delivery about one level of an accident.',
   Change: 'One record that changed, and how it is now.',
+  ...Object.fromEntries(changesByKind.map(({ kind, name }) => [name, `A change of kind ${kind}.`])),
   DeliverySummary: 'One notification for one webhook, and what has become of it.',
   LastAnswer: 'What came of the latest attempt.',
   Failure: 'A reply that is not a success. It never repeats what was sent.',
@@ -35,6 +46,11 @@ export const words: Record<string, string> = {
   UnhealthyReply: 'What is wrong with the service.',
   IngestInput: 'What a connector sends in: up to 500 records and 1 MiB.',
   IngestOutcome: 'What became of the records of a call.',
+  'IngestOutcome.warnings': 'What the sender should look at, at most 20; left out when there is nothing.',
+  IngestWarning: 'Something about records that were accepted.',
+  'IngestWarning.message': 'What is wrong with the field, or what becomes of it.',
+  'IngestWarning.records': 'How many records it is about.',
+  'IngestWarning.index': 'The position of the first of them, from 0.',
   Rejection: 'A record that was refused, and why.',
   NewAccount: 'An account to open.',
   AccountChange: 'A change to an account.',
@@ -43,6 +59,7 @@ export const words: Record<string, string> = {
   ConnectionChange: 'A change to a connection. What is left out stays as it is.',
   OperatorConnection: 'A connection as the operators see it.',
   NewToken: 'A credential to issue.',
+  NewApiToken: 'An API token to issue.',
   Token: 'A credential, without its value.',
   IssuedToken: 'A new credential. Its value is shown this once.',
   NewUser: 'A person of the account.',
@@ -90,11 +107,15 @@ export const words: Record<string, string> = {
   'Account.status': 'A suspended account is refused everywhere.',
   'AccountChange.status': 'A suspended account is refused everywhere, with immediate effect.',
   'Delivery.status': 'What has become of it: pending, delivered, failed or cancelled.',
-  'Change.kind': `What it is: ${alternatives(changeKinds)}; there may be more in future, unless \`kinds\` says which.`,
-  'Change.id': 'Its identifier, as in its list.',
-  'Change.connectionId': 'The connection it belongs to.',
-  'Change.action': 'changed: it is new, or not as it was. deleted: it is no longer there.',
-  'Change.data': 'The item as its list shows it now; null if it was deleted.',
+  ...Object.fromEntries(
+    ['Change', ...changesByKind.map(({ name }) => name)].flatMap((name) => [
+      [`${name}.kind`, name === 'Change' ? kindWords : 'What it is.'],
+      [`${name}.id`, 'Its identifier, as in its list.'],
+      [`${name}.connectionId`, 'The connection it belongs to.'],
+      [`${name}.action`, 'changed: it is new, or not as it was. deleted: it is no longer there.'],
+      [`${name}.data`, 'The item as its list shows it now; null if it was deleted.'],
+    ]),
+  ),
   'DeliverySummary.id': 'The Delivery-Id, the same on each attempt.',
   'DeliverySummary.status':
     'pending until it is delivered or failed for good; cancelled when the webhook no longer subscribes to it.',
@@ -232,6 +253,7 @@ export const words: Record<string, string> = {
   'StatusReport.connections': 'Up to 20 connections that are not healthy.',
   incidentTypeMap: "The provider's words, each with the normalised incident types that it stands for.",
   scope: 'What it can be used for: the API, or ingest for one connection.',
+  readOnly: 'Whether an API token may only read, without seeing the headers of webhooks.',
   'Token.connectionId': 'The connection of an ingest key.',
   'IssuedToken.connectionId': 'The connection of an ingest key.',
   lastFour: 'Its last four characters, to recognise it by.',

@@ -42,6 +42,18 @@ export const Change = v.object({
   action: v.picklist(['changed', 'deleted']),
   data: v.nullable(v.union(lists.map(({ item }) => item as v.GenericSchema))), // each list's own
 });
+
+/** The changes of each kind, with the name of their schema, such as ChangedDriver. */
+export const changesByKind = lists.map(({ kind, item }) => ({
+  kind,
+  name: `Changed${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+  schema: v.object({
+    ...Change.entries,
+    kind: v.literal(kind),
+    data: v.nullable(item as v.GenericSchema), // each list's own
+  }),
+}));
+
 export type Change = {
   kind: string;
   id: string;

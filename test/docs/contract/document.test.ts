@@ -28,7 +28,8 @@ it.each(names)('%s is the published one; after an addition, `npm run contract` p
   expect(readDocument(name)).toEqual(JSON.parse(readFileSync(published(name), 'utf8')));
 });
 
-type Schema = { properties: Record<string, Json>; required: string[] };
+type Schema = { properties: Record<string, Json>; required: string[] } & Union;
+type Union = { oneOf: Json[]; discriminator: { mapping: Record<string, string> } };
 const schema = (document: Json, name: string) =>
   (document as { components: { schemas: Record<string, Schema> } }).components.schemas[name] as Schema;
 const property = (document: Json, name: string, key: string) =>
@@ -68,6 +69,16 @@ it('changes that break clients are noticed, each of them', () => {
     expect(breaks).toContain(change);
 });
 
+it('generated clients can narrow a change by its kind', () => {
+  const document = readDocument('openapi.json');
+  const { oneOf, discriminator } = schema(document, 'Change');
+  const mapped = Object.entries(discriminator.mapping).map(([kind, ref]) => ({ kind, $ref: ref }));
+  expect(mapped.map(({ kind }) => kind)).toContain('safetyEvent');
+  expect(mapped.map(({ $ref }) => ({ $ref }))).toEqual(oneOf);
+  for (const { kind, $ref } of mapped)
+    expect(property(document, $ref.split('/').at(-1) ?? '', 'kind')).toMatchObject({ const: kind });
+});
+
 it('what the guide Versioning says may come at any time is published', () => {
   const breaks = breaksAfter((document) => {
     Object.assign(document.paths as Json, { '/new': {} });
@@ -77,6 +88,7 @@ it('what the guide Versioning says may come at any time is published', () => {
     }
     schema(document, 'WebhookInput').properties.more = { type: 'string' };
     property(document, 'Change', 'data').anyOf[0].anyOf.push({ type: 'object' });
+    schema(document, 'Change').oneOf.push({ type: 'object' });
     property(document, 'DeliverySummary', 'type').enum.push(3);
     for (const name of ['Webhook', 'WebhookInput'])
       (property(document, name, 'notificationTypes').items.enum as number[]).push(3);

@@ -104,6 +104,7 @@ const deadEnds = [
   'replaceCredential',
   'setWebhookSecret',
   'ring',
+  'rotateSigningSecret',
   'getDelivery',
   'replayDelivery',
   'sendDelivery',

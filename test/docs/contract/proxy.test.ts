@@ -68,7 +68,9 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect((await client('POST', '/webhook', webhook({ url: 'http://example.com' }))).message).toBe(
     "Invalid URL, must use 'https'",
   );
-  expect((await client('PUT', `/webhook/${made.data.id}`, webhook({ httpVerb: 'PUT' }))).status).toBe(200);
+  const signed = webhook({ httpVerb: 'PUT', signing: true });
+  expect((await client('PUT', `/webhook/${made.data.id}`, signed)).status).toBe(200);
+  expect((await client('POST', `/webhook/${made.data.id}/signing-secret`)).status).toBe(200);
   expect((await client('DELETE', `/webhook/${crypto.randomUUID()}`)).message).toBe('Invalid webhook id');
 
   const records = Array.from({ length: 3 }, (_, i) => [

@@ -1,4 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { expect, it } from 'vitest';
+import published from '../../../src/docs/openapi/published/openapi.json' with { type: 'json' };
 import { readGuides } from '../../../src/docs/pages/guides.ts';
 import { withTables } from '../../../src/docs/pages/resource-tables.ts';
 import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
@@ -34,4 +37,16 @@ it('a row of a kind of record says what may be left out', () => {
   expect(withTables('<!-- records -->').split('\n')).toContain(
     '| `trip` | vehicle, driver?, startedAt, endedAt?, startLocation?, endLocation?, distanceKm?, durationSeconds? |',
   );
+});
+
+it('the event catalogue has an example of each payload, and a JSON Schema that only this example passes', () => {
+  const events = readGuides().find(({ path }) => path === 'events')?.markdown ?? '';
+  const shown = [...events.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text = '']) => JSON.parse(text));
+  const examples = shown.filter(({ data }) => data);
+  const [schemas, ajv] = [shown.filter(({ $schema }) => $schema), formats.default(new Ajv2020())];
+  expect(schemas).toHaveLength(Object.keys(published.webhooks).length);
+  for (const [at, schema] of schemas.entries())
+    expect(examples.map((example) => ajv.validate(schema, example))).toEqual(
+      examples.map((_, other) => other === at),
+    );
 });

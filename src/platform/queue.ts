@@ -2,13 +2,13 @@ import { described, fault } from './log.ts';
 
 const perSend = 100;
 
-/** Sends messages. Best effort: the cron finds what the queue refuses. Returns how many were sent. */
+/** Sends messages, twice if need be. Best effort: the cron finds what the queue refuses. Returns how many were sent. */
 export async function send(queue: Queue, messages: object[]): Promise<number> {
   let sent = 0;
   try {
     for (let at = 0; at < messages.length; at += perSend) {
       const batch = messages.slice(at, at + perSend).map((body) => ({ body }));
-      await queue.sendBatch(batch);
+      await queue.sendBatch(batch).catch(() => queue.sendBatch(batch));
       sent += batch.length;
     }
   } catch (error) {

@@ -62,6 +62,7 @@ export type IngestOutcome = {
   accepted: number;
   unchanged: number;
   rejected: { index: number; sourceId: string | null; message: string }[];
+  warnings?: { field: string; message: string; records: number; index: number }[];
 };
 export type IssuedToken = { id: string; value: string; lastFour: string };
 export type WebhookOut = {

@@ -1,3 +1,4 @@
+import { available, type Store } from './hangs.ts';
 import { atMost, connected, limits, mayWritePoint, spend } from './limits.ts';
 
 const bytesOf = (value: unknown): number =>
@@ -36,8 +37,12 @@ type Wrapper = (original: () => never) => unknown;
 const wrapperOf = (name: string): Wrapper | undefined => {
   if (/^DB(?:_|$)/.test(name)) return database;
   if (/^DELIVERIES(?:_|$)/.test(name)) return queue;
+  if (/^ARCHIVE(?:_|$)/.test(name)) return bucket;
   return { TOKENS: namespace, ATTEMPTS: dataset }[name];
 };
+
+/** Calls a store. */
+const call = <T>(store: Store, work: () => Promise<T>): Promise<T> => connected(() => available(store, work));
 
 const originals = new WeakMap<object, D1PreparedStatement>();
 
@@ -64,7 +69,7 @@ function prepared(db: Pick<D1Database, 'prepare'>, text: string): D1PreparedStat
 function counted(statement: D1PreparedStatement): D1PreparedStatement {
   const query = <T>(run: () => Promise<T>) => {
     spend('queries', 1);
-    return connected(run);
+    return call('D1', run);
   };
   const own = {
     bind: (...values: unknown[]) => {
@@ -86,15 +91,15 @@ function inBatch<T>(
   statements: D1PreparedStatement[],
 ): Promise<D1Result<T>[]> {
   spend('queries', statements.length);
-  return connected(() => db.batch<T>(statements.map((one) => originals.get(one) ?? one)));
+  return call('D1', () => db.batch<T>(statements.map((one) => originals.get(one) ?? one)));
 }
 
 function queue(original: () => Queue): Queue {
   return {
-    metrics: () => connected(() => original().metrics()),
+    metrics: () => call('queue', () => original().metrics()),
     send: (body: unknown, options?: QueueSendOptions) => {
       atMost('message', bytesOf(JSON.stringify(body)), 'bytes of a message');
-      return connected(() => original().send(body, options));
+      return call('queue', () => original().send(body, options));
     },
     sendBatch: (messages: Iterable<MessageSendRequest>, options?: QueueSendBatchOptions) => {
       const all = [...messages];
@@ -106,7 +111,7 @@ function queue(original: () => Queue): Queue {
         sizes.reduce((sum, size) => sum + size, 0),
         'bytes of a batch',
       );
-      return connected(() => original().sendBatch(all, options));
+      return call('queue', () => original().sendBatch(all, options));
     },
   } as Queue;
 }
@@ -118,7 +123,7 @@ function namespace(original: () => KVNamespace): Pick<KVNamespace, 'delete'> {
   return {
     get: async (key: string, options: never) => {
       if ((missedUntil.get(key) ?? 0) > performance.now()) return null;
-      const found: unknown = await connected(() => original().get(key, options));
+      const found: unknown = await call('KV', () => original().get(key, options));
       if (found === null) missedUntil.set(key, performance.now() + limits.kvMissMs);
       return found;
     },
@@ -127,10 +132,19 @@ function namespace(original: () => KVNamespace): Pick<KVNamespace, 'delete'> {
       if (performance.now() - before < limits.kvWriteMs)
         throw new Error('KV PUT failed: 429 Too Many Requests');
       writtenAt.set(key, performance.now());
-      return connected(() => original().put(key, value, options));
+      return call('KV', () => original().put(key, value, options));
     },
-    delete: (key: string) => connected(() => original().delete(key)),
+    delete: (key: string) => call('KV', () => original().delete(key)),
   } as Pick<KVNamespace, 'delete'>;
+}
+
+function bucket(original: () => R2Bucket): R2Bucket {
+  return new Proxy({} as R2Bucket, {
+    get:
+      (_, name: 'head') =>
+      (...args: [string]) =>
+        call('R2', () => original()[name](...args)),
+  });
 }
 
 function dataset(original: () => AnalyticsEngineDataset): AnalyticsEngineDataset {

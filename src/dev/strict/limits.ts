@@ -20,7 +20,10 @@ export const limits = {
 };
 
 /** What an invocation has used, and until when it may do something: for good until its handler has returned. */
-type Invocation = Record<'queries' | 'subrequests' | 'log' | 'points' | 'open', number> & { until: number };
+type Invocation = Record<'queries' | 'subrequests' | 'log' | 'points' | 'open', number> & {
+  until: number;
+  hung?: boolean;
+};
 
 const current = new AsyncLocalStorage<Invocation>();
 
@@ -47,7 +50,9 @@ export function spend(what: 'queries' | 'subrequests' | 'log', count: number): v
   const invocation = current.getStore();
   if (!invocation) return;
   if (performance.now() > invocation.until)
-    throw exceed(`${what} more than ${limits.behindHandlerMs / 1000} s after the handler`);
+    throw invocation.hung
+      ? new Error('The invocation is over')
+      : exceed(`${what} more than ${limits.behindHandlerMs / 1000} s after the handler`);
   invocation[what] += count;
   atMost(what, invocation[what], `${what} of an invocation`);
 }
@@ -70,6 +75,14 @@ export async function connected<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     invocation.open--;
   }
+}
+
+/** Waits for something that hangs, which is no fault of the invocation: it is ended if that takes too long. */
+export async function hangs(ms: number): Promise<void> {
+  const invocation = current.getStore();
+  if (invocation) invocation.hung = true;
+  await scheduler.wait(ms);
+  if (invocation && performance.now() > invocation.until) await new Promise(() => {});
 }
 
 /** Runs a handler as an invocation of its own, which is over 30 s after it has returned. */

@@ -1,5 +1,6 @@
 import worker, { type QueueMessage } from '../../index.ts';
 import { strict } from './bindings.ts';
+import { hang } from './hangs.ts';
 import { invoked } from './limits.ts';
 
 export { Ingest } from '../../index.ts';
@@ -9,7 +10,8 @@ export { Ingest } from '../../index.ts';
  * fails whatever did, and is an error line.
  */
 export default {
-  fetch: (request: Request, env, ctx) => invoked(async () => worker.fetch(request, strict(env), ctx)),
+  fetch: async (request: Request, env, ctx) =>
+    hang(new URL(request.url)) ?? invoked(async () => worker.fetch(request, strict(env), ctx)),
   queue: (batch, env, ctx) => invoked(() => worker.queue(batch, strict(env), ctx)),
   scheduled: (controller, env, ctx) => invoked(() => worker.scheduled(controller, strict(env), ctx)),
 } satisfies ExportedHandler<Env, QueueMessage>;

@@ -127,6 +127,11 @@ const refusals = {
     message: 'The webhooks of an account can be at most 2 MB in all',
     errors: [{ field: 'connectionIds', message: 'must be fewer, or headers shorter' }],
   },
+  'filters without their type': {
+    kind: 'invalid',
+    message: 'The filters of this webhook need a notification type that is left out',
+    errors: [{ field: 'notificationTypes', message: 'must include what the filters are about' }],
+  },
 } satisfies Record<string, Failure>;
 export type RefusalWord = keyof typeof refusals;
 

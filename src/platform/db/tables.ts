@@ -1,8 +1,8 @@
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 
 /*
- * The tables that no resource of `fleet/` declares. They mirror `migrations/`, which hold; a test compares the two.
- * Times are milliseconds since 1970, UTC.
+ * The tables that no resource of `fleet/` declares, as far as queries or moves need their columns. They mirror
+ * `migrations/`, which hold; a test compares the two. Times are milliseconds since 1970, UTC.
  */
 export * from './tables/accounts.ts';
 export * from './tables/deliveries.ts';

@@ -20,9 +20,14 @@ export type Jobs = Record<string, Job>;
 /** Has a job run in the home whose queue carries it. */
 export type JobMessage = { job: string };
 
+/** What takes longer than this is done again after as long, so many times at most. */
+const hungMs = 5_000;
+const maxRepeats = 2;
+
 /**
  * What the cron does each minute, in all homes side by side: runs the starters, which only look up what is due and send
- * messages, and sends a message for each job that is due. What fails is logged, and stops nothing else.
+ * messages, and sends a message for each job that is due. What fails is logged, and stops nothing else. What has waited
+ * for a database or a queue that hung is done again: it knows nothing of what happened meanwhile.
  */
 export async function everyMinute(
   env: Env,
@@ -30,11 +35,15 @@ export async function everyMinute(
   starters: Record<string, (home: Env) => Promise<unknown>>,
   jobs: Jobs,
 ): Promise<void> {
-  const inHome = async (home: Env) => {
+  const inHome = async (home: Env, repeats = 0): Promise<void> => {
+    const began = Date.now();
     for (const [name, start] of Object.entries(starters)) await attempt(home, name, () => start(home));
     await attempt(home, 'start jobs', () => startDue(home, jobs, time));
+    if (Date.now() - began < hungMs || repeats === maxRepeats) return;
+    await scheduler.wait(hungMs);
+    await inHome(home, repeats + 1);
   };
-  await Promise.all([...homesOf(env).values()].map(inHome));
+  await Promise.all([...homesOf(env).values()].map((home) => inHome(home)));
 }
 
 /**

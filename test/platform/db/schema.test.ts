@@ -14,14 +14,6 @@ const declared = [
 ];
 type ColumnInfo = { name: string; type: string; notnull: number; pk: number };
 
-it('every table of the migrations is declared, and no other', async () => {
-  const results = await rows<{
-    name: string;
-  }>(`select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'
-       and name not like 'd1\\_%' escape '\\' and name not like 'sqlite\\_%' escape '\\' order by name`);
-  expect(declared.map(getTableName).sort()).toEqual(results.map(({ name }) => name));
-});
-
 it.each(declared.map((table) => [getTableName(table), table] as const))(
   'columns, key and indexes of %s are as migrated',
   async (name, table) => {

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase, statement } from '../../../src/platform/db/database.ts';
 import { isLeft, newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { everyMinute, type Jobs, runJob } from '../../../src/platform/jobs/jobs.ts';
@@ -58,6 +58,16 @@ describe('the minute', () => {
     await rows(`insert into jobs values ('idle', 'gone', ?1), ('prune', 'at it', ?2)`, Date.now() - 1, 1e15);
     await everyMinute(bindings, minuteOf(1), {}, jobs);
     expect(woken).toEqual([{ job: 'idle' }, { job: 'has work' }]);
+  });
+
+  it('is done again when a database or a queue hung, for what it found is out of date', async () => {
+    const pause = vi.spyOn(scheduler, 'wait').mockResolvedValue();
+    const hangs = async () => {
+      ran.push('sweep');
+      if (ran.length === 1) await new Promise((on) => setTimeout(on, 5_000));
+    };
+    await everyMinute(metered().env, minuteOf(1), { hangs }, {});
+    expect([ran, pause.mock.calls]).toEqual([['sweep', 'sweep'], [[5_000]]]);
   });
 
   it('goes on with the next when one fails, and says which', async () => {

@@ -1,6 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { clientDirectory } from '../../../src/cli/client/build.ts';
+import { root } from '../../../src/cli/project/paths.ts';
 import { api, journeyAccount, sharedStack } from './journey.ts';
 import { needPython, samplesIn } from './samples.ts';
 
@@ -28,6 +30,9 @@ export const event = (sourceId: string, minutesAgo: number) => ({
 export async function startReader() {
   needPython();
   const folder = mkdtempSync(join(tmpdir(), 'samples-'));
+  mkdirSync(join(folder, 'node_modules')); // what the guides have installed
+  symlinkSync(join(root, 'node_modules/standardwebhooks'), join(folder, 'node_modules/standardwebhooks'));
+  symlinkSync(clientDirectory, join(folder, 'node_modules/fleet-data-client'));
   const stack = await sharedStack();
   const us = await journeyAccount(stack);
   /** Sends in records as the provider's connector; `notify: false` tells nobody. */

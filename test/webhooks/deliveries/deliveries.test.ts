@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { retries } from '../../../src/webhooks/deliveries/policy.ts';
 import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';
 import { story } from '../../support/story.ts';
@@ -196,10 +197,13 @@ describe('a delivery', () => {
   });
 
   it.each([
-    ['type', { notificationTypes: [1] }],
-    ['connection', { connectionIds: [] }],
-  ])('is cancelled unsent when its webhook no longer asks for its %s', async (_, changes) => {
+    ['type', () => ({ notificationTypes: [1] })],
+    ['connection', (other: string) => ({ connectionIds: [other] })],
+  ])('is cancelled unsent when its webhook no longer asks for its %s', async (_, changed) => {
     const hook = await tale.register();
+    const path = `/operator/accounts/${tale.us.accountId}/connections`;
+    const { data: other } = await operator.post<{ id: string }>(path, { provider: 'samsara' });
+    const changes = changed(other.id);
     // Changed while the first call is in flight, so that no retry can come before.
     tale.heard.answers(async () => {
       await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, changes));
@@ -211,6 +215,17 @@ describe('a delivery', () => {
     await minute();
     expect(await settled(hook.id)).toMatchObject([{ status: 'cancelled', attempts: 1 }]);
     expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it('that nobody works for is woken while a worker for accidents is busy', async () => {
+    const hook = await tale.register({ notificationTypes: [1, 2] });
+    const { send } = as(tale.us.connection.ingestKey);
+    await unattempted(hook.id, () => send(vehicle(), accident(), safetyEvent()));
+    expect((await claim(hook.id, 1)).claimed).toMatchObject([{ type: 1 }]);
+    await makeDue(hook.id);
+    await minute();
+    expect(await settled(hook.id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+    expect(tale.heard.got).toMatchObject([{ body: { type: 2 } }]);
   });
 
   it('that a crashed consumer had claimed is woken when the claim lapses', async () => {

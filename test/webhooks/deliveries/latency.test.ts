@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addAnswers, bucketOf, percentile } from '../../../src/webhooks/deliveries/latency.ts';
+import { addAnswers, bucketOf, percentile, waitInWords } from '../../../src/webhooks/deliveries/latency.ts';
 
 const counted = (times: number[]) => addAnswers(times.map((ms) => ({ [bucketOf(ms)]: 1 })));
 const times = fc.array(fc.integer({ min: 0, max: 15_400 }), { minLength: 1, maxLength: 200 });
+
+it.each([
+  [0.0098, '9.8 ms'],
+  [0.21, '0.21 s'],
+  [250, '4.2 min'],
+  [null, 'never'],
+])('a wait of %d seconds is %s in words', (seconds, words) => expect(waitInWords(seconds)).toBe(words));
 
 describe('the time within which a share of the answers came', () => {
   it('is unknown when there are none', () => expect(percentile({}, 0.5)).toBeNull());

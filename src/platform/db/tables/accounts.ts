@@ -48,6 +48,7 @@ export const tokens = sqliteTable(
     accountId: text('account_id').notNull(),
     connectionId: text('connection_id'),
     scope: text({ enum: ['api', 'ingest'] }).notNull(),
+    readOnly: integer('read_only', { mode: 'boolean' }).notNull().default(false),
     name: text().notNull(),
     hash: text().notNull(),
     lastFour: text('last_four').notNull(),

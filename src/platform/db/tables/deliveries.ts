@@ -12,7 +12,9 @@ export const webhooks = sqliteTable(
     httpVerb: text('http_verb', { enum: ['POST', 'PUT'] }).notNull(),
     // As sealing.ts has them, which Node programs cannot import: these reach this file through the registry.
     headers: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>().notNull(),
+    signing: text(),
     notificationTypes: integer('notification_types').notNull(),
+    filters: text(),
     createdAt: integer('created_at').notNull(),
     maxInFlight: integer('max_in_flight'),
     maxPerSecond: integer('max_per_second'),
@@ -80,14 +82,6 @@ export const serviceLevels = sqliteTable(
   (t) => [primaryKey({ columns: [t.accountId, t.hours, t.start] })],
 );
 
-/** What there is to tell an account's people of a webhook, and when they were last told. */
-/** How often unsaved webhooks of a host were tested in an hour. */
-export const testCalls = sqliteTable(
-  'test_calls',
-  { hour: integer().notNull(), host: text().notNull(), calls: integer().notNull() },
-  (t) => [primaryKey({ columns: [t.hour, t.host] })],
-);
-
 export const alertEmails = sqliteTable(
   'alert_emails',
   {
@@ -98,6 +92,7 @@ export const alertEmails = sqliteTable(
   (t) => [primaryKey({ columns: [t.accountId, t.day] })],
 );
 
+/** What there is to notify an account's users of about a webhook, and when they were last notified. */
 export const alerts = sqliteTable(
   'alerts',
   {
@@ -122,6 +117,7 @@ export const webhookConnections = sqliteTable(
     webhookId: text('webhook_id').notNull(),
     notificationTypes: integer('notification_types').notNull().default(3),
     place: integer().notNull().default(0),
+    filtered: integer().notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.connectionId, t.webhookId] }),
@@ -179,10 +175,4 @@ export const fanOuts = sqliteTable('fan_outs', {
   notifications: text({ mode: 'json' }).$type<unknown[]>().notNull(),
   expandedTo: text('expanded_to').notNull(),
   createdAt: integer('created_at').notNull(),
-});
-
-export const sweeps = sqliteTable('sweeps', {
-  id: integer().primaryKey(),
-  at: integer().notNull(),
-  oldestDueAt: integer('oldest_due_at'),
 });

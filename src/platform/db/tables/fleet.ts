@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 
-/* What is kept beside the records of the fleet: how they change, are counted, found and pulled. */
+/* What is kept beside the records of the fleet: how they change, are counted and pulled. */
 
 /** What changed, in the order in which the service learned it: a row a transaction, with the ids of its records by kind. */
 export const changes = sqliteTable(
@@ -55,18 +55,6 @@ export const eventCounting = sqliteTable(
     liveAt: integer('live_at').notNull().default(0),
   },
   (t) => [index('event_counting_by_time').on(t.countedTo)],
-);
-
-/** What people look for by its beginning; triggers keep it. */
-export const names = sqliteTable(
-  'names',
-  {
-    accountId: text('account_id').notNull(),
-    kind: text({ enum: ['vehicle', 'plate', 'driver'] }).notNull(),
-    name: text().notNull(),
-    id: text().notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.accountId, t.kind, t.name, t.id] })],
 );
 
 /** Connections that pull from a provider. */

@@ -1,0 +1,28 @@
+import { hangs } from './limits.ts';
+
+/** What can hang. */
+export type Store = 'D1' | 'KV' | 'queue' | 'R2';
+
+/** Until when each hangs (by `performance.now`), and how many calls have come since it began. */
+const stores = new Map<string, { until: number; calls: number }>();
+
+/** Has a store hang from now on, if that is what a request is for: `/strict/hang/D1/80`, in seconds. */
+export function hang({ pathname }: URL): Response | undefined {
+  const [, store, seconds] = /^\/strict\/hang\/(\w+)\/(\d+)$/.exec(pathname) ?? [];
+  if (!store) return undefined;
+  stores.set(store, { until: performance.now() + 1000 * Number(seconds), calls: 0 });
+  return new Response();
+}
+
+/**
+ * Calls a store. One that hangs is reset in the end, which fails all calls that wait for it. Of these it has done every
+ * fifth, beginning with the first. What outlives its invocation hears nothing more of it.
+ */
+export async function available<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  const hung = stores.get(store);
+  const leftMs = (hung?.until ?? 0) - performance.now();
+  if (!hung || leftMs <= 0) return work();
+  if (hung.calls++ % 5 === 0) await work();
+  await hangs(leftMs);
+  throw new Error(`${store}_ERROR: storage caused object to be reset.`);
+}

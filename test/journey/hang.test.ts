@@ -1,0 +1,152 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
+import { addWebhook, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+
+/** `npm run proof` runs it at full size. */
+const full = process.env.FULL_PROOF === '1';
+
+/** What hangs, for how many seconds, which replies callers get meanwhile, and how many repeats receivers may see. */
+const drills = [
+  {
+    store: 'D1',
+    seconds: full ? 80 : 12,
+    replies: { ingest: 503, webhooks: 503, archive: 503 },
+    repeats: 20,
+  },
+  { store: 'KV', seconds: full ? 80 : 4, replies: { ingest: 200, webhooks: 200, archive: 200 }, repeats: 0 },
+  {
+    store: 'queue',
+    seconds: full ? 80 : 4,
+    replies: { ingest: 200, webhooks: 200, archive: 200 },
+    repeats: 0,
+  },
+  { store: 'R2', seconds: full ? 80 : 12, replies: { ingest: 200, webhooks: 200, archive: 503 }, repeats: 0 },
+];
+type What = keyof (typeof drills)[number]['replies'];
+
+/** What arrives at the latest after the end. */
+const recoverySeconds = 30;
+
+/** How many events are on their way to each receiver when it begins. */
+const before = 20;
+
+const folder = stackFolder();
+let stack: Stack;
+beforeAll(async () => {
+  stack = await folder.start();
+});
+afterAll(async () => {
+  await stack.stop();
+  folder.remove();
+});
+
+const longAgo = new Date(Date.now() - 300 * 86_400_000).toISOString();
+const now = () => new Date().toISOString();
+const vehicle = { kind: 'vehicle', sourceId: 'v', name: 'V' };
+const event = (sourceId: string, startedAt = now()) => ({
+  ...{ kind: 'safetyEvent', sourceId, vehicle: 'v', incidentTypes: ['Braking'], startedAt },
+});
+const accident = (sourceId: string) => ({
+  ...{ kind: 'accident', sourceId, vin: '1FUJGLDR5CLBP8002', eventTime: now(), notificationLevel: 1 },
+  location: { latitude: 1, longitude: 2 },
+});
+
+it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', async (drill) => {
+  const us = await journeyAccount(stack);
+  const got: (Received & { at: number })[] = [];
+  const receiver = await startReceiver(stack.certificates, 0, async (received) => {
+    got.push({ ...received, at: Date.now() });
+    await wait(200);
+  });
+  // Deliveries to the first begin behind the reply, those to the second by way of the queue.
+  for (const path of ['/first', '/second'])
+    await addWebhook(stack, us, receiver.url + path, { notificationTypes: [1, 2] });
+  const { value: unusedKey } = await fleetJson<{ value: string }>(
+    stack,
+    ...['ingest-key', 'issue', '--connection', us.connectionId, '--name', 'unused'],
+  );
+
+  let replies: { what: What; status: number; ms: number; retryAfter: number }[] = [];
+  const call = async (what: What, key: string, path: string, records?: object[]) => {
+    const began = Date.now();
+    const reply = await fetch(stack.baseUrl + path, {
+      headers: { 'x-api-key': key, 'connection-id': us.connectionId, 'content-type': 'application/json' },
+      ...(records && { method: 'POST', body: JSON.stringify({ records }) }),
+    });
+    await reply.text();
+    const retryAfter = Number(reply.headers.get('retry-after'));
+    replies.push({ what, status: reply.status, ms: Date.now() - began, retryAfter });
+    return replies.at(-1);
+  };
+  /** As connectors do: again until it is received. */
+  const send = async (key: string, ...records: object[]) => {
+    for (;;) {
+      const reply = await call('ingest', key, '/ingest', records);
+      if (reply?.status === 200) return;
+      await wait((reply?.retryAfter ?? 0) * 1000);
+    }
+  };
+  await send(us.ingestKey, vehicle, event('old', longAgo));
+  const day = longAgo.slice(0, 10);
+  await until('the old event is archived', async () => {
+    await stack.minute(0); // a full hour
+    const { bucket } = await fleetJson<{ bucket: { files: number } }>(
+      stack,
+      ...['connection', 'repair-archive', us.connectionId, '--kind', 'safety-events', '--date', day],
+    );
+    return bucket.files === 1;
+  });
+  await send(us.ingestKey, ...Array.from({ length: before }, (_, i) => event(`before ${i}`)));
+  await until('calls are under way', () => got.length > 0);
+
+  replies = [];
+  await fetch(`${stack.baseUrl}/strict/hang/${drill.store}/${drill.seconds}`);
+  const ended = Date.now() + drill.seconds * 1000;
+  const work: Promise<unknown>[] = [stack.minute()];
+  const cron = setInterval(() => work.push(stack.minute()), 60_000);
+  let wanted = 2 * before;
+  for (let second = 0; Date.now() < ended - 1000; second++) {
+    work.push(send(unusedKey, event(`event ${second}`)), send(unusedKey, accident(`accident ${second}`)));
+    wanted += 4;
+    if (second % 3 === 0)
+      work.push(
+        call('webhooks', us.token, '/webhooks'),
+        call('archive', us.token, `/safety-events?from=${longAgo}&to=${day}T23:59:59Z`),
+      );
+    await wait(1000);
+  }
+  const meanwhile = [...replies];
+  await wait(ended - Date.now());
+  const arrived = () => new Set(got.map(({ headers }) => `${headers['delivery-id']}`)).size;
+  await until('all have arrived', () => arrived() >= wanted, (ended - Date.now()) / 1000 + recoverySeconds);
+  clearInterval(cron);
+  await Promise.all(work);
+  receiver.stop();
+
+  /** When the last delivery of a type arrived first, in seconds after the end. */
+  const last = (type: number) => {
+    const times = new Map(
+      got
+        .filter(({ body }) => body.type === type)
+        .toReversed()
+        .map(({ headers, at }) => [headers['delivery-id'], at]),
+    );
+    return Math.max(0, (Math.max(...times.values()) - ended) / 1000);
+  };
+  const repeats = got.length - wanted;
+  console.log(
+    `${drill.store} hung for ${drill.seconds} s: of ${wanted} deliveries ${arrived()} arrived, the last accident ` +
+      `${last(1)} s and the last event ${last(2)} s after the end, ${repeats} repeats; ` +
+      `the slowest reply took ${Math.max(...meanwhile.map(({ ms }) => ms))} ms`,
+  );
+  expect(arrived()).toBe(wanted);
+  expect(last(1)).toBeLessThanOrEqual(last(2) + 1);
+  expect(repeats).toBeLessThanOrEqual(drill.repeats);
+  for (const { what, status, ms, retryAfter } of meanwhile) {
+    expect({ what, status }).toEqual({ what, status: drill.replies[what] });
+    expect(ms).toBeLessThan(15_000); // ten seconds, and what a busy machine adds
+    if (status === 503) expect(retryAfter).toBeGreaterThan(0);
+  }
+});

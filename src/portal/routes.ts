@@ -4,36 +4,38 @@ import { secureHeaders } from 'hono/secure-headers';
 import { config } from '../platform/config.ts';
 import { Refusal } from '../platform/errors.ts';
 import { type App, allowedMethods, type Context, seeOther } from '../platform/http/context.ts';
-import { accidentPage } from './accidents/accident.tsx';
-import { accidentPages } from './accidents/accidents.tsx';
-import { connectionActions } from './connections/actions.tsx';
-import { connectionAddPages } from './connections/add.tsx';
-import { connectionPage } from './connections/connection.tsx';
-import { connectionPages } from './connections/connections.tsx';
-import { eventPage } from './events/event.tsx';
-import { eventPages } from './events/events.tsx';
-import { fleetLists } from './fleet/lists.tsx';
-import { profilePages } from './fleet/profile.tsx';
-import { searchPages } from './fleet/search.tsx';
-import { tripPage } from './fleet/trip.tsx';
-import { tripListPages } from './fleet/trips.tsx';
-import { overviewPages } from './overview/overview.tsx';
-import { linkTo, needs, withinRights } from './session/rights.ts';
+import * as accident from './accidents/accident.tsx';
+import * as accidents from './accidents/accidents.tsx';
+import * as connectionActions from './connections/actions.tsx';
+import * as addConnection from './connections/add.tsx';
+import { showConnection } from './connections/connection.tsx';
+import * as connections from './connections/connections.tsx';
+import * as event from './events/event.tsx';
+import * as events from './events/events.tsx';
+import * as fleet from './fleet/lists.tsx';
+import * as profile from './fleet/profile.tsx';
+import { search } from './fleet/search.tsx';
+import * as trip from './fleet/trip.tsx';
+import * as trips from './fleet/trips.tsx';
+import { hideSetup, overview } from './overview/overview.tsx';
+import { limitActions, linkTo, needs, withinRights } from './session/rights.ts';
 import { sameOriginOnly } from './session/same-origin.ts';
 import { signedIn } from './session/session.ts';
-import { tickRoutes } from './session/tick.ts';
-import { accountPages } from './settings/account.tsx';
-import { auditPages } from './settings/audit.tsx';
-import { peoplePages } from './settings/people.tsx';
-import { tokenPages } from './settings/tokens.tsx';
-import { signInPages, signOutActions } from './sign-in/sign-in.tsx';
+import { tick } from './session/tick.ts';
+import * as account from './settings/account.tsx';
+import * as audit from './settings/audit.tsx';
+import * as people from './settings/people.tsx';
+import * as tokens from './settings/tokens.tsx';
+import * as signIn from './sign-in/sign-in.tsx';
 import { nothingHere, renderFailurePage } from './ui/failures.tsx';
-import { webhookActions } from './webhooks/actions.tsx';
-import { deliveryPages } from './webhooks/delivery.tsx';
-import { webhookForms } from './webhooks/form.tsx';
-import { replayPages } from './webhooks/replay.tsx';
-import { webhookPages } from './webhooks/webhook.tsx';
-import { webhookListPages } from './webhooks/webhooks.tsx';
+import * as webhookActions from './webhooks/actions.tsx';
+import * as delivery from './webhooks/delivery.tsx';
+import * as filters from './webhooks/filters.tsx';
+import * as webhookForm from './webhooks/form.tsx';
+import * as replay from './webhooks/replay.tsx';
+import * as signing from './webhooks/signing.tsx';
+import * as webhook from './webhooks/webhook.tsx';
+import * as webhooks from './webhooks/webhooks.tsx';
 
 /** A webhook's form with 1,000 connections and 8 KiB of headers has about half of this. */
 export const maxFormBytes = 256 * 1024;
@@ -71,7 +73,10 @@ export async function pageElsewhere(c: Context): Promise<Response> {
   return c.res;
 }
 
-/** The portal, where an account's people work. Everything but signing in requires a session. */
+/**
+ * The portal, where an account's people work: its pages and actions, each with the role that it needs. Everything but
+ * signing in requires a session. Pages that their forms show again take more than the context: they get no `next`.
+ */
 export const portalRoutes = new Hono<App>()
   .use(pageHeaders)
   .use(sameOriginOnly)
@@ -83,36 +88,86 @@ export const portalRoutes = new Hono<App>()
       },
     }),
   )
-  .route('/', signInPages)
-  .route('/', tickRoutes)
+  .get('/sign-in', (c) => signIn.requestPage(c))
+  .post('/sign-in', signIn.requestLink)
+  .get('/sign-in/:link', signIn.confirm)
+  .post('/sign-in/:link', signIn.signInByLink)
+  .get('/tick', tick)
+
   .use(signedIn)
   .use(withinRights)
-  .route('/', signOutActions)
-  .route('/', overviewPages)
-  .route('/', connectionPages)
-  .route('/', connectionAddPages)
-  .route('/', connectionPage)
-  .route('/', connectionActions)
-  .route('/', eventPages)
-  .route('/', eventPage)
-  .route('/', accidentPages)
-  .route('/', accidentPage)
-  .route('/', fleetLists)
-  .route('/', profilePages)
-  .route('/', tripListPages)
-  .route('/', tripPage)
-  .route('/', searchPages)
-  .route('/', webhookListPages)
-  .route('/', webhookForms)
-  .route('/', webhookPages)
-  .route('/', webhookActions)
-  .route('/', replayPages)
-  .route('/', deliveryPages)
+  .post('/sign-out', needs('viewer'), (c) => signIn.endSession(c, false))
+  .post('/sign-out-everywhere', needs('viewer'), (c) => signIn.endSession(c, true))
+  .get('/', needs('viewer'), overview)
+  .post('/setup/hide', needs('viewer'), hideSetup)
+
+  .get('/connections', needs('viewer'), connections.list)
+  .get('/connections/new', needs('member'), (c) => addConnection.show(c, {}))
+  .post('/connections/new', needs('member'), limitActions, addConnection.take)
+  .get('/connections/:id', needs('viewer'), (c) => showConnection(c))
+  .post('/connections/:id/pull', needs('member'), limitActions, connectionActions.pull)
+  .post('/connections/:id/pause', needs('member'), connectionActions.pause)
+  .post('/connections/:id/resume', needs('member'), connectionActions.resume)
+  .post('/connections/:id/webhook-secret', needs('member'), connectionActions.saveSecret)
+  .get('/connections/:id/credential', needs('member'), (c) => connectionActions.showCredential(c))
+  .post('/connections/:id/credential', needs('member'), limitActions, connectionActions.saveCredential)
+  .get('/connections/:id/remove', needs('member'), (c) => connectionActions.showRemoval(c))
+  .post('/connections/:id/remove', needs('member'), connectionActions.remove)
+
+  .get('/events', needs('viewer'), events.list)
+  .get('/events.csv', needs('viewer'), limitActions, events.file)
+  .get('/events/:id', needs('viewer'), event.detail)
+  .get('/accidents', needs('viewer'), accidents.list)
+  .get('/accidents.csv', needs('viewer'), limitActions, accidents.file)
+  .get('/accidents/:eventId', needs('viewer'), (c) => accident.detail(c))
+  .post('/accidents/:eventId', needs('member'), accident.handle)
+  .get('/vehicles', needs('viewer'), fleet.listVehicles)
+  .get('/drivers', needs('viewer'), fleet.listDrivers)
+  .get('/vehicles/:id', needs('viewer'), profile.ofVehicle)
+  .get('/drivers/:id', needs('viewer'), profile.ofDriver)
+  .get('/trips', needs('viewer'), trips.list)
+  .get('/trips/:id', needs('viewer'), trip.detail)
+  .get('/search', needs('viewer'), search)
+
+  .get('/webhooks', needs('viewer'), webhooks.list)
+  .get('/webhooks/new', needs('member'), webhookForm.add)
+  .post('/webhooks/new', needs('member'), webhookForm.saveNew)
+  .get('/webhooks/:id', needs('viewer'), webhook.detail)
+  .get('/webhooks/:id/edit', needs('member'), webhookForm.edit)
+  .post('/webhooks/:id/edit', needs('member'), webhookForm.saveEdited)
+  .get('/webhooks/:id/delete', needs('member'), webhookActions.confirmDelete)
+  .post('/webhooks/:id/delete', needs('member'), webhookActions.remove)
+  .post('/webhooks/:id/test-event', needs('member'), limitActions, webhookActions.sendEvent)
+  .post('/webhooks/:id/test-accident', needs('member'), limitActions, webhookActions.sendAccident)
+  .post('/webhooks/:id/replay-selected', needs('member'), limitActions, webhookActions.replaySelected)
+  .get('/webhooks/:id/replay', needs('member'), limitActions, replay.countFirst)
+  .post('/webhooks/:id/replay', needs('member'), limitActions, replay.replayPart)
+  .get('/webhooks/:id/filters', needs('member'), filters.show)
+  .post('/webhooks/:id/filters', needs('member'), limitActions, filters.change)
+  .get('/webhooks/:id/signing', needs('member'), (c) => signing.show(c))
+  .post('/webhooks/:id/signing', needs('member'), limitActions, signing.change)
+  .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), delivery.detail)
+  .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, delivery.replayDelivery)
+  .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, delivery.sendDelivery)
+
   .get('/settings', needs('viewer'), (c) => seeOther(c, '/portal/settings/tokens'))
-  .route('/', tokenPages)
-  .route('/', peoplePages)
-  .route('/', auditPages)
-  .route('/', accountPages)
+  .get('/settings/tokens', needs('viewer'), (c) => tokens.list(c))
+  .post('/settings/tokens', needs('admin'), limitActions, tokens.generate)
+  .get('/settings/tokens/:id/revoke', needs('admin'), tokens.confirmRevoke)
+  .post('/settings/tokens/:id/revoke', needs('admin'), tokens.revoke)
+  .get('/settings/people', needs('viewer'), (c) => people.list(c))
+  .post('/settings/people', needs('admin'), limitActions, people.sendInvitation)
+  .get('/settings/people/:id/remove', needs('admin'), people.confirmRemove)
+  .post('/settings/people/:id/remove', needs('admin'), people.remove)
+  .get('/settings/people/:id/role', needs('admin'), people.edit)
+  .post('/settings/people/:id/role', needs('admin'), people.change)
+  .get('/settings/audit', needs('viewer'), audit.list)
+  .get('/settings/account', needs('viewer'), (c) => account.show(c))
+  .post('/settings/account', needs('viewer'), account.save)
+  .post('/settings/account/units', needs('member'), account.saveUnits)
+  .get('/settings/notifications', needs('viewer'), account.showNotifications)
+  .post('/settings/notifications', needs('viewer'), account.saveNotifications)
+  .post('/settings/notifications/records', needs('viewer'), account.saveRecordEmails)
   .all('/*', (c) => {
     const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
     throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });

@@ -6,6 +6,7 @@ import * as inConnections from '../../src/fleet/connection-activity.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
 import { matchFleet, maxMatches } from '../../src/fleet/names.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
+import { eventsLookedAt } from '../../src/fleet/unmapped-words.ts';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
@@ -13,7 +14,6 @@ import { maxWords } from '../../src/portal/connections/pull.tsx';
 import { aroundMs, maxAround } from '../../src/portal/events/around.tsx';
 import { maxWebhooks } from '../../src/portal/session/attention.ts';
 import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
-import { eventsLookedAt } from '../../src/providers/status.ts';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { webhookActivity } from '../../src/webhooks/deliveries/activity.ts';
 import { maxFound } from '../../src/webhooks/deliveries/browse.ts';
@@ -229,7 +229,7 @@ describe('a form refuses', () => {
     receiver();
     const sent = async (characters: number) =>
       (await ask('POST', path, { cookie, fields: fieldsOf('a'.repeat(characters)) })).text();
-    const message = `can be at most ${limit} characters`;
+    const message = `can be at most ${limit.toLocaleString('en')} characters`;
     expect(await sent(limit)).not.toContain(message);
     expect(await sent(limit + 1)).toContain(message);
   });

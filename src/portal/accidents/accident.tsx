@@ -1,17 +1,15 @@
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/handle.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { accidentsWithVehicles, type NamedEvent, type NamedTrip } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { parse } from '../../platform/fields.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import { AtMost, parse } from '../../platform/fields.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { Around, eventsAround, WhoWasNotified } from '../events/around.tsx';
 import { endsOf, placesOf, routeLine, tripAt } from '../fleet/trip.tsx';
 import { TripLink } from '../fleet/trips.tsx';
-import { needs } from '../session/rights.ts';
 import { type Accident, AccidentState } from '../ui/accidents.tsx';
 import { Allowed } from '../ui/allowed.tsx';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
@@ -34,13 +32,8 @@ import { State } from '../ui/states.tsx';
 import { FullTimeAgo, Time } from '../ui/time.tsx';
 import { Levels } from './levels.tsx';
 
-/** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
-export const accidentPage = new Hono<App>()
-  .get('/accidents/:eventId', needs('viewer'), (c) => detail(c))
-  .post('/accidents/:eventId', needs('member'), handle);
-
 /** Does what the form on the page asks for. */
-async function handle(c: Context) {
+export async function handle(c: Context) {
   const form = await readForm(c);
   const [does] = Object.keys(handlings).filter((one): one is Handling => one === form.value('do'));
   const note = form.value('note').trim();
@@ -64,10 +57,11 @@ async function handle(c: Context) {
 }
 
 const Note = v.object({
-  note: v.pipe(v.string(), v.maxLength(maxNote, `can be at most ${maxNote} characters`)),
+  note: v.pipe(v.string(), AtMost(maxNote)),
 });
 
-async function detail(c: Context, note = '', problem?: FormProblem) {
+/** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
+export async function detail(c: Context, note = '', problem?: FormProblem) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
   const [stored, { recipients: _, ...notified }] = await Promise.all([
@@ -144,7 +138,7 @@ async function detail(c: Context, note = '', problem?: FormProblem) {
                 'Vehicle',
                 vehicle && (
                   <>
-                    <a href={vehiclePath(vehicle.id)}>{vehicle.name}</a>{' '}
+                    <a href={vehiclePath(vehicle)}>{vehicle.name}</a>{' '}
                     <span class="sub">{vehicle.groups.join(', ')}</span>
                   </>
                 ),

@@ -1,22 +1,15 @@
-import { Hono } from 'hono';
 import { accidents } from '../../fleet/lists/accidents.ts';
 import { accidentsWithVehicles, readNamed } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
-import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import { DayFields, FilterBox, FleetFields, problemsOfDays, rangeOfDays } from '../events/filters.tsx';
-import { limitActions, needs } from '../session/rights.ts';
 import { Accidents } from '../ui/accidents.tsx';
 import { csvFile } from '../ui/csv.ts';
 import { LinkButton, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Empty, Pager, Segment } from '../ui/parts.tsx';
-
-/** The accidents of the account by their state, newest first. */
-export const accidentPages = new Hono<App>()
-  .get('/accidents', needs('viewer'), list)
-  .get('/accidents.csv', needs('viewer'), limitActions, file);
 
 const path = '/portal/accidents';
 
@@ -86,7 +79,8 @@ const addressOf = (set: Record<string, string>, to = path): string => {
   return query ? `${to}?${query}` : to;
 };
 
-async function list(c: Context) {
+/** The accidents of the account by their state, newest first. */
+export async function list(c: Context) {
   const { asked, matched, problems, request, set } = await requested(c);
   const { cursor } = c.req.query();
   const { items, next } = request
@@ -155,7 +149,7 @@ async function list(c: Context) {
 }
 
 /** The same accidents as a file; the page, which says what is wrong, if something is. */
-async function file(c: Context) {
+export async function file(c: Context) {
   const { asked, problems, request, set } = await requested(c);
   if (problems.length > 0) return seeOther(c, addressOf(set));
   const { from, to } = asked;

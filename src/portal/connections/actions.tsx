@@ -1,14 +1,12 @@
-import { Hono } from 'hono';
 import { type Connection, findConnection } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { replaceCredential } from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummary } from '../../providers/status.ts';
-import { limitActions, needs } from '../session/rights.ts';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import { errorsOfForm, Field, LinkButton, Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
@@ -16,23 +14,6 @@ import { showConnection } from './connection.tsx';
 import { connectionsPath, nameOf } from './connections.tsx';
 import { CredentialFields, HowToCreate, sentCredential } from './credential.tsx';
 import { credentialLabel } from './health.tsx';
-
-/** What can be done with a connection that pulls. Each action says what has come of it. */
-export const connectionActions = new Hono<App>()
-  .post('/connections/:id/pull', needs('member'), limitActions, (c) =>
-    act(c, pullNow, 'is being pulled now.'),
-  )
-  .post('/connections/:id/pause', needs('member'), (c) =>
-    act(c, pausePull, 'is paused. Nothing more is pulled until it is resumed.'),
-  )
-  .post('/connections/:id/resume', needs('member'), (c) =>
-    act(c, resumePull, 'is pulled again, from where it stopped.'),
-  )
-  .post('/connections/:id/webhook-secret', needs('member'), saveSecret)
-  .get('/connections/:id/credential', needs('member'), (c) => showCredential(c))
-  .post('/connections/:id/credential', needs('member'), limitActions, saveCredential)
-  .get('/connections/:id/remove', needs('member'), (c) => showRemoval(c))
-  .post('/connections/:id/remove', needs('member'), remove);
 
 type Pulled = { connection: Connection; pull: PullSummary; connector: Connector; path: string };
 
@@ -49,6 +30,12 @@ async function required(c: Context): Promise<Pulled> {
   return { connection, pull, connector, path: `${connectionsPath}/${id}` };
 }
 
+/** What can be done with a connection that pulls. Each action says what has come of it. */
+export const pull = (c: Context) => act(c, pullNow, 'is being pulled now.');
+export const pause = (c: Context) =>
+  act(c, pausePull, 'is paused. Nothing more is pulled until it is resumed.');
+export const resume = (c: Context) => act(c, resumePull, 'is pulled again, from where it stopped.');
+
 async function act(c: Context, action: typeof pullNow, outcome: string) {
   const { connection, path } = await required(c);
   return submit(
@@ -60,7 +47,7 @@ async function act(c: Context, action: typeof pullNow, outcome: string) {
   );
 }
 
-async function saveSecret(c: Context) {
+export async function saveSecret(c: Context) {
   const { connection, connector, path } = await required(c);
   const form = await readForm(c);
   return submit(
@@ -81,7 +68,7 @@ const above = ({ connection, path }: Pulled) => [
   { href: path, name: nameOf(connection) },
 ];
 
-async function showCredential(
+export async function showCredential(
   c: Context,
   problem?: FormProblem,
   typed: (input: string) => string = () => '',
@@ -127,7 +114,7 @@ const asCredential = ({ field, message }: { field: string; message: string }) =>
   message,
 });
 
-async function saveCredential(c: Context) {
+export async function saveCredential(c: Context) {
   const { connection, connector, pull, path } = await required(c);
   const form = await readForm(c);
   return submit(
@@ -155,7 +142,7 @@ async function saveCredential(c: Context) {
   );
 }
 
-async function showRemoval(c: Context, problem?: FormProblem, typed = '') {
+export async function showRemoval(c: Context, problem?: FormProblem, typed = '') {
   const pulled = await required(c);
   const { connection, pull, path } = pulled;
   return page(
@@ -189,7 +176,7 @@ async function showRemoval(c: Context, problem?: FormProblem, typed = '') {
   );
 }
 
-async function remove(c: Context) {
+export async function remove(c: Context) {
   const { connection } = await required(c);
   const name = (await readForm(c)).value('name');
   return submit(

@@ -1,13 +1,11 @@
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { type FieldError, invalid } from '../../platform/errors.ts';
-import { Name, parse } from '../../platform/fields.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import { Name, parse, tooLong } from '../../platform/fields.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { connectProvider, tryCredential } from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
 import { type Draft, openDraft, sealDraft } from '../../providers/draft.ts';
 import { connectorOf } from '../../providers/registry.ts';
-import { limitActions, needs } from '../session/rights.ts';
 import { done, type FormProblem, readForm, type SentForm, submit } from '../ui/form.ts';
 import { errorsOfForm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
@@ -15,14 +13,10 @@ import { type AddState, Steps } from './add-steps.tsx';
 import { connectionsPath } from './connections.tsx';
 import { sentCredential } from './credential.tsx';
 
-/** Adding a connection: choose the provider, test its credential, name it. Nothing is saved before the end. */
-export const connectionAddPages = new Hono<App>()
-  .get('/connections/new', needs('member'), (c) => show(c, {}))
-  .post('/connections/new', needs('member'), limitActions, take);
-
 const maxAddress = 500;
 
-function show(c: Context, state: AddState) {
+/** Adding a connection: choose the provider, test its credential, name it. Nothing is saved before the end. */
+export function show(c: Context, state: AddState) {
   const chosen = c.req.query('provider');
   return page(
     c,
@@ -38,7 +32,7 @@ function show(c: Context, state: AddState) {
 }
 
 /** Takes the form of the step that a page shows: a credential to test, or a draft that was tested, to be saved. */
-async function take(c: Context) {
+export async function take(c: Context) {
   const connector = connectorOf(c.req.query('provider') ?? '');
   const form = await readForm(c);
   if (!connector) return show(c, {});
@@ -51,8 +45,7 @@ async function test(c: Context, connector: Connector, form: SentForm) {
     show(c, { typed: form.value, errors: inForm(errorsOfForm(problem, 'credential'), form) });
   return submit(async () => {
     const { credential, errors } = sentCredential(connector, form);
-    if (baseUrl.length > maxAddress)
-      errors.push({ field: 'address', message: `can be at most ${maxAddress} characters` });
+    if (baseUrl.length > maxAddress) errors.push({ field: 'address', message: tooLong(maxAddress) });
     if (errors.length > 0) throw invalid('', errors);
     const { provider } = connector;
     const { organisation } = await tryCredential(c.env, { provider, credential, baseUrl });

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import {
   connectionRecords,
   firstHour,
@@ -6,26 +5,21 @@ import {
   type RecordCount,
 } from '../../fleet/connection-activity.ts';
 import { type Connection, findConnection } from '../../fleet/connections.ts';
+import { unmappedWords } from '../../fleet/unmapped-words.ts';
 import { config } from '../../platform/config.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
-import { needs } from '../session/rights.ts';
 import { Columns } from '../ui/chart.tsx';
 import type { FormProblem } from '../ui/form.ts';
 import { capital, upTo } from '../ui/format.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Facts, Live, Note, Panel, Table } from '../ui/parts.tsx';
+import { type Column, Facts, Live, Note, Panel, Table } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { Ago, clockTime, Time } from '../ui/time.tsx';
 import { connectionsPath, nameOf } from './connections.tsx';
 import { credentialLabel, Health, healthOf } from './health.tsx';
 import { Feeds, ProviderWebhook, Refusals, Unmapped } from './pull.tsx';
-
-/** A connection: how it does, and what it has brought in. */
-export const connectionPage = new Hono<App>().get('/connections/:id', needs('viewer'), (c) =>
-  showConnection(c),
-);
 
 /**
  * The page of the connection that the path names; `problem` is what is wrong with the secret of its provider's webhook.
@@ -41,6 +35,7 @@ export async function showConnection(c: Context, problem?: FormProblem) {
     pullStatus(c.env, caller, id),
   ]);
   const connection = found(stored);
+  const unmapped = pull ? pull.unmapped : await unmappedWords(c.env, caller, connection);
   const health = healthOf(connection, pull);
   const path = `${connectionsPath}/${connection.id}`;
   return page(
@@ -108,7 +103,7 @@ export async function showConnection(c: Context, problem?: FormProblem) {
       </Live>
       <Live id="records-now">
         <Panel id="records" title="Records">
-          <Records records={records} />
+          <Table caption="Records by kind" labels columns={recordColumns} items={records} />
           <p class="panel-foot">{scopeOf(config(c.env).hotDays)}</p>
         </Panel>
       </Live>
@@ -116,7 +111,7 @@ export async function showConnection(c: Context, problem?: FormProblem) {
         <>
           <Live id="refused-now" class="cols cols-3-2">
             <Refusals refusals={pull.refusals} />
-            <Unmapped unmapped={pull.unmapped} />
+            <Unmapped unmapped={unmapped} />
           </Live>
           <ProviderWebhook
             path={path}
@@ -125,6 +120,11 @@ export async function showConnection(c: Context, problem?: FormProblem) {
             problem={problem}
           />
         </>
+      )}
+      {!pull && unmapped.length > 0 && (
+        <Live id="unmapped-now">
+          <Unmapped unmapped={unmapped} />
+        </Live>
       )}
     </>,
     problem && 'invalid',
@@ -182,24 +182,25 @@ const Details = ({ connection, pull }: { connection: Connection; pull: PullStatu
   />
 );
 
-const Records = ({ records }: { records: RecordCount[] }) => (
-  <Table caption="Records by kind" head={['Kind', 'Count', 'Latest came in', 'Latest happened']} flow>
-    {records.map(({ kind, count, arrivedAt, happenedAt }) => (
-      <tr>
-        <td class="card-title">
-          <strong class="font-medium">{capital(kind)}</strong>
-        </td>
-        <td data-label="Count">{upTo(count, maxCounted)}</td>
-        <td class="nowrap" data-label="Latest came in">
-          {arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />}
-        </td>
-        <td class="nowrap" data-label="Latest happened">
-          {kind === 'vehicles' || kind === 'drivers' ? '–' : <Time at={happenedAt} />}
-        </td>
-      </tr>
-    ))}
-  </Table>
-);
+const recordColumns: Column<RecordCount>[] = [
+  {
+    head: 'Kind',
+    look: 'card-title',
+    cell: ({ kind }) => <strong class="font-medium">{capital(kind)}</strong>,
+  },
+  { head: 'Count', cell: ({ count }) => upTo(count, maxCounted) },
+  {
+    head: 'Latest came in',
+    look: 'nowrap',
+    cell: ({ arrivedAt }) => (arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />),
+  },
+  {
+    head: 'Latest happened',
+    look: 'nowrap',
+    cell: ({ kind, happenedAt }) =>
+      kind === 'vehicles' || kind === 'drivers' ? '–' : <Time at={happenedAt} />,
+  },
+];
 
 const scopeOf = (hotDays: number): string =>
   `Counts stop at ${maxCounted.toLocaleString('en')}.${

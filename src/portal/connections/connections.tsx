@@ -1,25 +1,20 @@
-import { Hono } from 'hono';
 import {
   type ConnectionActivity,
   connectionActivity,
   maxCountedInList,
 } from '../../fleet/connection-activity.ts';
 import { type Connection, sliceConnections } from '../../fleet/connections.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { type PullSummary, pullSummaries } from '../../providers/status.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { needs } from '../session/rights.ts';
 import { Spark } from '../ui/chart.tsx';
 import { upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, Live, Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { type Column, Empty, Live, Panel, SlicePager, Table } from '../ui/parts.tsx';
 import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
-
-/** The account's connections. */
-export const connectionPages = new Hono<App>().get('/connections', needs('viewer'), list);
 
 export const connectionsPath = '/portal/connections';
 
@@ -34,7 +29,8 @@ type Listed = {
   health: ConnectionHealth;
 };
 
-async function list(c: Context) {
+/** The account's connections. */
+export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const caller = c.get('caller');
   const [{ items, next }, activity, pulls] = await Promise.all([
@@ -63,11 +59,7 @@ async function list(c: Context) {
             A connection brings in the data of one telematics provider.
           </Empty>
         ) : (
-          <Table caption="Connections" head={columns} flow>
-            {connections.map((listed) => (
-              <ConnectionRow {...listed} />
-            ))}
-          </Table>
+          <Table caption="Connections" labels columns={columns} items={connections} />
         )}
       </Live>
       <SlicePager
@@ -100,55 +92,64 @@ function summaryOf(connections: Listed[]): string {
   return `${counted(connections.length, 'data source', 'data sources')}, ${more}${counted(vehicles, 'vehicle', 'vehicles')}. ${attention}`;
 }
 
-const columns = ['Connection', 'Health', 'Last pulled', 'Last new record', 'Vehicles', 'Events, 24 h'];
+const pathOf = ({ connection }: Listed): string => `${connectionsPath}/${connection.id}`;
 
-const ConnectionRow = ({ connection, activity, pull, health }: Listed) => {
-  const path = `${connectionsPath}/${connection.id}`;
-  return (
-    <tr>
-      <td class="card-title">
-        <span class="flex items-start gap-3">
-          <span class="tile" aria-hidden="true">
-            {connection.tsp.charAt(0).toUpperCase()}
-          </span>
-          <span class="min-w-0 md:min-w-28">
-            <a class="cover wrap-anywhere" href={path}>
-              {nameOf(connection)}
-            </a>
-            <span class="sub block wrap-anywhere">{connection.tsp}</span>
-          </span>
-        </span>
-      </td>
-      <td class="card-wide">
-        <Health health={health} />
-        {health.note && <p class="sub mt-1 max-w-sm wrap-anywhere">{health.note}</p>}
-        {pull?.state === 'refused' && (
-          <div class="mt-3">
-            <LinkButton
-              href={`${path}/credential`}
-              name={`Replace the ${credentialLabel(pull)}`}
-              about={`of ${nameOf(connection)}`}
-              small
-            />
-          </div>
-        )}
-      </td>
-      <td class="nowrap" data-label="Last pulled">
-        {pull && (connection.lastPulledAt === null ? 'Not yet' : <Ago at={connection.lastPulledAt} />)}
-      </td>
-      <td class="nowrap" data-label="Last new record">
-        {activity?.arrivedAt ? <Ago at={activity.arrivedAt} /> : 'None yet'}
-      </td>
-      <td data-label="Vehicles">{upTo(activity?.vehicles ?? 0, maxCountedInList)}</td>
-      <td data-label="Events, 24 h">
-        <span class="flex items-center gap-3">
-          <span class="md:w-12 text-end tabular-nums">{upTo(activity?.events ?? 0, maxCountedInList)}</span>
-          {activity?.byHour && <Spark columns={activity.byHour.map((good) => ({ good }))} />}
-        </span>
-      </td>
-    </tr>
-  );
-};
+const columns: Column<Listed>[] = [
+  { head: 'Connection', look: 'card-title', cell: (listed) => <Title {...listed} /> },
+  { head: 'Health', look: 'card-wide', cell: (listed) => <HealthAndRepair {...listed} /> },
+  {
+    head: 'Last pulled',
+    look: 'nowrap',
+    cell: ({ pull, connection: { lastPulledAt } }) =>
+      pull && (lastPulledAt === null ? 'Not yet' : <Ago at={lastPulledAt} />),
+  },
+  {
+    head: 'Last new record',
+    look: 'nowrap',
+    cell: ({ activity }) => (activity?.arrivedAt ? <Ago at={activity.arrivedAt} /> : 'None yet'),
+  },
+  { head: 'Vehicles', cell: ({ activity }) => upTo(activity?.vehicles ?? 0, maxCountedInList) },
+  {
+    head: 'Events, 24 h',
+    cell: ({ activity }) => (
+      <span class="flex items-center gap-3">
+        <span class="md:w-12 text-end tabular-nums">{upTo(activity?.events ?? 0, maxCountedInList)}</span>
+        {activity?.byHour && <Spark columns={activity.byHour.map((good) => ({ good }))} />}
+      </span>
+    ),
+  },
+];
+
+const Title = (listed: Listed) => (
+  <span class="flex items-start gap-3">
+    <span class="tile" aria-hidden="true">
+      {listed.connection.tsp.charAt(0).toUpperCase()}
+    </span>
+    <span class="min-w-0 md:min-w-28">
+      <a class="cover wrap-anywhere" href={pathOf(listed)}>
+        {nameOf(listed.connection)}
+      </a>
+      <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>
+    </span>
+  </span>
+);
+
+const HealthAndRepair = (listed: Listed) => (
+  <>
+    <Health health={listed.health} />
+    {listed.health.note && <p class="sub mt-1 max-w-sm wrap-anywhere">{listed.health.note}</p>}
+    {listed.pull?.state === 'refused' && (
+      <div class="mt-3">
+        <LinkButton
+          href={`${pathOf(listed)}/credential`}
+          name={`Replace the ${credentialLabel(listed.pull)}`}
+          about={`of ${nameOf(listed.connection)}`}
+          small
+        />
+      </div>
+    )}
+  </>
+);
 
 /** What people call a connection: its name, otherwise its provider. */
 export const nameOf = ({ name, tsp }: Connection): string => name ?? tsp;

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../platform/errors.ts';
+import { tooLong } from '../../platform/fields.ts';
 import { type Connector, credentialFrom, inputsOf, maxCredential } from '../../providers/connector.ts';
 import type { SentForm } from '../ui/form.ts';
 import { Field } from '../ui/forms.tsx';
@@ -65,6 +66,6 @@ export function sentCredential(
     .filter(({ input }) => form.value(input).trim() === '')
     .map(({ input }) => ({ field: input, message: 'is required' }));
   const credential = credentialFrom(connector, form.value);
-  const tooLong = { field: 'credential', message: `can be at most ${maxCredential} characters` };
-  return { credential, errors: credential.length > maxCredential ? [...errors, tooLong] : errors };
+  const problem = { field: 'credential', message: tooLong(maxCredential) };
+  return { credential, errors: credential.length > maxCredential ? [...errors, problem] : errors };
 }

@@ -1,17 +1,13 @@
+import { eventsLookedAt, type WordCount } from '../../fleet/unmapped-words.ts';
 import { connectorOf } from '../../providers/registry.ts';
-import {
-  eventsLookedAt,
-  type FeedStatus,
-  type PullStatus,
-  type PullSummary,
-} from '../../providers/status.ts';
+import type { FeedStatus, PullStatus, PullSummary } from '../../providers/status.ts';
 import { refusalsKept } from '../../providers/store.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import type { FormProblem } from '../ui/form.ts';
 import { percent } from '../ui/format.ts';
 import { errorsOfForm, Field, Submit } from '../ui/forms.tsx';
-import { Copyable, Panel, Table } from '../ui/parts.tsx';
+import { type Column, Copyable, Panel, Table } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago, Time } from '../ui/time.tsx';
 import { feedWords, isWaiting, timeLeft } from './health.tsx';
@@ -19,29 +15,27 @@ import { feedWords, isWaiting, timeLeft } from './health.tsx';
 /** What is pulled, how it goes, and how far its history has come. */
 export const Feeds = ({ pull }: { pull: PullSummary }) => (
   <Panel id="feeds" title="What is pulled">
-    <Table caption="What is pulled" head={['Records', 'State', 'How often', 'History']}>
-      {pull.feeds.map((feed) => (
-        <tr>
-          <td class="card-title">
-            <strong class="font-medium">{feedWords[feed.feed]}</strong>
-          </td>
-          <td class="card-wide">
-            <FeedState feed={feed} state={pull.state} />
-          </td>
-          <td class="nowrap" data-label="How often">
-            {feed.everyMinutes === 1 ? 'Each minute' : `Every ${feed.everyMinutes} minutes`}
-          </td>
-          <td data-label="History">
-            <History feed={feed} pull={pull} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table caption="What is pulled" columns={feedColumns(pull)} look="data-cards" labels items={pull.feeds} />
     <p class="panel-foot">
       History comes newest first and notifies nobody. What has happened since the connection was made does.
     </p>
   </Panel>
 );
+
+const feedColumns = (pull: PullSummary): Column<FeedStatus>[] => [
+  {
+    head: 'Records',
+    look: 'card-title',
+    cell: ({ feed }) => <strong class="font-medium">{feedWords[feed]}</strong>,
+  },
+  { head: 'State', look: 'card-wide', cell: (feed) => <FeedState feed={feed} state={pull.state} /> },
+  {
+    head: 'How often',
+    look: 'nowrap',
+    cell: ({ everyMinutes }) => (everyMinutes === 1 ? 'Each minute' : `Every ${everyMinutes} minutes`),
+  },
+  { head: 'History', cell: (feed) => <History feed={feed} pull={pull} /> },
+];
 
 const FeedState = ({ feed: { problem }, state }: { feed: FeedStatus; state: PullSummary['state'] }) => {
   if (state !== 'pulling') return <State mood="quiet">Stopped</State>;
@@ -107,11 +101,21 @@ export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (
       <p class="panel-body sub">Everything that came could be taken in.</p>
     ) : (
       <>
-        <Refused caption="Refused records, the latest first" refusals={refusals.slice(0, firstShown)} />
+        <Table
+          caption="Refused records, the latest first"
+          labels
+          columns={refusalColumns}
+          items={refusals.slice(0, firstShown)}
+        />
         {refusals.length > firstShown && (
           <details class="border-t border-line">
             <summary class="sub px-4 py-3">Show {refusals.length - firstShown} more</summary>
-            <Refused caption="More refused records" refusals={refusals.slice(firstShown)} />
+            <Table
+              caption="More refused records"
+              labels
+              columns={refusalColumns}
+              items={refusals.slice(firstShown)}
+            />
           </details>
         )}
       </>
@@ -130,29 +134,29 @@ const kinds: { [kind: string]: string } = {
   accident: 'Accident',
 };
 
-const Refused = ({ caption, refusals }: { caption: string } & Pick<PullStatus, 'refusals'>) => (
-  <Table caption={caption} head={['Record', 'Why', 'When']} flow>
-    {refusals.map(({ kind, sourceId, reason, at }) => (
-      <tr>
-        <td class="card-title">
-          {kinds[kind] ?? kind}
-          {sourceId && (
-            <span class="sub block md:min-w-36">
-              <code class="break-all">{sourceId}</code>
-            </span>
-          )}
-        </td>
-        <td class="card-wide wrap-anywhere">{reason}</td>
-        <td class="nowrap" data-label="When">
-          <Ago at={at} />
-        </td>
-      </tr>
-    ))}
-  </Table>
-);
+const refusalColumns: Column<PullStatus['refusals'][number]>[] = [
+  {
+    head: 'Record',
+    look: 'card-title',
+    cell: ({ kind }) => kinds[kind] ?? kind,
+    more: ({ sourceId }) =>
+      sourceId && (
+        <span class="sub block md:min-w-36">
+          <code class="break-all">{sourceId}</code>
+        </span>
+      ),
+  },
+  { head: 'Why', look: 'card-wide wrap-anywhere', cell: ({ reason }) => reason },
+  { head: 'When', look: 'nowrap', cell: ({ at }) => <Ago at={at} /> },
+];
+
+const wordColumns: Column<PullStatus['unmapped'][number]>[] = [
+  { head: 'Word', look: 'card-title', cell: ({ word }) => <code class="break-all">{word}</code> },
+  { head: 'Events', cell: ({ count }) => count.toLocaleString('en') },
+];
 
 /** The words of the provider that nothing maps to an incident type, and how many events have them. */
-export const Unmapped = ({ unmapped }: Pick<PullStatus, 'unmapped'>) => (
+export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
   <Panel
     id="unmapped"
     title="Words without a type"
@@ -161,16 +165,12 @@ export const Unmapped = ({ unmapped }: Pick<PullStatus, 'unmapped'>) => (
     {unmapped.length === 0 ? (
       <p class="panel-body sub">Every incident has a type that we know.</p>
     ) : (
-      <Table caption="Words without a type" head={['Word', 'Events']} flow>
-        {unmapped.slice(0, maxWords).map(({ word, count }) => (
-          <tr>
-            <td class="card-title">
-              <code class="break-all">{word}</code>
-            </td>
-            <td data-label="Events">{count.toLocaleString('en')}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        caption="Words without a type"
+        labels
+        columns={wordColumns}
+        items={unmapped.slice(0, maxWords)}
+      />
     )}
     <p class="panel-foot">
       Of the last {eventsLookedAt.toLocaleString('en')} events

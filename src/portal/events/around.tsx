@@ -5,7 +5,7 @@ import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/of-event.ts';
 import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
 import { Icon } from '../ui/icons.tsx';
-import { GroupedTable, Panel } from '../ui/parts.tsx';
+import { type Column, Panel, Table } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
 import { Level, Risk, Status } from '../ui/states.tsx';
 import { Clock, Time } from '../ui/time.tsx';
@@ -95,18 +95,18 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
           past their retention.
         </p>
       ) : (
-        <GroupedTable
+        <Table
           caption="Deliveries"
-          look="data-flow mt-1"
-          head={['Receiver', 'Sent', 'State', 'Response']}
-          groups={[...levels].map(([level, those]) => ({
+          look="data-cards data-flow mt-1"
+          columns={columns}
+          groups={[...levels].map(([level, items]) => ({
             name: level !== EVENT_LEVEL && (
               <span class="flex items-center gap-2">
                 <Level level={level} />
                 <span>{levelNames[level - 1]}</span>
               </span>
             ),
-            rows: those.map((delivery) => <DeliveryRow delivery={delivery} />),
+            items,
           }))}
         />
       )}
@@ -119,32 +119,31 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
   );
 };
 
-const DeliveryRow = ({ delivery }: { delivery: DeliveryOfEvent }) => {
-  const { id, webhookId, name, url, last, createdAt } = delivery;
-  return (
-    <tr>
-      <td class="card-title">
-        <span class="flex items-center gap-2">
-          <span class="quiet">
-            <Icon name="webhook" small />
-          </span>
-          <a class="cover break-all" href={`/portal/webhooks/${webhookId}/deliveries/${id}`}>
-            {titleOf({ name, url })}
-          </a>
-        </span>
-      </td>
-      <td class="nowrap">
-        <Time at={last?.at ?? createdAt} seconds />
-      </td>
-      <td class="card-side nowrap">
-        <Status delivery={delivery} pausedUntil={delivery.pausedUntil} />
-      </td>
-      <td>
-        <Response delivery={delivery} />
-      </td>
-    </tr>
-  );
-};
+const columns: Column<DeliveryOfEvent>[] = [
+  { head: 'Receiver', look: 'card-title', cell: (delivery) => <Receiver {...delivery} /> },
+  {
+    head: 'Sent',
+    look: 'nowrap',
+    cell: ({ last, createdAt }) => <Time at={last?.at ?? createdAt} seconds />,
+  },
+  {
+    head: 'State',
+    look: 'card-side nowrap',
+    cell: (delivery) => <Status delivery={delivery} pausedUntil={delivery.pausedUntil} />,
+  },
+  { head: 'Response', cell: (delivery) => <Response delivery={delivery} /> },
+];
+
+const Receiver = ({ id, webhookId, name, url }: DeliveryOfEvent) => (
+  <span class="flex items-center gap-2">
+    <span class="quiet">
+      <Icon name="webhook" small />
+    </span>
+    <a class="cover break-all" href={`/portal/webhooks/${webhookId}/deliveries/${id}`}>
+      {titleOf({ name, url })}
+    </a>
+  </span>
+);
 
 const Response = ({ delivery: { last, attempts } }: { delivery: DeliveryOfEvent }) => {
   if (!last) return <span class="sub">Not tried yet</span>;

@@ -1,11 +1,9 @@
-import { Hono } from 'hono';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { may } from '../../platform/roles.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { TripLink } from '../fleet/trips.tsx';
-import { needs } from '../session/rights.ts';
 import { page } from '../ui/layout.tsx';
 import { FullPlace } from '../ui/map.tsx';
 import { Live } from '../ui/parts.tsx';
@@ -25,9 +23,7 @@ import { Speed } from '../ui/units.tsx';
 import { Around, eventsAround, WhoWasNotified } from './around.tsx';
 
 /** One safety event: where, how fast, who drove, in whose words, and who was notified. */
-export const eventPage = new Hono<App>().get('/events/:id', needs('viewer'), detail);
-
-async function detail(c: Context) {
+export async function detail(c: Context) {
   const id = idIn(c);
   const caller = c.get('caller');
   const [stored, { recipients, ...notified }] = await Promise.all([

@@ -1,28 +1,21 @@
-import { Hono } from 'hono';
 import { type Connection, listConnections } from '../../fleet/connections.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
-import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { AddConnection, nameOf } from '../connections/connections.tsx';
-import { limitActions, needs } from '../session/rights.ts';
 import { csvFile } from '../ui/csv.ts';
 import { dayName, daysInWords } from '../ui/days.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Empty, GroupedTable, Pager } from '../ui/parts.tsx';
+import { type Column, Empty, Pager, Table } from '../ui/parts.tsx';
 import { DriverName, eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Clock, dayIn } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { type Asked, askedIn, Chips, FilterForm, problemsOf, queryOfDays, requestFor } from './filters.tsx';
-
-/** The safety events of all connections, newest first, and the same as a file. */
-export const eventPages = new Hono<App>()
-  .get('/events', needs('viewer'), list)
-  .get('/events.csv', needs('viewer'), limitActions, file);
 
 const path = '/portal/events';
 const perPage = '50';
@@ -41,7 +34,8 @@ async function requested(c: Context) {
   return { zone, asked, connections, matched, problems, request };
 }
 
-async function list(c: Context) {
+/** The safety events of all connections, newest first, and the same as a file. */
+export async function list(c: Context) {
   const { zone, asked, connections, matched, problems, request } = await requested(c);
   if (connections.length === 0) return page(c, { title: 'Safety events' }, <NoConnections />);
   const { cursor } = c.req.query();
@@ -92,7 +86,7 @@ async function list(c: Context) {
 }
 
 /** The same events as a file; the page, which says what is wrong, if something is. */
-async function file(c: Context) {
+export async function file(c: Context) {
   const { asked, problems, request } = await requested(c);
   if (problems.length > 0) return seeOther(c, `${path}?${queryOfDays(asked)}`);
   const { from, to } = asked.filters;
@@ -136,50 +130,29 @@ const Nothing = ({ older, set }: { older: string | undefined; set: boolean }) =>
     </Empty>
   );
 
-const columns = ['Incident', 'Risk', 'Vehicle', 'Driver', 'Place', 'Speed', 'Source', 'Time'];
-
 /** Safety events in their order, by the day that they have in the reader's zone. */
 const EventTable = (props: { events: NamedEvent[]; connections: Connection[]; zone: string }) => {
   const { events, connections, zone } = props;
   const names = new Map(connections.map((connection) => [connection.id, nameOf(connection)]));
   const days = Map.groupBy(events, ({ startedAt }) => dayIn(zone, Date.parse(startedAt)));
-  const groups = [...days].map(([day, those]) => ({
-    name: dayName(zone, day),
-    rows: those.map((event) => (
-      <EventRow event={event} source={names.get(event.connectionId) ?? event.tSP} />
-    )),
-  }));
   return (
-    <GroupedTable
+    <Table
       caption="Safety events"
-      look="data-flow border-t border-line"
-      head={columns}
-      groups={groups}
+      look="data-cards data-flow border-t border-line"
+      columns={columnsOf(names)}
+      groups={[...days].map(([day, items]) => ({ name: dayName(zone, day), items }))}
     />
   );
 };
 
-const EventRow = ({ event, source }: { event: NamedEvent; source: string }) => (
-  <tr>
-    <td class="card-title">
-      <a class="cover" href={eventPath(event)}>
-        {event.translatedIncidentTypes.join(', ')}
-      </a>
-    </td>
-    <td class="card-side nowrap">
-      <Risk risk={event.eventRisk} named />
-    </td>
-    <td>{event.vehicleName}</td>
-    <td>
-      <DriverName {...event} />
-    </td>
-    <td>{event.location && shortPlaceName(event.location)}</td>
-    <td class="nowrap">
-      <Speed {...event} />
-    </td>
-    <td class="sub">{source}</td>
-    <td class="nowrap">
-      <Clock at={event.startedAt} />
-    </td>
-  </tr>
-);
+/** `sources` are the names of connections by their ids. */
+const columnsOf = (sources: Map<string, string>): Column<NamedEvent>[] => [
+  { head: 'Incident', href: eventPath, cell: ({ translatedIncidentTypes: types }) => types.join(', ') },
+  { head: 'Risk', look: 'card-side nowrap', cell: ({ eventRisk }) => <Risk risk={eventRisk} named /> },
+  { head: 'Vehicle', cell: ({ vehicleName }) => vehicleName },
+  { head: 'Driver', cell: (event) => <DriverName {...event} /> },
+  { head: 'Place', cell: ({ location }) => location && shortPlaceName(location) },
+  { head: 'Speed', look: 'nowrap', cell: (event) => <Speed {...event} /> },
+  { head: 'Source', look: 'sub', cell: ({ connectionId, tSP }) => sources.get(connectionId) ?? tSP },
+  { head: 'Time', look: 'nowrap', cell: ({ startedAt }) => <Clock at={startedAt} /> },
+];

@@ -14,7 +14,7 @@ import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Empty, Panel, Table } from '../ui/parts.tsx';
+import { type Column, Empty, Panel, Table } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { dayIn, shortDate, Time } from '../ui/time.tsx';
@@ -96,33 +96,23 @@ export const HistoryPanels = (props: { of: 'vehicle' | 'driver'; id: string; his
 
 /** Safety events as rows, without what the page is about anyway. */
 export const EventRows = ({ events, of }: { events: NamedEvent[]; of: 'vehicle' | 'driver' }) => (
-  <Table
-    caption="Safety events"
-    flow
-    head={['Incident', 'Risk', of === 'vehicle' ? 'Driver' : 'Vehicle', 'Speed', 'Time']}
-  >
-    {events.map((event) => (
-      <tr>
-        <td class="card-title">
-          <a class="cover" href={eventPath(event)}>
-            {event.translatedIncidentTypes.join(', ')}
-          </a>
-          {event.location && <div class="sub">{shortPlaceName(event.location)}</div>}
-        </td>
-        <td class="card-side nowrap">
-          <Risk risk={event.eventRisk} />
-        </td>
-        <td>{of === 'vehicle' ? event.driverName : event.vehicleName}</td>
-        <td class="nowrap">
-          <Speed {...event} />
-        </td>
-        <td class="nowrap">
-          <Time at={event.startedAt} />
-        </td>
-      </tr>
-    ))}
-  </Table>
+  <Table caption="Safety events" columns={eventColumns(of)} items={events} />
 );
+
+const eventColumns = (of: 'vehicle' | 'driver'): Column<NamedEvent>[] => [
+  {
+    head: 'Incident',
+    href: eventPath,
+    cell: ({ translatedIncidentTypes: types }) => types.join(', '),
+    more: ({ location }) => location && <div class="sub">{shortPlaceName(location)}</div>,
+  },
+  { head: 'Risk', look: 'card-side nowrap', cell: ({ eventRisk }) => <Risk risk={eventRisk} /> },
+  of === 'vehicle'
+    ? { head: 'Driver', cell: ({ driverName }) => driverName }
+    : { head: 'Vehicle', cell: ({ vehicleName }) => vehicleName },
+  { head: 'Speed', look: 'nowrap', cell: (event) => <Speed {...event} /> },
+  { head: 'Time', look: 'nowrap', cell: ({ startedAt }) => <Time at={startedAt} /> },
+];
 
 const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
   const totals = riskSeries.map((_, i) => sum(counts.filter(({ risk }) => risk === i + 1)));

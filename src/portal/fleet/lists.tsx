@@ -1,15 +1,13 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
 import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { needs } from '../session/rights.ts';
 import { capital } from '../ui/format.ts';
 import { Find, LinkButton } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, Pager, Table } from '../ui/parts.tsx';
+import { type Column, Empty, Pager, Table } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -31,26 +29,25 @@ type ListByName<K extends Kind> = {
   table: (props: { items: NamedItem<K>[] }) => Child;
 };
 
-/** The vehicles and the drivers of the account by name. */
-export const fleetLists = new Hono<App>()
-  .get('/vehicles', needs('viewer'), (c) =>
-    pageByName(c, {
-      kind: 'vehicle',
-      icon: 'truck',
-      hint: 'Name, plate or VIN',
-      found: ({ vehicles }) => vehicles,
-      table: VehicleTable,
-    }),
-  )
-  .get('/drivers', needs('viewer'), (c) =>
-    pageByName(c, {
-      kind: 'driver',
-      icon: 'id-card',
-      hint: 'Name',
-      found: ({ drivers }) => drivers,
-      table: DriverTable,
-    }),
-  );
+/** The vehicles of the account by name. */
+export const listVehicles = (c: Context) =>
+  pageByName(c, {
+    kind: 'vehicle',
+    icon: 'truck',
+    hint: 'Name, plate or VIN',
+    found: ({ vehicles }) => vehicles,
+    table: VehicleTable,
+  });
+
+/** The drivers of the account by name. */
+export const listDrivers = (c: Context) =>
+  pageByName(c, {
+    kind: 'driver',
+    icon: 'id-card',
+    hint: 'Name',
+    found: ({ drivers }) => drivers,
+    table: DriverTable,
+  });
 
 async function pageByName<K extends Kind>(c: Context, { kind, icon, hint, found, table }: ListByName<K>) {
   const title = `${capital(kind)}s`;
@@ -107,62 +104,51 @@ type Driver = NamedItem<'driver'>;
 
 /** Vehicles, one a row: what tells them apart, and when each was last seen. */
 export const VehicleTable = ({ items }: { items: Vehicle[] }) => (
-  <Table caption="Vehicles" head={['Vehicle', 'VIN', 'Plate', 'Make and model', 'Connection', 'Last seen']}>
-    {items.map((vehicle) => (
-      <tr>
-        <td class="card-title">
-          <a class="cover" href={vehiclePath(vehicle.id)}>
-            {vehicle.name}
-          </a>{' '}
-          <span class="sub">{vehicle.groups.join(', ')}</span>
-        </td>
-        <Cell label="VIN">{vehicle.vin && <code>{vehicle.vin}</code>}</Cell>
-        <Cell label="Plate">{vehicle.licensePlate}</Cell>
-        <Cell label="Model">{modelOf(vehicle)}</Cell>
-        <Cell label="Connection">{vehicle.connectionName}</Cell>
-        {vehicle.status === 'inactive' ? (
-          <td class="card-side">
-            <State mood="quiet">Inactive</State>
-          </td>
-        ) : (
-          <Cell label="Last seen">{vehicle.lastLocation && <Ago at={vehicle.lastLocation.timestamp} />}</Cell>
-        )}
-      </tr>
-    ))}
-  </Table>
+  <Table caption="Vehicles" look="data-cards" labels columns={vehicleColumns} items={items} />
 );
 
+const vehicleColumns: Column<Vehicle>[] = [
+  {
+    head: 'Vehicle',
+    href: vehiclePath,
+    cell: ({ name }) => name,
+    more: ({ groups, status }) => [
+      ' ',
+      <span class="sub">{groups.join(', ')}</span>,
+      status === 'inactive' && [' ', <State mood="quiet">Inactive</State>],
+    ],
+  },
+  { head: 'VIN', cell: ({ vin }) => vin && <code>{vin}</code> },
+  { head: 'Plate', cell: ({ licensePlate }) => licensePlate },
+  { head: 'Make and model', label: 'Model', cell: modelOf },
+  { head: 'Connection', cell: ({ connectionName }) => connectionName },
+  { head: 'Last seen', cell: ({ lastLocation: seen }) => seen && <Ago at={seen.timestamp} /> },
+];
+
 /** "Freightliner Cascadia, 2024", as far as it is known. */
-export const modelOf = ({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 'year'>): string =>
-  [[make, model].filter(Boolean).join(' '), year].filter(Boolean).join(', ');
+export function modelOf({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 'year'>): string {
+  return [[make, model].filter(Boolean).join(' '), year].filter(Boolean).join(', ');
+}
 
 /** Drivers, one a row. */
 export const DriverTable = ({ items }: { items: Driver[] }) => (
-  <Table caption="Drivers" head={['Driver', 'Email', 'Phone', 'License', 'Connection']}>
-    {items.map((driver) => (
-      <tr>
-        <td class="card-title">
-          <a class="cover" href={driverPath(driver.id)}>
-            {driver.name}
-          </a>{' '}
-          {driver.status === 0 && <State mood="quiet">Inactive</State>}
-        </td>
-        <Cell label="Email">{driver.email}</Cell>
-        <Cell label="Phone">{driver.phone}</Cell>
-        <Cell label="License">{licenseOf(driver)}</Cell>
-        <Cell label="Connection">{driver.connectionName}</Cell>
-      </tr>
-    ))}
-  </Table>
+  <Table caption="Drivers" look="data-cards" labels columns={driverColumns} items={items} />
 );
 
-/** "PA 99-123-4567", as far as it is known. */
-export const licenseOf = ({
-  licenseState,
-  licenseNumber,
-}: Pick<Driver, 'licenseState' | 'licenseNumber'>): string =>
-  [licenseState, licenseNumber].filter(Boolean).join(' ');
+const driverColumns: Column<Driver>[] = [
+  {
+    head: 'Driver',
+    href: driverPath,
+    cell: ({ name }) => name,
+    more: ({ status }) => status === 0 && [' ', <State mood="quiet">Inactive</State>],
+  },
+  { head: 'Email', cell: ({ email }) => email },
+  { head: 'Phone', cell: ({ phone }) => phone },
+  { head: 'License', cell: licenseOf },
+  { head: 'Connection', cell: ({ connectionName }) => connectionName },
+];
 
-/** A value with its name on a phone, where one without a value is left out. */
-const Cell = ({ label, children }: { label: string; children?: Child }) =>
-  children ? <td data-label={label}>{children}</td> : <td />;
+/** "PA 99-123-4567", as far as it is known. */
+export function licenseOf(driver: Pick<Driver, 'licenseState' | 'licenseNumber'>): string {
+  return [driver.licenseState, driver.licenseNumber].filter(Boolean).join(' ');
+}

@@ -1,10 +1,8 @@
-import { Hono } from 'hono';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
-import type { App, Context } from '../../platform/http/context.ts';
-import { needs } from '../session/rights.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
@@ -15,10 +13,11 @@ import { Distance } from '../ui/units.tsx';
 import { HistoryPanels, readHistory } from './history.tsx';
 import { licenseOf, modelOf } from './lists.tsx';
 
-/** One vehicle or driver: what is known of it, and what it did in the last 30 days. */
-export const profilePages = new Hono<App>()
-  .get('/vehicles/:id', needs('viewer'), (c) => profile(c, 'vehicle', vehicles.list, ofVehicle))
-  .get('/drivers/:id', needs('viewer'), (c) => profile(c, 'driver', drivers.list, ofDriver));
+/** One vehicle: what is known of it, and what it did in the last 30 days. */
+export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);
+
+/** The same of a driver. */
+export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, aboutDriver);
 
 /** What the page says of a vehicle or driver besides what it says of both. */
 type About = {
@@ -69,7 +68,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
   );
 }
 
-const ofVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About => {
+const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About => {
   const { name, vin, licensePlate, fuelType, odometerKm, lastLocation: seen } = vehicle;
   const groups = vehicle.groups.join(', ');
   return {
@@ -89,7 +88,7 @@ const ofVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About => 
   };
 };
 
-const ofDriver = (driver: ReturnType<typeof drivers.list.present>): About => ({
+const aboutDriver = (driver: ReturnType<typeof drivers.list.present>): About => ({
   inactive: driver.status === 0,
   map: `The latest safety events of ${driver.name}`,
   points: [],

@@ -1,23 +1,19 @@
-import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import { findAny } from '../../fleet/find.ts';
 import { findByName } from '../../fleet/names.ts';
-import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
-import { needs } from '../session/rights.ts';
 import { Find } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
 import { DriverTable, typedIn, VehicleTable } from './lists.tsx';
 
-/** Finds what somebody has an id or a name of. What is the only one is shown at once. */
-export const searchPages = new Hono<App>().get('/search', needs('viewer'), search);
-
 /** How many vehicles and drivers a search lists at most. */
 export const maxFound = 20;
 
-async function search(c: Context) {
+/** Finds what somebody has an id or a name of. What is the only one is shown at once. */
+export async function search(c: Context) {
   const q = typedIn(c);
   if (isUuid(q)) {
     const found = await pathOfId(c, q.toLowerCase());
@@ -25,10 +21,7 @@ async function search(c: Context) {
   }
   const { vehicles, drivers } =
     q && !isUuid(q) ? await findByName(c.env, c.get('caller'), q, maxFound) : { vehicles: [], drivers: [] };
-  const [only, another] = [
-    ...vehicles.map(({ id }) => vehiclePath(id)),
-    ...drivers.map(({ id }) => driverPath(id)),
-  ];
+  const [only, another] = [...vehicles.map(vehiclePath), ...drivers.map(driverPath)];
   if (only && !another) return seeOther(c, only);
   return page(
     c,

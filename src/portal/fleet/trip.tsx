@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { trips } from '../../fleet/lists/trips.ts';
 import {
@@ -8,8 +7,7 @@ import {
   readWithin,
   tripsWithNames,
 } from '../../fleet/named.ts';
-import type { App, Context } from '../../platform/http/context.ts';
-import { needs } from '../session/rights.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { page } from '../ui/layout.tsx';
 import { type MapPlace, type MapPoint, placeName } from '../ui/map.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
@@ -28,16 +26,14 @@ import { Distance } from '../ui/units.tsx';
 import { EventRows } from './history.tsx';
 import { durationOf } from './trips.tsx';
 
-/** One trip: from where to where, and what happened on the way. */
-export const tripPage = new Hono<App>().get('/trips/:id', needs('viewer'), detail);
-
 /** How many events of its vehicle are read at most, the first ones. */
 const maxTripEvents = 200;
 
 /** A trip without an end is taken to go on for so long, in milliseconds. */
 const openTripMs = 86_400_000;
 
-async function detail(c: Context) {
+/** One trip: from where to where, and what happened on the way. */
+export async function detail(c: Context) {
   const id = idIn(c);
   const trip = found(await findItem(c.env, c.get('caller'), trips.list, id, timeIn(c.req.query('at'))));
   const [{ vehicle, driver, connection }, events] = await Promise.all([
@@ -69,7 +65,7 @@ async function detail(c: Context) {
         points={[...endsOf(trip), ...pointsOf(events)]}
         line={routeLine(trip, placesOf(events))}
         facts={[
-          ['Vehicle', vehicle && <a href={vehiclePath(vehicle.id)}>{vehicle.name}</a>],
+          ['Vehicle', vehicle && <a href={vehiclePath(vehicle)}>{vehicle.name}</a>],
           ['Driver', <DriverLink driverId={trip.driverId} driverName={driver?.name} />],
           ['Started', <Moment at={trip.startedAt} place={trip.startLocation} />],
           ['Ended', trip.endedAt && <Moment at={trip.endedAt} place={trip.endLocation} />],

@@ -1,23 +1,19 @@
-import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import { type NamedTrip, readNamed, tripsWithNames } from '../../fleet/named.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { needs } from '../session/rights.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Chip, Empty, Pager, Table } from '../ui/parts.tsx';
+import { Chip, type Column, Empty, Pager, Table } from '../ui/parts.tsx';
 import { DriverName, driverPath, tripPath, vehiclePath } from '../ui/records.tsx';
 import { spanInWords, Time } from '../ui/time.tsx';
 import { Distance } from '../ui/units.tsx';
 
-/** The trips of the account, or of one of its vehicles or drivers, newest first. */
-export const tripListPages = new Hono<App>().get('/trips', needs('viewer'), list);
-
 const path = '/portal/trips';
 
-async function list(c: Context) {
+/** The trips of the account, or of one of its vehicles or drivers, newest first. */
+export async function list(c: Context) {
   const { vehicle, driver, cursor } = c.req.query();
   const asked = {
     ...(vehicle && isUuid(vehicle) && { vehicle }),
@@ -42,9 +38,11 @@ async function list(c: Context) {
       {(asked.vehicle || asked.driver) && (
         <ul class="actions chips py-3" aria-label="Filters that are set">
           {asked.vehicle && (
-            <About text={first?.vehicleName ?? 'One vehicle'} page={vehiclePath(asked.vehicle)} />
+            <About text={first?.vehicleName ?? 'One vehicle'} page={vehiclePath({ id: asked.vehicle })} />
           )}
-          {asked.driver && <About text={first?.driverName ?? 'One driver'} page={driverPath(asked.driver)} />}
+          {asked.driver && (
+            <About text={first?.driverName ?? 'One driver'} page={driverPath({ id: asked.driver })} />
+          )}
         </ul>
       )}
       {trips.length > 0 && <TripTable trips={trips} />}
@@ -82,37 +80,30 @@ const About = ({ text, page }: { text: string; page: string }) => (
 );
 
 /** Trips, one a row, without the column of what the page is about anyway. */
-export const TripTable = (props: { trips: NamedTrip[]; without?: 'vehicle' | 'driver' }) => {
-  const { trips, without } = props;
-  const head = [
-    'Trip',
-    ...(without === 'vehicle' ? [] : ['Vehicle']),
-    ...(without === 'driver' ? [] : ['Driver']),
-    ...['Distance', 'Duration'],
-  ];
-  return (
-    <Table caption="Trips" flow head={head}>
-      {trips.map((trip) => (
-        <tr>
-          <td class="card-title">
-            <a class="cover nowrap" href={tripPath(trip)}>
-              <Time at={trip.startedAt} />
-            </a>
-            <div class="sub">{routeOf(trip)}</div>
-          </td>
-          {without !== 'vehicle' && <td>{trip.vehicleName ?? <span class="sub">Unknown</span>}</td>}
-          {without !== 'driver' && (
-            <td>
-              <DriverName {...trip} />
-            </td>
-          )}
-          <td class="nowrap">{trip.distanceKm !== null && <Distance km={trip.distanceKm} />}</td>
-          <td class="nowrap">{durationOf(trip)}</td>
-        </tr>
-      ))}
-    </Table>
-  );
-};
+export const TripTable = ({ trips, without }: { trips: NamedTrip[]; without?: 'vehicle' | 'driver' }) => (
+  <Table
+    caption="Trips"
+    columns={columns.filter(({ head }) => head.toLowerCase() !== without)}
+    items={trips}
+  />
+);
+
+const columns: Column<NamedTrip>[] = [
+  {
+    head: 'Trip',
+    look: 'card-title',
+    cell: (trip) => (
+      <a class="cover nowrap" href={tripPath(trip)}>
+        <Time at={trip.startedAt} />
+      </a>
+    ),
+    more: (trip) => <div class="sub">{routeOf(trip)}</div>,
+  },
+  { head: 'Vehicle', cell: ({ vehicleName }) => vehicleName ?? <span class="sub">Unknown</span> },
+  { head: 'Driver', cell: (trip) => <DriverName {...trip} /> },
+  { head: 'Distance', look: 'nowrap', cell: ({ distanceKm: km }) => km !== null && <Distance km={km} /> },
+  { head: 'Duration', look: 'nowrap', cell: durationOf },
+];
 
 /** The way to a trip's page: by where it led, if that has names, or by when it began; with its length. */
 export const TripLink = ({ trip }: { trip: NamedTrip }) => {

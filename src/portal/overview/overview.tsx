@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { selectLatest } from '../../fleet/changes/feed.ts';
 import {
@@ -12,9 +11,8 @@ import {
 } from '../../fleet/trends/read.ts';
 import { hourMs, recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { levelsOf, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
-import { needs } from '../session/rights.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/parts.tsx';
@@ -32,11 +30,6 @@ import { Problems, selectConnectionProblems, selectWebhookProblems } from './pro
 import { isDone, SetupList, selectSetup } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
-/** What needs somebody, how the fleet does, and what came in last; for a new account, what to do next. */
-export const overviewPages = new Hono<App>()
-  .get('/', needs('viewer'), overview)
-  .post('/setup/hide', needs('viewer'), hideSetup);
-
 /** Spans that can be compared with as much time before. */
 const spans = [7, 30, 90];
 
@@ -49,7 +42,8 @@ export function spanOf(zone: string, today: string, days: number): Span {
   return { today, days, starts };
 }
 
-async function overview(c: Context) {
+/** What needs somebody, how the fleet does, and what came in last; for a new account, what to do next. */
+export async function overview(c: Context) {
   const { user, account } = c.get('session');
   const now = Date.now();
   const zone = timeZoneOf(c);
@@ -211,7 +205,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
 /** Says that somebody does not want to see the list of an account, which they need not follow. */
 const hidden = 'setup-hidden';
 
-function hideSetup(c: Context) {
+export function hideSetup(c: Context) {
   const { accountId } = c.get('session').user;
   setCookie(c, hidden, accountId, { path: '/portal', httpOnly: true, sameSite: 'Lax', maxAge: 31_536_000 });
   return seeOther(c, '/portal');

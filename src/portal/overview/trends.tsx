@@ -1,9 +1,8 @@
-import type { Child } from 'hono/jsx';
 import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../fleet/trends/read.ts';
 import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
 import { addDays } from '../ui/days.ts';
 import { capital, percent } from '../ui/format.ts';
-import { Empty, Panel, Segment } from '../ui/parts.tsx';
+import { type Column, Empty, Panel, Segment, Table } from '../ui/parts.tsx';
 import { shortDate } from '../ui/time.tsx';
 
 /** Safety events per day by risk, against as many days before. `due` says how many days are still to be counted. */
@@ -109,25 +108,25 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
       title="Incident types"
       side={`${span.days} days, change to before`}
       caption={`Incident types of the last ${span.days} days`}
-      head={['Type', 'Events', 'Change']}
       span={span}
-    >
-      {types.map(({ type, events, before }) => (
-        <tr>
-          <td class="w-full">
-            <a class="cover" href={eventsIn(span, { type })}>
-              {type}
-            </a>
+      items={types}
+      columns={[
+        {
+          head: 'Type',
+          look: 'w-full',
+          href: ({ type }) => eventsIn(span, { type }),
+          cell: ({ type }) => type,
+          more: ({ events }) => (
             <svg class="hbar" aria-hidden="true">
               <rect class="fill-rest" width="100%" height="100%" rx="3" />
               <rect class="fill-main" width={percent(events / most, 1)} height="100%" rx="3" />
             </svg>
-          </td>
-          <td class="num">{events.toLocaleString('en')}</td>
-          <td class="num quiet">{signed(events - before)}</td>
-        </tr>
-      ))}
-    </Ranking>
+          ),
+        },
+        { head: 'Events', look: 'num', cell: ({ events }) => events.toLocaleString('en') },
+        { head: 'Change', look: 'num quiet', cell: ({ events, before }) => signed(events - before) },
+      ]}
+    />
   );
 };
 
@@ -140,65 +139,55 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
       title={`Most affected ${which}s`}
       side={`${span.days} days, events of risk 4 and 5`}
       caption={`${capital(which)}s with the most events of risk 4 and 5 in the last ${span.days} days`}
-      head={[capital(which), 'Risk 5', 'Risk 4', 'Both']}
       span={span}
-    >
-      {affected.map(({ id, name, risk4, risk5 }) => (
-        <tr>
-          <td class="w-full break-words">
-            <a class="cover" href={`/portal/${which}s/${id}`}>
-              {name}
-            </a>
-          </td>
-          <td class="num">{risk5.toLocaleString('en')}</td>
-          <td class="num">{risk4.toLocaleString('en')}</td>
-          <td class="num">
+      items={affected}
+      columns={[
+        {
+          head: capital(which),
+          look: 'w-full break-words',
+          href: ({ id }) => `/portal/${which}s/${id}`,
+          cell: ({ name }) => name,
+        },
+        { head: 'Risk 5', look: 'num', cell: ({ risk5 }) => risk5.toLocaleString('en') },
+        { head: 'Risk 4', look: 'num', cell: ({ risk4 }) => risk4.toLocaleString('en') },
+        {
+          head: 'Both',
+          look: 'num',
+          cell: ({ id, name, risk4, risk5 }) => (
             <a class="over" href={eventsIn(span, { [which]: id, risk: '4' })}>
               {(risk4 + risk5).toLocaleString('en')}
               <span class="sr-only"> events of {name}</span>
             </a>
-          </td>
-        </tr>
-      ))}
-    </Ranking>
+          ),
+        },
+      ]}
+    />
   );
 };
 
 /** A table in which the first column says what has the numbers in the others, from the most to the least. */
-const Ranking = (props: {
+function Ranking<T>(props: {
   id: string;
   title: string;
   side: string;
   caption: string;
-  head: [what: string, ...numbers: string[]];
   span: Span;
-  children: Child[];
-}) => {
-  const { id, title, side, caption, head, span, children } = props;
+  items: T[];
+  columns: Column<T>[];
+}) {
+  const { id, title, side, span, ...table } = props;
   return (
     <Panel id={id} title={title} side={<p>{side}</p>}>
-      {children.length === 0 ? (
+      {table.items.length === 0 ? (
         <Empty icon="shield-check" title="None">
           None in the last {span.days} days.
         </Empty>
       ) : (
-        <table class="data mt-1">
-          <caption class="sr-only">{caption}</caption>
-          <thead>
-            <tr>
-              {head.map((name, i) => (
-                <th scope="col" class={i > 0 ? 'num' : undefined}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
+        <Table look="mt-1" {...table} />
       )}
     </Panel>
   );
-};
+}
 
 /** "+3", "−2" or "0". */
 const signed = (value: number): string =>

@@ -1,13 +1,9 @@
-import { Hono } from 'hono';
 import { config } from '../../platform/config.ts';
 import { checksum, hasChecksum } from '../../platform/crypto.ts';
 import { Refusal } from '../../platform/errors.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { sessionHashOf } from './session.ts';
 import { readVersion, type Watched } from './version.ts';
-
-/** Tells an open page whether anything that it shows has changed (see `live.js`). */
-export const tickRoutes = new Hono<App>().get('/tick', tick);
 
 /** Where a page asks for the version of what it shows. The address itself proves that the session may ask. */
 export async function tickPath(c: Context, watched: Watched, sessionHash: string): Promise<string> {
@@ -16,11 +12,11 @@ export async function tickPath(c: Context, watched: Watched, sessionHash: string
 }
 
 /**
- * The version of what a page shows. Reads two rows: the session, which must not have ended, and the version.
+ * Tells an open page whether anything that it shows has changed (see `live.js`). Reads two rows: the session, which must not have ended, and the version.
  *
  * @throws Refusal: unauthenticated, rate limited
  */
-async function tick(c: Context) {
+export async function tick(c: Context) {
   const { of = '', id = '', proof = '' } = c.req.query();
   const hash = await sessionHashOf(c);
   if (hash === undefined || !(await isProven(c, { of, id }, hash, proof))) throw unauthenticated();

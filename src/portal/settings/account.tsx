@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { setUnits } from '../../accounts/accounts.ts';
 import { auditDays } from '../../accounts/audit/prune.ts';
@@ -8,11 +7,10 @@ import { sessionMs } from '../../accounts/sessions.ts';
 import { keptMs as changesKeptMs } from '../../fleet/changes/prune.ts';
 import { config } from '../../platform/config.ts';
 import { parse } from '../../platform/fields.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
-import { needs } from '../session/rights.ts';
 import { Allowed, AskInstead, aRole } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
@@ -21,21 +19,13 @@ import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Note, Panel } from '../ui/parts.tsx';
 import { isTimeZone, zoneName } from '../ui/time.tsx';
 
-/** Settings, Account and Notifications: what the account is, and what is for the person who is signed in alone. */
-export const accountPages = new Hono<App>()
-  .get('/settings/account', needs('viewer'), (c) => show(c))
-  .post('/settings/account', needs('viewer'), save)
-  .post('/settings/account/units', needs('member'), saveUnits)
-  .get('/settings/notifications', needs('viewer'), showNotifications)
-  .post('/settings/notifications', needs('viewer'), saveNotifications)
-  .post('/settings/notifications/records', needs('viewer'), saveRecordEmails);
-
 const path = '/portal/settings/account';
 const unitsPath = `${path}/units`;
 const notificationsPath = '/portal/settings/notifications';
 const recordsPath = `${notificationsPath}/records`;
 
-function show(c: Context, problem?: FormProblem) {
+/** Settings, Account and Notifications: what the account is, and what is for the person who is signed in alone. */
+export function show(c: Context, problem?: FormProblem) {
   const { user, account, units } = c.get('session');
   return page(
     c,
@@ -160,7 +150,7 @@ const Zone = v.object({
   ),
 });
 
-async function save(c: Context) {
+export async function save(c: Context) {
   const draft = { timeZone: (await readForm(c)).value('timeZone') };
   return submit(
     async () => {
@@ -173,14 +163,14 @@ async function save(c: Context) {
   );
 }
 
-async function saveUnits(c: Context) {
+export async function saveUnits(c: Context) {
   const units = (await readForm(c)).value('units') === 'imperial' ? 'imperial' : 'metric';
   await setUnits(c.env, c.get('caller'), units);
   return done(c, path, `Speeds and distances are now in ${units === 'metric' ? 'kilometers' : 'miles'}.`);
 }
 
 /** Which emails the person who is signed in gets. */
-async function showNotifications(c: Context) {
+export async function showNotifications(c: Context) {
   const { id, email, getsAlerts } = c.get('session').user;
   const { rule, groups } = await findMailRule(c.env, c.get('caller'), id);
   return page(
@@ -269,7 +259,7 @@ const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }
   );
 };
 
-async function saveRecordEmails(c: Context) {
+export async function saveRecordEmails(c: Context) {
   const { value, values } = await readForm(c);
   const risk = value('risk');
   const { id, email } = c.get('session').user;
@@ -288,7 +278,7 @@ async function saveRecordEmails(c: Context) {
   );
 }
 
-async function saveNotifications(c: Context) {
+export async function saveNotifications(c: Context) {
   const on = (await readForm(c)).value('alerts') === 'yes';
   const { id, email } = c.get('session').user;
   await setPreferences(c.env, c.get('caller'), id, { getsAlerts: on });

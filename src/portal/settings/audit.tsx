@@ -1,20 +1,16 @@
-import { Hono } from 'hono';
 import { type Entry, listAudit } from '../../accounts/audit/list.ts';
 import { auditDays } from '../../accounts/audit/prune.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { needs } from '../session/rights.ts';
 import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty, Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { type Column, Empty, Panel, SlicePager, Table } from '../ui/parts.tsx';
 import { Time } from '../ui/time.tsx';
-
-/** Settings, Audit log: who changed what in the account. */
-export const auditPages = new Hono<App>().get('/settings/audit', needs('viewer'), list);
 
 const pageSize = 100;
 
-async function list(c: Context) {
+/** Settings, Audit log: who changed what in the account. */
+export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const { items: entries, next } = await listAudit(c.env, c.get('caller'), slice);
   return page(
@@ -26,27 +22,19 @@ async function list(c: Context) {
           Changes to tokens, webhooks, people and connections appear here.
         </Empty>
       ) : (
-        <Table caption="Audit log" head={['What', 'Who', 'When']}>
-          {entries.map((entry) => (
-            <tr>
-              <td class="card-title">
-                <What entry={entry} />
-              </td>
-              <td data-label="Who">
-                <span class="break-words">{whoIn(entry)}</span>
-              </td>
-              <td class="nowrap" data-label="When">
-                <Time at={entry.at} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table caption="Audit log" look="data-cards" labels columns={columns} items={entries} />
       )}
       <SlicePager c={c} count={`${entries.length} entries on this page`} slice={slice} next={next} />
       <p class="panel-foot">The operator is the team that runs this service.</p>
     </Panel>,
   );
 }
+
+const columns: Column<Entry>[] = [
+  { head: 'What', look: 'card-title', cell: (entry) => <What entry={entry} /> },
+  { head: 'Who', cell: (entry) => <span class="break-words">{whoIn(entry)}</span> },
+  { head: 'When', look: 'nowrap', cell: ({ at }) => <Time at={at} /> },
+];
 
 /** Such as "Revoked API token Claims", or "Invited lene@example.com". */
 const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { entry: Entry }) => (

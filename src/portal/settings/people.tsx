@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { invite } from '../../accounts/invitations.ts';
 import {
@@ -10,10 +9,9 @@ import {
 } from '../../accounts/people.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { Email, parse } from '../../platform/fields.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';
-import { limitActions, needs } from '../session/rights.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
@@ -29,29 +27,18 @@ import {
   Submit,
 } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { type Column, Panel, SlicePager, Table } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago, Day } from '../ui/time.tsx';
-
-/** Settings, People: who can sign in to the portal, and what they may do there. */
-export const peoplePages = new Hono<App>()
-  .get('/settings/people', needs('viewer'), (c) => list(c, { email: '', role: 'member' }))
-  .post('/settings/people', needs('admin'), limitActions, sendInvitation)
-  .get('/settings/people/:id/remove', needs('admin'), confirmRemove)
-  .post('/settings/people/:id/remove', needs('admin'), remove)
-  .get('/settings/people/:id/role', needs('admin'), async (c) => {
-    const person = await requirePerson(c);
-    return showRole(c, person, person.role);
-  })
-  .post('/settings/people/:id/role', needs('admin'), change);
 
 const peoplePath = '/portal/settings/people';
 const pageSize = 100;
 
 type Draft = { email: string; role: string };
 
-async function list(c: Context, draft: Draft, problem?: FormProblem) {
+/** Settings, People: who can sign in to the portal, and what they may do there. */
+export async function list(c: Context, draft: Draft = { email: '', role: 'member' }, problem?: FormProblem) {
   const slice = requestedSlice(c, pageSize);
   const { items: people, next } = await listPortalUsers(c.env, c.get('caller'), slice);
   return page(
@@ -66,7 +53,13 @@ async function list(c: Context, draft: Draft, problem?: FormProblem) {
         title="People"
         side={<AskInstead to={peoplePath} what="invite people or change roles" />}
       >
-        <People people={people} you={c.get('session').user.id} />
+        <Table
+          caption="People"
+          look="data-cards"
+          labels
+          columns={columnsFor(c.get('session').user.id)}
+          items={people}
+        />
         <SlicePager
           c={c}
           count={`${people.length} people on this page`}
@@ -120,46 +113,30 @@ const Invitation = ({ draft, problem }: { draft: Draft; problem: FormProblem | u
   </Panel>
 );
 
-const People = ({ people, you }: { people: PortalUser[]; you: string }) => (
-  <Table caption="People" head={['Email address', 'Role', 'Added', 'Last signed in', '']}>
-    {people.map((person) => (
-      <tr>
-        <td class="card-title">
-          <strong class="font-medium break-words">{person.email}</strong>
-          {person.id === you && <span class="sub"> (you)</span>}
-        </td>
-        <td data-label="Role">{roleNames[person.role]}</td>
-        <td class="nowrap" data-label="Added">
-          <Day at={person.createdAt} />
-        </td>
-        <td class="nowrap" data-label="Last signed in">
-          <span>
-            <LastSignIn person={person} />
-          </span>
-        </td>
-        <td class="end">
-          <span class="actions justify-end">
-            <LinkButton
-              href={`${peoplePath}/${person.id}/role`}
-              name="Change role"
-              about={`of ${person.email}`}
-              small
-            />
-            {person.id !== you && (
-              <LinkButton
-                href={`${peoplePath}/${person.id}/remove`}
-                name="Remove"
-                about={person.email}
-                weight="danger"
-                small
-              />
-            )}
-          </span>
-        </td>
-      </tr>
-    ))}
-  </Table>
-);
+const columnsFor = (you: string): Column<PortalUser>[] => [
+  {
+    head: 'Email address',
+    look: 'card-title',
+    cell: ({ email }) => <strong class="font-medium break-words">{email}</strong>,
+    more: ({ id }) => id === you && <span class="sub"> (you)</span>,
+  },
+  { head: 'Role', cell: ({ role }) => roleNames[role] },
+  { head: 'Added', look: 'nowrap', cell: ({ createdAt }) => <Day at={createdAt} /> },
+  { head: 'Last signed in', look: 'nowrap', cell: (person) => <LastSignIn person={person} /> },
+  {
+    head: 'Action',
+    hideHead: true,
+    look: 'end',
+    cell: ({ id, email }) => (
+      <span class="actions justify-end">
+        <LinkButton href={`${peoplePath}/${id}/role`} name="Change role" about={`of ${email}`} small />
+        {id !== you && (
+          <LinkButton href={`${peoplePath}/${id}/remove`} name="Remove" about={email} weight="danger" small />
+        )}
+      </span>
+    ),
+  },
+];
 
 const LastSignIn = ({ person: { lastSignInAt, confirmedAt } }: { person: PortalUser }) => {
   if (lastSignInAt !== null) return <Ago at={lastSignInAt} />;
@@ -176,7 +153,7 @@ const NewRole = v.object({ role: v.picklist(roles, 'must be admin, member or vie
 const Invited = v.object({ email: Email, ...NewRole.entries });
 
 /** The reply is the same whoever the address belongs to: that is nobody's business but its owner's. */
-async function sendInvitation(c: Context) {
+export async function sendInvitation(c: Context) {
   const form = await readForm(c);
   const draft = { email: form.value('email'), role: form.value('role') };
   return submit(
@@ -197,7 +174,7 @@ async function sendInvitation(c: Context) {
   );
 }
 
-async function confirmRemove(c: Context) {
+export async function confirmRemove(c: Context) {
   const { email } = await requireOther(c);
   return page(
     c,
@@ -208,7 +185,7 @@ async function confirmRemove(c: Context) {
   );
 }
 
-async function remove(c: Context) {
+export async function remove(c: Context) {
   const { id, email } = await requireOther(c);
   await removePortalUser(c.env, c.get('caller'), id);
   return done(c, peoplePath, `Removed ${email}. They are signed out everywhere and can no longer sign in.`);
@@ -224,6 +201,12 @@ async function requireOther(c: Context): Promise<PortalUser> {
   const person = await requirePerson(c);
   if (person.id === c.get('session').user.id) throw new Refusal({ kind: 'not found' });
   return person;
+}
+
+/** Asks for the role of the person that the path names. */
+export async function edit(c: Context) {
+  const person = await requirePerson(c);
+  return showRole(c, person, person.role);
 }
 
 /** What somebody may do; `chosen` is the role that is to be theirs. */
@@ -260,7 +243,7 @@ function showRole(c: Context, { email }: PortalUser, chosen: string, problem?: F
   );
 }
 
-async function change(c: Context) {
+export async function change(c: Context) {
   const person = await requirePerson(c);
   const draft = { role: (await readForm(c)).value('role') };
   return submit(

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { sendMail } from '../../accounts/mail.ts';
 import { isSecret, splitSecret } from '../../accounts/secrets.ts';
@@ -14,12 +13,11 @@ import { hashToken } from '../../accounts/tokens/format.ts';
 import { config } from '../../platform/config.ts';
 import { Email } from '../../platform/fields.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
-import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
 import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.ts';
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
-import { needs } from '../session/rights.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { done, readForm } from '../ui/form.ts';
 import { Field, Problem } from '../ui/forms.tsx';
@@ -28,21 +26,10 @@ import { page } from '../ui/layout.tsx';
 /** How many minutes a sign-in link works. */
 export const linkMinutes = linkMs / 60_000;
 
-/** Signing in with a link. */
-export const signInPages = new Hono<App>()
-  .get('/sign-in', (c) => requestPage(c))
-  .post('/sign-in', requestLink)
-  .get('/sign-in/:link', (c) => page(c, { title: 'Sign in', lead: 'One more step.' }, <SignInButton />))
-  .post('/sign-in/:link', signInByLink);
-
-/** Signing out, for people who are signed in. */
-export const signOutActions = new Hono<App>()
-  .post('/sign-out', needs('viewer'), (c) => endSession(c, false))
-  .post('/sign-out-everywhere', needs('viewer'), (c) => endSession(c, true));
-
 type Problems = { email?: string; wrong?: string; link?: string };
 
-function requestPage(c: Context, { email, wrong, link }: Problems = {}) {
+/** Signing in with a link. */
+export function requestPage(c: Context, { email, wrong, link }: Problems = {}) {
   return page(
     c,
     { title: 'Sign in to Fleet Data Service', lead: 'We email you a link. There is no password.' },
@@ -72,7 +59,7 @@ function requestPage(c: Context, { email, wrong, link }: Problems = {}) {
 }
 
 /** The reply is the same, and takes as long, whether or not somebody has the address. */
-async function requestLink(c: Context) {
+export async function requestLink(c: Context) {
   await limitByAddress(c, 'LINK_REQUEST_LIMIT');
   const typed = (await readForm(c)).value('email');
   const email = v.safeParse(Email, typed);
@@ -133,16 +120,19 @@ async function send(env: Env, to: string, links: SignInLink[]): Promise<void> {
 }
 
 /** Email scanners open links, so that only this button may use one up. */
-const SignInButton = () => (
-  <form method="post">
-    <button class="btn btn-primary w-full" type="submit">
-      Sign in
-    </button>
-  </form>
-);
+export const confirm = (c: Context) =>
+  page(
+    c,
+    { title: 'Sign in', lead: 'One more step.' },
+    <form method="post">
+      <button class="btn btn-primary w-full" type="submit">
+        Sign in
+      </button>
+    </form>,
+  );
 
 /** Only a link that we made is looked up, and is limited by itself: it never depends on others at the address. */
-async function signInByLink(c: Context) {
+export async function signInByLink(c: Context) {
   const { home, secret: link } = splitSecret(c.req.param('link') ?? '');
   if (homesOf(c.env).has(home)) enterHome(c, home);
   if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
@@ -153,7 +143,7 @@ async function signInByLink(c: Context) {
   return seeOther(c, '/portal');
 }
 
-async function endSession(c: Context, everywhere: boolean) {
+export async function endSession(c: Context, everywhere: boolean) {
   await signOut(c.env, c.get('session'), everywhere);
   forgetSession(c);
   return done(c, '/portal/sign-in', everywhere ? 'All of your sessions have ended.' : 'You are signed out.');

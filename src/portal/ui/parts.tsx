@@ -100,52 +100,85 @@ export const Segment = (props: {
   </nav>
 );
 
-/** A table whose rows become cards on a phone; cells say their part there by class and `data-label`. */
-export const Table = (props: { caption: string; head: Child[]; flow?: boolean; children: Child }) => (
-  <GroupedTable
-    caption={props.caption}
-    head={props.head}
-    look={props.flow ? 'data-flow' : ''}
-    groups={[{ rows: props.children }]}
-  />
-);
-
-/** The head of a column of numbers. */
-export const numeric = (name: string) => <span class="num-head">{name}</span>;
-
-/** A table like `Table`, in groups with a heading each; a group without a name has none. */
-export const GroupedTable = (props: {
-  caption: string;
-  head: Child[];
+/**
+ * A column of a table: its head, and what the row of an item has in it; with `href` that is the link which covers the
+ * row, and `more` stands below it. On a phone, where rows are cards, a cell says its part there by the classes in `look`,
+ * or stands beside its `label`.
+ */
+export type Column<T> = {
+  head: string;
+  hideHead?: boolean;
   look?: string;
-  groups: { name?: Child; rows: Child }[];
-}) => {
-  const { caption, head, look = 'data-flow', groups } = props;
+  label?: string;
+  href?: (item: T) => string;
+  more?: (item: T) => Child;
+  cell: (item: T) => Child;
+};
+
+/**
+ * A table with a row for each item, whose rows become cards on a phone; in groups with a heading each, if they have one.
+ * With `labels` the cells of a card without a part of their own have their column's head as their label.
+ */
+export function Table<T>(props: {
+  caption: string;
+  columns: Column<T>[];
+  look?: string;
+  labels?: boolean;
+  items?: T[];
+  groups?: { name?: Child; items: T[] }[];
+}) {
+  const { caption, look = 'data-cards data-flow', items = [], groups = [{ items }] } = props;
+  const columns = props.labels ? props.columns.map(labelled) : props.columns;
   return (
-    <table class={`data data-cards ${look}`}>
+    <table class={`data ${look}`}>
       <caption class="sr-only">{caption}</caption>
       <thead>
         <tr>
-          {head.map((name) => (
-            <th scope="col">{name || <span class="sr-only">Action</span>}</th>
+          {columns.map(({ head, hideHead, look }) => (
+            <th scope="col" class={look?.startsWith('num') ? 'num' : undefined}>
+              {hideHead ? <span class="sr-only">{head}</span> : head}
+            </th>
           ))}
         </tr>
       </thead>
-      {groups.map(({ name, rows }) => (
+      {groups.map(({ name, items }) => (
         <tbody>
           {name && (
             <tr class="group-row">
-              <th scope="rowgroup" colspan={head.length}>
+              <th scope="rowgroup" colspan={columns.length}>
                 {name}
               </th>
             </tr>
           )}
-          {rows}
+          {items.map((item) => (
+            <tr>{columns.map((column) => cellOf(column, item))}</tr>
+          ))}
         </tbody>
       ))}
     </table>
   );
-};
+}
+
+const labelled = <T,>(column: Column<T>): Column<T> =>
+  column.href || /card-|end/.test(column.look ?? '') ? column : { label: column.head, ...column };
+
+function cellOf<T>({ href, look = href && 'card-title', label, more, cell }: Column<T>, item: T) {
+  const content = cell(item);
+  return (
+    <td class={look} data-label={label}>
+      {href ? (
+        <a class="cover" href={href(item)}>
+          {content}
+        </a>
+      ) : label && content ? (
+        <span>{content}</span>
+      ) : (
+        content
+      )}
+      {more?.(item)}
+    </td>
+  );
+}
 
 /** A filter that is set, with what removes it. */
 export const Chip = ({ text, href }: { text: string; href: string }) => (

@@ -5,8 +5,8 @@ import type { Context } from '../../platform/http/context.ts';
 import { type MapPlace, type MapPoint, PlaceMap } from './map.tsx';
 import { Facts, Panel } from './parts.tsx';
 
-export const vehiclePath = (id: string): string => `/portal/vehicles/${id}`;
-export const driverPath = (id: string): string => `/portal/drivers/${id}`;
+export const vehiclePath = ({ id }: { id: string }): string => `/portal/vehicles/${id}`;
+export const driverPath = ({ id }: { id: string }): string => `/portal/drivers/${id}`;
 
 /** The pages of single records. Links say the time, by which a record is found in the archive. */
 export const eventPath = ({ id, startedAt }: { id: string; startedAt: string | number }): string =>
@@ -48,7 +48,11 @@ export const DriverName = ({ driverId, driverName }: Driven) =>
 
 /** The same as a link. */
 export const DriverLink = ({ driverId, driverName }: Driven) =>
-  driverId ? <a href={driverPath(driverId)}>{driverName ?? 'Unknown'}</a> : <DriverName driverId={null} />;
+  driverId ? (
+    <a href={driverPath({ id: driverId })}>{driverName ?? 'Unknown'}</a>
+  ) : (
+    <DriverName driverId={null} />
+  );
 
 /** The connection that a record came in through. */
 export const SourceLink = (props: {

@@ -1,13 +1,11 @@
-import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { replaySome } from '../../webhooks/deliveries/replay.ts';
 import { replayableMs } from '../../webhooks/deliveries/replayable.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { deleteWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
-import { limitActions, needs } from '../session/rights.ts';
 import { dayMs } from '../ui/days.ts';
 import { done, readForm } from '../ui/form.ts';
 import { Confirm } from '../ui/forms.tsx';
@@ -17,14 +15,7 @@ import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
 
 /** What can be done with a webhook besides editing it. Each says what has come of it. */
-export const webhookActions = new Hono<App>()
-  .get('/webhooks/:id/delete', needs('member'), confirmDelete)
-  .post('/webhooks/:id/delete', needs('member'), remove)
-  .post('/webhooks/:id/test-event', needs('member'), limitActions, sendEvent)
-  .post('/webhooks/:id/test-accident', needs('member'), limitActions, sendAccident)
-  .post('/webhooks/:id/replay-selected', needs('member'), limitActions, replaySelected);
-
-async function confirmDelete(c: Context) {
+export async function confirmDelete(c: Context) {
   const webhook = await requireWebhook(c);
   return page(
     c,
@@ -40,19 +31,19 @@ async function confirmDelete(c: Context) {
   );
 }
 
-async function remove(c: Context) {
+export async function remove(c: Context) {
   const webhook = await requireWebhook(c);
   await deleteWebhook(c.env, c.get('caller'), webhook.id);
   return done(c, '/portal/webhooks', `Webhook "${titleOf(webhook)}" was deleted. It is called no more.`);
 }
 
-async function sendEvent(c: Context) {
+export async function sendEvent(c: Context) {
   const webhook = await requireWebhook(c);
   const { text, mood } = await sendAndWait(c, webhook, testEvent());
   return done(c, pathOf(webhook), `Test event sent. ${text}`, mood);
 }
 
-async function sendAccident(c: Context) {
+export async function sendAccident(c: Context) {
   const webhook = await requireWebhook(c);
   const { text, mood } = await sendAndWait(c, webhook, testAccident(webhook));
   const rest = 'Levels 2 and 3 follow within six seconds.';
@@ -71,7 +62,7 @@ async function sendAndWait(c: Context, webhook: StoredWebhook, notifications: Ne
 const maxSelected = 100;
 
 /** Replays the deliveries whose boxes are checked. */
-async function replaySelected(c: Context) {
+export async function replaySelected(c: Context) {
   const webhook = await requireWebhook(c);
   const form = await readForm(c);
   const ids = form

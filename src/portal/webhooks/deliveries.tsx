@@ -7,7 +7,7 @@ import { Allowed, AllowedForm } from '../ui/allowed.tsx';
 import { upTo } from '../ui/format.ts';
 import { Find, FormButton, LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Empty, numeric, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
+import { type Column, Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
 import { Risk, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
@@ -151,23 +151,7 @@ const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; pausedU
   const some = deliveries.some(({ status }) => status !== 'pending');
   return (
     <AllowedForm to={replayPath(path)} look="border-t border-line">
-      <Table
-        caption="Deliveries"
-        flow
-        head={[
-          <span class="sr-only">Select</span>,
-          'Notification',
-          'State',
-          'Response',
-          numeric('Attempts'),
-          'Last attempt',
-          '',
-        ]}
-      >
-        {deliveries.map((delivery) => (
-          <Row path={path} delivery={delivery} pausedUntil={pausedUntil} />
-        ))}
-      </Table>
+      <Table caption="Deliveries" columns={columnsOf(path, pausedUntil)} items={deliveries} />
       {some && (
         <Allowed to={replayPath(path)}>
           <div class="pager">
@@ -185,63 +169,74 @@ const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; pausedU
 
 const replayPath = (path: string) => `${path}/replay-selected`;
 
-const Row = (props: { path: string; delivery: ListedDelivery; pausedUntil: number | null }) => {
-  const { path, delivery, pausedUntil } = props;
-  const { id, type, status, attempts, made, last } = delivery;
-  const name = nameOf(delivery);
-  return (
-    <tr>
-      <td class="card-check">
-        {status !== 'pending' && (
-          <Allowed to={replayPath(path)}>
-            <input
-              class="checkbox checkbox-primary checkbox-sm"
-              type="checkbox"
-              name="delivery"
-              value={id}
-              aria-label={`Select ${name}`}
-            />
-          </Allowed>
-        )}
-      </td>
-      <td class="card-title w-1/3">
-        <a class="cover" href={`${path}/deliveries/${id}`}>
-          {name}
-        </a>
-        <div class="sub about">
-          <Subject delivery={delivery} />
-        </div>
-      </td>
-      <td class="card-side">
-        <Status delivery={delivery} pausedUntil={pausedUntil} />
-      </td>
-      <td>
-        {last && (
-          <span>
-            <span class={last.result === 'success' ? '' : 'bad'}>{briefly(last)}</span>{' '}
-            <span class="sub whitespace-nowrap">in {duration(last.durationMs)}</span>
-          </span>
-        )}
-      </td>
-      <td class="num" data-label="Attempts">
+const columnsOf = (path: string, pausedUntil: number | null): Column<ListedDelivery>[] => [
+  {
+    head: 'Select',
+    hideHead: true,
+    look: 'card-check',
+    cell: (delivery) =>
+      delivery.status !== 'pending' && (
+        <Allowed to={replayPath(path)}>
+          <input
+            class="checkbox checkbox-primary checkbox-sm"
+            type="checkbox"
+            name="delivery"
+            value={delivery.id}
+            aria-label={`Select ${nameOf(delivery)}`}
+          />
+        </Allowed>
+      ),
+  },
+  {
+    head: 'Notification',
+    look: 'card-title w-1/3',
+    href: ({ id }) => `${path}/deliveries/${id}`,
+    cell: nameOf,
+    more: (delivery) => (
+      <div class="sub about">
+        <Subject delivery={delivery} />
+      </div>
+    ),
+  },
+  {
+    head: 'State',
+    look: 'card-side',
+    cell: (delivery) => <Status delivery={delivery} pausedUntil={pausedUntil} />,
+  },
+  {
+    head: 'Response',
+    cell: ({ last }) =>
+      last && (
         <span>
-          {made}
-          {status === 'pending' && attempts > 0 && <span class="sub"> of {maxAttemptsOf(type)}</span>}
+          <span class={last.result === 'success' ? '' : 'bad'}>{briefly(last)}</span>{' '}
+          <span class="sub whitespace-nowrap">in {duration(last.durationMs)}</span>
         </span>
-      </td>
-      <td class="nowrap">{last && <Time at={last.at} seconds />}</td>
-      <td class="end">
-        {(status === 'failed' || status === 'cancelled') && (
-          <Allowed to={`${path}/deliveries/${id}/replay`}>
-            <FormButton to={`${path}/deliveries/${id}/replay`} does="list" icon="rotate-ccw">
-              Replay<span class="sr-only"> {name}</span>
-            </FormButton>
-          </Allowed>
-        )}
-      </td>
-    </tr>
-  );
-};
+      ),
+  },
+  {
+    head: 'Attempts',
+    look: 'num',
+    label: 'Attempts',
+    cell: ({ type, status, attempts, made }) => [
+      made,
+      status === 'pending' && attempts > 0 && <span class="sub"> of {maxAttemptsOf(type)}</span>,
+    ],
+  },
+  { head: 'Last attempt', look: 'nowrap', cell: ({ last }) => last && <Time at={last.at} seconds /> },
+  {
+    head: 'Action',
+    hideHead: true,
+    look: 'end',
+    cell: (delivery) =>
+      (delivery.status === 'failed' || delivery.status === 'cancelled') && (
+        <Allowed to={`${path}/deliveries/${delivery.id}/replay`}>
+          <FormButton to={`${path}/deliveries/${delivery.id}/replay`} does="list" icon="rotate-ccw">
+            Replay<span class="sr-only"> {nameOf(delivery)}</span>
+          </FormButton>
+        </Allowed>
+      ),
+  },
+];
 
 /** What a delivery tells: "Accident, level 2", or the types of an event. */
 export function nameOf({ type, level, about }: Pick<ListedDelivery, 'type' | 'level' | 'about'>): string {

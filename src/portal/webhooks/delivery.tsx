@@ -1,5 +1,4 @@
-import { Hono } from 'hono';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { briefly, counted, duration, outcomeOf } from '../../webhooks/alerts/words.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import {
@@ -12,7 +11,6 @@ import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
 import { replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
-import { limitActions, needs } from '../session/rights.ts';
 import { done, readForm, submit } from '../ui/form.ts';
 import { PostButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
@@ -24,12 +22,7 @@ import { nameOf } from './deliveries.tsx';
 import { aboveOf, pathOf as webhookPath } from './words.ts';
 
 /** One delivery, with its payload and each of its attempts. */
-export const deliveryPages = new Hono<App>()
-  .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), detail)
-  .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, replayDelivery)
-  .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, sendDelivery);
-
-async function detail(c: Context) {
+export async function detail(c: Context) {
   const delivery = await requireDelivery(c);
   const { webhook, status } = delivery;
   const ended = status !== 'pending';
@@ -67,7 +60,7 @@ async function detail(c: Context) {
 }
 
 /** Sends it again, and says what the receiver makes of it: on its page, or on that of its webhook if asked from its list. */
-async function replayDelivery(c: Context) {
+export async function replayDelivery(c: Context) {
   const delivery = await requireDelivery(c);
   const isListed = (await readForm(c)).value('do') === 'list';
   const path = isListed ? webhookPath({ id: delivery.webhookId }) : pathOf(delivery);
@@ -83,7 +76,7 @@ async function replayDelivery(c: Context) {
   );
 }
 
-async function sendDelivery(c: Context) {
+export async function sendDelivery(c: Context) {
   const delivery = await requireDelivery(c);
   const since = Date.now();
   return submit(

@@ -1,8 +1,7 @@
-import { Hono } from 'hono';
 import { type Child, useContext } from 'hono/jsx';
 import * as v from 'valibot';
 import { parse, Timestamp, timestamp } from '../../platform/fields.ts';
-import { type App, type Context, seeOther } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { maxReplayCounted } from '../../webhooks/deliveries/policy.ts';
 import { maxReplayedPerCall, replay } from '../../webhooks/deliveries/replay.ts';
@@ -13,7 +12,6 @@ import {
   replayableMs,
 } from '../../webhooks/deliveries/replayable.ts';
 import type { StoredWebhook } from '../../webhooks/service.ts';
-import { limitActions, needs } from '../session/rights.ts';
 import { dayMs, isLocalTime, localTime, momentOf } from '../ui/days.ts';
 import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
 import { Field, LinkButton, Problem, Select, Submit } from '../ui/forms.tsx';
@@ -23,13 +21,8 @@ import { TimeZone, ZoneName } from '../ui/time.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf } from './words.ts';
 
-/** Replaying a webhook's deliveries, with a count before it starts, which costs as much as an action. */
-export const replayPages = new Hono<App>()
-  .get('/webhooks/:id/replay', needs('member'), limitActions, countFirst)
-  .post('/webhooks/:id/replay', needs('member'), limitActions, replayPart);
-
 /** Counts what the form's fields select, and asks. After a part has been replayed, it tells of that and the rest. */
-async function countFirst(c: Context) {
+export async function countFirst(c: Context) {
   const fields = replayFields((name) => c.req.query(name), timeZoneOf(c));
   // So that what is replayed is what was counted, however long somebody thinks about it.
   const asked = { ...fields, until: fields.until || timestamp(Date.now()) };
@@ -63,7 +56,7 @@ async function countFirst(c: Context) {
 }
 
 /** Replays as much as one call does. The page that follows tells what is left, or that all is on its way. */
-async function replayPart(c: Context) {
+export async function replayPart(c: Context) {
   const webhook = await requireWebhook(c);
   const form = await readForm(c);
   const fields = replayFields(form.value, timeZoneOf(c));

@@ -1,13 +1,18 @@
-import { Hono } from 'hono';
-import type { App, Context } from '../../platform/http/context.ts';
-import { maxCounted, type WebhookActivity, webhookActivity } from '../../webhooks/deliveries/activity.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
+import {
+  letThrough,
+  maxCounted,
+  type Passed,
+  type WebhookActivity,
+  webhookActivity,
+} from '../../webhooks/deliveries/activity.ts';
 import { views } from '../../webhooks/deliveries/browse.ts';
 import { addTallies, shownHours } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/deliveries/latency.ts';
 import { circuitAfter, circuitLongestMs, retries } from '../../webhooks/deliveries/policy.ts';
-import { EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
+import { EVENT, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
-import { needs } from '../session/rights.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { capital, listed, percent, upTo } from '../ui/format.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
@@ -18,19 +23,18 @@ import { Time } from '../ui/time.tsx';
 import { Charts } from './charts.tsx';
 import { Browser, type Shown } from './deliveries.tsx';
 import { callLimits, Health, Trouble } from './health.tsx';
-import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
-
-/** One webhook with its deliveries. */
-export const webhookPages = new Hono<App>().get('/webhooks/:id', needs('viewer'), detail);
+import { aboveOf, deliveries, filtersInWords, pathOf, titleOf, typesOf } from './words.ts';
 
 const pageSize = 20;
 
-async function detail(c: Context) {
+/** One webhook with its deliveries. */
+export async function detail(c: Context) {
   const selection = selectionOf(c);
   const [webhook, activity] = await Promise.all([
     requireWebhook(c),
     webhookActivity(c.env, c.get('caller'), c.req.param('id') ?? '', { ...selection, limit: pageSize }),
   ]);
+  const passed = webhook.filters && (await letThrough(c.env, c.get('caller'), webhook.id));
   const { receiver, hours, counts } = activity;
   const path = pathOf(webhook);
   return page(
@@ -69,7 +73,7 @@ async function detail(c: Context) {
       />
       <Browser path={path} selection={selection} activity={activity} />
       <div class="cols cols-2 cols-stretch">
-        <Configuration webhook={webhook} activity={activity} />
+        <Configuration webhook={webhook} activity={activity} passed={passed} />
         <Retries />
       </div>
     </div>,
@@ -168,8 +172,12 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
 const milliseconds = (ms: number | null) =>
   ms === null ? { value: '–' } : { value: ms.toLocaleString('en'), unit: 'ms' };
 
-const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivity }) => {
-  const { webhook, activity } = props;
+const Configuration = (props: {
+  webhook: StoredWebhook;
+  activity: WebhookActivity;
+  passed: Passed[] | undefined;
+}) => {
+  const { webhook, activity, passed } = props;
   const headers = Object.keys(webhook.headers);
   return (
     <Panel
@@ -196,6 +204,27 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
                     </div>
                   )),
             ],
+            [
+              'Filters',
+              <>
+                {webhook.filters
+                  ? filtersInWords(webhook.filters).map((words) => <div>{capital(words)}</div>)
+                  : 'None '}
+                {passed && <div class="sub">{passedInWords(passed)}</div>}
+                <Allowed to={`${pathOf(webhook)}/filters`}>
+                  <a href={`${pathOf(webhook)}/filters`}>Change</a>
+                </Allowed>
+              </>,
+            ],
+            [
+              'Signature',
+              <>
+                {webhook.signing ? 'Signed' : 'None'}{' '}
+                <Allowed to={`${pathOf(webhook)}/signing`}>
+                  <a href={`${pathOf(webhook)}/signing`}>Change</a>
+                </Allowed>
+              </>,
+            ],
             ['Calls', activity.receiver && callLimits(activity.receiver)],
             ['Added', <Time at={webhook.createdAt} />],
             ['ID', <code class="text-xs">{webhook.id}</code>],
@@ -205,6 +234,17 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
     </Panel>
   );
 };
+
+/** How much filters let through of what came in last. */
+const passedInWords = (passed: Passed[]): string =>
+  passed.length === 0
+    ? 'Nothing has come in yet.'
+    : `Of the latest, ${listed(
+        passed.map(({ level, letThrough, all }) => `${letThrough} of ${counted(all, ...unitOf(level))}`),
+      )} pass.`;
+
+const unitOf = (level: number): [one: string, many: string] =>
+  level === EVENT_LEVEL ? ['safety event', 'safety events'] : ['accident level', 'accident levels'];
 
 const Retries = () => (
   <Panel id="retries" title="Retries">

@@ -1,23 +1,18 @@
-import { Hono } from 'hono';
-import type { App, Context } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { counted, duration } from '../../webhooks/alerts/words.ts';
 import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
 import { addTallies, noTally, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/deliveries/latency.ts';
-import { needs } from '../session/rights.ts';
 import { webhookVersion } from '../session/version.ts';
 import { WebhookUrl } from '../ui/allowed.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { percent, upTo } from '../ui/format.ts';
 import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, numeric, SlicePager, Table } from '../ui/parts.tsx';
+import { type Column, Empty, SlicePager, Table } from '../ui/parts.tsx';
 import { Health, rankOf } from './health.tsx';
 import { pathOf, titleOf } from './words.ts';
-
-/** The account's webhooks, and how their deliveries went. */
-export const webhookListPages = new Hono<App>().get('/webhooks', needs('viewer'), list);
 
 const pageSize = 50;
 
@@ -25,7 +20,7 @@ const pageSize = 50;
 const maxWatched = 10;
 
 /** Those in trouble come first. */
-async function list(c: Context) {
+export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const { items, next } = await listActivity(c.env, c.get('caller'), slice);
   const webhooks = items
@@ -49,7 +44,7 @@ async function list(c: Context) {
           Add the URL of your endpoint: accidents and safety events are sent to it as they happen.
         </Empty>
       ) : (
-        <Webhooks webhooks={webhooks} />
+        <Table caption="Webhooks" labels columns={columns} items={webhooks} />
       )}
       <SlicePager
         c={c}
@@ -66,61 +61,48 @@ const Add = () => (
   <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />
 );
 
-const Webhooks = ({ webhooks }: { webhooks: { webhook: WebhookSummary; day: Tally }[] }) => (
-  <Table
-    caption="Webhooks"
-    flow
-    head={[
-      'Webhook',
-      'State',
-      'Per hour',
-      numeric('Delivered'),
-      numeric('Failed attempts'),
-      'Response',
-      numeric('Waiting'),
-    ]}
-  >
-    {webhooks.map(({ webhook, day }) => (
-      <tr>
-        <td class="card-title">
-          <a class="cover" href={pathOf(webhook)}>
-            {titleOf(webhook)}
-          </a>
-          <div class="sub wrap-anywhere">
-            <WebhookUrl url={webhook.url} />
-          </div>
-        </td>
-        <td class="card-side">
-          <Health receiver={webhook.receiver} day={day} connections={webhook.connections} />
-        </td>
-        <td class="max-md:hidden">
-          <Spark
-            columns={webhook.hours.map(({ delivered, failed, retried }) => ({
-              good: delivered,
-              bad: failed + retried,
-            }))}
-          />
-        </td>
-        <td class="num" data-label="Delivered">
-          <span>
-            {day.delivered.toLocaleString('en')} <span class="sub">{shareOf(day)}</span>
-          </span>
-        </td>
-        <td class="num" data-label="Failed attempts">
-          <span class={day.failed + day.retried > 0 ? 'bad' : ''}>
-            {(day.failed + day.retried).toLocaleString('en')}
-          </span>
-        </td>
-        <td class="nowrap" data-label="Response">
-          <ResponseTime day={day} />
-        </td>
-        <td class="num" data-label="Waiting">
-          <span>{upTo(webhook.waiting, maxCountedInList)}</span>
-        </td>
-      </tr>
-    ))}
-  </Table>
-);
+type Listed = { webhook: WebhookSummary; day: Tally };
+
+const columns: Column<Listed>[] = [
+  {
+    head: 'Webhook',
+    href: ({ webhook }) => pathOf(webhook),
+    cell: ({ webhook }) => titleOf(webhook),
+    more: ({ webhook }) => (
+      <div class="sub wrap-anywhere">
+        <WebhookUrl url={webhook.url} />
+      </div>
+    ),
+  },
+  {
+    head: 'State',
+    look: 'card-side',
+    cell: ({ webhook: { receiver, connections }, day }) => <Health {...{ receiver, day, connections }} />,
+  },
+  {
+    head: 'Per hour',
+    look: 'max-md:hidden',
+    cell: ({ webhook: { hours } }) => (
+      <Spark
+        columns={hours.map(({ delivered, failed, retried }) => ({ good: delivered, bad: failed + retried }))}
+      />
+    ),
+  },
+  {
+    head: 'Delivered',
+    look: 'num',
+    cell: ({ day }) => [day.delivered.toLocaleString('en'), ' ', <span class="sub">{shareOf(day)}</span>],
+  },
+  {
+    head: 'Failed attempts',
+    look: 'num',
+    cell: ({ day: { failed, retried } }) => (
+      <span class={failed + retried > 0 ? 'bad' : ''}>{(failed + retried).toLocaleString('en')}</span>
+    ),
+  },
+  { head: 'Response', look: 'nowrap', cell: ({ day }) => <ResponseTime day={day} /> },
+  { head: 'Waiting', look: 'num', cell: ({ webhook }) => upTo(webhook.waiting, maxCountedInList) },
+];
 
 const ResponseTime = ({ day: { answers } }: { day: Tally }) => {
   const [median, slow] = [percentile(answers, 0.5), percentile(answers, 0.95)];

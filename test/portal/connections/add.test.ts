@@ -103,7 +103,7 @@ describe('adding a connection', () => {
     expect(html).not.toContain('samsara_api_wrong');
     const empty = await test({ credential: ' ' });
     expect(empty.html.match(/is required/g)).toHaveLength(1);
-    expect((await test({ credential: 'a'.repeat(4001) })).html).toContain('can be at most 4000 characters');
+    expect((await test({ credential: 'a'.repeat(4001) })).html).toContain('can be at most 4,000 characters');
     expect(await pullsOf(us)).toEqual([]);
   });
 

@@ -59,7 +59,7 @@ it('says how long deliveries took, once there are any', async () => {
   await settled(hook.id);
   await expect
     .poll(() => textOf('delivery-times-now'))
-    .toMatch(/Accidents, 24 hours 1 100% [\d.]+ s · [\d.]+ s · [\d.]+ s .*Events, 30 days 0 – – –$/);
+    .toMatch(/Accidents, 24 hours 1 100% [\d.]+ m?s · [\d.]+ m?s · [\d.]+ m?s .*Events, 30 days 0 – – –$/);
 });
 
 it('who may not do a step has no button for it, and is told whom to ask', async () => {

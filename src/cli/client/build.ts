@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { localDirectory, root } from '../project/paths.ts';
+import { buildDocuments } from '../site/build.ts';
+
+/** The package that `npm run client` builds. */
+export const clientDirectory = join(localDirectory, 'client');
+
+/**
+ * Builds the typed client: what Redocly generates from the OpenAPI document, with `index.ts` in front of it.
+ *
+ * @throws Error with what Redocly or TypeScript printed, when it fails
+ */
+export function buildClient(): void {
+  const sources = join(clientDirectory, 'src');
+  rmSync(clientDirectory, { recursive: true, force: true });
+  mkdirSync(sources, { recursive: true });
+  buildDocuments(sources);
+  run(
+    ...['@redocly/cli/bin/cli.js', 'generate-client', join(sources, 'openapi.json')],
+    ...['--output', join(sources, 'api.ts'), '--config', join(import.meta.dirname, 'redocly.yaml')],
+  );
+  copyFileSync(join(import.meta.dirname, 'index.ts'), join(sources, 'index.ts'));
+  run(
+    ...['typescript/bin/tsc', join(sources, 'index.ts'), '--ignoreConfig', '--strict', '--skipLibCheck'],
+    ...['--target', 'es2024', '--lib', 'es2024,dom', '--types', '', '--module', 'nodenext'],
+    ...['--declaration', '--rootDir', sources, '--outDir', clientDirectory],
+  );
+  const { info } = read(join(sources, 'openapi.json'));
+  const { license, devDependencies } = read(join(root, 'package.json'));
+  const manifest = {
+    name: 'fleet-data-client',
+    version: `1.0.0-${info.version}`,
+    description: `The API of the Fleet Data Service, version ${info.version}`,
+    license,
+    type: 'module',
+    exports: './index.js',
+    files: ['*.js', '*.d.ts'],
+    dependencies: { standardwebhooks: devDependencies.standardwebhooks },
+  };
+  writeFileSync(join(clientDirectory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function run(program: string, ...args: string[]): void {
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const path = join(root, 'node_modules', program);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`Cannot build the client:\n${stdout}${stderr}`);
+}
+
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+
+if (import.meta.main) {
+  buildClient();
+  console.log(
+    `Built the typed client in ${clientDirectory}: use it with npm install, or pack it with npm pack.`,
+  );
+}

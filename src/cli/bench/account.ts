@@ -13,7 +13,7 @@ export type BenchAccount = {
   post: <T>(path: string, body: object, key?: string) => Promise<T>;
   ingest: (records: object[]) => Promise<{ rejected: unknown[] }>;
   /** Creates a webhook for each URL. Returns their ids. */
-  webhooks: (urls: string[], notificationTypes?: number[]) => Promise<string[]>;
+  webhooks: (urls: string[], changes?: { notificationTypes?: number[]; signing?: true }) => Promise<string[]>;
 };
 
 const vehicles = 50;
@@ -45,10 +45,15 @@ export async function newAccount(stack: Stack): Promise<BenchAccount> {
   );
   return {
     ...{ id, connection, token, ingestKey, post, ingest },
-    webhooks: async (urls, notificationTypes = [1, 2]) => {
+    webhooks: async (urls, changes = {}) => {
       const ids: string[] = [];
-      const headers = { 'X-Secret': 's3cret' };
-      const webhook = { connectionIds: [connection], httpVerb: 'POST', headers, notificationTypes };
+      const webhook = {
+        connectionIds: [connection],
+        httpVerb: 'POST',
+        headers: { 'X-Secret': 's3cret' },
+        notificationTypes: [1, 2],
+        ...changes,
+      };
       let credential = token;
       for (const url of urls) {
         if (ids.length % 500 === 499) credential = await newToken(); // more than one token may call

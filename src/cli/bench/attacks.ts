@@ -149,7 +149,7 @@ async function attacker(stack: Stack, webhooks: number, ms: number) {
   const { url, stop } = await startCounter(stack, ms);
   await us.webhooks(
     Array.from({ length: webhooks }, (_, i) => `${url}/${i}`),
-    [2],
+    { notificationTypes: [2] },
   );
   return { us, stop };
 }

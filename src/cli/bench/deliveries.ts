@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { deliveryBody as body, forget, newAccount, newEvents, pileUp } from './account.ts';
+import { type BenchAccount, deliveryBody as body, forget, newAccount, newEvents, pileUp } from './account.ts';
 import { compare, comparedWithBare } from './compare.ts';
 import { arrivalsPerSecond, startCounter } from './counter.ts';
 import type { Benchmark } from './harness.ts';
@@ -14,26 +14,36 @@ export const deliveries: Benchmark = {
     const stack = await start();
     const us = await newAccount(stack);
     const receiver = await startCounter(stack);
-    const webhooks = await us.webhooks([1, 2, 3, 4].map((n) => `${receiver.url}/${n}`));
+    const signed = await newAccount(stack);
+    const urls = [1, 2, 3, 4].map((n) => `${receiver.url}/${n}`);
+    const webhooks = [...(await us.webhooks(urls)), ...(await signed.webhooks(urls, { signing: true }))];
 
-    /** From deliveries that are due to the arrival of the last one. */
+    /** Deliveries of the account that are due, from waking its webhooks to the arrival of the last one. */
+    const delivered = (account: BenchAccount, count: number) =>
+      arrivalsPerSecond(
+        receiver,
+        count,
+        () => stack.call('/bench/wake'),
+        () => pileUp(stack, account, count / 4, 4),
+      );
+
+    /** Beside a bare consumer's. */
     const rate = (what: string) =>
       compare({ what, unit: 'deliveries/s', atLeast: 0.7 }, rounds, {
         bare: () =>
           arrivalsPerSecond(receiver, waiting, () =>
             stack.call('/bare/send', { urls: [receiver.url], body, count: waiting }),
           ),
-        service: () =>
-          arrivalsPerSecond(
-            receiver,
-            waiting,
-            () => stack.call('/bench/wake'),
-            () => pileUp(stack, us, waiting / 4, 4),
-          ),
+        service: () => delivered(us, waiting),
       });
     const rates = [
       await rate(`deliveries, ${waiting} waiting`),
       await stack.quietly(() => rate('  without the local log')),
+      await compare(
+        { what: '  signed, beside ours without signatures', unit: 'deliveries/s', atLeast: 0.9 },
+        rounds * 6, // of fewer: the two are so close that a machine's own pace would decide
+        { bare: () => delivered(us, waiting / 5), service: () => delivered(signed, waiting / 5) },
+      ),
     ];
     await forget(stack, webhooks);
 

@@ -32,7 +32,7 @@ export async function startNeighbour(stack: Stack): Promise<Neighbour> {
     const sent = awaited.get(name);
     if (sent !== undefined && awaited.delete(name)) times.delivery.push(performance.now() - sent);
   });
-  await us.webhooks([receiver.url], [2]);
+  await us.webhooks([receiver.url], { notificationTypes: [2] });
 
   let events = 0;
   let refused = 0;

@@ -309,6 +309,8 @@ it('pages come with a strict policy, and the document may be read from any page'
   }
   expect((await headersOf('/docs/reference')).get('x-content-type-options')).toBe('nosniff');
   expect((await headersOf('/openapi.json')).get('access-control-allow-origin')).toBe('*');
+  const download = await headersOf('/docs/fleet-data-service.openapi.json');
+  expect(download.get('content-disposition')).toBe('attachment');
   for (const file of ['minisearch.js', 'search.json'])
     expect((await headersOf(`/docs/${file}`)).get('cache-control'), file).toBe(
       'public, max-age=31536000, immutable',

@@ -70,6 +70,8 @@ const pages: { [name: string]: string } = {
   'webhook-retrying': `/portal/webhooks/${failingId}?state=retrying&by=day`,
   'webhook-edit': `/portal/webhooks/${webhookId}/edit`,
   'webhook-replay': `/portal/webhooks/${webhookId}/replay`,
+  'webhook-signing': `/portal/webhooks/${webhookId}/signing`,
+  'webhook-filters': `/portal/webhooks/${webhookId}/filters`,
   'webhook-delete': `/portal/webhooks/${webhookId}/delete`,
   delivery: `/portal/webhooks/${failingId}/deliveries/${failed?.id}`,
   'delivery-waiting': `/portal/webhooks/${failingId}/deliveries/${waiting?.id}`,
@@ -85,6 +87,7 @@ const pages: { [name: string]: string } = {
   'sign-in': '/portal/sign-in',
   docs: '/docs',
   'docs-guide': '/docs/webhooks',
+  'docs-events': '/docs/events',
   'docs-topics': '/docs/topics',
   'docs-reference': '/docs/reference',
 };

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../src/cli/local/dev.ts';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
@@ -171,6 +172,32 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     await until('it has come', async () => (await missed()).endsWith('5 deliveries, 0 of them missed\n'));
   });
 });
+
+const signingSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const signedBody = '{"timestamp":"2026-11-20T20:00:02.114Z","type":2,"data":{"vehicleName":"Łódź"}}';
+
+it.each(['ts', 'py'])(
+  'signed-receiver.%s of the guide verifies a delivery, and refuses others',
+  async (language) => {
+    const PORT = String(await freePort());
+    const receiver = reader.start(`signed-receiver.${language}`, { PORT, SIGNING_SECRET: signingSecret });
+    await until('it listens', () => receiver.out.includes('listening'));
+    const call = async (by: string, at: Date, sent = signedBody) => {
+      const headers = {
+        'webhook-id': 'd1',
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'webhook-signature': new Webhook(by).sign('d1', at, signedBody),
+      };
+      return (await fetch(`http://localhost:${PORT}`, { method: 'POST', headers, body: sent })).status;
+    };
+    const now = new Date();
+    expect(await call(signingSecret, now)).toBe(204);
+    await until('it is printed', () => receiver.out.includes('Łódź'));
+    expect(await call('whsec_b3RoZXI=', now)).toBe(401);
+    expect(await call(signingSecret, now, signedBody.replace('2026', '2027'))).toBe(401);
+    expect(await call(signingSecret, new Date(now.getTime() - 600_000))).toBe(401);
+  },
+);
 
 /** The last ten minutes, and one more. */
 function untilNow(): Settings {

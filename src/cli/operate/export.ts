@@ -1,3 +1,4 @@
+import { renameSync, rmSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import published from '../../docs/openapi/published/openapi.json' with { type: 'json' };
 import { operatorFor } from './context.ts';
@@ -33,7 +34,10 @@ export function exportCommand(): Command {
           bar?.setTotal(all);
           bar?.update(done, { rows });
         });
-        await formats[format](partial, file, columnsOf(kind));
+        const complete = `${file}.new`;
+        rmSync(complete, { force: true }); // files that are there keep the mode that they have
+        await formats[format](partial, complete, columnsOf(kind));
+        renameSync(complete, file);
         forgetDownload(partial);
         bar?.stop();
         show(command, { file, rows }, ['file', 'rows']);

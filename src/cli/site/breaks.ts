@@ -17,7 +17,7 @@ const allowed = [
     what: 'a new kind in /changes',
     rule: 'schema-combinator-changed',
     kind: 'added',
-    of: /^#\/components\/schemas\/Change\/properties\/data\/anyOf\/0\/anyOf\/\d+$/,
+    of: /^#\/components\/schemas\/Change\/(?:properties\/data\/anyOf\/0\/anyOf|oneOf)\/\d+$/,
   },
   {
     what: 'a new notification type',

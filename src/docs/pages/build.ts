@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Guide, readGuides } from './guides.ts';
 import { assetHeaders } from './headers.ts';
 import { guidePage, referencePage, topicsPage, type Versions } from './layout.ts';
-import { guideRenderer } from './markdown.ts';
+import { guideRenderer, type Rendered } from './markdown.ts';
 import type { ApiDocument } from './reference/document.ts';
 import { detailsOf, referenceMarkdown } from './reference/markdown.ts';
 import { guideTopics, referenceTopics, searchIndex } from './topics.ts';
@@ -43,13 +43,36 @@ export async function buildDocs(dist: string): Promise<void> {
     minisearch: versionOf('minisearch'),
     index: createHash('sha256').update(index).digest('hex').slice(0, 16),
   };
-  for (const { guide, content } of rendered)
-    writeFileSync(join(dist, fileOf(guide)), guidePage(guides, guide, content, versions));
+  for (const { guide, content } of rendered) {
+    writeFileSync(join(dist, fileOf(guide, 'html')), guidePage(guides, guide, content, versions));
+    writeFileSync(join(dist, fileOf(guide, 'md')), guide.markdown);
+  }
+  writeFileSync(join(dist, 'llms.txt'), programsIndex(rendered));
+  cpSync(join(dist, 'openapi.json'), join(folder, 'fleet-data-service.openapi.json'));
   writeFileSync(join(folder, 'topics.html'), topicsPage(guides, topics, versions));
   writeFileSync(join(folder, 'reference.html'), referencePage(guides, reference, versions));
 }
 
-const fileOf = ({ path }: Guide): string => `docs${path && `/${path}`}.html`;
+const fileOf = ({ path }: Guide, type: 'html' | 'md'): string => `docs${path && `/${path}`}.${type}`;
+
+/** What programs that read documentation are to read, in the form of llmstxt.org. */
+function programsIndex(rendered: { guide: Guide; content: Rendered }[]): string {
+  const guides = rendered.map(
+    ({ guide, content }) => `- [${guide.title}](/${fileOf(guide, 'md')}): ${content.headings[0]?.lead ?? ''}`,
+  );
+  return `# Fleet Data Service
+
+> An HTTP API for fleet data, with webhooks that are called within seconds of harsh braking or a crash.
+
+## Guides
+
+${guides.join('\n')}
+
+## API
+
+- [OpenAPI document](/openapi.json): every operation, payload and message
+`;
+}
 
 function versionOf(name: string): string {
   const manifest = readFileSync(join(packages, name, 'package.json'), 'utf8');

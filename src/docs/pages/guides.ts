@@ -8,7 +8,7 @@ import { withTables } from './resource-tables.ts';
  */
 export const guideGroups = [
   { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
-  { heading: 'Receive', paths: ['webhooks', 'testing'] },
+  { heading: 'Receive', paths: ['webhooks', 'events', 'signatures', 'testing'] },
   { heading: 'Read', paths: ['pagination', 'moving-from-polling'] },
   {
     heading: 'Connect',

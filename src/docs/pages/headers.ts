@@ -46,6 +46,10 @@ export const assetHeaders = (): string => `/*
   ! Cache-Control
   Cache-Control: public, max-age=2592000
 
+# To be saved, under its name.
+/docs/fleet-data-service.openapi.json
+  Content-Disposition: attachment
+
 /openapi.json
   Access-Control-Allow-Origin: *
 `;

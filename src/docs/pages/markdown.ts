@@ -124,6 +124,9 @@ async function codeRenderer(): Promise<(code: string, fence: Fence) => string> {
   };
 }
 
+/** The colours of code that pages do not show, without which they weigh less. */
+const plain = ['foreground', 'punctuation'];
+
 const classes: ShikiTransformer = {
   pre(node) {
     delete node.properties.style;
@@ -131,6 +134,15 @@ const classes: ShikiTransformer = {
   span(node) {
     const colour = /--shiki-(?:token-)?([a-z-]+)/.exec(String(node.properties.style))?.[1];
     delete node.properties.style;
-    if (colour && colour !== 'foreground') node.properties.class = `of-${colour}`;
+    if (colour && !plain.includes(colour)) node.properties.class = `of-${colour}`;
+  },
+  code(node) {
+    const unwrap = (parts: typeof node.children): typeof node.children =>
+      parts.flatMap((part) =>
+        part.type === 'element' && !/^of-/.test(String(part.properties.class))
+          ? unwrap(part.children)
+          : [part],
+      );
+    node.children = unwrap(node.children); // spans for each line and for text in the usual colour
   },
 };

@@ -4,11 +4,13 @@ import { alternatives } from '../../fleet/lists/field-types.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
-import { code, table } from './blocks.ts';
+import published from '../openapi/published/openapi.json' with { type: 'json' };
+import { code, fence, table } from './blocks.ts';
+import { nameIn, type Schema } from './reference/document.ts';
 
 /**
- * Fills in what follows from the resources and from the policy of deliveries, where a guide has `<!-- kinds -->`,
- * `<!-- lists -->`, `<!-- records -->` or `<!-- retries -->`.
+ * Fills in what follows from the resources, the policy of deliveries and the OpenAPI document, where a guide has
+ * `<!-- kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->` or `<!-- payload NAME -->`.
  */
 export const withTables = (markdown: string): string =>
   markdown
@@ -25,7 +27,30 @@ export const withTables = (markdown: string): string =>
         recordKinds.map(({ kind, fields }) => [code(kind), recordFields(fields)]),
       ),
     )
-    .replace('<!-- retries -->', retryTable);
+    .replace('<!-- retries -->', retryTable)
+    .replace(/<!-- payload (\w+) -->/g, (_, name) => payload(name));
+
+const components: { [name: string]: Schema & { examples?: unknown[] } } = published.components.schemas;
+
+/** A component of the OpenAPI document: an example, and its JSON Schema with all that it refers to in place. */
+function payload(name: string): string {
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: name,
+    ...components[name],
+  };
+  const inPlace = (key: string, value: unknown) => {
+    if (key === 'examples') return undefined;
+    if (typeof value !== 'object' || value === null || !('$ref' in value)) return value;
+    const { $ref, ...rest } = value;
+    return { ...components[nameIn({ $ref: String($ref) })], ...rest };
+  };
+  return [
+    fence('json', JSON.stringify(components[name]?.examples?.[0], null, 2)),
+    'Its JSON Schema:',
+    fence('json', JSON.stringify(schema, inPlace, 2)),
+  ].join('\n\n');
+}
 
 const retryTable = (): string => {
   const { waits, maxAttempts, hours, accidentWaits, maxAccidentAttempts } = retries;

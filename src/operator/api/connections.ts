@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isIncidentType } from '../../fleet/incidents/types.ts';
 import { archiveKinds, lists } from '../../fleet/lists/registry.ts';
-import { Name } from '../../platform/fields.ts';
+import { AtMost, Name } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
 import { count, id, Limit, type Operation, time } from './operation.ts';
 
@@ -23,8 +23,8 @@ const IncidentTypeMap = v.pipe(
 );
 
 /** As people paste it: a token, or JSON. */
-const Credential = v.pipe(v.string(), v.maxLength(4000, 'can be at most 4000 characters'));
-const BaseUrl = v.pipe(v.string(), v.maxLength(500, 'can be at most 500 characters'));
+const Credential = v.pipe(v.string(), AtMost(4000));
+const BaseUrl = v.pipe(v.string(), AtMost(500));
 
 /** With a credential, the connection pulls from its provider, which must be built in. */
 export const NewConnection = v.object({

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
@@ -97,9 +97,18 @@ describe('fleet export', () => {
     expect(lines[8]).toContain('39.7,-104.9,');
   });
 
+  it.each(['ndjson', 'csv', 'parquet'])(
+    'lets nobody else read %s, whoever could read the file before',
+    async (format) => {
+      writeFileSync(at(`vehicle.${format}`), 'old', { mode: 0o644 });
+      await exported(format);
+      expect(statSync(at(`vehicle.${format}`)).mode & 0o777).toBe(0o600);
+      expect(readdirSync(at('.'))).toEqual([`vehicle.${format}`]);
+    },
+  );
+
   it('writes Parquet with a column for each field', async () => {
     await exported('parquet');
-    expect(statSync(at('vehicle.parquet')).mode & 0o777).toBe(0o600);
     const rows = await parquetReadObjects({ file: await asyncBufferFromFile(at('vehicle.parquet')) });
     expect(rows).toHaveLength(all.length);
     expect(rows[8]).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxVehicles } from '../../../src/fleet/accidents/write.ts';
+import { maxVehicles } from '../../../src/fleet/accidents/notified.ts';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
 import { ask, signIn } from '../../support/portal.ts';

@@ -67,7 +67,7 @@ export type Schema = {
   items?: Schema;
   properties?: { [name: string]: Schema };
   required?: string[];
-  additionalProperties?: Schema;
+  additionalProperties?: Schema | boolean;
 };
 
 export type Ref = { $ref: string };

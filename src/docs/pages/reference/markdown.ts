@@ -21,7 +21,8 @@ export const referenceMarkdown = (document: ApiDocument): string =>
     document.info.description,
     `Calls carry a credential in the header \`${document.components.securitySchemes.ApiToken.name}\`. Samples are for a shell ` +
       'that was [set up](/docs/quick-start#1-set-up-your-shell) with `BASE_URL` and `TOKEN`.',
-    'The [OpenAPI document](/openapi.json) behind this page is for client generators and other tools.',
+    'The [OpenAPI document](/openapi.json) behind this page is for client generators and other tools. ' +
+      '[Download it](/docs/fleet-data-service.openapi.json) to import it into Postman or Bruno.',
     ...document.tags.flatMap((tag) => tagged(document, tag)),
     ...shared(document),
     '## Objects',

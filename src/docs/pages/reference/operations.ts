@@ -43,7 +43,8 @@ function offered(document: ApiDocument, one: Offered): string[] {
     table(['Parameter', 'Type', 'Meaning'], parametersOf(document, operation).map(parameterRow)),
     body ? `The body is a ${typeOf(body.schema)}.` : '',
     returned(document, responses[200]),
-    fence('json 200', JSON.stringify(example, null, 2)),
+    // One item is as its list shows it, which has an example.
+    method === 'GET' && path.endsWith('/{id}') ? '' : fence('json 200', JSON.stringify(example, null, 2)),
     table(['Status', 'Message', 'What is wrong'], refusalRows(operation)),
   ];
 }

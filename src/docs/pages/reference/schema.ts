@@ -9,7 +9,7 @@ export function typeOf(schema: Schema): string {
   if (schema.enum && !isLong(schema)) return either(schema.enum.map(code));
   if ('const' in schema) return code(schema.const);
   if (items) return `list of ${typeOf(items)}`;
-  if (additionalProperties) return `object of ${typeOf(additionalProperties)} by name`;
+  if (typeof additionalProperties === 'object') return `object of ${typeOf(additionalProperties)} by name`;
   return (format && formats[format]) ?? type ?? 'any';
 }
 
@@ -28,7 +28,8 @@ export function fieldRows({ properties = {}, required = [] }: Schema, inside = '
 /** The names of the components that a schema refers to, at any depth. */
 export function refsIn(schema: Schema): string[] {
   const { $ref, anyOf = [], items, properties = {}, additionalProperties } = schema;
-  const inside = [...anyOf, items, additionalProperties, ...Object.values(properties)];
+  const named = typeof additionalProperties === 'object' ? [additionalProperties] : [];
+  const inside = [...anyOf, items, ...named, ...Object.values(properties)];
   return [
     ...($ref ? [nameIn({ $ref })] : []),
     ...inside.flatMap((part) => (part === undefined ? [] : refsIn(part))),

@@ -12,6 +12,7 @@ import { fleet } from '../../support/node/journey.ts';
 
 const perConnection = 1200;
 const connections = ['first', 'second'];
+let gone: string[];
 const vehicleExample = lists.find(({ kind }) => kind === 'vehicle')?.itemExample;
 const itemOf = (connection: string, i: number) => ({
   ...vehicleExample,
@@ -35,7 +36,8 @@ const service = await fakeService(({ method, url: { pathname, searchParams }, bo
     const left = deleted.length < 3 ? { id: 'c', step: 'records', stepsDone: 3, steps: 5 } : null;
     return { data: { deletion: left } };
   }
-  if (pathname.endsWith('/connections')) return { data: connections.map((id) => ({ id })) };
+  if (pathname.endsWith('/connections'))
+    return { data: connections.filter((id) => !gone.includes(id)).map((id) => ({ id })) };
   if (busy) {
     busy = false;
     return { status: 503 };
@@ -50,7 +52,7 @@ const service = await fakeService(({ method, url: { pathname, searchParams }, bo
 });
 let folder: string;
 beforeEach(() => {
-  [goneAt, busy, pages, deleted] = [0, false, 0, []];
+  [goneAt, busy, pages, deleted, gone] = [0, false, 0, [], []];
   folder = mkdtempSync(join(tmpdir(), 'fleet-export-'));
   process.chdir(folder);
 });
@@ -85,6 +87,18 @@ describe('fleet export', () => {
     expect((await exported('ndjson')).code).toBe(0);
     expect(pages).toBe(2);
     expect(linesOf('vehicle.ndjson').map((line) => JSON.parse(line))).toEqual(all);
+  });
+
+  it.each([
+    ['a connection has been deleted', () => gone.push('first'), 1],
+    ['its file has been deleted', () => rmSync(at('vehicle.ndjson.partial')), 6],
+  ])('goes on without a gap although meanwhile %s', async (_, happens, pagesLeft) => {
+    goneAt = 6; // the last page of the second connection
+    await exported('ndjson');
+    [goneAt, pages] = [0, 0];
+    happens();
+    expect((await exported('ndjson')).code).toBe(0);
+    expect([linesOf('vehicle.ndjson').map((line) => JSON.parse(line)), pages]).toEqual([all, pagesLeft]);
   });
 
   it('writes CSV without formulas', async () => {
@@ -155,5 +169,5 @@ it('no other command waits for the declarations of all records', async () => {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (loaded += text));
   await once(child, 'close');
   expect(loaded).toContain('/src/cli/operate/export.ts');
-  expect(loaded).not.toContain('/src/fleet/registry.ts');
+  expect(loaded).not.toContain('/src/fleet/lists/registry.ts');
 });

@@ -1,12 +1,15 @@
-import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { ApiError, insist, type Operator, type Page } from '../client.ts';
 
 /** What is exported: one kind of records of an account, of a range of time if its list has one. */
 export type Wanted = { account: string; kind: string; from: string; to: string };
 
-/** How far a download has come: which connection, where in its list, and what the file holds by then. */
-type Mark = { wanted: Wanted; connection: number; cursor?: string; rows: number; bytes: number };
+/**
+ * How far a download has come: which connection by its id, for connections come and go; where in its list, or null at
+ * its end; and what the file holds by then.
+ */
+type Mark = { wanted: Wanted; connection: string; cursor?: string | null; rows: number; bytes: number };
 
 const perPage = 500;
 const maxTries = 6;
@@ -24,21 +27,23 @@ export async function download(
   onProgress: (rows: number, connection: number, connections: number) => void,
 ): Promise<number> {
   const connections = await operator.list('/accounts/:id/connections', { id: wanted.account });
-  let mark = markIn(`${file}.json`, wanted);
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600 });
+  let mark = markIn(`${file}.json`, wanted, statSync(file).size);
   truncateSync(file, mark.bytes); // what was written after the mark comes again
   const lines = await open(file, 'a');
   try {
-    for (let at = mark.connection; at < connections.length; at++) {
-      for (let cursor = mark.cursor, more = true; more; ) {
-        const { data, next } = await page(operator, connections[at]?.id ?? '', wanted, cursor);
+    for (const [at, { id }] of connections.entries()) {
+      if (id < mark.connection) continue; // ids are in the order of the list
+      let cursor = id === mark.connection ? mark.cursor : undefined;
+      while (cursor !== null) {
+        const { data, next = null } = await page(operator, id, wanted, cursor);
         const text = data.map((item) => `${JSON.stringify(item)}\n`).join('');
         await lines.appendFile(text);
         const written = { rows: mark.rows + data.length, bytes: mark.bytes + Buffer.byteLength(text) };
-        mark = { wanted, connection: next ? at : at + 1, ...(next && { cursor: next }), ...written };
+        mark = { wanted, connection: id, cursor: next, ...written };
         keep(`${file}.json`, mark);
-        onProgress(mark.rows, mark.connection, connections.length);
-        [cursor, more] = [next, next !== undefined];
+        onProgress(mark.rows, next ? at : at + 1, connections.length);
+        cursor = next;
       }
     }
   } finally {
@@ -52,11 +57,13 @@ export const forgetDownload = (file: string): void => {
   for (const left of [file, `${file}.json`]) rmSync(left, { force: true });
 };
 
-function markIn(file: string, wanted: Wanted): Mark {
-  if (!existsSync(file)) return { wanted, connection: 0, rows: 0, bytes: 0 };
+function markIn(file: string, wanted: Wanted, size: number): Mark {
+  const none = { wanted, connection: '', rows: 0, bytes: 0 };
+  if (!existsSync(file)) return none;
   const mark: Mark = JSON.parse(readFileSync(file, 'utf8')); // what `keep` has written
-  if (JSON.stringify(mark.wanted) === JSON.stringify(wanted)) return mark;
-  throw new ApiError(`${file} is of another export. Delete it, or give another --output`);
+  if (JSON.stringify(mark.wanted) !== JSON.stringify(wanted))
+    throw new ApiError(`${file} is of another export. Delete it, or give another --output`);
+  return size < mark.bytes ? none : mark; // what it tells of may have been deleted
 }
 
 /** Never half written: a rename replaces the file as a whole. */

@@ -30,7 +30,7 @@ let us: Awaited<ReturnType<typeof journeyAccount>>;
 let idleMemory: number;
 let peakMemory = 0;
 let healthyCalls = 0;
-/** Requests that are held until a test lets go of them, by the receiver's name. */
+/** Lets go of the requests that a receiver holds, the retries included, by its name. */
 const held = new Map<string, () => void>();
 const calls: Record<string, number> = {};
 
@@ -86,8 +86,10 @@ beforeAll(async () => {
     serveTls(good, (name, socket) => {
       calls[name] = (calls[name] ?? 0) + 1;
       if (name === 'healthy') healthyCalls++;
-      if (name.startsWith('held')) held.set(name, () => socket.end(reply));
-      else socket.end(reply);
+      const others = held.get(name);
+      const respond = () => socket.end(reply);
+      if (name.startsWith('held')) held.set(name, () => [others?.(), respond()]);
+      else respond();
     }),
   );
   const urls: Record<string, string> = {

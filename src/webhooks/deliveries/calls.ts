@@ -41,9 +41,9 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   let responseMs: number | undefined;
 
   const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
-    const { iv } = webhook.headers; // differs each time that the webhook is saved
-    const target = targets.get(iv) ?? targetOf(env, webhookId, webhook);
-    targets.set(iv, target);
+    const saved = JSON.stringify(webhook.headers); // differs each time that the webhook is saved, also without headers
+    const target = targets.get(saved) ?? targetOf(env, webhookId, webhook);
+    targets.set(saved, target);
     const recorded = await attemptClaimed(env, delivery, await target, startBy);
     const { attempt, status, nextAttemptAt = 0 } = recorded;
     if (attempt)

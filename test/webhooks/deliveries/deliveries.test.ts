@@ -1,5 +1,7 @@
+import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
+import { callsOf } from '../../../src/webhooks/deliveries/calls.ts';
+import { type Claimed, leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { retries } from '../../../src/webhooks/deliveries/policy.ts';
 import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
@@ -36,6 +38,26 @@ describe('a delivery', () => {
     await minute();
     await settled(hook.id);
     expect(tale.heard.got.at(-1)).toMatchObject({ url, method: 'PUT' });
+  });
+
+  it.each([
+    ['with headers', { 'x-secret': 'new' }],
+    ['without headers, which stay as they are', undefined],
+  ])('of a worker that is under way follows an update %s', async (_, headers) => {
+    const hook = await tale.register();
+    const calls = callsOf(env, tale.us.accountId, hook.id);
+    const delivery = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: true } as Claimed;
+    const callOnce = async () => {
+      const { webhook } = await claim(hook.id);
+      if (webhook) calls.start(webhook, [delivery], Date.now() + 1000);
+      await calls.progress(false);
+      calls.takeFinished();
+    };
+    await callOnce();
+    const url = 'https://moved.example.com/';
+    await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, { url, headers }));
+    await callOnce();
+    expect(tale.heard.got.map((got) => got.url)).toEqual([hook.url, url]);
   });
 
   it('that fails is tried again after five seconds, on the queue, with the same Delivery-Id', async () => {

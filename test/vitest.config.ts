@@ -55,6 +55,8 @@ const oneHome = () =>
  */
 export default defineConfig({
   root,
+  // Warns of packages whose source maps lead nowhere otherwise.
+  logLevel: 'error',
   test: {
     // Journeys mostly wait: for claims to lapse, for retries, for a browser.
     maxWorkers: 3,

@@ -17,6 +17,7 @@ import { deliveries } from './deliveries.ts';
 import { deliveryList } from './delivery-list.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
+import { limits } from './limits.ts';
 import { changeFeed, listOperations, listParameters, refused } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
 import { itemSchemas } from './resources.ts';
@@ -78,6 +79,7 @@ export const clientDocument = (): Json =>
     },
     tooLarge: ['Request body is larger than 64 KiB'],
     webhooks: deliveries(),
+    limits,
   });
 
 const webhookId: Json = {

@@ -20,11 +20,14 @@ export type Parts = {
   tooLarge: string[];
   /** Deliveries that receivers get. */
   webhooks?: Json;
+  /** The limits that clients can meet. */
+  limits?: Json;
 };
 
 /** Puts an OpenAPI 3.1 document together. */
 export function document(parts: Parts): Json {
-  const { title, description, tags, operations, securitySchemes, parameters, tooLarge, webhooks } = parts;
+  const { title, description, tags, operations, securitySchemes, parameters, tooLarge, webhooks, limits } =
+    parts;
   const paths: Record<string, Json> = {};
   for (const operation of operations)
     paths[operation.path] = { ...paths[operation.path], [operation.method]: written(operation) };
@@ -41,6 +44,7 @@ export function document(parts: Parts): Json {
     tags,
     paths,
     ...(webhooks && { webhooks }),
+    ...(limits && { 'x-limits': limits }),
     components: {
       securitySchemes,
       ...(parameters && { parameters }),

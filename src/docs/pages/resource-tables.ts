@@ -10,7 +10,8 @@ import { nameIn, type Schema } from './reference/document.ts';
 
 /**
  * Fills in what follows from the resources, the policy of deliveries and the OpenAPI document, where a guide has
- * `<!-- kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->` or `<!-- payload NAME -->`.
+ * `<!-- kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->`, `<!-- limits SECTION -->` or
+ * `<!-- payload NAME -->`.
  */
 export const withTables = (markdown: string): string =>
   markdown
@@ -28,8 +29,12 @@ export const withTables = (markdown: string): string =>
       ),
     )
     .replace('<!-- retries -->', retryTable)
+    .replace(/<!-- limits (\w+) -->/g, (_, section) =>
+      table(['What', 'Limit', 'Beyond it'], limits[section] ?? []),
+    )
     .replace(/<!-- payload (\w+) -->/g, (_, name) => payload(name));
 
+const limits: { [section: string]: string[][] } = published['x-limits'];
 const components: { [name: string]: Schema & { examples?: unknown[] } } = published.components.schemas;
 
 /** A component of the OpenAPI document: an example, and its JSON Schema with all that it refers to in place. */

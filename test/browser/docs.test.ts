@@ -190,10 +190,10 @@ it('one search finds sections of guides and operations of the reference', async 
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await open('/docs/limits');
   expect(asked).not.toContain('/docs/search.json');
-  expect((await searchFor('timingSafeEqual'))[0]).toBe('The four rules, Receiving webhooks');
+  expect((await searchFor('timingSafeEqual'))[0]).toBe('The four rules, Receiving deliveries');
   expect(asked).toContain('/docs/search.json');
   expect(await searchFor('odometerKm')).toContain('Vehicle, API reference');
-  expect((await searchFor('fals alarm'))[0]).toBe('False alarms, Receiving webhooks');
+  expect((await searchFor('fals alarm'))[0]).toBe('False alarms, Receiving deliveries');
   expect((await searchFor('create a webhook'))[0]).toBe('Create a webhook, POST /webhook · API reference');
   expect(await searchFor('<img src=x>zebra')).toEqual([]);
   await expectGoodPages(page, ['/docs/limits'], async (path) => {
@@ -215,7 +215,7 @@ it('the search works by keyboard alone', async () => {
   await page.keyboard.type(' deliveries');
   await page.getByRole('link', { name: /^Replaying deliveries/ }).waitFor();
   await page.keyboard.press('Enter');
-  await page.waitForURL('**/docs/webhooks#replaying-deliveries');
+  await page.waitForURL('**/docs/reliability#replaying-deliveries');
 });
 
 it('a result leads to its operation, from a guide and from the reference itself', async () => {
@@ -240,13 +240,13 @@ it('a result leads to its operation, from a guide and from the reference itself'
 });
 
 it('a heading links to itself, and a long guide has its contents beside it', async () => {
-  await open('/docs/webhooks');
+  await open('/docs/receiving');
   await page.getByRole('heading', { name: 'False alarms' }).getByRole('link').click();
   expect(page.url()).toMatch(/#false-alarms$/);
   const contents = page.getByRole('navigation', { name: 'On this page' });
   expect(await contents.getByRole('link', { name: 'False alarms' }).isVisible()).toBe(true);
-  await contents.getByRole('link', { name: 'Order', exact: true }).click();
-  await contents.locator('a[aria-current]').filter({ hasText: 'Order' }).waitFor();
+  await contents.getByRole('link', { name: 'The request', exact: true }).click();
+  await contents.locator('a[aria-current]').filter({ hasText: 'The request' }).waitFor();
 });
 
 it('a language that is chosen once is shown everywhere, and copied code has this host in it', async () => {
@@ -287,7 +287,7 @@ it('without JavaScript every language can be read, the menu opens, and topics ar
   expect(await plainPage.getByRole('searchbox').count()).toBe(0);
   await plainPage.getByRole('search').getByRole('link', { name: 'All topics' }).click();
   await plainPage.getByRole('main').getByRole('link', { name: 'False alarms' }).click();
-  await plainPage.waitForURL('**/docs/webhooks#false-alarms');
+  await plainPage.waitForURL('**/docs/receiving#false-alarms');
 
   await open('/docs/reference', plainPage);
   expect(await plainPage.getByText('translatedIncidentTypes').first().isVisible()).toBe(true);

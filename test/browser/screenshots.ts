@@ -86,7 +86,7 @@ const pages: { [name: string]: string } = {
   missing: '/portal/nowhere',
   'sign-in': '/portal/sign-in',
   docs: '/docs',
-  'docs-guide': '/docs/webhooks',
+  'docs-guide': '/docs/receiving',
   'docs-events': '/docs/events',
   'docs-topics': '/docs/topics',
   'docs-reference': '/docs/reference',

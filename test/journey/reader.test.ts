@@ -133,7 +133,7 @@ it('the quick start follows the tour, in a folder of its own', async () => {
 });
 
 it('deliveries look as the guide shows them', () => {
-  const examples = (guides.get('webhooks') ?? []).filter(({ language }) => language === 'json');
+  const examples = (guides.get('receiving') ?? []).filter(({ language }) => language === 'json');
   const shown = examples.map(({ code }) => JSON.parse(code)).filter(({ data }) => data);
   const lines = readFileSync(join(folder, 'deliveries.ndjson'), 'utf8').trim().split('\n');
   const deliveries = lines.map((line) => JSON.parse(line));
@@ -172,7 +172,7 @@ it('nothing of all this shows up in git status', () => {
 });
 
 it('a failure looks as the guide shows it', async () => {
-  const [, failure] = (guides.get('errors-and-limits') ?? []).filter(({ language }) => language === 'json');
+  const [, failure] = (guides.get('errors') ?? []).filter(({ language }) => language === 'json');
   const { baseUrl, apiToken } = demo();
   const body = {
     connectionIds: [],

@@ -176,6 +176,13 @@ it('check-token.sh tells a token that works from one that does not', async () =>
   expect((await run('check-token.sh', { ...settings, TOKEN: 'fds_wrong' })).out).toBe('401\n');
 });
 
+it('events-of-a-day.sh lists the events of a day', async () => {
+  await reader.sendIn([{ ...event('of a day', 0), startedAt: '2026-11-20T23:59:59Z' }], false);
+  await reader.sendIn([{ ...event('of the next', 0), startedAt: '2026-11-21T00:00:00Z' }], false);
+  const { out } = await reader.run('events-of-a-day.sh', reader.settings);
+  expect(JSON.parse(out).data.map(({ sourceId }: Kept) => sourceId)).toEqual(['of a day']);
+});
+
 it('pages.sh reads a list to its end, page by page', async () => {
   const { settings, run } = reader;
   const { code, out } = await run('pages.sh', settings);

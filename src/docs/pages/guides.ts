@@ -8,14 +8,14 @@ import { withTables } from './resource-tables.ts';
  */
 export const guideGroups = [
   { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
-  { heading: 'Receive', paths: ['webhooks', 'events', 'signatures', 'testing'] },
-  { heading: 'Read', paths: ['pagination', 'moving-from-polling'] },
+  { heading: 'Receive', paths: ['receiving', 'reliability', 'webhooks', 'signatures', 'events', 'testing'] },
+  { heading: 'Read', paths: ['lists', 'changes', 'moving-from-polling'] },
   {
     heading: 'Connect',
     paths: ['providers', 'providers/samsara', 'providers/geotab', 'providers/motive', 'providers/terminal'],
   },
   { heading: 'Send in', paths: ['connectors'] },
-  { heading: 'Look up', paths: ['errors-and-limits', 'limits', 'versioning', 'changelog'] },
+  { heading: 'Look up', paths: ['portal', 'errors', 'limits', 'versioning', 'changelog'] },
 ];
 
 /** The guides that have a path of their own. */

@@ -258,7 +258,7 @@ const Retries = () => (
         time. One success resumes it.
       </p>
       <p>
-        <a class="underline" href="/docs/webhooks#what-counts-as-delivered">
+        <a class="underline" href="/docs/reliability#what-counts-as-delivered">
           How retries work
         </a>
       </p>

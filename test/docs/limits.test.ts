@@ -76,7 +76,7 @@ it('the guide names what a webhook is refused for', () => {
     [...(webhooksGuide.split(start)[1]?.split(end)[0] ?? '').matchAll(/`([^`]+)`/g)].map(
       ([, code = '']) => code,
     );
-  expect(codeIn('those that end in', 'We\ncheck').sort()).toEqual([...internalSuffixes].sort());
+  expect(codeIn('those that end in', 'before each call').sort()).toEqual([...internalSuffixes].sort());
   const prefixes = codeIn('names that begin with', 'Values are').map((prefix) => `${prefix}.*`);
   const names = [...codeIn('They cannot set', 'or names'), ...prefixes];
   const refused = refusedHeaders.source.slice('^(?:'.length, -')$'.length).split('|');

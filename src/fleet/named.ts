@@ -11,10 +11,11 @@ import { type ListRequest, readList } from './service.ts';
 /** What an item may refer to by its id, such as `driverId`, and is named as, such as `driverName`. */
 type Named = 'driver' | 'vehicle';
 
-/** A list whose items also say what people call the driver or vehicle that they refer to; null if it is unknown. */
-export type NamedList<T> = List<T & { [name in Named as `${name}Name`]?: string | null }> & {
-  names: Named[];
-};
+/** An item that also says what people call the driver or vehicle that it refers to; null if it is unknown. */
+export type NamedOf<T> = T & { [name in Named as `${name}Name`]?: string | null };
+
+/** A list of such items. */
+export type NamedList<T> = List<NamedOf<T>> & { names: Named[] };
 
 /** Lists as the portal shows them. */
 export const eventsWithDrivers = named(safetyEvents.list, 'driver');

@@ -102,7 +102,7 @@ export const portalRoutes = new Hono<App>()
   .post('/setup/hide', needs('viewer'), hideSetup)
 
   .get('/connections', needs('viewer'), connections.list)
-  .get('/connections/new', needs('member'), (c) => addConnection.show(c, {}))
+  .get('/connections/new', needs('member'), (c) => addConnection.show(c))
   .post('/connections/new', needs('member'), limitActions, addConnection.take)
   .get('/connections/:id', needs('viewer'), (c) => showConnection(c))
   .post('/connections/:id/pull', needs('member'), limitActions, connectionActions.pull)

@@ -4,7 +4,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { accidentsWithVehicles, type NamedEvent, type NamedTrip } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { AtMost, parse } from '../../platform/fields.ts';
+import { AtMost } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { Around, eventsAround, WhoWasNotified } from '../events/around.tsx';
@@ -12,8 +12,8 @@ import { endsOf, placesOf, routeLine, tripAt } from '../fleet/trip.tsx';
 import { TripLink } from '../fleet/trips.tsx';
 import { type Accident, AccidentState } from '../ui/accidents.tsx';
 import { Allowed } from '../ui/allowed.tsx';
-import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
-import { Field, Submit } from '../ui/forms.tsx';
+import { done, parseForm, submit } from '../ui/form.ts';
+import { Field, Form, Submit } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace, type MapPlace } from '../ui/map.tsx';
@@ -34,17 +34,16 @@ import { Levels } from './levels.tsx';
 
 /** Does what the form on the page asks for. */
 export async function handle(c: Context) {
-  const form = await readForm(c);
-  const [does] = Object.keys(handlings).filter((one): one is Handling => one === form.value('do'));
-  const note = form.value('note').trim();
   const caller = c.get('caller');
   const accident = found(
     await findItem(c.env, caller, accidentsWithVehicles, idIn(c, 'eventId'), timeIn(c.req.query('at'))),
   );
-  if (!does) throw new Refusal({ kind: 'not found' });
   return submit(
-    async () => {
-      parse(Note, { note });
+    c,
+    async (form) => {
+      const [does] = Object.keys(handlings).filter((one): one is Handling => one === form.value('do'));
+      if (!does) throw new Refusal({ kind: 'not found' });
+      const { note } = parseForm(Note, form);
       const by = c.get('session').user.email;
       const changed = await handleAccident(c.env, caller, accident, { does, by, note: note || null });
       const [text, mood] = changed
@@ -52,16 +51,14 @@ export async function handle(c: Context) {
         : (['Nothing has been changed: somebody was faster, or it is in the archive.', 'warn'] as const);
       return done(c, accidentPath(accident), text, mood);
     },
-    (problem) => detail(c, note, problem),
+    () => detail(c),
   );
 }
 
-const Note = v.object({
-  note: v.pipe(v.string(), AtMost(maxNote)),
-});
+const Note = v.object({ note: v.pipe(v.string(), v.trim(), AtMost(maxNote)) });
 
 /** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
-export async function detail(c: Context, note = '', problem?: FormProblem) {
+export async function detail(c: Context) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
   const [stored, { recipients: _, ...notified }] = await Promise.all([
@@ -100,10 +97,8 @@ export async function detail(c: Context, note = '', problem?: FormProblem) {
     },
     <>
       <Live id="levels-now">
-        <Panel id="levels" title="Levels" hidden>
-          <div class="panel-body pt-4">
-            <Levels accident={accident} />
-          </div>
+        <Panel id="levels" title="Levels" hidden body="pt-4">
+          <Levels accident={accident} />
         </Panel>
       </Live>
       <div class="cols cols-3-2">
@@ -123,7 +118,7 @@ export async function detail(c: Context, note = '', problem?: FormProblem) {
             <Report accident={accident} />
             <WhoHandles accident={accident} />
           </Live>
-          <HandleForm accident={accident} note={note} problem={problem} />
+          <HandleForm accident={accident} />
           <MapAndFacts
             label="Map of the accident, its trip and the vehicle's events around it"
             points={[
@@ -157,22 +152,19 @@ export async function detail(c: Context, note = '', problem?: FormProblem) {
         </div>
       </div>
     </>,
-    problem && 'invalid',
   );
 }
 
 /** Who has acknowledged and closed an accident, and what they wrote. */
 const WhoHandles = ({ accident: { acknowledged, closed } }: { accident: Accident }) => (
-  <Panel id="handled" title="Handling">
-    <div class="panel-body">
-      {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
-      <Facts
-        facts={[
-          ['Acknowledged', acknowledged && <By handled={acknowledged} />],
-          ['Closed', closed && <By handled={closed} />],
-        ]}
-      />
-    </div>
+  <Panel id="handled" title="Handling" body>
+    {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
+    <Facts
+      facts={[
+        ['Acknowledged', acknowledged && <By handled={acknowledged} />],
+        ['Closed', closed && <By handled={closed} />],
+      ]}
+    />
   </Panel>
 );
 
@@ -184,30 +176,22 @@ const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['clos
 );
 
 /** What can be done about an accident, with a note. It is not replaced while somebody types. */
-const HandleForm = (props: { accident: Accident; note: string; problem: FormProblem | undefined }) => {
-  const { accident, note, problem } = props;
-  const { acknowledged, closed } = accident;
-  const to = accidentPath(accident);
-  return (
-    <Allowed to={to}>
-      <section class="panel" aria-label="Acknowledge or close">
-        <form class="panel-body grid gap-3" method="post" action={to}>
-          {!closed && <Field name="note" label="Note (optional)" value={note} errors={problem?.errors} />}
-          <div class="actions">
-            {closed ? (
-              <Submit name="Reopen" does="reopen" weight="plain" />
-            ) : (
-              <>
-                {!acknowledged && <Submit name="Acknowledge" does="acknowledge" weight="plain" />}
-                <Submit name="Close" does="close" weight="plain" />
-              </>
-            )}
-          </div>
-        </form>
-      </section>
-    </Allowed>
-  );
-};
+const HandleForm = ({ accident }: { accident: Accident }) => (
+  <Allowed to={accidentPath(accident)}>
+    <section class="panel" aria-label="Acknowledge or close">
+      <Form to={accidentPath(accident)} look="panel-body grid gap-3">
+        {!accident.closed && <Field name="note" label="Note (optional)" />}
+        <div class="actions">
+          {accident.closed && <Submit name="Reopen" does="reopen" weight="plain" />}
+          {!accident.closed && !accident.acknowledged && (
+            <Submit name="Acknowledge" does="acknowledge" weight="plain" />
+          )}
+          {!accident.closed && <Submit name="Close" does="close" weight="plain" />}
+        </div>
+      </Form>
+    </section>
+  </Allowed>
+);
 
 /** The way of the accident's trip: from its start by its events and the accident, as they happened. */
 function routeThrough(accident: Accident, trip: NamedTrip, events: NamedEvent[]): MapPlace[] {

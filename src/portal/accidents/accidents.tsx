@@ -1,15 +1,21 @@
 import { accidents } from '../../fleet/lists/accidents.ts';
-import { accidentsWithVehicles, readNamed } from '../../fleet/named.ts';
+import { accidentsWithVehicles } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
-import { levelNames } from '../../webhooks/notifications/types.ts';
-import { DayFields, FilterBox, FleetFields, problemsOfDays, rangeOfDays } from '../events/filters.tsx';
-import { Accidents } from '../ui/accidents.tsx';
-import { csvFile } from '../ui/csv.ts';
-import { LinkButton, Select } from '../ui/forms.tsx';
-import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Empty, Pager, Segment } from '../ui/parts.tsx';
+import type { Context } from '../../platform/http/context.ts';
+import { Accidents, levelOptions } from '../ui/accidents.tsx';
+import {
+  addressOf,
+  browse,
+  browsedFile,
+  DayFields,
+  FleetFields,
+  type Search,
+  typedIn,
+} from '../ui/browse.tsx';
+import { problemsOfDays, rangeOfDays } from '../ui/days.ts';
+import { Select } from '../ui/forms.tsx';
+import { timeZoneOf } from '../ui/layout.tsx';
+import { Empty, Segment } from '../ui/parts.tsx';
 
 const path = '/portal/accidents';
 
@@ -41,19 +47,13 @@ const states: { [state: string]: { name: string; means: string; query: Record<st
 /** The days of accidents that are shown, unless others are asked for: all. */
 const always = { from: '1970-01-02', to: '9999-12-30' };
 
-/** What the address asks for, and what to ask the list for, unless something is wrong with it. */
-async function requested(c: Context) {
-  const zone = timeZoneOf(c);
-  const typed = (name: string) => (c.req.query(name) ?? '').trim().slice(0, 200);
-  const asked = {
-    state: Object.hasOwn(states, typed('state')) ? typed('state') : 'all',
-    level: /^[123]$/.test(typed('level')) ? typed('level') : '',
-    from: typed('from'),
-    to: typed('to'),
-    vehicle: typed('vehicle'),
-    driver: typed('driver'),
-  };
-  const { state, level, vehicle, driver } = asked;
+/** What the address asks for. */
+async function requested(c: Context): Promise<Search> {
+  const typed = (name: string) => typedIn(c, name);
+  const state = Object.hasOwn(states, typed('state')) ? typed('state') : 'all';
+  const level = /^[123]$/.test(typed('level')) ? typed('level') : '';
+  const [vehicle, driver] = [typed('vehicle'), typed('driver')];
+  const asked = { state, level, from: typed('from'), to: typed('to'), vehicle, driver };
   const [from, to] = [asked.from || always.from, asked.to || always.to];
   const problems = problemsOfDays(from, to);
   const matched = await matchFleet(c.env, c.get('caller'), { vehicle, driver });
@@ -64,118 +64,56 @@ async function requested(c: Context) {
     maxLevel: [String(Math.min(Number(maxLevel[0]), Number(level || 3)))],
     ...(vehicle && { vehicles: [vehicle.toUpperCase(), ...(matched.vehicles ?? []).map(({ id }) => id)] }),
     ...(driver && { driver: [matched.drivers?.[0]?.id ?? driver] }),
-    ...((asked.from || asked.to) && problems.length === 0 && rangeOfDays(zone, from, to)),
+    ...((asked.from || asked.to) && problems.length === 0 && rangeOfDays(timeZoneOf(c), from, to)),
   };
-  const set = Object.entries(asked).filter(
-    ([name, value]) => value !== '' && (name !== 'state' || value !== 'all'),
-  );
-  const request = problems.length === 0 ? { connectionId: undefined, descending: true, query } : undefined;
-  return { asked, matched, problems, request, set: Object.fromEntries(set) };
+  const set = Object.entries(asked).filter(([name, value]) => value !== '' && name !== 'state');
+  const kept = Object.fromEntries([...(state === 'all' ? [] : [['state', state]]), ...set]);
+  const request = { connectionId: undefined, descending: true, query };
+  return { asked, kept, set: set.length, matched, problems, request };
 }
 
-/** The address with these filters. */
-const addressOf = (set: Record<string, string>, to = path): string => {
-  const query = new URLSearchParams(set).toString();
-  return query ? `${to}?${query}` : to;
+const listed = {
+  path,
+  list: accidentsWithVehicles,
+  words: ['accident', 'accidents'] as [string, string],
+  file: { name: 'accidents', cells: accidents.itemCells },
 };
 
 /** The accidents of the account by their state, newest first. */
 export async function list(c: Context) {
-  const { asked, matched, problems, request, set } = await requested(c);
-  const { cursor } = c.req.query();
-  const { items, next } = request
-    ? await readNamed(c.env, c.get('caller'), accidentsWithVehicles, {
-        ...request,
-        query: { ...request.query, limit: ['50'], ...(cursor && { cursor: [cursor] }) },
-      })
-    : { items: [] };
-  const older = next && addressOf({ ...set, cursor: next });
-  const { state: _, ...filters } = set;
-  return page(
-    c,
-    {
-      title: 'Accidents',
-      lead: states[asked.state]?.means,
-      actions: (
-        <div class="actions" data-fresh="actions">
-          {problems.length === 0 && (
-            <LinkButton href={addressOf(set, `${path}.csv`)} name="Export CSV" icon="download" />
-          )}
-        </div>
-      ),
-    },
-    <section class="panel" aria-label="Accidents">
-      <div class="panel-body pt-4" data-fresh="states">
-        <Segment
-          label="State"
-          choices={Object.entries(states).map(([state, { name }]) => ({
-            href: addressOf({ ...(state !== 'all' && { state }), ...filters }),
-            name,
-            current: state === asked.state,
-          }))}
-        />
-      </div>
-      <FilterBox path={path} set={Object.keys(filters).length} open={problems.length > 0}>
-        {asked.state !== 'all' && <input type="hidden" name="state" value={asked.state} />}
-        <DayFields {...asked} problems={problems} />
-        <Select
-          name="level"
-          label="Level"
-          value={asked.level}
-          options={[
-            ['', 'Any'],
-            ...levelNames.map((name, i): [string, string] => [String(i + 1), `${i + 1} ${name}`]),
-          ]}
-        />
-        <FleetFields {...asked} matched={matched} vehicleBy="Name, plate or VIN" />
-      </FilterBox>
-      <div id="accidents-now" data-fresh="accidents" data-live>
-        {items.length > 0 && <Accidents accidents={items} />}
-        {items.length === 0 && problems.length === 0 && (
-          <Nothing state={asked.state} older={older} filtered={Object.keys(filters).length > 0} />
-        )}
-        {(items.length > 0 || cursor) && (
-          <Pager
-            count={`${counted(items.length, 'accident', 'accidents')}${next ? ', more follow' : ''}`}
-            newest={cursor && addressOf(set)}
-            older={older}
-          />
-        )}
-      </div>
-      <script src="/portal/filters.js" defer></script>
-    </section>,
-    problems.length > 0 ? 'invalid' : undefined,
-  );
-}
-
-/** The same accidents as a file; the page, which says what is wrong, if something is. */
-export async function file(c: Context) {
-  const { asked, problems, request, set } = await requested(c);
-  if (problems.length > 0) return seeOther(c, addressOf(set));
-  const { from, to } = asked;
-  return csvFile(
-    c,
-    { list: accidentsWithVehicles, cells: accidents.itemCells, name: 'accidents', from, to },
-    request,
-  );
-}
-
-/** A state that few accidents have may show nothing for as far as one page looks. */
-const Nothing = (props: { state: string; older: string | undefined; filtered: boolean }) => {
-  const { state, older, filtered } = props;
-  if (filtered && !older)
-    return (
-      <Empty
-        icon="search"
-        title="Nothing matches these filters"
-        action={<LinkButton href={path} name="Clear all" />}
+  const search = await requested(c);
+  const { state: shown = 'all', ...filters } = search.kept;
+  return browse(c, listed, search, {
+    title: 'Accidents',
+    lead: states[shown]?.means,
+    views: (
+      <Segment
+        label="State"
+        choices={Object.entries(states).map(([state, { name }]) => ({
+          href: addressOf(path, { ...(state !== 'all' && { state }), ...filters }),
+          name,
+          current: state === shown,
+        }))}
       />
-    );
-  return older ? (
-    <Empty icon="search" title="None so far" action={<LinkButton href={older} name="Look further back" />}>
-      The newest accidents do not match. There are older ones.
-    </Empty>
-  ) : state === 'all' ? (
+    ),
+    fields: (
+      <>
+        {shown !== 'all' && <input type="hidden" name="state" value={shown} />}
+        <DayFields />
+        <Select name="level" label="Level" options={[['', 'Any'], ...levelOptions]} />
+        <FleetFields vehicleBy="Name, plate or VIN" />
+      </>
+    ),
+    table: (items) => <Accidents accidents={items} />,
+    empty: <None state={shown} />,
+  });
+}
+
+/** The same accidents as a file. */
+export const file = async (c: Context) => browsedFile(c, listed, await requested(c));
+
+const None = ({ state }: { state: string }) =>
+  state === 'all' ? (
     <Empty icon="shield-check" title="No accidents">
       A detected accident appears here within seconds, first as level 1.
     </Empty>
@@ -184,4 +122,3 @@ const Nothing = (props: { state: string; older: string | undefined; filtered: bo
       {states[state]?.means}
     </Empty>
   );
-};

@@ -1,18 +1,18 @@
 import { type Connection, findConnection } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
-import { invalid, Refusal } from '../../platform/errors.ts';
+import { Refusal } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { replaceCredential } from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummary } from '../../providers/status.ts';
-import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
-import { errorsOfForm, Field, LinkButton, Submit } from '../ui/forms.tsx';
+import { done, submit } from '../ui/form.ts';
+import { Buttons, Field, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { showConnection } from './connection.tsx';
 import { connectionsPath, nameOf } from './connections.tsx';
-import { CredentialFields, HowToCreate, sentCredential } from './credential.tsx';
+import { CredentialFields, HowToCreate, mainInput, sentCredential } from './credential.tsx';
 import { credentialLabel } from './health.tsx';
 
 type Pulled = { connection: Connection; pull: PullSummary; connector: Connector; path: string };
@@ -39,6 +39,7 @@ export const resume = (c: Context) => act(c, resumePull, 'is pulled again, from 
 async function act(c: Context, action: typeof pullNow, outcome: string) {
   const { connection, path } = await required(c);
   return submit(
+    c,
     async () => {
       await action(c.env, c.get('caller'), connection.id);
       return done(c, path, `“${nameOf(connection)}” ${outcome}`);
@@ -49,9 +50,9 @@ async function act(c: Context, action: typeof pullNow, outcome: string) {
 
 export async function saveSecret(c: Context) {
   const { connection, connector, path } = await required(c);
-  const form = await readForm(c);
   return submit(
-    async () => {
+    c,
+    async (form) => {
       await setWebhookSecret(c.env, c.get('caller'), connection.id, form.value('secret'));
       return done(
         c,
@@ -59,7 +60,8 @@ export async function saveSecret(c: Context) {
         `The secret was saved. From now on a call of ${connector.name} has this pulled at once.`,
       );
     },
-    (problem) => showConnection(c, problem),
+    () => showConnection(c),
+    'secret',
   );
 }
 
@@ -68,11 +70,7 @@ const above = ({ connection, path }: Pulled) => [
   { href: path, name: nameOf(connection) },
 ];
 
-export async function showCredential(
-  c: Context,
-  problem?: FormProblem,
-  typed: (input: string) => string = () => '',
-) {
+export async function showCredential(c: Context) {
   const pulled = await required(c);
   const { connector, pull, path } = pulled;
   const label = credentialLabel(pull);
@@ -85,7 +83,7 @@ export async function showCredential(
       narrow: true,
     },
     <section class="panel" aria-label={`New ${label}`}>
-      <form class="panel-body grid gap-4" method="post" action={`${path}/credential`} novalidate>
+      <Form look="panel-body grid gap-4">
         <div>
           <HowToCreate connector={connector} />
           <p class="sub mt-3">
@@ -93,63 +91,40 @@ export async function showCredential(
             <code>{new URL(pull.baseUrl).host}</code>.
           </p>
         </div>
-        <CredentialFields
-          connector={connector}
-          typed={typed}
-          errors={errorsOfForm(problem, 'credential').map(asCredential)}
-        />
-        <div class="actions">
-          <Submit name="Test and replace" />
-          <LinkButton href={path} name="Cancel" weight="ghost" />
-        </div>
-      </form>
+        <CredentialFields connector={connector} />
+        <Buttons send="Test and replace" back={path} />
+      </Form>
     </section>,
-    problem && 'invalid',
   );
 }
-
-/** The form has nothing but the credential to blame. */
-const asCredential = ({ field, message }: { field: string; message: string }) => ({
-  field: field.startsWith('credential') ? field : 'credential',
-  message,
-});
 
 export async function saveCredential(c: Context) {
   const { connection, connector, pull, path } = await required(c);
-  const form = await readForm(c);
+  const { provider, baseUrl, organisation, organisationId } = pull;
   return submit(
-    async () => {
-      const { credential, errors } = sentCredential(connector, form);
-      if (errors.length > 0) throw invalid('', errors);
-      const { provider, baseUrl } = pull;
-      const tried = await replaceCredential(
-        c.env,
-        c.get('caller'),
-        { id: connection.id, provider, baseUrl },
-        credential,
-      );
+    c,
+    async (form) => {
+      const credential = sentCredential(connector, form);
+      const known = { id: connection.id, provider, baseUrl };
+      const tried = await replaceCredential(c.env, c.get('caller'), known, credential);
       const what = `${connector.name} accepts the new ${connector.credential.label} of “${tried.organisation}”.`;
-      return tried.organisationId === pull.organisationId
+      return tried.organisationId === organisationId
         ? done(c, path, `${what} Pulling goes on.`)
-        : done(
-            c,
-            path,
-            `${what} The one before was of “${pull.organisation}”: is this what you meant?`,
-            'warn',
-          );
+        : done(c, path, `${what} The one before was of “${organisation}”: is this what you meant?`, 'warn');
     },
-    (problem) => showCredential(c, problem, form.value),
+    () => showCredential(c),
+    (field) => (field.startsWith('credential.') ? field : mainInput(connector)),
   );
 }
 
-export async function showRemoval(c: Context, problem?: FormProblem, typed = '') {
+export async function showRemoval(c: Context) {
   const pulled = await required(c);
   const { connection, pull, path } = pulled;
   return page(
     c,
     { title: 'Remove this connection?', above: above(pulled), narrow: true },
     <section class="panel" aria-label="Remove this connection?">
-      <form class="panel-body grid gap-4" method="post" action={`${path}/remove`} novalidate>
+      <Form look="panel-body grid gap-4">
         <p class="wrap-anywhere">
           <strong>“{nameOf(connection)}”</strong> is no longer pulled, and everything that came from it is
           deleted: its vehicles, drivers, trips, safety events and accidents. Webhooks get nothing of it any
@@ -161,29 +136,24 @@ export async function showRemoval(c: Context, problem?: FormProblem, typed = '')
         <Field
           name="name"
           label="Its name, to confirm"
-          value={typed}
           autocomplete="off"
           hint={`Enter “${nameOf(connection)}”.`}
-          errors={errorsOfForm(problem, 'name')}
         />
-        <div class="actions">
-          <Submit name="Remove connection" weight="danger" />
-          <LinkButton href={path} name="Keep it" weight="ghost" />
-        </div>
-      </form>
+        <Buttons send="Remove connection" weight="danger" back={path} cancel="Keep it" />
+      </Form>
     </section>,
-    problem && 'invalid',
   );
 }
 
 export async function remove(c: Context) {
   const { connection } = await required(c);
-  const name = (await readForm(c)).value('name');
   return submit(
-    async () => {
-      await deleteConnection(c.env, c.get('caller'), connection.id, name.trim());
+    c,
+    async (form) => {
+      await deleteConnection(c.env, c.get('caller'), connection.id, form.value('name').trim());
       return done(c, connectionsPath, `“${nameOf(connection)}” was removed. Its records are being deleted.`);
     },
-    (problem) => showRemoval(c, problem, name),
+    () => showRemoval(c),
+    'name',
   );
 }

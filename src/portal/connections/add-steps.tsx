@@ -1,23 +1,17 @@
-import type { Child } from 'hono/jsx';
-import type { FieldError } from '../../platform/errors.ts';
+import { type Child, useContext } from 'hono/jsx';
 import { usualHistoryDays } from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
 import { type Draft, draftMs } from '../../providers/draft.ts';
 import { connectors } from '../../providers/registry.ts';
-import { Choice, errorOf, Field, FieldProblem, LinkButton, Select, Submit } from '../ui/forms.tsx';
+import { FilledForm } from '../ui/form.ts';
+import { Buttons, Choices, Field, Form, LinkButton, type Offered, Select } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Note } from '../ui/parts.tsx';
 import { connectionsPath } from './connections.tsx';
 import { CredentialFields, HowToCreate } from './credential.tsx';
 
-/** What a page of the form shows: what was typed, what is wrong with it, and what was tested. */
-export type AddState = {
-  typed?: (name: string) => string;
-  errors?: FieldError[];
-  tested?: { sealed: string; draft: Draft };
-};
-
-type Props = { connector: Connector; state: AddState };
+/** What was tested: also sealed, as the form carries it. */
+export type Tested = { sealed: string; draft: Draft };
 
 /** Where to choose what is not built in. */
 const other = 'other';
@@ -26,10 +20,9 @@ const other = 'other';
 export const Steps = (props: {
   chosen: string | undefined;
   connector: Connector | undefined;
-  state: AddState;
+  tested: Tested | undefined;
 }) => {
-  const { chosen, connector, state } = props;
-  const { tested } = state;
+  const { chosen, connector, tested } = props;
   return (
     <ol class="levels">
       <Step n={1} name="Choose the provider" at={connector || chosen === other ? 'done' : 'now'}>
@@ -55,14 +48,14 @@ export const Steps = (props: {
                   </a>
                 </p>
               ) : (
-                <Enter connector={connector} state={state} />
+                <Enter connector={connector} />
               ))}
           </Step>
           <Step n={3} name="Test it" at={tested ? 'done' : 'later'}>
-            {connector && tested && <Tested connector={connector} draft={tested.draft} />}
+            {connector && tested && <Works name={connector.name} organisation={tested.draft.organisation} />}
           </Step>
           <Step n={4} name="Name it, and choose how much history to load" at={tested ? 'now' : 'later'}>
-            {connector && tested && <Finish connector={connector} state={state} sealed={tested.sealed} />}
+            {connector && tested && <Finish connector={connector} tested={tested} />}
           </Step>
         </>
       )}
@@ -127,19 +120,16 @@ const OtherProvider = () => (
   </>
 );
 
-const Enter = ({ connector, state: { typed = () => '', errors = [] } }: Props) => (
-  <form method="post" action={pathOf(connector.provider)} novalidate>
+const Enter = ({ connector }: { connector: Connector }) => (
+  <Form to={pathOf(connector.provider)}>
     <HowToCreate connector={connector} />
-    <div class="grid gap-4 mt-4">
-      <CredentialFields connector={connector} typed={typed} errors={errors} />
-      <Address connector={connector} typed={typed} errors={errors} />
+    <div class="grid gap-4 mt-4 mb-6">
+      <CredentialFields connector={connector} />
+      <Address connector={connector} />
     </div>
-    <div class="actions mt-6">
-      <Submit name="Test the connection" />
-      <LinkButton href={connectionsPath} name="Cancel" weight="ghost" />
-    </div>
+    <Buttons send="Test the connection" back={connectionsPath} />
     <p class="hint mt-2">The test asks {connector.name} whose it is. Nothing is saved.</p>
-  </form>
+  </Form>
 );
 
 const regionNames: { [region: string]: string } = {
@@ -150,38 +140,25 @@ const regionNames: { [region: string]: string } = {
 };
 
 /** Where the provider's API is: the usual address, that of a region, or one that is typed. */
-const Address = (props: { connector: Connector; typed: (name: string) => string; errors: FieldError[] }) => {
-  const { connector, typed, errors } = props;
-  const regions = Object.entries(connector.regions);
-  const isTyped = typed('address') !== '' || errorOf(errors, 'address') !== undefined;
+const Address = ({ connector: { regions, baseUrl } }: { connector: Connector }) => {
+  const filled = useContext(FilledForm);
+  const hosts = Object.entries(regions).map(
+    ([region, url]): Offered => [region, `${regionNames[region] ?? region} (${new URL(url).host})`],
+  );
   return (
     <>
-      {regions.length > 0 && (
-        <Select
-          name="region"
-          label="Region"
-          value={typed('region')}
-          options={[
-            ['', `Usual (${new URL(connector.baseUrl).host})`],
-            ...regions.map(([region, url]): [string, string] => [
-              region,
-              `${regionNames[region] ?? region} (${new URL(url).host})`,
-            ]),
-          ]}
-          errors={errors}
-        />
+      {hosts.length > 0 && (
+        <Select name="region" label="Region" options={[['', `Usual (${new URL(baseUrl).host})`], ...hosts]} />
       )}
-      <details open={isTyped}>
+      <details open={filled?.value('address') !== '' && filled !== undefined}>
         <summary class="sub">Another address of the API</summary>
         <div class="mt-3">
           <Field
             name="address"
             label="Address"
             type="url"
-            value={typed('address')}
-            placeholder={connector.baseUrl}
+            placeholder={baseUrl}
             hint="For example that of a sandbox."
-            errors={errors}
           />
         </div>
       </details>
@@ -189,69 +166,51 @@ const Address = (props: { connector: Connector; typed: (name: string) => string;
   );
 };
 
-const Tested = ({ connector, draft }: { connector: Connector; draft: Draft }) => (
+const Works = ({ name, organisation }: { name: string; organisation: string }) => (
   <div class="mt-3" id="test">
     <Note mood="ok" role="status">
       <p>
-        <strong>It works.</strong> {connector.name} says that it belongs to{' '}
-        <strong class="wrap-anywhere">“{draft.organisation}”</strong>. Whether it may read everything shows on
-        the connection’s page within minutes.
+        <strong>It works.</strong> {name} says that it belongs to{' '}
+        <strong class="wrap-anywhere">“{organisation}”</strong>. Whether it may read everything shows on the
+        connection’s page within minutes.
       </p>
     </Note>
   </div>
 );
 
-const Finish = ({ connector, state, sealed }: Props & { sealed: string }) => {
-  const { typed = () => '', errors = [] } = state;
-  const days = typed('historyDays') || String(Math.min(usualHistoryDays, connector.maxHistoryDays));
-  const error = errorOf(errors, 'historyDays');
-  return (
-    <form class="grid gap-5 mt-3" method="post" action={pathOf(connector.provider)} novalidate>
-      <input type="hidden" name="draft" value={sealed} />
-      <Field
-        name="name"
-        label="Name"
-        value={typed('name')}
-        maxlength={200}
-        required
-        hint="For your team. It can be changed later by the team that runs this service."
-        errors={errors}
-      />
-      <fieldset aria-describedby={error && 'historyDays-error'}>
-        <legend class="legend">History</legend>
-        <p class="sub mt-1">For trends and comparisons. It comes newest first, and notifies nobody.</p>
-        <div class="choices choices-4 mt-3">
-          {historyChoices(connector).map((choice) => (
-            <Choice
-              type="radio"
-              name="historyDays"
-              value={String(choice)}
-              checked={String(choice) === days}
-              label={choice === 0 ? 'None' : `${choice} days`}
-              note={
-                choice === 0
-                  ? 'Start now'
-                  : choice === connector.maxHistoryDays
-                    ? 'The most there is'
-                    : undefined
-              }
-            />
-          ))}
-        </div>
-        <FieldProblem id="historyDays-error" message={error} />
-      </fieldset>
-      <div>
-        <div class="actions">
-          <Submit name="Add connection" />
-          <LinkButton href={connectionsPath} name="Cancel" weight="ghost" />
-        </div>
-        <p class="hint mt-2">Within {draftMs / 60_000} minutes; after that, the test is to be repeated.</p>
-      </div>
-    </form>
-  );
-};
+const Finish = ({ connector, tested }: { connector: Connector; tested: Tested }) => (
+  <Form to={pathOf(connector.provider)} look="grid gap-5 mt-3">
+    <input type="hidden" name="draft" value={tested.sealed} />
+    <Field
+      name="name"
+      label="Name"
+      value={tested.draft.organisation}
+      maxlength={200}
+      required
+      hint="For your team. It can be changed later by the team that runs this service."
+    />
+    <Choices
+      type="radio"
+      name="historyDays"
+      legend="History"
+      hint="For trends and comparisons. It comes newest first, and notifies nobody."
+      columns={4}
+      chosen={[String(Math.min(usualHistoryDays, connector.maxHistoryDays))]}
+      options={historyChoices(connector)}
+    />
+    <div>
+      <Buttons send="Add connection" back={connectionsPath} />
+      <p class="hint mt-2">Within {draftMs / 60_000} minutes; after that, the test is to be repeated.</p>
+    </div>
+  </Form>
+);
 
 /** None, a month, a quarter, and the most that the provider keeps. */
-const historyChoices = ({ maxHistoryDays }: Connector): number[] => [
-  ...new Set([0, 30, usualHistoryDays, maxHistoryDays].filter((days) => days <= maxHistoryDays)),
-];
+function historyChoices({ maxHistoryDays }: Connector): Offered[] {
+  const days = new Set([0, 30, usualHistoryDays, maxHistoryDays].filter((days) => days <= maxHistoryDays));
+  return [...days].map((days) => [
+    String(days),
+    days === 0 ? 'None' : `${days} days`,
+    days === 0 ? 'Start now' : days === maxHistoryDays && 'The most there is',
+  ]);
+}

@@ -10,7 +10,6 @@ import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import { Columns } from '../ui/chart.tsx';
-import type { FormProblem } from '../ui/form.ts';
 import { capital, upTo } from '../ui/format.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
@@ -21,12 +20,8 @@ import { connectionsPath, nameOf } from './connections.tsx';
 import { credentialLabel, Health, healthOf } from './health.tsx';
 import { Feeds, ProviderWebhook, Refusals, Unmapped } from './pull.tsx';
 
-/**
- * The page of the connection that the path names; `problem` is what is wrong with the secret of its provider's webhook.
- *
- * @throws Refusal: not found, also for another account's
- */
-export async function showConnection(c: Context, problem?: FormProblem) {
+/** The page of the connection that the path names. @throws Refusal: not found, also for another account's */
+export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
   const caller = c.get('caller');
   const [stored, { records, events, byHour }, pull] = await Promise.all([
@@ -81,30 +76,25 @@ export async function showConnection(c: Context, problem?: FormProblem) {
         </Live>
       )}
       <Live id="events-now" class="cols cols-3-2">
-        <Panel id="events" title="Safety events, last 24 hours" side={<p>{upTo(events, maxCounted)}</p>}>
-          <div class="panel-body">
-            {byHour ? (
-              <Columns
-                id="by-hour"
-                summary={`${events} safety events in the last 24 hours, by hour`}
-                series={[{ name: 'Events', look: 'fill-main' }]}
-                columns={hourly(byHour, timeZoneOf(c))}
-              />
-            ) : (
-              <p class="sub">There are too many to chart here.</p>
-            )}
-          </div>
+        <Panel id="events" title="Safety events, last 24 hours" side={<p>{upTo(events, maxCounted)}</p>} body>
+          {byHour ? (
+            <Columns
+              id="by-hour"
+              summary={`${events} safety events in the last 24 hours, by hour`}
+              series={[{ name: 'Events', look: 'fill-main' }]}
+              columns={hourly(byHour, timeZoneOf(c))}
+            />
+          ) : (
+            <p class="sub">There are too many to chart here.</p>
+          )}
         </Panel>
-        <Panel id="facts" title="Details">
-          <div class="panel-body">
-            <Details connection={connection} pull={pull} />
-          </div>
+        <Panel id="facts" title="Details" body>
+          <Details connection={connection} pull={pull} />
         </Panel>
       </Live>
       <Live id="records-now">
-        <Panel id="records" title="Records">
+        <Panel id="records" title="Records" foot={scopeOf(config(c.env).hotDays)}>
           <Table caption="Records by kind" labels columns={recordColumns} items={records} />
-          <p class="panel-foot">{scopeOf(config(c.env).hotDays)}</p>
         </Panel>
       </Live>
       {pull && (
@@ -117,7 +107,6 @@ export async function showConnection(c: Context, problem?: FormProblem) {
             path={path}
             url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
             pull={pull}
-            problem={problem}
           />
         </>
       )}
@@ -127,7 +116,6 @@ export async function showConnection(c: Context, problem?: FormProblem) {
         </Live>
       )}
     </>,
-    problem && 'invalid',
   );
 }
 

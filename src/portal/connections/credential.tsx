@@ -1,4 +1,4 @@
-import type { FieldError } from '../../platform/errors.ts';
+import { type FieldError, invalid } from '../../platform/errors.ts';
 import { tooLong } from '../../platform/fields.ts';
 import { type Connector, credentialFrom, inputsOf, maxCredential } from '../../providers/connector.ts';
 import type { SentForm } from '../ui/form.ts';
@@ -23,49 +23,35 @@ export const HowToCreate = ({ connector: { provider, credential } }: { connector
   </>
 );
 
-/**
- * The fields of a credential. Of what was typed, `typed` comes back, but for secrets: they are in no page. What is wrong
- * with the credential as a whole is shown under its first secret field.
- */
-export const CredentialFields = (props: {
-  connector: Connector;
-  typed: (input: string) => string;
-  errors: FieldError[];
-}) => {
-  const { connector, typed, errors } = props;
-  const inputs = inputsOf(connector);
-  const first = inputs.find(({ isSecret }) => isSecret);
-  const ofWhole = errors.find(({ field }) => field === 'credential');
-  const shown = ofWhole && first ? [...errors, { ...ofWhole, field: first.input }] : errors;
-  return (
-    <>
-      {inputs.map(({ input, label, isSecret, hint }) => (
-        <Field
-          name={input}
-          label={label}
-          type={isSecret ? 'password' : 'text'}
-          value={isSecret ? '' : typed(input)}
-          autocomplete="off"
-          maxlength={maxCredential}
-          hint={isSecret ? [hint && `${hint}.`, kept].filter(Boolean).join(' ') : hint}
-          errors={shown}
-        />
-      ))}
-    </>
-  );
-};
+/** The fields of a credential. */
+export const CredentialFields = ({ connector }: { connector: Connector }) =>
+  inputsOf(connector).map(({ input, label, isSecret, hint }) => (
+    <Field
+      name={input}
+      label={label}
+      type={isSecret ? 'password' : 'text'}
+      autocomplete="off"
+      maxlength={maxCredential}
+      hint={isSecret ? [hint && `${hint}.`, kept].filter(Boolean).join(' ') : hint}
+    />
+  ));
 
 const kept = 'Stored encrypted, and never shown again.';
 
-/** What a form says of a credential, or what is missing in it. */
-export function sentCredential(
-  connector: Connector,
-  form: SentForm,
-): { credential: string; errors: FieldError[] } {
-  const errors = inputsOf(connector)
-    .filter(({ input }) => form.value(input).trim() === '')
-    .map(({ input }) => ({ field: input, message: 'is required' }));
+/** The field of a credential under which is said what is wrong with all of it: the first that is secret. */
+export const mainInput = (connector: Connector): string =>
+  inputsOf(connector).find(({ isSecret }) => isSecret)?.input ?? 'credential';
+
+/** What a form says of a credential. @throws Refusal: invalid, for what is missing or too long, of `others` too */
+export function sentCredential(connector: Connector, form: SentForm, others: FieldError[] = []): string {
+  const missing = inputsOf(connector).filter(({ input }) => form.value(input).trim() === '');
   const credential = credentialFrom(connector, form.value);
-  const problem = { field: 'credential', message: tooLong(maxCredential) };
-  return { credential, errors: credential.length > maxCredential ? [...errors, problem] : errors };
+  const isLong = credential.length > maxCredential;
+  const errors = [
+    ...missing.map(({ input }) => ({ field: input, message: 'is required' })),
+    ...(isLong ? [{ field: mainInput(connector), message: tooLong(maxCredential) }] : []),
+    ...others,
+  ];
+  if (errors.length > 0) throw invalid('', errors);
+  return credential;
 }

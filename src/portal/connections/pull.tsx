@@ -3,10 +3,9 @@ import { connectorOf } from '../../providers/registry.ts';
 import type { FeedStatus, PullStatus, PullSummary } from '../../providers/status.ts';
 import { refusalsKept } from '../../providers/store.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { Allowed, AskInstead } from '../ui/allowed.tsx';
-import type { FormProblem } from '../ui/form.ts';
+import { AskInstead } from '../ui/allowed.tsx';
 import { percent } from '../ui/format.ts';
-import { errorsOfForm, Field, Submit } from '../ui/forms.tsx';
+import { Field, Form, Submit } from '../ui/forms.tsx';
 import { type Column, Copyable, Panel, Table } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago, Time } from '../ui/time.tsx';
@@ -14,11 +13,12 @@ import { feedWords, isWaiting, timeLeft } from './health.tsx';
 
 /** What is pulled, how it goes, and how far its history has come. */
 export const Feeds = ({ pull }: { pull: PullSummary }) => (
-  <Panel id="feeds" title="What is pulled">
-    <Table caption="What is pulled" columns={feedColumns(pull)} look="data-cards" labels items={pull.feeds} />
-    <p class="panel-foot">
-      History comes newest first and notifies nobody. What has happened since the connection was made does.
-    </p>
+  <Panel
+    id="feeds"
+    title="What is pulled"
+    foot="History comes newest first and notifies nobody. What has happened since the connection was made does."
+  >
+    <Table caption="What is pulled" look="data-cards" columns={feedColumns(pull)} labels items={pull.feeds} />
   </Panel>
 );
 
@@ -90,39 +90,35 @@ const firstShown = 10;
 /** How many words are shown: those that most events have. */
 export const maxWords = 50;
 
+/** How many there are of what should not be. */
+const countOf = (items: unknown[]) => <p>{items.length === 0 ? 'None' : items.length}</p>;
+
 /** The records of the provider that were refused, and why. */
 export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (
   <Panel
     id="refused"
     title="Refused records"
-    side={<p>{refusals.length === 0 ? 'None' : refusals.length}</p>}
+    side={countOf(refusals)}
+    foot={`The last ${refusalsKept} are kept. A record that comes again in better shape is taken in.`}
   >
-    {refusals.length === 0 ? (
-      <p class="panel-body sub">Everything that came could be taken in.</p>
-    ) : (
-      <>
+    <Table
+      caption="Refused records, the latest first"
+      labels
+      columns={refusalColumns}
+      items={refusals.slice(0, firstShown)}
+      empty={<p class="panel-body sub">Everything that came could be taken in.</p>}
+    />
+    {refusals.length > firstShown && (
+      <details class="border-t border-line">
+        <summary class="sub px-4 py-3">Show {refusals.length - firstShown} more</summary>
         <Table
-          caption="Refused records, the latest first"
+          caption="More refused records"
           labels
           columns={refusalColumns}
-          items={refusals.slice(0, firstShown)}
+          items={refusals.slice(firstShown)}
         />
-        {refusals.length > firstShown && (
-          <details class="border-t border-line">
-            <summary class="sub px-4 py-3">Show {refusals.length - firstShown} more</summary>
-            <Table
-              caption="More refused records"
-              labels
-              columns={refusalColumns}
-              items={refusals.slice(firstShown)}
-            />
-          </details>
-        )}
-      </>
+      </details>
     )}
-    <p class="panel-foot">
-      The last {refusalsKept} are kept. A record that comes again in better shape is taken in.
-    </p>
   </Panel>
 );
 
@@ -160,34 +156,23 @@ export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
   <Panel
     id="unmapped"
     title="Words without a type"
-    side={<p>{unmapped.length === 0 ? 'None' : unmapped.length}</p>}
+    side={countOf(unmapped)}
+    foot={`Of the last ${eventsLookedAt.toLocaleString('en')} events${
+      unmapped.length > maxWords ? `, ${maxWords} are shown` : ''
+    }. Events with such a word alone have the type Other. The team that runs this service can map it.`}
   >
-    {unmapped.length === 0 ? (
-      <p class="panel-body sub">Every incident has a type that we know.</p>
-    ) : (
-      <Table
-        caption="Words without a type"
-        labels
-        columns={wordColumns}
-        items={unmapped.slice(0, maxWords)}
-      />
-    )}
-    <p class="panel-foot">
-      Of the last {eventsLookedAt.toLocaleString('en')} events
-      {unmapped.length > maxWords && `, ${maxWords} are shown`}. Events with such a word alone have the type
-      Other. The team that runs this service can map it.
-    </p>
+    <Table
+      caption="Words without a type"
+      labels
+      columns={wordColumns}
+      items={unmapped.slice(0, maxWords)}
+      empty={<p class="panel-body sub">Every incident has a type that we know.</p>}
+    />
   </Panel>
 );
 
 /** The provider's webhook, with which it has a connection pulled at once: what to enter there, and its secret. */
-export const ProviderWebhook = (props: {
-  path: string;
-  url: string;
-  pull: PullSummary;
-  problem: FormProblem | undefined;
-}) => {
-  const { path, url, pull, problem } = props;
+export const ProviderWebhook = ({ path, url, pull }: { path: string; url: string; pull: PullSummary }) => {
   const connector = connectorOf(pull.provider);
   if (!connector?.webhook) return null;
   const to = `${path}/webhook-secret`;
@@ -197,43 +182,34 @@ export const ProviderWebhook = (props: {
       id="provider-webhook"
       title={`Webhook of ${connector.name}`}
       side={set ? <State mood="ok">Secret set</State> : <State mood="quiet">Not set up</State>}
+      body="stack"
     >
-      <div class="panel-body stack">
-        <p>
-          Optional. {connector.name} calls it when something happens, and we pull at once instead of within a
-          minute. The call itself carries no data to us.
-        </p>
-        <div>
-          <strong class="font-medium">URL</strong>
-          <Copyable id="webhook-url" text={url} />
-        </div>
-        <ol class="numbered">
-          {connector.webhook.steps.map((step) => (
-            <li>{step}</li>
-          ))}
-        </ol>
-        <Allowed to={to}>
-          <form
-            class="grid gap-4 items-start sm:grid-cols-[minmax(0,24rem)_auto]"
-            method="post"
-            action={to}
-            novalidate
-          >
-            <Field
-              name="secret"
-              label={set ? 'New secret' : 'Secret'}
-              type="password"
-              autocomplete="off"
-              hint={`As ${connector.name} shows it. Stored encrypted, and never shown again.`}
-              errors={errorsOfForm(problem, 'secret')}
-            />
-            <div class="sm:pt-6.5">
-              <Submit name="Save secret" weight="plain" />
-            </div>
-          </form>
-        </Allowed>
-        <AskInstead to={to} what="set its secret" />
+      <p>
+        Optional. {connector.name} calls it when something happens, and we pull at once instead of within a
+        minute. The call itself carries no data to us.
+      </p>
+      <div>
+        <strong class="font-medium">URL</strong>
+        <Copyable id="webhook-url" text={url} />
       </div>
+      <ol class="numbered">
+        {connector.webhook.steps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+      <Form to={to} look="grid gap-4 items-start sm:grid-cols-[minmax(0,24rem)_auto]">
+        <Field
+          name="secret"
+          label={set ? 'New secret' : 'Secret'}
+          type="password"
+          autocomplete="off"
+          hint={`As ${connector.name} shows it. Stored encrypted, and never shown again.`}
+        />
+        <div class="sm:pt-6.5">
+          <Submit name="Save secret" weight="plain" />
+        </div>
+      </Form>
+      <AskInstead to={to} what="set its secret" />
     </Panel>
   );
 };

@@ -1,106 +1,156 @@
 import { type Connection, listConnections } from '../../fleet/connections.ts';
+import { incidentTypeOf, incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import { eventsWithDrivers, type NamedEvent, readNamed } from '../../fleet/named.ts';
-import { matchFleet } from '../../fleet/names.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { eventsWithDrivers, type NamedEvent } from '../../fleet/named.ts';
+import { type Match, matchFleet, maxMatches } from '../../fleet/names.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { AddConnection, nameOf } from '../connections/connections.tsx';
-import { csvFile } from '../ui/csv.ts';
-import { dayName, daysInWords } from '../ui/days.ts';
-import { LinkButton } from '../ui/forms.tsx';
+import {
+  addressOf,
+  browse,
+  browsedFile,
+  DayFields,
+  FleetFields,
+  nameOr,
+  type Search,
+  typedIn,
+} from '../ui/browse.tsx';
+import { addDays, dayName, daysInWords, isDay, problemsOfDays, rangeOfDays } from '../ui/days.ts';
+import { Field, type Offered, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { type Column, Empty, Pager, Table } from '../ui/parts.tsx';
+import { Chip, type Column, Empty, Table } from '../ui/parts.tsx';
 import { DriverName, eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Clock, dayIn } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
-import { type Asked, askedIn, Chips, FilterForm, problemsOf, queryOfDays, requestFor } from './filters.tsx';
 
 const path = '/portal/events';
-const perPage = '50';
 
-/** What the address asks for: the account's connections to choose from, and what matches the names that were typed. */
+/** The days that are shown unless others are asked for, today included. */
+const usualDays = 7;
+
+/**
+ * What the address asks for. `from` and `to` are days in the reader's time zone, both included; `risk` is the least risk;
+ * `type` a normalised incident type; `vehicle` a name, licence plate, VIN or id; `driver` a name or id. What is no risk
+ * or type at all is left out.
+ */
 async function requested(c: Context) {
   const zone = timeZoneOf(c);
-  const asked = askedIn(c.req.query(), zone);
+  const typed = (name: string) => typedIn(c, name);
+  const today = dayIn(zone, Date.now());
+  const to = typed('to') || today;
+  const from = typed('from') || (isDay(to) ? addDays(to, 1 - usualDays) : today);
+  const filters = {
+    risk: /^[2-5]$/.test(typed('risk')) ? typed('risk') : '',
+    type: incidentTypeOf(typed('type')) ?? '',
+    connection: typed('connection'),
+    vehicle: typed('vehicle'),
+    driver: typed('driver'),
+    vin: typed('vin'),
+  };
   const [connections, matched] = await Promise.all([
     listConnections(c.env, c.get('caller')),
-    matchFleet(c.env, c.get('caller'), asked.filters),
+    matchFleet(c.env, c.get('caller'), filters),
   ]);
-  const ids = connections.map(({ id }) => id);
-  const problems = problemsOf(asked.filters, ids);
-  const request = problems.length === 0 ? requestFor(asked.filters, ids, matched, zone) : undefined;
-  return { zone, asked, connections, matched, problems, request };
-}
-
-/** The safety events of all connections, newest first, and the same as a file. */
-export async function list(c: Context) {
-  const { zone, asked, connections, matched, problems, request } = await requested(c);
-  if (connections.length === 0) return page(c, { title: 'Safety events' }, <NoConnections />);
-  const { cursor } = c.req.query();
-  const { items, next } = request
-    ? await readNamed(c.env, c.get('caller'), eventsWithDrivers, {
-        ...request,
-        query: { ...request.query, limit: [perPage], ...(cursor && { cursor: [cursor] }) },
-      })
-    : { items: [] };
-  const query = queryOfDays(asked);
-  const file = problems.length === 0 && (
-    <LinkButton href={`${path}.csv?${query}`} name="Export CSV" icon="download" />
-  );
-  const older = next && `${path}?${query}&cursor=${next}`;
-  return page(
-    c,
-    {
-      title: 'Safety events',
-      lead: (
-        <span data-fresh="lead" role="status">
-          {problems.length === 0 ? summary(asked, zone) : 'Check the filters.'}
-        </span>
-      ),
-      actions: (
-        <div class="actions" data-fresh="actions">
-          {file}
-        </div>
-      ),
+  const { risk, type, connection } = filters;
+  const isOurs = connection === '' || connections.some(({ id }) => id === connection);
+  const problems = [
+    ...problemsOfDays(from, to),
+    ...(isOurs ? [] : [{ field: 'connection', message: 'Choose one of your connections.' }]),
+  ];
+  const { vehicles, drivers } = matched;
+  const nothingMatches = vehicles?.length === 0 || drivers?.length === 0;
+  const request = {
+    // An account's only connection is named: its events need not be merged with others.
+    connectionId: connection || (connections.length === 1 ? connections[0]?.id : undefined),
+    descending: true,
+    query: {
+      ...(problems.length === 0 && rangeOfDays(zone, from, to)),
+      ...(risk && { minEventRisk: [risk] }),
+      ...(type && { eventTypes: [type] }),
+      ...(vehicles && { vehicleIds: vehicles.map(({ id }) => id) }),
+      ...(drivers && { driverIds: drivers.map(({ id }) => id) }),
     },
-    <section class="panel" aria-label="Events">
-      <FilterForm {...{ asked, connections, matched, problems }} />
-      <div id="events-now" data-fresh="events" data-live>
-        <Chips asked={asked} connections={connections} matched={matched} zone={zone} path={path} />
-        {items.length > 0 && <EventTable events={items} connections={connections} zone={zone} />}
-        {items.length === 0 && problems.length === 0 && <Nothing older={older} set={asked.set.length > 0} />}
-        {(items.length > 0 || cursor) && (
-          <Pager
-            count={`${counted(items.length, 'event', 'events')}${next ? ', more follow' : ''}`}
-            newest={cursor && `${path}?${query}`}
-            older={older}
-          />
-        )}
-      </div>
-      <script src="/portal/filters.js" defer></script>
-    </section>,
-    problems.length > 0 ? 'invalid' : undefined,
-  );
+  };
+  // With script the form always says its days.
+  const isUsual = to === today && from === addDays(today, 1 - usualDays);
+  const days: { [filter: string]: string } = isUsual ? {} : { from, to };
+  const others = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+  return {
+    zone,
+    connections,
+    chosen: { ...days, ...others },
+    asked: { from, to, ...filters },
+    // With the days that are shown now, a page that follows continues this one, also tomorrow.
+    kept: { from, to, ...others },
+    set: Object.keys(others).length + (isUsual ? 0 : 1),
+    matched,
+    problems,
+    request: nothingMatches ? undefined : request,
+  };
 }
 
-/** The same events as a file; the page, which says what is wrong, if something is. */
-export async function file(c: Context) {
-  const { asked, problems, request } = await requested(c);
-  if (problems.length > 0) return seeOther(c, `${path}?${queryOfDays(asked)}`);
-  const { from, to } = asked.filters;
-  const cells = safetyEvents.itemCells;
-  return csvFile(c, { list: eventsWithDrivers, cells, name: 'safety-events', from, to }, request);
+const listed = {
+  path,
+  list: eventsWithDrivers,
+  words: ['event', 'events'] as [string, string],
+  file: { name: 'safety-events', cells: safetyEvents.itemCells },
+};
+
+/** The safety events of all connections, newest first. */
+export async function list(c: Context) {
+  const search = await requested(c);
+  const { zone, connections, asked, problems } = search;
+  if (connections.length === 0) return page(c, { title: 'Safety events' }, <NoConnections />);
+  return browse(c, listed, search, {
+    title: 'Safety events',
+    // "Risk 4 and 5, November 16 to 22", "Speeding, November 20".
+    lead:
+      problems.length === 0 &&
+      [risks[Number(asked.risk)], asked.type, daysInWords(zone, asked.from, asked.to)]
+        .filter(Boolean)
+        .join(', '),
+    fields: (
+      <>
+        <DayFields />
+        <Select name="risk" label="Risk" options={riskChoices} />
+        <Select
+          name="type"
+          label="Incident"
+          options={[['', 'All types'], ...incidentTypes.map((type): Offered => [type, type])]}
+        />
+        <FleetFields vehicleBy="Name or plate" />
+        <Field name="vin" label="VIN" maxlength={40} />
+        <Select
+          name="connection"
+          label="Connection"
+          options={[['', 'All'], ...connections.map((one): Offered => [one.id, nameOf(one)])]}
+        />
+      </>
+    ),
+    chips: () => <Chips {...search} />,
+    table: (items) => <EventTable events={items} connections={connections} zone={zone} />,
+    empty: (
+      <Empty icon="shield-check" title="No safety events in the last 7 days">
+        New events appear here as they come in.
+      </Empty>
+    ),
+  });
 }
+
+/** The same events as a file. */
+export const file = async (c: Context) => browsedFile(c, listed, await requested(c));
 
 const risks = ['', '', 'Risk 2 to 5', 'Risk 3 to 5', 'Risk 4 and 5', 'Risk 5'];
 
-/** "Risk 4 and 5, November 16 to 22", "Speeding, November 20". */
-const summary = ({ filters }: Asked, zone: string): string =>
-  [risks[Number(filters.risk)], filters.type, daysInWords(zone, filters.from, filters.to)]
-    .filter(Boolean)
-    .join(', ');
+const riskChoices: Offered[] = [
+  ['', 'Any'],
+  ['2', '2 and up'],
+  ['3', '3 and up'],
+  ['4', '4 and 5'],
+  ['5', 'Only 5'],
+];
 
 const NoConnections = () => (
   <section class="panel">
@@ -110,25 +160,42 @@ const NoConnections = () => (
   </section>
 );
 
-/** Filters that let little pass may show nothing for as far as one page looks. */
-const Nothing = ({ older, set }: { older: string | undefined; set: boolean }) =>
-  older ? (
-    <Empty
-      icon="search"
-      title="Nothing found so far"
-      action={<LinkButton href={older} name="Look further back" />}
-    >
-      The newest events do not match. There are older ones.
-    </Empty>
-  ) : (
-    <Empty
-      icon="shield-check"
-      title={set ? 'Nothing matches these filters' : 'No safety events in the last 7 days'}
-      action={set ? <LinkButton href={path} name="Clear all" /> : undefined}
-    >
-      {set ? 'Choose other days, or remove a filter.' : 'New events appear here as they come in.'}
-    </Empty>
+/** The filters that are set, each of which removes itself; the days are one. */
+const Chips = (props: Search & { chosen: Search['kept']; connections: Connection[]; zone: string }) => {
+  const { asked, chosen, connections, matched, problems, zone } = props;
+  const { from = '', to = '' } = asked;
+  const connection = connections.find(({ id }) => id === asked.connection);
+  const words: { [name: string]: string } = {
+    from: problems.some(({ field }) => field !== 'connection') ? 'Days' : daysInWords(zone, from, to),
+    risk: `Risk ${riskChoices.find(([value]) => value === asked.risk)?.[1]}`,
+    type: asked.type ?? '',
+    connection: connection ? nameOf(connection) : 'Unknown connection',
+    vehicle: `Vehicle ${nameOr(asked.vehicle, matched.vehicles)}${ofMany(matched.vehicles)}`,
+    driver: `Driver ${nameOr(asked.driver, matched.drivers)}${ofMany(matched.drivers)}`,
+    vin: `VIN ${asked.vin}`,
+  };
+  const without = (name: string) =>
+    Object.fromEntries(
+      Object.entries(chosen).filter(([other]) => other !== name && !(name === 'from' && other === 'to')),
+    );
+  const names = Object.keys(chosen).filter((name) => name !== 'to');
+  if (names.length === 0) return null;
+  return (
+    <ul class="actions chips" aria-label="Filters that are set">
+      {names.map((name) => (
+        <Chip text={words[name] ?? ''} href={addressOf(path, without(name))} />
+      ))}
+      <li>
+        <a class="sub underline" href={path}>
+          Clear all
+        </a>
+      </li>
+    </ul>
   );
+};
+
+const ofMany = (matches: Match[] | undefined): string =>
+  matches?.length === maxMatches ? `, the first ${maxMatches}` : '';
 
 /** Safety events in their order, by the day that they have in the reader's zone. */
 const EventTable = (props: { events: NamedEvent[]; connections: Connection[]; zone: string }) => {

@@ -3,6 +3,7 @@ import { validate as isUuid } from 'uuid';
 import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { typedIn } from '../ui/browse.tsx';
 import { capital } from '../ui/format.ts';
 import { Find, LinkButton } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icons.tsx';
@@ -14,9 +15,6 @@ import { Ago } from '../ui/time.tsx';
 
 /** How many rows a page has; and of a search, which then says that there are more. */
 const perPage = 50;
-
-/** What is looked for on a page: at most as long as a name. */
-export const typedIn = (c: Context): string => (c.req.query('q') ?? '').trim().slice(0, 200);
 
 type Kind = 'vehicle' | 'driver';
 
@@ -52,7 +50,7 @@ export const listDrivers = (c: Context) =>
 async function pageByName<K extends Kind>(c: Context, { kind, icon, hint, found, table }: ListByName<K>) {
   const title = `${capital(kind)}s`;
   const path = `/portal/${kind}s`;
-  const q = typedIn(c);
+  const q = typedIn(c, 'q');
   const after = c.req.query('after')?.toLowerCase();
   const { items, next }: { items: NamedItem<K>[]; next?: string } = q
     ? { items: found(await findByName(c.env, c.get('caller'), q, perPage)) }

@@ -3,18 +3,19 @@ import { findAny } from '../../fleet/find.ts';
 import { findByName } from '../../fleet/names.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
+import { typedIn } from '../ui/browse.tsx';
 import { Find } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
-import { DriverTable, typedIn, VehicleTable } from './lists.tsx';
+import { DriverTable, VehicleTable } from './lists.tsx';
 
 /** How many vehicles and drivers a search lists at most. */
 export const maxFound = 20;
 
 /** Finds what somebody has an id or a name of. What is the only one is shown at once. */
 export async function search(c: Context) {
-  const q = typedIn(c);
+  const q = typedIn(c, 'q');
   if (isUuid(q)) {
     const found = await pathOfId(c, q.toLowerCase());
     if (found) return seeOther(c, found);

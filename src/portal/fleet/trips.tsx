@@ -1,11 +1,9 @@
 import { validate as isUuid } from 'uuid';
-import { type NamedTrip, readNamed, tripsWithNames } from '../../fleet/named.ts';
+import { type NamedTrip, tripsWithNames } from '../../fleet/named.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
-import { LinkButton } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
+import { browse } from '../ui/browse.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Chip, type Column, Empty, Pager, Table } from '../ui/parts.tsx';
+import { Chip, type Column, Empty, Table } from '../ui/parts.tsx';
 import { DriverName, driverPath, tripPath, vehiclePath } from '../ui/records.tsx';
 import { spanInWords, Time } from '../ui/time.tsx';
 import { Distance } from '../ui/units.tsx';
@@ -14,28 +12,25 @@ const path = '/portal/trips';
 
 /** The trips of the account, or of one of its vehicles or drivers, newest first. */
 export async function list(c: Context) {
-  const { vehicle, driver, cursor } = c.req.query();
-  const asked = {
-    ...(vehicle && isUuid(vehicle) && { vehicle }),
-    ...(driver && isUuid(driver) && { driver }),
+  const { vehicle = '', driver = '' } = c.req.query();
+  const asked = { ...(isUuid(vehicle) && { vehicle }), ...(isUuid(driver) && { driver }) };
+  const query = {
+    ...(asked.vehicle && { vehicleIds: [asked.vehicle.toLowerCase()] }),
+    ...(asked.driver && { driverIds: [asked.driver.toLowerCase()] }),
   };
-  const { items: trips, next } = await readNamed(c.env, c.get('caller'), tripsWithNames, {
-    connectionId: undefined,
-    descending: true,
-    query: {
-      limit: ['50'],
-      ...(asked.vehicle && { vehicleIds: [asked.vehicle.toLowerCase()] }),
-      ...(asked.driver && { driverIds: [asked.driver.toLowerCase()] }),
-      ...(cursor && { cursor: [cursor] }),
-    },
-  });
-  const [first] = trips;
-  const address = `${path}?${new URLSearchParams(asked)}`;
-  return page(
-    c,
-    { title: 'Trips', lead: 'Newest first.' },
-    <section class="panel" aria-label="Trips">
-      {(asked.vehicle || asked.driver) && (
+  const search = {
+    asked,
+    kept: asked,
+    set: Object.keys(asked).length,
+    matched: {},
+    problems: [],
+    request: { connectionId: undefined, descending: true, query },
+  };
+  return browse(c, { path, list: tripsWithNames, words: ['trip', 'trips'] }, search, {
+    title: 'Trips',
+    lead: 'Newest first.',
+    chips: ([first]) =>
+      search.set > 0 && (
         <ul class="actions chips py-3" aria-label="Filters that are set">
           {asked.vehicle && (
             <About text={first?.vehicleName ?? 'One vehicle'} page={vehiclePath({ id: asked.vehicle })} />
@@ -44,26 +39,14 @@ export async function list(c: Context) {
             <About text={first?.driverName ?? 'One driver'} page={driverPath({ id: asked.driver })} />
           )}
         </ul>
-      )}
-      {trips.length > 0 && <TripTable trips={trips} />}
-      {trips.length === 0 && (
-        <Empty
-          icon="route"
-          title={next ? 'No trips on this page' : 'No trips'}
-          action={(asked.vehicle || asked.driver) && <LinkButton href={path} name="All trips" />}
-        >
-          {!next && 'They appear here once a connection has sent them.'}
-        </Empty>
-      )}
-      {(trips.length > 0 || cursor || next) && (
-        <Pager
-          count={`${counted(trips.length, 'trip', 'trips')}${next ? ', more follow' : ''}`}
-          newest={cursor && address}
-          older={next && `${address}&cursor=${next}`}
-        />
-      )}
-    </section>,
-  );
+      ),
+    table: (trips) => <TripTable trips={trips} />,
+    empty: (
+      <Empty icon="route" title="No trips">
+        They appear here once a connection has sent them.
+      </Empty>
+    ),
+  });
 }
 
 /** What the list is about, with what removes that. */

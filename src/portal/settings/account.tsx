@@ -6,15 +6,14 @@ import { deadTokenDays } from '../../accounts/prune.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { keptMs as changesKeptMs } from '../../fleet/changes/prune.ts';
 import { config } from '../../platform/config.ts';
-import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
-import { levelNames } from '../../webhooks/notifications/types.ts';
-import { Allowed, AskInstead, aRole } from '../ui/allowed.tsx';
+import { levelOptions } from '../ui/accidents.tsx';
+import { AskInstead, aRole } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
-import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
-import { Choice, errorOf, FieldProblem, PostButton, Select, Submit } from '../ui/forms.tsx';
+import { done, parseForm, readForm, submit } from '../ui/form.ts';
+import { Choice, Choices, Form, type Offered, PostButton, Select, Submit } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Note, Panel } from '../ui/parts.tsx';
 import { isTimeZone, zoneName } from '../ui/time.tsx';
@@ -25,120 +24,99 @@ const notificationsPath = '/portal/settings/notifications';
 const recordsPath = `${notificationsPath}/records`;
 
 /** Settings, Account and Notifications: what the account is, and what is for the person who is signed in alone. */
-export function show(c: Context, problem?: FormProblem) {
+export function show(c: Context) {
   const { user, account, units } = c.get('session');
   return page(
     c,
     { title: 'Account', tab: true },
     <>
-      <Panel id="account" title="Account">
-        <div class="panel-body">
-          <Facts
-            facts={[
-              ['Name', account],
-              ['Account ID', <code>{user.accountId}</code>],
-              ['You', `${user.email}, ${aRole(user.role)}`],
+      <Panel id="account" title="Account" body>
+        <Facts
+          facts={[
+            ['Name', account],
+            ['Account ID', <code>{user.accountId}</code>],
+            ['You', `${user.email}, ${aRole(user.role)}`],
+          ]}
+        />
+      </Panel>
+      <ZoneForm chosen={user.timeZone ?? ''} browser={browserZoneOf(c)} />
+      <Panel id="units" title="Units" side={<AskInstead to={unitsPath} what="change the units of all" />}>
+        <Form to={unitsPath} look={`panel-body ${inOneLine}`}>
+          <Select
+            name="units"
+            label="Show speeds and distances to everybody in"
+            value={units}
+            options={[
+              ['metric', 'Kilometers'],
+              ['imperial', 'Miles'],
             ]}
           />
-        </div>
-      </Panel>
-      <ZoneForm chosen={user.timeZone} browser={browserZoneOf(c)} problem={problem} />
-      <Panel id="units" title="Units" side={<AskInstead to={unitsPath} what="change the units of all" />}>
-        <Allowed to={unitsPath}>
-          <form
-            class="panel-body grid gap-4 items-end sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start"
-            method="post"
-            action={unitsPath}
-          >
-            <Select
-              name="units"
-              label="Show speeds and distances to everybody in"
-              value={units}
-              options={[
-                ['metric', 'Kilometers'],
-                ['imperial', 'Miles'],
-              ]}
-            />
-            <Submit name="Save units" />
-          </form>
-        </Allowed>
+          <Submit name="Save units" />
+        </Form>
       </Panel>
       <Kept env={c.env} />
-      <Panel id="sessions" title="Your sessions">
-        <div class="panel-body grid gap-3 justify-items-start">
-          <p>
-            You stay signed in for {sessionMs / dayMs} days. If you have lost a device, or used one that is
-            not yours, end all of your sessions. This one ends too.
-          </p>
-          <PostButton to="/portal/sign-out-everywhere" name="Sign out everywhere" icon="log-out" />
-        </div>
+      <Panel id="sessions" title="Your sessions" body="grid gap-3 justify-items-start">
+        <p>
+          You stay signed in for {sessionMs / dayMs} days. If you have lost a device, or used one that is not
+          yours, end all of your sessions. This one ends too.
+        </p>
+        <PostButton to="/portal/sign-out-everywhere" name="Sign out everywhere" icon="log-out" />
       </Panel>
     </>,
-    problem && 'invalid',
   );
 }
 
-const ZoneForm = (props: { chosen: string | null; browser: string; problem: FormProblem | undefined }) => {
-  const { chosen, browser, problem } = props;
-  const error = errorOf(problem?.errors, 'timeZone');
-  return (
-    <Panel id="time-zone" title="Time zone">
-      <form class="panel-body grid gap-3" method="post" action={path}>
-        <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start">
-          <div class="field">
-            <label for="timeZone">Show times in</label>
-            <select class="select" id="timeZone" name="timeZone" aria-describedby={error && 'timeZone-error'}>
-              <option value="">Your browser’s ({cityOf(browser)})</option>
-              {zonesByRegion().map(([region, zones]) => (
-                <optgroup label={region}>
-                  {zones.map((zone) => (
-                    <option value={zone} selected={zone === chosen}>
-                      {cityOf(zone)}
-                    </option>
-                  ))}
-                </optgroup>
-              ))}
-            </select>
-            <FieldProblem id="timeZone-error" message={error} />
-          </div>
-          <Submit name="Save" />
-        </div>
-        <p class="hint">
-          This is for you alone. CSV files have this time zone too. The API has times in UTC.
-        </p>
-      </form>
-    </Panel>
-  );
-};
+/** A field with its button beside it. */
+const inOneLine = 'grid gap-4 items-end sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
+
+const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
+  <Panel id="time-zone" title="Time zone">
+    <Form to={path} look="panel-body grid gap-3">
+      <div class={inOneLine}>
+        <Select
+          name="timeZone"
+          label="Show times in"
+          value={chosen}
+          options={[['', `Your browser’s (${cityOf(browser)})`]]}
+          groups={zonesByRegion()}
+        />
+        <Submit name="Save" />
+      </div>
+      <p class="hint">This is for you alone. CSV files have this time zone too. The API has times in UTC.</p>
+    </Form>
+  </Panel>
+);
 
 /** "New York", "Kentucky, Louisville"; a zone without a place as it is. */
 const cityOf = (zone: string): string => zone.split('/').slice(1).join(', ').replaceAll('_', ' ') || zone;
 
 /** All time zones by continent, UTC first. */
-function zonesByRegion(): [region: string | undefined, zones: string[]][] {
+function zonesByRegion(): [region: string | undefined, zones: Offered[]][] {
   const zones = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'));
-  return [['Universal', ['UTC']], ...Map.groupBy(zones, (zone) => zone.split('/')[0])];
+  const regions = Map.groupBy(zones, (zone) => zone.split('/')[0]);
+  return [...new Map([['Universal', ['UTC']]]), ...regions].map(([region, all]) => [
+    region,
+    all.map((zone) => [zone, cityOf(zone)]),
+  ]);
 }
 
 const Kept = ({ env }: { env: Env }) => {
   const { hotDays, retentionMs } = config(env);
   return (
-    <Panel id="kept" title="What is kept, and for how long" side={<a href="/docs/limits">Limits</a>}>
-      <div class="panel-body">
-        <Facts
-          facts={[
-            ['Vehicles and drivers', 'Until you ask us to delete them'],
-            [
-              'Trips, safety events, accidents',
-              `Until you ask us to delete them${hotDays > 0 ? `; after ${hotDays} days in the archive, where lists still find them` : ''}`,
-            ],
-            ['Deliveries that have ended', `${retentionMs / dayMs} days`],
-            ['Changes, for programs that follow them', `${changesKeptMs / dayMs} days`],
-            ['Revoked and expired tokens', `${deadTokenDays} days`],
-            ['The audit log', `${auditDays} days`],
-          ]}
-        />
-      </div>
+    <Panel id="kept" title="What is kept, and for how long" side={<a href="/docs/limits">Limits</a>} body>
+      <Facts
+        facts={[
+          ['Vehicles and drivers', 'Until you ask us to delete them'],
+          [
+            'Trips, safety events, accidents',
+            `Until you ask us to delete them${hotDays > 0 ? `; after ${hotDays} days in the archive, where lists still find them` : ''}`,
+          ],
+          ['Deliveries that have ended', `${retentionMs / dayMs} days`],
+          ['Changes, for programs that follow them', `${changesKeptMs / dayMs} days`],
+          ['Revoked and expired tokens', `${deadTokenDays} days`],
+          ['The audit log', `${auditDays} days`],
+        ]}
+      />
     </Panel>
   );
 };
@@ -150,18 +128,17 @@ const Zone = v.object({
   ),
 });
 
-export async function save(c: Context) {
-  const draft = { timeZone: (await readForm(c)).value('timeZone') };
-  return submit(
-    async () => {
-      const { timeZone } = parse(Zone, draft);
+export const save = (c: Context) =>
+  submit(
+    c,
+    async (form) => {
+      const { timeZone } = parseForm(Zone, form);
       const { user } = c.get('session');
       await setPreferences(c.env, c.get('caller'), user.id, { timeZone: timeZone || null });
       return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
     },
-    (problem) => show(c, problem),
+    () => show(c),
   );
-}
 
 export async function saveUnits(c: Context) {
   const units = (await readForm(c)).value('units') === 'imperial' ? 'imperial' : 'metric';
@@ -184,7 +161,7 @@ export async function showNotifications(c: Context) {
       )}
       <RecordEmails rule={rule} groups={groups} email={email} />
       <Panel id="emails" title="Emails about webhooks">
-        <form class="panel-body grid gap-4 justify-items-start" method="post" action={notificationsPath}>
+        <Form to={notificationsPath} look="panel-body grid gap-4 justify-items-start">
           <p>
             {getsAlerts
               ? `We email ${email} when something is wrong with a webhook.`
@@ -199,7 +176,7 @@ export async function showNotifications(c: Context) {
             note={`Once a webhook has been paused for ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook and reason. This setting is for you alone.`}
           />
           <Submit name="Save" />
-        </form>
+        </Form>
       </Panel>
     </>,
   );
@@ -210,20 +187,14 @@ const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }
   const { rule, groups, email } = props;
   return (
     <Panel id="record-emails" title="Emails about accidents and safety events">
-      <form class="panel-body grid gap-4 justify-items-start" method="post" action={recordsPath}>
+      <Form to={recordsPath} look="panel-body grid gap-4">
         <p>To {email}, within about a minute. On days with very many, those of a minute come in one email.</p>
-        <fieldset class="grid gap-3">
-          <legend class="mb-1 font-medium">Accidents that reach</legend>
-          {levelNames.map((name, i) => (
-            <Choice
-              type="checkbox"
-              name="levels"
-              value={String(i + 1)}
-              checked={rule.levels.includes(i + 1)}
-              label={`Level ${i + 1}, ${name.toLowerCase()}`}
-            />
-          ))}
-        </fieldset>
+        <Choices
+          name="levels"
+          legend="Accidents that reach"
+          chosen={rule.levels.map(String)}
+          options={levelOptions}
+        />
         <Select
           name="risk"
           label="Safety events"
@@ -236,25 +207,19 @@ const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }
           ]}
         />
         {groups.length > 0 && (
-          <fieldset class="grid gap-3">
-            <legend class="mb-1 font-medium">Only of vehicles in these groups</legend>
-            {groups.map((group) => (
-              <Choice
-                type="checkbox"
-                name="groups"
-                value={group}
-                checked={rule.groups?.includes(group) ?? false}
-                label={group}
-              />
-            ))}
-            <p class="hint">
-              With none chosen, of all vehicles. Accidents of vehicles that we do not know yet are always
-              included.
-            </p>
-          </fieldset>
+          <Choices
+            name="groups"
+            legend="Only of vehicles in these groups"
+            columns={2}
+            chosen={rule.groups ?? []}
+            options={groups.map((group) => [group, group])}
+            hint="With none chosen, of all vehicles. Accidents of vehicles that we do not know yet are always included."
+          />
         )}
-        <Submit name="Save choice" />
-      </form>
+        <div>
+          <Submit name="Save choice" />
+        </div>
+      </Form>
     </Panel>
   );
 };

@@ -16,19 +16,23 @@ export async function list(c: Context) {
   return page(
     c,
     { title: 'Audit log', tab: true },
-    <Panel id="entries" title="Who changed what" side={<p>Newest first, kept for {auditDays} days</p>}>
-      {entries.length === 0 ? (
-        <Empty icon="file-text" title="Nothing has changed yet">
-          Changes to tokens, webhooks, people and connections appear here.
-        </Empty>
-      ) : (
-        <Table caption="Audit log" look="data-cards" labels columns={columns} items={entries} />
-      )}
+    <Panel
+      id="entries"
+      title="Who changed what"
+      side={<p>Newest first, kept for {auditDays} days</p>}
+      foot="The operator is the team that runs this service."
+    >
+      <Table caption="Audit log" look="data-cards" labels columns={columns} items={entries} empty={nothing} />
       <SlicePager c={c} count={`${entries.length} entries on this page`} slice={slice} next={next} />
-      <p class="panel-foot">The operator is the team that runs this service.</p>
     </Panel>,
   );
 }
+
+const nothing = (
+  <Empty icon="file-text" title="Nothing has changed yet">
+    Changes to tokens, webhooks, people and connections appear here.
+  </Empty>
+);
 
 const columns: Column<Entry>[] = [
   { head: 'What', look: 'card-title', cell: (entry) => <What entry={entry} /> },

@@ -8,24 +8,14 @@ import {
   setRole,
 } from '../../accounts/people.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { Email, parse } from '../../platform/fields.ts';
+import { Email } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
-import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
-import {
-  Choice,
-  Confirm,
-  errorOf,
-  errorsOfForm,
-  Field,
-  FieldProblem,
-  LinkButton,
-  Select,
-  Submit,
-} from '../ui/forms.tsx';
+import { done, parseForm, submit } from '../ui/form.ts';
+import { Buttons, Choices, Confirm, Field, Form, LinkButton, Select, Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { type Column, Panel, SlicePager, Table } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -35,24 +25,17 @@ import { Ago, Day } from '../ui/time.tsx';
 const peoplePath = '/portal/settings/people';
 const pageSize = 100;
 
-type Draft = { email: string; role: string };
-
 /** Settings, People: who can sign in to the portal, and what they may do there. */
-export async function list(c: Context, draft: Draft = { email: '', role: 'member' }, problem?: FormProblem) {
+export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const { items: people, next } = await listPortalUsers(c.env, c.get('caller'), slice);
+  const ask = <AskInstead to={peoplePath} what="invite people or change roles" />;
   return page(
     c,
     { title: 'People', tab: true },
     <>
-      <Allowed to={peoplePath}>
-        <Invitation draft={draft} problem={problem} />
-      </Allowed>
-      <Panel
-        id="people"
-        title="People"
-        side={<AskInstead to={peoplePath} what="invite people or change roles" />}
-      >
+      <Invitation />
+      <Panel id="people" title="People" side={ask}>
         <Table
           caption="People"
           look="data-cards"
@@ -61,15 +44,11 @@ export async function list(c: Context, draft: Draft = { email: '', role: 'member
           items={people}
         />
         <SlicePager
-          c={c}
+          {...{ c, slice, next, names: ['First', 'More'] }}
           count={`${people.length} people on this page`}
-          slice={slice}
-          next={next}
-          names={['First', 'More']}
         />
       </Panel>
     </>,
-    problem && 'invalid',
   );
 }
 
@@ -80,37 +59,31 @@ const roleNotes: { [role in Role]: string } = {
   viewer: 'Sees everything, changes nothing.',
 };
 
-const Invitation = ({ draft, problem }: { draft: Draft; problem: FormProblem | undefined }) => (
-  <Panel id="invite" title="Invite somebody">
-    <form class="panel-body" method="post" action={peoplePath}>
-      <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_11rem_auto]">
-        <Field
-          name="email"
-          label="Email address"
-          type="email"
-          required
-          value={draft.email}
-          placeholder="name@example.com"
-          errors={errorsOfForm(problem, 'email')}
-        />
-        <Select
-          name="role"
-          label="Role"
-          value={draft.role}
-          options={roles.map((role) => [role, roleNames[role]])}
-        />
-        <Submit name="Invite" />
-      </div>
-      <dl class="facts hint mt-3">
-        {roles.map((role) => (
-          <>
-            <dt>{roleNames[role]}</dt>
-            <dd>{roleNotes[role]}</dd>
-          </>
-        ))}
-      </dl>
-    </form>
-  </Panel>
+const Invitation = () => (
+  <Allowed to={peoplePath}>
+    <Panel id="invite" title="Invite somebody">
+      <Form to={peoplePath} look="panel-body">
+        <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_11rem_auto]">
+          <Field name="email" label="Email address" type="email" required placeholder="name@example.com" />
+          <Select
+            name="role"
+            label="Role"
+            value="member"
+            options={roles.map((role) => [role, roleNames[role]])}
+          />
+          <Submit name="Invite" />
+        </div>
+        <dl class="facts hint mt-3">
+          {roles.map((role) => (
+            <>
+              <dt>{roleNames[role]}</dt>
+              <dd>{roleNotes[role]}</dd>
+            </>
+          ))}
+        </dl>
+      </Form>
+    </Panel>
+  </Allowed>
 );
 
 const columnsFor = (you: string): Column<PortalUser>[] => [
@@ -153,12 +126,11 @@ const NewRole = v.object({ role: v.picklist(roles, 'must be admin, member or vie
 const Invited = v.object({ email: Email, ...NewRole.entries });
 
 /** The reply is the same whoever the address belongs to: that is nobody's business but its owner's. */
-export async function sendInvitation(c: Context) {
-  const form = await readForm(c);
-  const draft = { email: form.value('email'), role: form.value('role') };
-  return submit(
-    async () => {
-      const invited = parse(Invited, draft);
+export const sendInvitation = (c: Context) =>
+  submit(
+    c,
+    async (form) => {
+      const invited = parseForm(Invited, form);
       const caller = c.get('caller');
       const mayEmail = await invite(c.env, caller, invited);
       if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, invited.email, caller.accountId));
@@ -170,9 +142,9 @@ export async function sendInvitation(c: Context) {
           'they can ask for another on the sign-in page.',
       );
     },
-    (problem) => list(c, draft, problem),
+    () => list(c),
+    'email',
   );
-}
 
 export async function confirmRemove(c: Context) {
   const { email } = await requireOther(c);
@@ -203,55 +175,37 @@ async function requireOther(c: Context): Promise<PortalUser> {
   return person;
 }
 
-/** Asks for the role of the person that the path names. */
+/** Asks what the person that the path names may do. */
 export async function edit(c: Context) {
-  const person = await requirePerson(c);
-  return showRole(c, person, person.role);
-}
-
-/** What somebody may do; `chosen` is the role that is to be theirs. */
-function showRole(c: Context, { email }: PortalUser, chosen: string, problem?: FormProblem) {
-  const error = errorOf(errorsOfForm(problem, 'role'), 'role');
+  const { email, role } = await requirePerson(c);
   return page(
     c,
     { title: `Change the role of ${email}` },
     <section class="panel">
-      <form class="panel-body stack" method="post">
-        <fieldset class="field" aria-describedby={error && 'role-error'}>
-          <legend class="legend">What they may do</legend>
-          <div class="choices mt-2">
-            {roles.map((role) => (
-              <Choice
-                type="radio"
-                name="role"
-                value={role}
-                checked={role === chosen}
-                label={roleNames[role]}
-                note={roleNotes[role]}
-              />
-            ))}
-          </div>
-          <FieldProblem id="role-error" message={error} />
-        </fieldset>
-        <div class="actions">
-          <Submit name="Save" />
-          <LinkButton href={peoplePath} name="Cancel" weight="ghost" />
-        </div>
-      </form>
+      <Form look="panel-body stack">
+        <Choices
+          type="radio"
+          name="role"
+          legend="What they may do"
+          chosen={[role]}
+          options={roles.map((one) => [one, roleNames[one], roleNotes[one]])}
+        />
+        <Buttons send="Save" back={peoplePath} />
+      </Form>
     </section>,
-    problem && 'invalid',
   );
 }
 
 export async function change(c: Context) {
-  const person = await requirePerson(c);
-  const draft = { role: (await readForm(c)).value('role') };
+  const { id, email } = await requirePerson(c);
   return submit(
-    async () => {
-      const { role } = parse(NewRole, draft);
-      await setRole(c.env, c.get('caller'), person.id, role);
-      return done(c, peoplePath, `${person.email} is now ${aRole(role)}.`);
+    c,
+    async (form) => {
+      const { role } = parseForm(NewRole, form);
+      await setRole(c.env, c.get('caller'), id, role);
+      return done(c, peoplePath, `${email} is now ${aRole(role)}.`);
     },
-    (problem) => showRole(c, person, draft.role, problem),
+    () => edit(c),
+    'role',
   );
 }

@@ -6,16 +6,15 @@ import {
   listApiTokens,
   revokeToken,
 } from '../../accounts/tokens/service.ts';
-import { Name, parse } from '../../platform/fields.ts';
+import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
-import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
-import { Confirm, errorsOfForm, Field, LinkButton, Select, Submit } from '../ui/forms.tsx';
-import { Icon } from '../ui/icons.tsx';
+import { done, parseForm, submit } from '../ui/form.ts';
+import { Confirm, Field, Form, LinkButton, type Offered, Select, Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { type Column, Copyable, Empty, Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { type Column, Copyable, Empty, Panel, ShownOnce, SlicePager, Table } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago, Day } from '../ui/time.tsx';
@@ -23,27 +22,22 @@ import { Ago, Day } from '../ui/time.tsx';
 const path = '/portal/settings/tokens';
 const pageSize = 100;
 
-type Draft = { name: string; access: string; expires: string };
-const fresh: Draft = { name: '', access: '', expires: '' };
-
 /** What a new token may do. */
-const accesses: [access: string, name: string][] = [
+const accesses: Offered[] = [
   ['', 'Read and change'],
   ['read', 'Read only'],
 ];
 
 /** In how many days a new token can expire; the empty choice is never. */
-const expiries: [days: string, name: string][] = [
+const expiries: Offered[] = [
   ['', 'Never'],
   ['30', 'In 30 days'],
   ['90', 'In 90 days'],
   ['365', 'In one year'],
 ];
 
-type Shown = { draft?: Draft; problem?: FormProblem; issued?: { name: string; value: string } };
-
-/** Settings, API Tokens. */
-export async function list(c: Context, { draft = fresh, problem, issued }: Shown = {}) {
+/** Settings, API Tokens; `issued` is a new one, whose value is shown this once. */
+export async function list(c: Context, issued?: { name: string; value: string }) {
   const slice = requestedSlice(c, pageSize);
   const { items: tokens, next } = await listApiTokens(c.env, c.get('caller'), slice);
   return page(
@@ -51,9 +45,7 @@ export async function list(c: Context, { draft = fresh, problem, issued }: Shown
     { title: 'API Tokens', tab: true },
     <>
       {issued && <NewTokenNote {...issued} origin={new URL(c.req.url).origin} />}
-      <Allowed to={path}>
-        <Generate draft={draft} problem={problem} />
-      </Allowed>
+      <Generate />
       <Panel
         id="in-use"
         title="Tokens in use"
@@ -64,19 +56,25 @@ export async function list(c: Context, { draft = fresh, problem, issued }: Shown
           </>
         }
       >
-        {tokens.length === 0 ? (
-          <Empty icon="key-round" title="No tokens yet">
-            A program needs a token to read your data and to manage webhooks.
-          </Empty>
-        ) : (
-          <Table caption="Tokens in use" look="data-cards" labels columns={columns} items={tokens} />
-        )}
+        <Table
+          caption="Tokens in use"
+          look="data-cards"
+          labels
+          columns={columns}
+          items={tokens}
+          empty={noTokens}
+        />
         <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
       </Panel>
     </>,
-    problem && 'invalid',
   );
 }
+
+const noTokens = (
+  <Empty icon="key-round" title="No tokens yet">
+    A program needs a token to read your data and to manage webhooks.
+  </Empty>
+);
 
 function countOf(tokens: { expiresAt: number | null }[]): string {
   const soon = tokens.filter(expiresSoon).length;
@@ -85,22 +83,14 @@ function countOf(tokens: { expiresAt: number | null }[]): string {
     : `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
 }
 
-const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | undefined }) => {
-  const errors = errorsOfForm(problem, 'name');
-  return (
+const Generate = () => (
+  <Allowed to={path}>
     <Panel id="generate" title="Generate a token">
-      <form class="panel-body" method="post" action={path}>
+      <Form to={path} look="panel-body">
         <div class="grid gap-4 items-end sm:grid-cols-2 lg:grid-cols-[minmax(0,1fr)_11rem_9rem_auto]">
-          <Field
-            name="name"
-            label="Token name"
-            required
-            value={draft.name}
-            placeholder="What will use it"
-            errors={errors}
-          />
-          <Select name="access" label="Access" value={draft.access} options={accesses} errors={errors} />
-          <Select name="expires" label="Expires" value={draft.expires} options={expiries} errors={errors} />
+          <Field name="name" label="Token name" required placeholder="What will use it" />
+          <Select name="access" label="Access" options={accesses} />
+          <Select name="expires" label="Expires" options={expiries} />
           <Submit name="Generate Token" />
         </div>
         <p class="hint mt-3">
@@ -108,10 +98,10 @@ const Generate = ({ draft, problem }: { draft: Draft; problem: FormProblem | und
           and does not see the headers of webhooks. Give each system its own token, so that you can revoke one
           without stopping the others.
         </p>
-      </form>
+      </Form>
     </Panel>
-  );
-};
+  </Allowed>
+);
 
 const NewToken = v.object({
   name: Name,
@@ -123,19 +113,17 @@ const NewToken = v.object({
   ),
 });
 
-export async function generate(c: Context) {
-  const form = await readForm(c);
-  const draft = { name: form.value('name'), access: form.value('access'), expires: form.value('expires') };
-  return submit(
-    async () => {
-      const { name, access, expires } = parse(NewToken, draft);
+export const generate = (c: Context) =>
+  submit(
+    c,
+    async (form) => {
+      const { name, access, expires } = parseForm(NewToken, form);
       const wanted = { name, readOnly: access === 'read', expiresAt: expires };
-      const issued = await issueToken(c.env, c.get('caller'), wanted);
-      return list(c, { issued });
+      return list(c, await issueToken(c.env, c.get('caller'), wanted));
     },
-    (problem) => list(c, { draft, problem }),
+    () => list(c),
+    'name',
   );
-}
 
 export async function confirmRevoke(c: Context) {
   const { name } = await requireToken(c);
@@ -167,20 +155,21 @@ const staleDays = 60;
 const expiresSoon = ({ expiresAt }: { expiresAt: number | null }): boolean =>
   expiresAt !== null && expiresAt > Date.now() && expiresAt <= Date.now() + soonDays * dayMs;
 
-/** A new token's value: the only time that it is shown. */
+/** A new token's value, and how to try it. */
 const NewTokenNote = (props: { name: string; value: string; origin: string }) => (
-  <section class="note note-ok" aria-labelledby="new-token">
-    <Icon name="key-round" />
-    <div class="col-span-2">
-      <h2 id="new-token">Copy “{props.name}” now</h2>
-      <p>This is the only time its value is shown. Lost it? Revoke it and generate another.</p>
-      <Copyable id="token" text={props.value} />
+  <ShownOnce
+    id="token"
+    title={`Copy “${props.name}” now`}
+    value={props.value}
+    more={
       <details class="mt-3">
         <summary class="sub">Try it with curl</summary>
         <Copyable id="curl" text={`curl -H 'x-api-key: ${props.value}' ${props.origin}/connections`} />
       </details>
-    </div>
-  </section>
+    }
+  >
+    This is the only time its value is shown. Lost it? Revoke it and generate another.
+  </ShownOnce>
 );
 
 /** Tokens with who created them, and which are no longer used. */

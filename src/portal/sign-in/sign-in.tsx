@@ -11,6 +11,7 @@ import {
 } from '../../accounts/sessions.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { config } from '../../platform/config.ts';
+import { invalid } from '../../platform/errors.ts';
 import { Email } from '../../platform/fields.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
@@ -19,64 +20,60 @@ import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.t
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { forgetSession, startSession } from '../session/session.ts';
-import { done, readForm } from '../ui/form.ts';
-import { Field, Problem } from '../ui/forms.tsx';
+import { done, submit } from '../ui/form.ts';
+import { Field, Form, Problem } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 
 /** How many minutes a sign-in link works. */
 export const linkMinutes = linkMs / 60_000;
 
-type Problems = { email?: string; wrong?: string; link?: string };
-
-/** Signing in with a link. */
-export function requestPage(c: Context, { email, wrong, link }: Problems = {}) {
+/** Signing in with a link; `problem` is what is wrong with one that did not work. */
+export function requestPage(c: Context, problem?: string) {
   return page(
     c,
     { title: 'Sign in to Fleet Data Service', lead: 'We email you a link. There is no password.' },
     <>
-      <Problem message={link} />
-      <form class="grid gap-4" method="post" action="/portal/sign-in">
-        <Field
-          name="email"
-          label="Email address"
-          type="email"
-          required
-          autocomplete="email"
-          value={email ?? ''}
-          errors={wrong ? [{ field: 'email', message: wrong }] : []}
-        />
+      <Problem message={problem} />
+      <Form to="/portal/sign-in" look="grid gap-4">
+        <Field name="email" label="Email address" type="email" required autocomplete="email" />
         <button class="btn btn-primary w-full" type="submit">
           Email me a link
         </button>
-      </form>
+      </Form>
       <p class="sub">
         The link works once, for {linkMinutes} minutes. No account yet? Ask an admin of your company to invite
         you.
       </p>
     </>,
-    wrong || link ? 'invalid' : undefined,
+    problem ? 'invalid' : undefined,
   );
 }
 
 /** The reply is the same, and takes as long, whether or not somebody has the address. */
 export async function requestLink(c: Context) {
   await limitByAddress(c, 'LINK_REQUEST_LIMIT');
-  const typed = (await readForm(c)).value('email');
-  const email = v.safeParse(Email, typed);
-  if (!email.success) return requestPage(c, { email: typed, wrong: 'Enter a valid email address' });
-  c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output));
-  return page(
+  return submit(
     c,
-    { title: 'Check your email' },
-    <>
-      <p>
-        If this address can sign in here, a link is on its way. It works once and expires after {linkMinutes}{' '}
-        minutes.
-      </p>
-      <p class="sub">
-        Nothing there? Look in the spam folder, or <a href="/portal/sign-in">try again</a>.
-      </p>
-    </>,
+    async (form) => {
+      const email = v.safeParse(Email, form.value('email'));
+      if (!email.success) throw invalid('Enter a valid email address');
+      c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output));
+      return page(
+        c,
+        { title: 'Check your email' },
+        <>
+          <p>
+            If this address can sign in here, a link is on its way. It works once and expires after{' '}
+            {linkMinutes} minutes.
+          </p>
+          <p class="sub">
+            Nothing there? Look in the spam folder, or <a href="/portal/sign-in">try again</a>.
+          </p>
+        </>,
+      );
+    },
+    () => requestPage(c),
+    'email',
   );
 }
 
@@ -137,8 +134,7 @@ export async function signInByLink(c: Context) {
   if (homesOf(c.env).has(home)) enterHome(c, home);
   if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
   const secret = await signIn(c.env, link);
-  if (!secret)
-    return requestPage(c, { link: 'This link has expired or was already used. Request a new one.' });
+  if (!secret) return requestPage(c, 'This link has expired or was already used. Request a new one.');
   startSession(c, secret);
   return seeOther(c, '/portal');
 }

@@ -1,9 +1,16 @@
 import type { accidentsWithVehicles } from '../../fleet/named.ts';
+import { levelNames } from '../../webhooks/notifications/types.ts';
+import type { Offered } from './forms.tsx';
 import { shortPlaceName } from './map.tsx';
 import { type Column, Table } from './parts.tsx';
 import { accidentPath } from './records.tsx';
 import { Level, State } from './states.tsx';
 import { Time } from './time.tsx';
+
+/** The levels to choose from. */
+export const levelOptions = levelNames.map(
+  (name, i): Offered => [String(i + 1), `Level ${i + 1}, ${name.toLowerCase()}`],
+);
 
 /** An accident as its list shows it. */
 export type Accident = ReturnType<typeof accidentsWithVehicles.present>;

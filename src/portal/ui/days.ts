@@ -1,3 +1,5 @@
+import { listTime } from '../../fleet/named.ts';
+import type { FieldError } from '../../platform/errors.ts';
 import { dayIn } from './time.tsx';
 
 /** Days in a reader's time zone, written as `2026-11-20`. */
@@ -73,3 +75,20 @@ export function momentOf(zone: string, text: string): number {
 /** What a zone's clocks show at a moment, to the minute. */
 export const localTime = (zone: string, at: number): string =>
   new Date(at + offsetAt(zone, at)).toISOString().slice(0, 16);
+
+/** What is wrong with the first and the last day of a range, in the fields `from` and `to`. */
+export function problemsOfDays(from: string, to: string): FieldError[] {
+  const wrong = Object.entries({ from, to }).filter(([, day]) => !isDay(day));
+  if (wrong.length > 0)
+    return wrong.map(([field]) => ({ field, message: 'Must be a date, such as 2026-11-20.' }));
+  return from > to ? [{ field: 'to', message: 'Must not be before the first day.' }] : [];
+}
+
+/** The times from which and before which these days are, as lists take them. */
+export function rangeOfDays(zone: string, from: string, to: string) {
+  const dayAfter = addDays(to, 1);
+  return {
+    from: [listTime(startOfDay(zone, from))],
+    to: [listTime(isDay(dayAfter) ? startOfDay(zone, dayAfter) : Number.POSITIVE_INFINITY)],
+  };
+}

@@ -1,6 +1,8 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { createContext } from 'hono/jsx';
 import * as v from 'valibot';
 import { type FieldError, invalid, refusalIn } from '../../platform/errors.ts';
+import { parse } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import type { Mood } from './states.tsx';
 
@@ -16,22 +18,72 @@ export async function readForm(c: Context): Promise<SentForm> {
   return { value: (name) => values(name).at(-1) ?? '', values };
 }
 
+/** Checks the fields of a form that a schema names, one text each. @throws Refusal: invalid */
+export const parseForm = <S extends v.ObjectSchema<v.ObjectEntries, undefined>>(schema: S, form: SentForm) =>
+  parse(schema, Object.fromEntries(Object.keys(schema.entries).map((name) => [name, form.value(name)])));
+
 /** What is wrong with a form: a message about the whole, and errors by field. */
 export type FormProblem = { message: string; errors: FieldError[] };
 
-/** Does what a form asks for. If its input turns out to be invalid, `showAgain` returns the form with the problem. */
+/** What fields show instead of their own values, and what is wrong with them. */
+export type Filled = SentForm & { errors: FieldError[] };
+
+/** The form that is around a field, if it is shown again. */
+export const FilledForm = createContext<Filled | undefined>(undefined);
+
+/** Within a page: the form that was sent to this path, and is shown again. */
+export const ShownAgain = createContext<(Filled & { path: string }) | undefined>(undefined);
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Once a form has turned out to be invalid. */
+    shownAgain?: Filled & { path: string };
+  }
+}
+
+/**
+ * Does what the form in the request's body asks for. If its input turns out to be invalid, `show` returns the page, whose
+ * form holds what was sent and says what is wrong with it. `place` is the field under which is said what is about no
+ * field; or says it of each field that a refusal names.
+ */
 export async function submit(
-  work: () => Promise<Response>,
-  showAgain: (problem: FormProblem) => Promise<Response> | Response,
+  c: Context,
+  work: (form: SentForm) => Promise<Response>,
+  show: (problem: FormProblem, form: SentForm) => Promise<Response> | Response,
+  place: string | ((field: string, form: SentForm) => string) = '',
 ): Promise<Response> {
+  const form = await readForm(c);
+  const outcome = await orProblem(() => work(form));
+  if (outcome instanceof Response) return outcome;
+  const { message, errors } = outcome;
+  const placed = (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({
+    ...error,
+    field: typeof place === 'string' ? error.field || place : place(error.field, form),
+  }));
+  c.set('shownAgain', { ...form, errors: placed, path: c.req.path });
+  return show(outcome, form);
+}
+
+/** What some work leads to, or what is wrong with its input. */
+export async function orProblem<T>(work: () => Promise<T>): Promise<T | FormProblem> {
   try {
     return await work();
   } catch (error) {
     const failure = refusalIn(error)?.failure;
     if (failure?.kind !== 'invalid') throw error;
-    return showAgain({ message: failure.message, errors: failure.errors ?? [] });
+    return { message: failure.message, errors: failure.errors ?? [] };
   }
 }
+
+/** The fields of a form of the page's address: what is in them as `text` shows it, and what is wrong with it. */
+export const filledIn = (
+  fields: { [name: string]: string },
+  errors: FieldError[],
+  shown = (text: string) => text,
+): Filled => {
+  const value = (name: string) => shown(fields[name] ?? '');
+  return { value, values: (name) => [value(name)], errors };
+};
 
 /** The outcome of what somebody did, shown on the page that follows. */
 const Flash = v.pipe(

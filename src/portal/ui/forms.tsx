@@ -1,7 +1,6 @@
-import type { Child } from 'hono/jsx';
-import type { FieldError } from '../../platform/errors.ts';
+import { type Child, useContext } from 'hono/jsx';
 import { Allowed } from './allowed.tsx';
-import type { FormProblem } from './form.ts';
+import { FilledForm, ShownAgain } from './form.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { Note } from './parts.tsx';
 
@@ -97,92 +96,169 @@ export const Confirm = (props: {
   </section>
 );
 
-/** The error of a field, or of a part of it. */
-export const errorOf = (errors: FieldError[] | undefined, name: string): string | undefined =>
-  errors?.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
-
-/** What is wrong with a form: what is not about any one field is shown under the field that matters most. */
-export const errorsOfForm = (problem: FormProblem | undefined, mainField: string): FieldError[] => {
-  if (!problem) return [];
-  return problem.errors.length > 0 ? problem.errors : [{ field: mainField, message: problem.message }];
+/**
+ * A form, for people who may send it. If it was sent and is shown again, its fields hold what was typed, and say what is
+ * wrong with it. Without `to` it is sent to the page itself.
+ */
+export const Form = (props: { to?: string; look?: string; id?: string; children: Child }) => {
+  const { to, look, children } = props;
+  const sent = useContext(ShownAgain);
+  const isSent = to === undefined || to.split(/[?#]/)[0] === sent?.path;
+  const form = (
+    <form method="post" action={to} class={look} novalidate>
+      <FilledForm.Provider value={isSent ? sent : undefined}>{children}</FilledForm.Provider>
+    </form>
+  );
+  return to === undefined ? form : <Allowed to={to}>{form}</Allowed>;
 };
 
-/** What is wrong with a field, under it. */
-export const FieldProblem = ({ id, message }: { id: string; message: string | undefined }) =>
-  message ? (
-    <p class="field-error" id={id} role="alert">
-      <Icon name="circle-alert" small />
-      <span>{message}</span>
-    </p>
-  ) : null;
-
-type Labelled = {
-  name: string;
-  label: string;
-  hint?: string | undefined;
-  errors?: FieldError[] | undefined;
-};
-
-/** A control with its label, a hint, and what is wrong with its value. */
-const Control = (props: Labelled & { children: Child }) => {
-  const { name, label, hint, errors, children } = props;
+/** The buttons at the end of a form: the one that sends it, and the way back. */
+export const Buttons = (props: {
+  send: string;
+  weight?: Weight;
+  back?: string;
+  cancel?: string;
+  does?: string;
+}) => {
+  const { send, weight = 'primary', back, cancel = 'Cancel', does } = props;
   return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      {children}
-      {hint && (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
-      <FieldProblem id={`${name}-error`} message={errorOf(errors, name)} />
+    <div class="actions">
+      <Submit name={send} weight={weight} {...(does && { does })} />
+      {back && <LinkButton href={back} name={cancel} weight="ghost" />}
     </div>
   );
 };
 
-/** What says of a control that its hint and its error are about it. */
-const attributesOf = ({ name, hint, errors }: Labelled) => {
-  const error = errorOf(errors, name);
-  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
-  return {
-    'aria-invalid': error ? ('true' as const) : undefined,
-    'aria-describedby': described || undefined,
-    autofocus: error !== undefined,
-  };
+/** What is wrong with a field, or with a part of it. */
+const errorOf = (name: string): string | undefined =>
+  useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
+
+/** What is wrong with a field, under it. */
+export const FieldProblem = ({ name }: { name: string }) => {
+  const message = errorOf(name);
+  if (!message) return null;
+  return (
+    <p class="field-error" id={`${name}-error`} role="alert">
+      <Icon name="circle-alert" small />
+      <span>{message}</span>
+    </p>
+  );
 };
 
-/** A labelled input. */
+type Labelled = { name: string; label: string; hint?: string | undefined };
+
+/** The hint for a control, and what is wrong with its value. */
+const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => (
+  <>
+    {hint && (
+      <p class="hint" id={`${name}-hint`}>
+        {hint}
+      </p>
+    )}
+    <FieldProblem name={name} />
+  </>
+);
+
+/** What says of a control that these are about it. */
+const describedBy = (name: string, hint: Child): string | undefined =>
+  [hint && `${name}-hint`, errorOf(name) && `${name}-error`].filter(Boolean).join(' ') || undefined;
+
+/** A control with its label, a hint, and what is wrong with its value. */
+const Control = ({ name, label, hint, children }: Labelled & { children: Child }) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    {children}
+    <BelowControl name={name} hint={hint} />
+  </div>
+);
+
+const attributesOf = ({ name, hint }: Labelled) => ({
+  'aria-invalid': errorOf(name) ? ('true' as const) : undefined,
+  'aria-describedby': describedBy(name, hint),
+  autofocus: errorOf(name) !== undefined,
+});
+
+/** A labelled input. What was typed into a password field is never shown again. */
 export const Field = (
   props: Labelled & {
     type?: string;
-    value?: string;
+    value?: string | undefined;
     required?: boolean;
     autocomplete?: string;
     placeholder?: string;
     maxlength?: number;
   },
 ) => {
-  const { name, label, hint, errors, type = 'text', value = '', ...rest } = props;
+  const { name, label, hint, type = 'text', value = '', ...rest } = props;
+  const filled = useContext(FilledForm);
+  const shown = type === 'password' ? '' : (filled?.value(name) ?? value);
   return (
-    <Control {...{ name, label, hint, errors }}>
-      <input class="input" id={name} {...{ name, type, value, ...rest }} {...attributesOf(props)} />
+    <Control {...{ name, label, hint }}>
+      <input class="input" id={name} {...{ name, type, value: shown, ...rest }} {...attributesOf(props)} />
     </Control>
   );
 };
 
-/** A labelled choice of one of several values. */
-export const Select = (props: Labelled & { value: string; options: [value: string, name: string][] }) => {
-  const { value, options, ...labelled } = props;
+/** A value to choose, and its name. */
+export type Offered = [value: string, name: string, note?: Child];
+
+/** A labelled choice of one of several values, in groups if they have names. */
+export const Select = (
+  props: Labelled & {
+    value?: string | undefined;
+    options: Offered[];
+    groups?: [name: string | undefined, options: Offered[]][];
+  },
+) => {
+  const { value, options, groups = [], ...labelled } = props;
+  const chosen = useContext(FilledForm)?.value(props.name) ?? value ?? '';
+  const shown = (all: Offered[]) =>
+    all.map(([option, text]) => (
+      <option value={option} selected={option === chosen}>
+        {text}
+      </option>
+    ));
   return (
     <Control {...labelled}>
       <select class="select" id={props.name} name={props.name} {...attributesOf(props)}>
-        {options.map(([option, text]) => (
-          <option value={option} selected={option === value}>
-            {text}
-          </option>
+        {shown(options)}
+        {groups.map(([name, all]) => (
+          <optgroup label={name}>{shown(all)}</optgroup>
         ))}
       </select>
     </Control>
+  );
+};
+
+/** With more choices than this they scroll, and can be searched where they are. */
+export const plenty = 8;
+
+/** Some values to choose from, of which one or several are checked, with what is wrong with the choice. */
+export const Choices = (props: {
+  type?: 'checkbox' | 'radio';
+  name: string;
+  legend: string;
+  hint?: Child;
+  columns?: 2 | 4;
+  look?: string;
+  chosen?: string[] | undefined;
+  options: Offered[];
+  /** What stands above them. */
+  children?: Child;
+}) => {
+  const { type = 'checkbox', name, legend, hint, columns, look = 'field', chosen = [], options } = props;
+  const many = options.length > plenty ? ' choices-many' : '';
+  return (
+    <fieldset class={look} id={name} aria-describedby={describedBy(name, hint)}>
+      <legend class="legend mb-2">{legend}</legend>
+      {props.children}
+      <div class={`choices${columns ? ` choices-${columns}` : ''}${many}`} id={`${name}-choices`}>
+        {options.map(([value, label, note]) => (
+          <Choice {...{ type, name, value, label, note }} checked={chosen.includes(value)} />
+        ))}
+      </div>
+      <BelowControl name={name} hint={hint} />
+    </fieldset>
   );
 };
 
@@ -232,11 +308,13 @@ export const Choice = (props: {
   label: string;
   note?: Child;
 }) => {
-  const { type, label, note, ...input } = props;
+  const { type, label, note, checked, ...input } = props;
+  const filled = useContext(FilledForm);
+  const isChecked = filled ? filled.values(input.name).includes(input.value) : checked;
   const look = type === 'radio' ? 'radio radio-primary radio-sm' : 'checkbox checkbox-primary checkbox-sm';
   return (
     <label class="choice">
-      <input class={look} type={type} {...input} />
+      <input class={look} type={type} {...input} checked={isChecked} />
       <strong>{label}</strong>
       {note && <span class="sub">{note}</span>}
     </label>

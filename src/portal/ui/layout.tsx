@@ -9,7 +9,7 @@ import { type Session, watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
 import type { Watched } from '../session/version.ts';
 import { ReaderRole, roleNames } from './allowed.tsx';
-import { takeFlash } from './form.ts';
+import { ShownAgain, takeFlash } from './form.ts';
 import { Icon, WithShapes } from './icons.tsx';
 import { MapStyle } from './map.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
@@ -48,14 +48,16 @@ export function browserZoneOf(c: Context): string {
   return zone !== undefined && isTimeZone(zone) ? zone : 'UTC';
 }
 
-/** Replies with a whole page: with the menu for people who are signed in, and with the status of a `failure`. */
+/** Replies with a whole page: with the menu for people who are signed in, and with the status of what has `failed`. */
 export async function page(
   c: Context,
   head: Head,
   content: Child,
-  failure?: ReportedFailure['kind'],
+  failed?: ReportedFailure['kind'],
 ): Promise<Response> {
   const session = c.get('session');
+  const shownAgain = c.get('shownAgain');
+  const failure = failed ?? (shownAgain && 'invalid');
   const watches = session && !failure ? await watchesOn(c, session, head.watches ?? []) : undefined;
   const flash = takeFlash(c);
   const inside = (
@@ -94,15 +96,17 @@ export async function page(
           <MapStyle.Provider value={failure ? undefined : config(c.env).mapStyleUrl}>
             <ReaderRole.Provider value={session?.user.role ?? 'viewer'}>
               <ReaderUnits.Provider value={session?.units ?? 'metric'}>
-                <WithShapes>
-                  {session ? (
-                    <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
-                      {inside}
-                    </App>
-                  ) : (
-                    <Gate>{inside}</Gate>
-                  )}
-                </WithShapes>
+                <ShownAgain.Provider value={shownAgain}>
+                  <WithShapes>
+                    {session ? (
+                      <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
+                        {inside}
+                      </App>
+                    ) : (
+                      <Gate>{inside}</Gate>
+                    )}
+                  </WithShapes>
+                </ShownAgain.Provider>
               </ReaderUnits.Provider>
             </ReaderRole.Provider>
           </MapStyle.Provider>

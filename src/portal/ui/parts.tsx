@@ -5,13 +5,18 @@ import { cursorFor } from '../../platform/http/slices.ts';
 import { Icon, type IconName } from './icons.tsx';
 import type { Mood } from './states.tsx';
 
-/** One question and its answer: a heading at the left, a note or one link at the right. */
+/**
+ * One question and its answer: a heading at the left, a note or one link at the right. With `body`, which may have
+ * classes, its content stands within its edges.
+ */
 export const Panel = (props: {
   id: string;
   title: string;
   side?: Child;
   hidden?: boolean;
-  children: Child;
+  body?: string | true;
+  foot?: Child;
+  children?: Child;
 }) => (
   <section class="panel" aria-labelledby={props.id}>
     {props.hidden ? (
@@ -24,9 +29,12 @@ export const Panel = (props: {
         {props.side}
       </header>
     )}
-    {props.children}
+    {props.body ? <div class={bodyOf(props.body)}>{props.children}</div> : props.children}
+    {props.foot && <p class="panel-foot">{props.foot}</p>}
   </section>
 );
+
+const bodyOf = (look: string | true): string => (look === true ? 'panel-body' : `panel-body ${look}`);
 
 const noteIcons: { [mood in Mood]: IconName } = {
   ok: 'circle-check',
@@ -117,7 +125,8 @@ export type Column<T> = {
 
 /**
  * A table with a row for each item, whose rows become cards on a phone; in groups with a heading each, if they have one.
- * With `labels` the cells of a card without a part of their own have their column's head as their label.
+ * With `labels` the cells of a card without a part of their own have their column's head as their label. Without items
+ * it is what `empty` says instead.
  */
 export function Table<T>(props: {
   caption: string;
@@ -126,9 +135,11 @@ export function Table<T>(props: {
   labels?: boolean;
   items?: T[];
   groups?: { name?: Child; items: T[] }[];
+  empty?: Child;
 }) {
-  const { caption, look = 'data-cards data-flow', items = [], groups = [{ items }] } = props;
+  const { caption, look = 'data-cards data-flow', items = [], groups = [{ items }], empty } = props;
   const columns = props.labels ? props.columns.map(labelled) : props.columns;
+  if (empty && groups.every((group) => group.items.length === 0)) return <>{empty}</>;
   return (
     <table class={`data ${look}`}>
       <caption class="sr-only">{caption}</caption>
@@ -251,6 +262,25 @@ export const Copyable = ({ id, text }: { id: string; text: string }) => (
       <span>Copy</span>
     </button>
   </div>
+);
+
+/** A secret that was just made, on the only page that shows it. */
+export const ShownOnce = (props: {
+  id: string;
+  title: string;
+  value: string;
+  children: Child;
+  more?: Child;
+}) => (
+  <section class="note note-ok" aria-labelledby={`${props.id}-title`}>
+    <Icon name="key-round" />
+    <div class="col-span-2">
+      <h2 id={`${props.id}-title`}>{props.title}</h2>
+      <p>{props.children}</p>
+      <Copyable id={props.id} text={props.value} />
+      {props.more}
+    </div>
+  </section>
 );
 
 /** A part of a page that `live.js` replaces when something has changed; it is there even if it is empty. */

@@ -1,3 +1,4 @@
+import type { Caller } from '../../platform/db/guard.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { briefly, counted, duration, outcomeOf } from '../../webhooks/alerts/words.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
@@ -11,7 +12,7 @@ import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
 import { replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
-import { done, readForm, submit } from '../ui/form.ts';
+import { done, type SentForm, submit } from '../ui/form.ts';
 import { PostButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
@@ -59,33 +60,37 @@ export async function detail(c: Context) {
   );
 }
 
-/** Sends it again, and says what the receiver makes of it: on its page, or on that of its webhook if asked from its list. */
-export async function replayDelivery(c: Context) {
-  const delivery = await requireDelivery(c);
-  const isListed = (await readForm(c)).value('do') === 'list';
-  const path = isListed ? webhookPath({ id: delivery.webhookId }) : pathOf(delivery);
-  const since = Date.now();
-  return submit(
-    async () => {
-      await replayOne(c.env, c.get('caller'), delivery);
-      const subject = [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin];
-      const { text, mood } = await firstOutcome(c, delivery, since);
-      return done(c, path, `Replayed: ${subject.filter(Boolean).join(', ')}. ${text}`, mood);
-    },
-    ({ message }) => done(c, path, `${message}.`, 'quiet'),
-  );
-}
+/** Sends it again. */
+export const replayDelivery = (c: Context) =>
+  act(c, replayOne, (delivery) => {
+    const subject = [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin];
+    return `Replayed: ${subject.filter(Boolean).join(', ')}. `;
+  });
 
-export async function sendDelivery(c: Context) {
+/** Sends it now rather than when it is due. */
+export const sendDelivery = (c: Context) => act(c, sendNow, () => '');
+
+/**
+ * Does something with a delivery, and says what the receiver makes of it, or why it was not done: on its page, or on that
+ * of its webhook if asked from its list.
+ */
+async function act(
+  c: Context,
+  does: (env: Env, caller: Caller, key: DeliveryKey) => Promise<unknown>,
+  said: (delivery: DeliveryDetail) => string,
+) {
   const delivery = await requireDelivery(c);
+  const path = (form: SentForm) =>
+    form.value('do') === 'list' ? webhookPath({ id: delivery.webhookId }) : pathOf(delivery);
   const since = Date.now();
   return submit(
-    async () => {
-      await sendNow(c.env, c.get('caller'), delivery);
+    c,
+    async (form) => {
+      await does(c.env, c.get('caller'), delivery);
       const { text, mood } = await firstOutcome(c, delivery, since);
-      return done(c, pathOf(delivery), text, mood);
+      return done(c, path(form), said(delivery) + text, mood);
     },
-    ({ message }) => done(c, pathOf(delivery), `${message}.`, 'quiet'),
+    ({ message }, form) => done(c, path(form), `${message}.`, 'quiet'),
   );
 }
 

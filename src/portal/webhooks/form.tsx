@@ -9,7 +9,7 @@ import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../../webhooks/service.ts';
 import { tryReceiver } from '../../webhooks/simulate.ts';
 import { limitAction } from '../session/rights.ts';
-import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
+import { done, type FormProblem, type SentForm, submit } from '../ui/form.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Form } from './fields.tsx';
@@ -56,28 +56,28 @@ export const saveNew = (c: Context) => take(c, undefined);
 export const saveEdited = async (c: Context) => take(c, await requireWebhook(c));
 
 /** Takes the form in, and does what its button says: save it, try it, or show it again with what the button changes. */
-async function take(c: Context, webhook: StoredWebhook | undefined) {
-  const form = await readForm(c);
-  const shown = webhook ? parseShown(form.value('shown')) : nothing;
-  const fields = sentFields(form);
-  const wanted = wantedOf(form);
-  const again = async (state: Partial<FormState>) =>
+function take(c: Context, webhook: StoredWebhook | undefined) {
+  const again = async (form: SentForm, state: Partial<FormState> = {}) =>
     formPage(c, webhook, await listConnections(c.env, c.get('caller')), {
-      shown,
-      fields,
+      shown: shownIn(form, webhook),
+      fields: sentFields(form),
       find: form.value('find'),
       ...state,
     });
-  if (wanted !== 'test' && wanted !== 'save') return again(changedBy(wanted, fields, shown));
-  if (wanted === 'test') await limitAction(c);
   return submit(
-    async () => {
+    c,
+    async (form) => {
+      const shown = shownIn(form, webhook);
+      const fields = sentFields(form);
+      const wanted = wantedOf(form);
+      if (wanted !== 'test' && wanted !== 'save') return again(form, changedBy(wanted, fields, shown));
+      if (wanted === 'test') await limitAction(c);
       const merged = mergeWebhook(webhook, shown, fields);
       const input = parseWebhook(merged, {
         ownHost: new URL(c.req.url).hostname,
         allowLoopback: config(c.env).allowLoopbackReceivers,
       });
-      if (wanted === 'test') return again({ tried: await tryReceiver(c.env, c.get('caller'), input) });
+      if (wanted === 'test') return again(form, { tried: await tryReceiver(c.env, c.get('caller'), input) });
       const labels = parse(WebhookLabels, merged);
       const saved = webhook
         ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, {
@@ -86,13 +86,9 @@ async function take(c: Context, webhook: StoredWebhook | undefined) {
           })
         : await createWebhook(c.env, c.get('caller'), input, labels);
       const name = titleOf({ ...labels, url: saved.url });
-      return done(
-        c,
-        pathOf(saved),
-        webhook ? `Webhook "${name}" was saved.` : `Webhook "${name}" was added.`,
-      );
+      return done(c, pathOf(saved), `Webhook "${name}" was ${webhook ? 'saved' : 'added'}.`);
     },
-    (problem) => again({ problem: inFormWords(problem) }),
+    (problem, form) => again(form, { problem: inFormWords(problem) }),
   );
 }
 
@@ -124,11 +120,14 @@ function formPage(
       />
       <Duties />
     </div>,
-    state.problem && 'invalid',
   );
 }
 
 const isRevealed = (c: Context): boolean => c.req.query('reveal') === 'yes';
+
+/** What the form that was sent has shown. @throws Refusal: invalid */
+const shownIn = (form: SentForm, webhook: StoredWebhook | undefined): WebhookFields =>
+  webhook ? parseShown(form.value('shown')) : nothing;
 
 /** The webhook as its form shows it: with the connections that are listed, and with header values if revealed. */
 function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: boolean): WebhookFields {

@@ -6,18 +6,12 @@ type Row = WebhookFields['headers'][number];
 const empty: Row = { name: '', value: '' };
 
 /** The headers as rows, and an empty one. Removed rows keep their places, which tell which header a row is about. */
-export const Headers = (props: {
-  state: FormState;
-  revealed: boolean;
-  to: string;
-  path: string;
-  error: string | undefined;
-}) => {
-  const { state, revealed, to, path, error } = props;
+export const Headers = (props: { state: FormState; revealed: boolean; to: string; path: string }) => {
+  const { state, revealed, to, path } = props;
   const { fields, shown, added } = state;
   const hasHidden = shown.headers.some(({ value }) => value === undefined);
   return (
-    <fieldset class="form-section" id="headers" aria-describedby={error && 'headers-error'}>
+    <fieldset class="form-section" id="headers" aria-describedby="headers-error">
       <legend class="legend mb-1">Headers</legend>
       <p class="hint">
         Sent with every delivery. Deliveries are not signed: without a secret header, anyone who knows the URL
@@ -44,7 +38,7 @@ export const Headers = (props: {
           ),
         )}
       </div>
-      <FieldProblem id="headers-error" message={error} />
+      <FieldProblem name="headers" />
       <div class="actions">
         <FormButton to={`${to}#headers`} does="secret" icon="key-round">
           Generate a secret

@@ -1,5 +1,6 @@
-import { type Child, useContext } from 'hono/jsx';
+import { useContext } from 'hono/jsx';
 import * as v from 'valibot';
+import type { FieldError } from '../../platform/errors.ts';
 import { parse, Timestamp, timestamp } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
@@ -11,9 +12,8 @@ import {
   type ReplaySelection,
   replayableMs,
 } from '../../webhooks/deliveries/replayable.ts';
-import type { StoredWebhook } from '../../webhooks/service.ts';
 import { dayMs, isLocalTime, localTime, momentOf } from '../ui/days.ts';
-import { done, type FormProblem, readForm, submit } from '../ui/form.ts';
+import { done, FilledForm, filledIn, orProblem, readForm } from '../ui/form.ts';
 import { Field, LinkButton, Problem, Select, Submit } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
@@ -27,31 +27,32 @@ export async function countFirst(c: Context) {
   // So that what is replayed is what was counted, however long somebody thinks about it.
   const asked = { ...fields, until: fields.until || timestamp(Date.now()) };
   const id = c.req.param('id') ?? '';
-  return submit(
-    async () => {
-      const [webhook, count] = await Promise.all([
-        requireWebhook(c),
-        countReplayable(c.env, c.get('caller'), id, selectionOf(asked)),
-      ]);
-      return replayPage(c, webhook, fields, {
-        content: (
-          <>
-            {fields.sent !== '' && (
-              <Note mood="ok" role="status">
-                <p>{deliveries(sentBefore(fields))} queued again.</p>
-              </Note>
-            )}
-            <Question
-              back={pathOf(webhook)}
-              fields={asked}
-              count={count}
-              days={replayableMs(c.env) / dayMs}
-            />
-          </>
-        ),
-      });
+  const [webhook, counted] = await Promise.all([
+    requireWebhook(c),
+    orProblem(async () => countReplayable(c.env, c.get('caller'), id, selectionOf(asked))),
+  ]);
+  const problem = 'message' in counted ? counted : undefined;
+  return page(
+    c,
+    {
+      title: 'Replay deliveries',
+      above: aboveOf(webhook),
+      lead: <code>{webhook.url}</code>,
+      narrow: true,
     },
-    async (problem) => replayPage(c, await requireWebhook(c), fields, { problem }),
+    <>
+      <Problem message={problem?.errors.length === 0 ? problem.message : undefined} />
+      {!problem && fields.sent !== '' && (
+        <Note mood="ok" role="status">
+          <p>{deliveries(sentBefore(fields))} queued again.</p>
+        </Note>
+      )}
+      {'count' in counted && (
+        <Question back={pathOf(webhook)} fields={asked} count={counted} days={replayableMs(c.env) / dayMs} />
+      )}
+      {fields.sent === '' && <Choice fields={fields} errors={problem?.errors ?? []} />}
+    </>,
+    problem && 'invalid',
   );
 }
 
@@ -71,72 +72,35 @@ export async function replayPart(c: Context) {
     : done(c, pathOf(webhook), `${deliveries(sent)} queued again.`);
 }
 
-function replayPage(
-  c: Context,
-  webhook: StoredWebhook,
-  fields: ReplayFields,
-  { content, problem }: { content?: Child; problem?: FormProblem },
-) {
-  return page(
-    c,
-    {
-      title: 'Replay deliveries',
-      above: aboveOf(webhook),
-      lead: <code>{webhook.url}</code>,
-      narrow: true,
-    },
-    <>
-      <Problem message={problem?.errors.length === 0 ? problem.message : undefined} />
-      {content}
-      {fields.sent === '' && <Choice fields={fields} problem={problem} />}
-    </>,
-    problem && 'invalid',
-  );
-}
-
 /** Which deliveries to count. */
-const Choice = ({ fields, problem }: { fields: ReplayFields; problem: FormProblem | undefined }) => (
-  <Panel id="choice" title="Choose others">
-    <form class="panel-body stack" method="get">
-      <Select
-        name="which"
-        label="Deliveries"
-        value={fields.which || 'missed'}
-        options={[
-          ['missed', 'What was missed: failed or cancelled'],
-          ['all', 'Everything, also what was delivered'],
-        ]}
-      />
-      <div class="grid gap-4 sm:grid-cols-2">
-        <TimeField name="since" label="Since" value={fields.since} problem={problem} />
-        <TimeField name="until" label="Until" value={fields.until} problem={problem} />
-      </div>
-      <p class="hint">
-        Both in <ZoneName />. Without them, all that can still be replayed.
-      </p>
-      <div class="actions">
-        <Submit name="Count" weight="plain" />
-      </div>
-    </form>
-  </Panel>
-);
-
-const TimeField = (props: {
-  name: 'since' | 'until';
-  label: string;
-  value: string;
-  problem: FormProblem | undefined;
-}) => {
-  const { name, label, value, problem } = props;
-  const isTime = v.is(Timestamp, value);
+const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[] }) => {
+  const zone = useContext(TimeZone);
+  const inZone = (text: string) => (v.is(Timestamp, text) ? localTime(zone, Date.parse(text)) : text);
   return (
-    <Field
-      name={name}
-      label={label}
-      type="datetime-local"
-      value={isTime ? localTime(useContext(TimeZone), Date.parse(value)) : value}
-      errors={problem?.errors ?? []}
-    />
+    <Panel id="choice" title="Choose others">
+      <form class="panel-body stack" method="get">
+        <FilledForm.Provider value={filledIn({ ...fields, which: fields.which || 'missed' }, errors, inZone)}>
+          <Select
+            name="which"
+            label="Deliveries"
+            options={[
+              ['missed', 'What was missed: failed or cancelled'],
+              ['all', 'Everything, also what was delivered'],
+            ]}
+          />
+          <div class="grid gap-4 sm:grid-cols-2">
+            <Field name="since" label="Since" type="datetime-local" />
+            <Field name="until" label="Until" type="datetime-local" />
+          </div>
+        </FilledForm.Provider>
+        <p class="hint">
+          Both in <ZoneName />. Without them, all that can still be replayed.
+        </p>
+        <div class="actions">
+          <Submit name="Count" weight="plain" />
+        </div>
+      </form>
+    </Panel>
   );
 };
 

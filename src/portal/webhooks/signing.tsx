@@ -1,11 +1,10 @@
 import { invalid } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { rotateSecret, updateWebhook } from '../../webhooks/service.ts';
-import { done, readForm, submit } from '../ui/form.ts';
-import { Submit } from '../ui/forms.tsx';
-import { Icon } from '../ui/icons.tsx';
+import { done, submit } from '../ui/form.ts';
+import { Form, Submit } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Copyable, Panel } from '../ui/parts.tsx';
+import { Panel, ShownOnce } from '../ui/parts.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf } from './words.ts';
 
@@ -16,30 +15,29 @@ export async function show(c: Context, secret?: string) {
     c,
     { title: 'Signed deliveries', above: aboveOf(webhook), narrow: true },
     <>
-      {secret && <SecretNote secret={secret} />}
+      {secret && (
+        <ShownOnce id="secret" title="Copy the signing secret now" value={secret}>
+          This is the only time it is shown. Lost it? Rotate it.
+        </ShownOnce>
+      )}
       <Panel id="signing" title={webhook.signing ? 'Deliveries are signed' : 'Deliveries are not signed'}>
-        <form class="panel-body grid gap-3" method="post" action={`${pathOf(webhook)}/signing`}>
+        <Form look="panel-body grid gap-3">
           <p>
             With a signature your receiver can verify that a call comes from this service and was not changed
             on the way. Signatures follow Standard Webhooks. <a href="/docs/signatures">How to verify one</a>
           </p>
-          {webhook.signing ? (
-            <>
-              <p class="sub">
-                After a rotation both secrets sign for 24 hours, so that you can replace yours without
-                refusing a delivery.
-              </p>
-              <div class="flex flex-wrap gap-2">
-                <Submit name="Rotate the secret" does="rotate" />
-                <Submit name="Stop signing" does="off" weight="danger" />
-              </div>
-            </>
-          ) : (
-            <div>
-              <Submit name="Sign deliveries" does="on" />
-            </div>
+          {webhook.signing && (
+            <p class="sub">
+              After a rotation both secrets sign for 24 hours, so that you can replace yours without refusing
+              a delivery.
+            </p>
           )}
-        </form>
+          <div class="actions">
+            {!webhook.signing && <Submit name="Sign deliveries" does="on" />}
+            {webhook.signing && <Submit name="Rotate the secret" does="rotate" />}
+            {webhook.signing && <Submit name="Stop signing" does="off" weight="danger" />}
+          </div>
+        </Form>
       </Panel>
     </>,
   );
@@ -48,10 +46,11 @@ export async function show(c: Context, secret?: string) {
 /** Switches signatures on or off, or rotates the secret. */
 export async function change(c: Context) {
   const webhook = await requireWebhook(c);
-  const does = (await readForm(c)).value('do');
   const { id, revision } = webhook;
   return submit(
-    async () => {
+    c,
+    async (form) => {
+      const does = form.value('do');
       if (does === 'rotate') return show(c, (await rotateSecret(c.env, c.get('caller'), id)).signingSecret);
       if (does !== 'on' && does !== 'off') throw invalid('Choose what to do');
       const input = { ...webhook, signing: does === 'on' };
@@ -63,15 +62,3 @@ export async function change(c: Context) {
     ({ message }) => done(c, `${pathOf(webhook)}/signing`, message, 'bad'),
   );
 }
-
-/** A new secret: the only time that it is shown. */
-const SecretNote = ({ secret }: { secret: string }) => (
-  <section class="note note-ok" aria-labelledby="new-secret">
-    <Icon name="key-round" />
-    <div class="col-span-2">
-      <h2 id="new-secret">Copy the signing secret now</h2>
-      <p>This is the only time it is shown. Lost it? Rotate it.</p>
-      <Copyable id="secret" text={secret} />
-    </div>
-  </section>
-);

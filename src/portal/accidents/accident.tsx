@@ -17,7 +17,7 @@ import { Field, Form, Submit } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace, type MapPlace } from '../ui/map.tsx';
-import { Facts, Live, Panel } from '../ui/parts.tsx';
+import { Facts, Panel } from '../ui/parts.tsx';
 import {
   accidentPath,
   found,
@@ -81,11 +81,7 @@ export async function detail(c: Context) {
     c,
     {
       title: accident.location.address ? `${name}, ${accident.location.address}` : `Accident, ${name}`,
-      state: (
-        <span id="state-now" data-live>
-          <AccidentState accident={accident} />
-        </span>
-      ),
+      state: <AccidentState accident={accident} />,
       lead: <FullTimeAgo at={at} />,
       above: [{ href: '/portal/accidents', name: 'Accidents' }],
       actions: accident.reportUrl && (
@@ -96,16 +92,12 @@ export async function detail(c: Context) {
       ),
     },
     <>
-      <Live id="levels-now">
-        <Panel id="levels" title="Levels" hidden body="pt-4">
-          <Levels accident={accident} />
-        </Panel>
-      </Live>
+      <Panel id="levels" title="Levels" hidden body="pt-4" live>
+        <Levels accident={accident} />
+      </Panel>
       <div class="cols cols-3-2">
         <div class="stack">
-          <Live id="notified-now">
-            <WhoWasNotified {...notified} />
-          </Live>
+          <WhoWasNotified {...notified} />
           <Around
             title={`${name} around the accident`}
             events={events}
@@ -114,10 +106,8 @@ export async function detail(c: Context) {
           />
         </div>
         <div class="stack">
-          <Live id="report-now">
-            <Report accident={accident} />
-            <WhoHandles accident={accident} />
-          </Live>
+          <Report accident={accident} />
+          <WhoHandles accident={accident} />
           <HandleForm accident={accident} />
           <MapAndFacts
             label="Map of the accident, its trip and the vehicle's events around it"
@@ -157,7 +147,7 @@ export async function detail(c: Context) {
 
 /** Who has acknowledged and closed an accident, and what they wrote. */
 const WhoHandles = ({ accident: { acknowledged, closed } }: { accident: Accident }) => (
-  <Panel id="handled" title="Handling" body>
+  <Panel id="handled" title="Handling" body live>
     {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
     <Facts
       facts={[
@@ -225,6 +215,7 @@ const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { acci
   <Panel
     id="report"
     title="Report"
+    live
     side={
       reportUrl || reportReady ? (
         <State mood="ok">Ready</State>

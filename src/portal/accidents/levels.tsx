@@ -1,7 +1,8 @@
-import { type Child, useContext } from 'hono/jsx';
+import type { Child } from 'hono/jsx';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import type { Accident } from '../ui/accidents.tsx';
-import { Clock, dayIn, spanInWords, Time, TimeZone } from '../ui/time.tsx';
+import { reader } from '../ui/reader.ts';
+import { Clock, dayIn, spanInWords, Time } from '../ui/time.tsx';
 
 /** The three levels of an accident as steps, each with when it came in and how long after the one before. */
 export const Levels = ({ accident }: { accident: Accident }) => {
@@ -38,7 +39,7 @@ const timesOf = ({ eventTime, levels }: Accident): (number | undefined)[] => [
 ];
 
 const When = ({ times, level }: { times: (number | undefined)[]; level: number }): Child => {
-  const zone = useContext(TimeZone);
+  const { zone } = reader();
   const at = times[level];
   if (at === undefined) return <>Not reported on its own</>;
   const before = times.slice(0, level).findLast((time) => time !== undefined) ?? at;

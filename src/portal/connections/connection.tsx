@@ -38,11 +38,7 @@ export async function showConnection(c: Context) {
     {
       title: nameOf(connection),
       above: [{ href: connectionsPath, name: 'Connections' }],
-      state: (
-        <Live id="state-now" class="contents">
-          <Health health={health} />
-        </Live>
-      ),
+      state: <Health health={health} />,
       lead:
         pull && pull.organisation !== nameOf(connection)
           ? `${connection.tsp}, “${pull.organisation}”`
@@ -70,13 +66,15 @@ export async function showConnection(c: Context) {
           </Note>
         )}
       </Live>
-      {pull && (
-        <Live id="feeds-now">
-          <Feeds pull={pull} />
-        </Live>
-      )}
-      <Live id="events-now" class="cols cols-3-2">
-        <Panel id="events" title="Safety events, last 24 hours" side={<p>{upTo(events, maxCounted)}</p>} body>
+      {pull && <Feeds pull={pull} />}
+      <div class="cols cols-3-2">
+        <Panel
+          id="events"
+          title="Safety events, last 24 hours"
+          side={<p>{upTo(events, maxCounted)}</p>}
+          body
+          live
+        >
           {byHour ? (
             <Columns
               id="by-hour"
@@ -88,21 +86,19 @@ export async function showConnection(c: Context) {
             <p class="sub">There are too many to chart here.</p>
           )}
         </Panel>
-        <Panel id="facts" title="Details" body>
+        <Panel id="facts" title="Details" body live>
           <Details connection={connection} pull={pull} />
         </Panel>
-      </Live>
-      <Live id="records-now">
-        <Panel id="records" title="Records" foot={scopeOf(config(c.env).hotDays)}>
-          <Table caption="Records by kind" labels columns={recordColumns} items={records} />
-        </Panel>
-      </Live>
+      </div>
+      <Panel id="records" title="Records" foot={scopeOf(config(c.env).hotDays)} live>
+        <Table caption="Records by kind" labels columns={recordColumns} items={records} />
+      </Panel>
       {pull && (
         <>
-          <Live id="refused-now" class="cols cols-3-2">
+          <div class="cols cols-3-2">
             <Refusals refusals={pull.refusals} />
             <Unmapped unmapped={unmapped} />
-          </Live>
+          </div>
           <ProviderWebhook
             path={path}
             url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
@@ -110,11 +106,7 @@ export async function showConnection(c: Context) {
           />
         </>
       )}
-      {!pull && unmapped.length > 0 && (
-        <Live id="unmapped-now">
-          <Unmapped unmapped={unmapped} />
-        </Live>
-      )}
+      {!pull && unmapped.length > 0 && <Unmapped unmapped={unmapped} />}
     </>,
   );
 }

@@ -1,8 +1,8 @@
 import { type FieldError, invalid } from '../../platform/errors.ts';
 import { tooLong } from '../../platform/fields.ts';
 import { type Connector, credentialFrom, inputsOf, maxCredential } from '../../providers/connector.ts';
-import type { SentForm } from '../ui/form.ts';
 import { Field } from '../ui/forms.tsx';
+import type { SentForm } from '../ui/reader.ts';
 
 /** Where to create a credential of a provider, and what it has to be allowed. */
 export const HowToCreate = ({ connector: { provider, credential } }: { connector: Connector }) => (

@@ -16,6 +16,7 @@ export const Feeds = ({ pull }: { pull: PullSummary }) => (
   <Panel
     id="feeds"
     title="What is pulled"
+    live
     foot="History comes newest first and notifies nobody. What has happened since the connection was made does."
   >
     <Table caption="What is pulled" look="data-cards" columns={feedColumns(pull)} labels items={pull.feeds} />
@@ -98,6 +99,7 @@ export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (
   <Panel
     id="refused"
     title="Refused records"
+    live
     side={countOf(refusals)}
     foot={`The last ${refusalsKept} are kept. A record that comes again in better shape is taken in.`}
   >
@@ -156,6 +158,7 @@ export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
   <Panel
     id="unmapped"
     title="Words without a type"
+    live
     side={countOf(unmapped)}
     foot={`Of the last ${eventsLookedAt.toLocaleString('en')} events${
       unmapped.length > maxWords ? `, ${maxWords} are shown` : ''

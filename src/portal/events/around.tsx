@@ -88,7 +88,7 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
   const { deliveries, complete } = props;
   const levels = Map.groupBy(deliveries, ({ level }) => level);
   return (
-    <Panel id="notified" title="Who was notified" side={<a href="/portal/webhooks">All webhooks</a>}>
+    <Panel id="notified" title="Who was notified" side={<a href="/portal/webhooks">All webhooks</a>} live>
       {deliveries.length === 0 ? (
         <p class="panel-body sub">
           No webhook was notified: none of them subscribed to it, it came in as history, or its deliveries are

@@ -6,7 +6,6 @@ import { deliveriesOf } from '../../webhooks/deliveries/of-event.ts';
 import { TripLink } from '../fleet/trips.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace } from '../ui/map.tsx';
-import { Live } from '../ui/parts.tsx';
 import {
   DriverLink,
   type FactList,
@@ -48,9 +47,7 @@ export async function detail(c: Context) {
     },
     <div class="cols cols-3-2">
       <div class="stack">
-        <Live id="notified-now">
-          <WhoWasNotified {...notified} />
-        </Live>
+        <WhoWasNotified {...notified} />
         <Around
           title={`${event.vehicleName} around this event`}
           events={events}

@@ -10,7 +10,7 @@ import {
 import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { Accidents } from '../ui/accidents.tsx';
-import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
+import { RiskChart } from '../ui/chart.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
@@ -115,7 +115,6 @@ const eventColumns = (of: 'vehicle' | 'driver'): Column<NamedEvent>[] => [
 ];
 
 const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
-  const totals = riskSeries.map((_, i) => sum(counts.filter(({ risk }) => risk === i + 1)));
   const total = sum(counts);
   if (total === 0) return null;
   const perDay = Map.groupBy(counts, ({ at }) => dayIn(zone, at));
@@ -124,33 +123,23 @@ const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
     const those = perDay.get(day) ?? [];
     return {
       name: day === today ? 'Today' : shortDate('UTC', Date.parse(day)),
-      values: riskSeries.map((_, at) => sum(those.filter(({ risk }) => risk === at + 1))),
+      values: [1, 2, 3, 4, 5].map((wanted) => sum(those.filter(({ risk }) => risk === wanted))),
     };
   });
+  const shown =
+    total >= maxCounted ? `The newest ${maxCounted.toLocaleString('en')}` : total.toLocaleString('en');
+  const side = (
+    <p>
+      {shown} in the last {days} days
+    </p>
+  );
   return (
-    <Panel
-      id="per-day"
-      title="Safety events per day"
-      side={
-        <p>
-          {total >= maxCounted ? `The newest ${maxCounted.toLocaleString('en')}` : total.toLocaleString('en')}{' '}
-          in the last {days} days
-        </p>
-      }
-    >
-      <div class="panel-body">
-        <div class="mb-3">
-          <Legend
-            entries={riskSeries.map(({ name, look }, i) => ({ name, look, total: totals[i] })).reverse()}
-          />
-        </div>
-        <Columns
-          id="per-day-chart"
-          summary={`Safety events per day of the last ${days} days, stacked by risk.`}
-          series={riskSeries}
-          columns={columns}
-        />
-      </div>
+    <Panel id="per-day" title="Safety events per day" side={side} body>
+      <RiskChart
+        id="per-day-chart"
+        summary={`Safety events per day of the last ${days} days, stacked by risk.`}
+        columns={columns}
+      />
     </Panel>
   );
 };

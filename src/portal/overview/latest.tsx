@@ -13,6 +13,7 @@ import { eventsPath } from './trends.tsx';
 export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
   <Panel
     id="open"
+    live
     title={titleOf(accidents.length)}
     side={
       <a href={accidents.length > 0 ? '/portal/accidents?state=open' : '/portal/accidents'}>All accidents</a>
@@ -67,6 +68,7 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
   return (
     <Panel
       id="today"
+      live
       title="Risk 4 and 5 today"
       side={
         <a href={eventsPath({ from: day, to: day, risk: '4' })}>
@@ -88,7 +90,7 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
 
 /** The newest events of all connections. */
 export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
-  <Panel id="latest" title="Latest arrivals" side={<a href="/portal/events">All safety events</a>}>
+  <Panel id="latest" live title="Latest arrivals" side={<a href="/portal/events">All safety events</a>}>
     {events.length === 0 ? (
       <Empty icon="shield-check" title="No safety events yet">
         They appear here as they come in.

@@ -90,21 +90,17 @@ export async function overview(c: Context) {
 
 const Everything = ({ found, span, zone }: { found: Overview; span: Span; zone: string }) => (
   <>
-    <Live id="open-now" class="cols cols-3-2 cols-stretch">
+    <div class="cols cols-3-2 cols-stretch">
       <OpenAccidents accidents={found.accidents} />
       <RiskToday today={found.today} zone={zone} />
-    </Live>
-    <Live id="trend-now">
-      <Trend span={span} spans={spans} days={found.days} due={found.due} />
-    </Live>
-    <Live id="tables-now" class="cols cols-2 cols-stretch">
+    </div>
+    <Trend span={span} spans={spans} days={found.days} due={found.due} />
+    <div class="cols cols-2 cols-stretch">
       <IncidentTypes span={span} types={found.types} />
       <Affected which="vehicle" span={span} affected={found.vehicles} />
-    </Live>
-    <Live id="latest-now" class="cols cols-2 cols-stretch">
       <Affected which="driver" span={span} affected={found.drivers} />
       <LatestArrivals events={found.arrivals} />
-    </Live>
+    </div>
     <Live id="delivery-times-now">
       <DeliveryTimes levels={found.levels} />
     </Live>
@@ -114,19 +110,10 @@ const Everything = ({ found, span, zone }: { found: Overview; span: Span; zone: 
 /** What will stand here once something comes in. */
 const NothingYet = ({ found }: { found: Overview }) => (
   <>
-    <Live id="open-now">
-      <OpenAccidents accidents={found.accidents} />
-    </Live>
+    <OpenAccidents accidents={found.accidents} />
     <p class="sub">
-      Building against the API?{' '}
-      <a class="underline" href="/portal/settings/tokens">
-        Create an API token
-      </a>{' '}
-      or{' '}
-      <a class="underline" href="/docs">
-        read the documentation
-      </a>
-      .
+      Building against the API? <a href="/portal/settings/tokens">Create an API token</a> or{' '}
+      <a href="/docs">read the documentation</a>.
     </p>
   </>
 );

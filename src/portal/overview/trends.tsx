@@ -1,5 +1,5 @@
 import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../fleet/trends/read.ts';
-import { Columns, Legend, riskSeries } from '../ui/chart.tsx';
+import { RiskChart } from '../ui/chart.tsx';
 import { addDays } from '../ui/days.ts';
 import { capital, percent } from '../ui/format.ts';
 import { type Column, Empty, Panel, Segment, Table } from '../ui/parts.tsx';
@@ -15,17 +15,19 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
   const [total, totalBefore] = [sum(now), sum(before)];
   const first = days[0]?.date ?? span.today;
   return (
-    <section class="panel" aria-labelledby="trend">
-      <header class="panel-head">
-        <div>
-          <h2 id="trend">Safety events per day</h2>
-          <p>
-            <a href={eventsIn(span)}>
-              {total.toLocaleString('en')} in the last {span.days} days
-            </a>
-            {comparison(total, totalBefore, span.days)}
-          </p>
-        </div>
+    <Panel
+      id="trend"
+      live
+      title="Safety events per day"
+      lead={
+        <>
+          <a href={eventsIn(span)}>
+            {total.toLocaleString('en')} in the last {span.days} days
+          </a>
+          {comparison(total, totalBefore, span.days)}
+        </>
+      }
+      side={
         <Segment
           label="Period"
           choices={spans.map((count) => ({
@@ -34,44 +36,32 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
             current: count === span.days,
           }))}
         />
-      </header>
-      <div class="panel-body">
-        <div class="mb-3">
-          <Legend
-            entries={riskSeries
-              .map(({ name, look }, i) => ({
-                name,
-                look,
-                total: (now[i] ?? 0).toLocaleString('en'),
-                note: signed((now[i] ?? 0) - (before[i] ?? 0)),
-              }))
-              .reverse()}
-            before={`${span.days} days before`}
-          />
-        </div>
-        <Columns
-          id="trend-chart"
-          summary={`Safety events per day from ${dateOf(first)} to ${dateOf(span.today)}, stacked by risk, with the total of the ${span.days} days before as pale columns.`}
-          series={riskSeries}
-          columns={days.map(({ date, risks, before }) => ({
-            name: date === span.today ? 'Today' : dateOf(date),
-            values: [...risks],
-            before,
-          }))}
-        />
-        {due > 0 && (
-          <p class="sub mt-2">
-            {due === 1 ? 'One day is' : `${due} days are`} being counted again, because events came in late or
-            were corrected.
-          </p>
-        )}
-      </div>
-    </section>
+      }
+      body
+    >
+      <RiskChart
+        id="trend-chart"
+        summary={`Safety events per day from ${dateOf(first)} to ${dateOf(span.today)}, stacked by risk, with the total of the ${span.days} days before as pale columns.`}
+        columns={days.map(({ date, risks, before }) => ({
+          name: date === span.today ? 'Today' : dateOf(date),
+          values: [...risks],
+          before,
+        }))}
+        notes={now.map((count, i) => signed(count - (before[i] ?? 0)))}
+        before={`${span.days} days before`}
+      />
+      {due > 0 && (
+        <p class="sub mt-2">
+          {due === 1 ? 'One day is' : `${due} days are`} being counted again, because events came in late or
+          were corrected.
+        </p>
+      )}
+    </Panel>
   );
 };
 
 const totals = (days: Pick<DayCount, 'risks'>[]): number[] =>
-  riskSeries.map((_, i) => sum(days.map(({ risks }) => risks[i] ?? 0)));
+  [0, 1, 2, 3, 4].map((i) => sum(days.map(({ risks }) => risks[i] ?? 0)));
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** ", 14% fewer than in the 30 days before"; from few to many ", 3 in the 30 days before". */
@@ -177,7 +167,7 @@ function Ranking<T>(props: {
 }) {
   const { id, title, side, span, ...table } = props;
   return (
-    <Panel id={id} title={title} side={<p>{side}</p>}>
+    <Panel id={id} title={title} side={<p>{side}</p>} live>
       {table.items.length === 0 ? (
         <Empty icon="shield-check" title="None">
           None in the last {span.days} days.

@@ -14,7 +14,7 @@ export type Column = { name: string; values: number[]; before?: number | undefin
 export type Line = { name: string; look: 'trace-main' | 'trace-soft'; values: (number | null)[] };
 
 /** The series of safety events by their risk. */
-export const riskSeries: Series[] = ([1, 2, 3, 4, 5] as const).map((risk) => ({
+const riskSeries: Series[] = ([1, 2, 3, 4, 5] as const).map((risk) => ({
   name: `Risk ${risk}`,
   look: `fill-${risk}`,
 }));
@@ -50,6 +50,29 @@ export const Columns = (props: { id: string; summary: string; series: Series[]; 
         </g>
       ))}
     </Chart>
+  );
+};
+
+/** Safety events per day, stacked by risk, with the total of each risk; `notes` say more of each. */
+export const RiskChart = (props: {
+  id: string;
+  summary: string;
+  columns: Column[];
+  notes?: string[];
+  before?: string;
+}) => {
+  const { notes = [], before, columns } = props;
+  const entries = riskSeries.map(({ name, look }, i) => {
+    const total = sum(columns.map(({ values }) => values[i] ?? 0)).toLocaleString('en');
+    return { name, look, total, note: notes[i] };
+  });
+  return (
+    <>
+      <div class="mb-3">
+        <Legend entries={entries.reverse()} before={before} />
+      </div>
+      <Columns id={props.id} summary={props.summary} series={riskSeries} columns={columns} />
+    </>
   );
 };
 
@@ -224,7 +247,7 @@ function labelled(last: number): number[] {
 /** What the colours and lines of a chart mean, with totals and notes; `before` names the pale columns. */
 export const Legend = (props: {
   entries: { name: string; look: Series['look'] | Line['look']; total?: Child; note?: Child }[];
-  before?: string;
+  before?: string | undefined;
 }) => (
   <ul class="legend-row">
     {props.entries.map(({ name, look, total, note }) => (

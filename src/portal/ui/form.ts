@@ -4,10 +4,8 @@ import * as v from 'valibot';
 import { type FieldError, invalid, refusalIn } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
+import type { Filled, SentForm } from './reader.ts';
 import type { Mood } from './states.tsx';
-
-/** The fields of a form that was sent. A missing field is empty; of a repeated one `value` is the last. */
-export type SentForm = { value: (name: string) => string; values: (name: string) => string[] };
 
 /** Reads the form in the request's body. @throws Refusal: invalid, when the body is malformed */
 export async function readForm(c: Context): Promise<SentForm> {
@@ -25,14 +23,8 @@ export const parseForm = <S extends v.ObjectSchema<v.ObjectEntries, undefined>>(
 /** What is wrong with a form: a message about the whole, and errors by field. */
 export type FormProblem = { message: string; errors: FieldError[] };
 
-/** What fields show instead of their own values, and what is wrong with them. */
-export type Filled = SentForm & { errors: FieldError[] };
-
 /** The form that is around a field, if it is shown again. */
 export const FilledForm = createContext<Filled | undefined>(undefined);
-
-/** Within a page: the form that was sent to this path, and is shown again. */
-export const ShownAgain = createContext<(Filled & { path: string }) | undefined>(undefined);
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -1,8 +1,9 @@
 import { type Child, useContext } from 'hono/jsx';
 import { Allowed } from './allowed.tsx';
-import { FilledForm, ShownAgain } from './form.ts';
+import { FilledForm } from './form.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { Note } from './parts.tsx';
+import { reader } from './reader.ts';
 
 /** How much a button stands out: at most one of a page is `primary`; `danger` destroys something. */
 export type Weight = 'primary' | 'plain' | 'danger' | 'ghost' | 'ghost danger';
@@ -102,7 +103,7 @@ export const Confirm = (props: {
  */
 export const Form = (props: { to?: string; look?: string; id?: string; children: Child }) => {
   const { to, look, children } = props;
-  const sent = useContext(ShownAgain);
+  const sent = reader().shownAgain;
   const isSent = to === undefined || to.split(/[?#]/)[0] === sent?.path;
   const form = (
     <form method="post" action={to} class={look} novalidate>

@@ -1,23 +1,13 @@
 import { raw } from 'hono/html';
-import { type Child, createContext, useContext } from 'hono/jsx';
 import * as icons from './icon-shapes.ts';
+import { reader } from './reader.ts';
 
 const svgs = { ...icons };
 export type IconName = keyof typeof svgs;
 
-/** The shapes that a page uses: each is in the page once, at its end, however often it is shown. */
-const PageShapes = createContext(new Map<string, string>());
-
-/** Holds a page's content, so that icons, risks and levels can be used in it, and adds their shapes. */
-export const WithShapes = ({ children }: { children: Child }) => (
-  <PageShapes.Provider value={new Map()}>
-    {children}
-    <Shapes />
-  </PageShapes.Provider>
-);
-
+/** The shapes of the icons, risks and levels that a page shows: they are its end. */
 // biome-ignore lint/a11y/noSvgWithoutTitle: it is never shown
-const Shapes = () => <svg hidden>{raw([...useContext(PageShapes).values()].join(''))}</svg>;
+export const Shapes = () => <svg hidden>{raw([...reader().shapes.values()].join(''))}</svg>;
 
 /** An icon beside a word: it says nothing that the word does not. */
 export const Icon = ({ name, small = false }: { name: IconName; small?: boolean }) => (
@@ -54,7 +44,7 @@ const bars = (count: number, full: number, place: (i: number) => string): string
 
 const Shape = (props: { id: string; viewBox: string; content: string; look: string }) => {
   const { id, viewBox, content, look } = props;
-  useContext(PageShapes).set(id, `<symbol id="${id}" viewBox="${viewBox}">${content}</symbol>`);
+  reader().shapes.set(id, `<symbol id="${id}" viewBox="${viewBox}">${content}</symbol>`);
   return (
     <svg class={look} aria-hidden="true">
       <use href={`#${id}`} />

@@ -8,14 +8,13 @@ import { maxCounted } from '../session/attention.ts';
 import { type Session, watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
 import type { Watched } from '../session/version.ts';
-import { ReaderRole, roleNames } from './allowed.tsx';
-import { ShownAgain, takeFlash } from './form.ts';
-import { Icon, WithShapes } from './icons.tsx';
-import { MapStyle } from './map.tsx';
+import { roleNames } from './allowed.tsx';
+import { takeFlash } from './form.ts';
+import { Icon, Shapes } from './icons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
-import { isTimeZone, TimeZone, ZoneName } from './time.tsx';
-import { ReaderUnits } from './units.tsx';
+import { PageReader, type Reader } from './reader.ts';
+import { isTimeZone, ZoneName } from './time.tsx';
 
 /** What stands above the content of a page. */
 export type Head = {
@@ -60,6 +59,14 @@ export async function page(
   const failure = failed ?? (shownAgain && 'invalid');
   const watches = session && !failure ? await watchesOn(c, session, head.watches ?? []) : undefined;
   const flash = takeFlash(c);
+  const reader: Reader = {
+    role: session?.user.role ?? 'viewer',
+    zone: timeZoneOf(c),
+    units: session?.units ?? 'metric',
+    mapStyle: failure ? undefined : config(c.env).mapStyleUrl,
+    shownAgain,
+    shapes: new Map(),
+  };
   const inside = (
     <>
       {flash && (
@@ -92,25 +99,16 @@ export async function page(
         <script src="/portal/live.js" defer></script>
       </head>
       <body data-watches={watches && JSON.stringify(watches)} data-units={session?.units}>
-        <TimeZone.Provider value={timeZoneOf(c)}>
-          <MapStyle.Provider value={failure ? undefined : config(c.env).mapStyleUrl}>
-            <ReaderRole.Provider value={session?.user.role ?? 'viewer'}>
-              <ReaderUnits.Provider value={session?.units ?? 'metric'}>
-                <ShownAgain.Provider value={shownAgain}>
-                  <WithShapes>
-                    {session ? (
-                      <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
-                        {inside}
-                      </App>
-                    ) : (
-                      <Gate>{inside}</Gate>
-                    )}
-                  </WithShapes>
-                </ShownAgain.Provider>
-              </ReaderUnits.Provider>
-            </ReaderRole.Provider>
-          </MapStyle.Provider>
-        </TimeZone.Provider>
+        <PageReader.Provider value={reader}>
+          {session ? (
+            <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
+              {inside}
+            </App>
+          ) : (
+            <Gate>{inside}</Gate>
+          )}
+          <Shapes />
+        </PageReader.Provider>
       </body>
     </html>
   );
@@ -142,7 +140,9 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
       )}
       <div class="title-row">
         <h1>{title}</h1>
-        {state}
+        <span class="contents" id="state-now" data-live>
+          {state}
+        </span>
       </div>
       {lead && <p>{lead}</p>}
     </div>

@@ -1,4 +1,4 @@
-import { createContext, useContext } from 'hono/jsx';
+import { reader } from './reader.ts';
 
 /** A place on earth, in degrees; with the provider's address of it, if it gave one. */
 export type MapPlace = { latitude: number; longitude: number; address?: string | null | undefined };
@@ -13,9 +13,6 @@ export type MapPoint = {
   here?: boolean;
 };
 
-/** The style of a tile provider that the operator has chosen, by its URL; without one, maps show outlines. */
-export const MapStyle = createContext<string | undefined>(undefined);
-
 /** How many points a map shows at most: the first ones. */
 export const maxMapPoints = 200;
 
@@ -27,7 +24,7 @@ export const maxMapPoints = 200;
 export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: MapPlace[] | undefined }) => {
   const { label, line } = props;
   const points = props.points.slice(0, maxMapPoints);
-  const style = useContext(MapStyle);
+  const style = reader().mapStyle;
   if (points.length === 0) return null;
   return (
     <section

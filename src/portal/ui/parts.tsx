@@ -7,25 +7,39 @@ import type { Mood } from './states.tsx';
 
 /**
  * One question and its answer: a heading at the left, a note or one link at the right. With `body`, which may have
- * classes, its content stands within its edges.
+ * classes, its content stands within its edges. What is `live` is replaced by `live.js` when something has changed.
  */
 export const Panel = (props: {
   id: string;
   title: string;
+  lead?: Child;
   side?: Child;
   hidden?: boolean;
   body?: string | true;
   foot?: Child;
+  live?: boolean;
   children?: Child;
 }) => (
-  <section class="panel" aria-labelledby={props.id}>
+  <section
+    class="panel"
+    aria-labelledby={props.id}
+    id={props.live ? `${props.id}-now` : undefined}
+    data-live={props.live}
+  >
     {props.hidden ? (
       <h2 class="sr-only" id={props.id}>
         {props.title}
       </h2>
     ) : (
       <header class="panel-head">
-        <h2 id={props.id}>{props.title}</h2>
+        {props.lead ? (
+          <div>
+            <h2 id={props.id}>{props.title}</h2>
+            <p>{props.lead}</p>
+          </div>
+        ) : (
+          <h2 id={props.id}>{props.title}</h2>
+        )}
         {props.side}
       </header>
     )}

@@ -1,10 +1,8 @@
-import { type Child, createContext, useContext } from 'hono/jsx';
-
-/** The reader's time zone, by its IANA name, within a page. */
-export const TimeZone = createContext('UTC');
+import type { Child } from 'hono/jsx';
+import { reader } from './reader.ts';
 
 /** The time zone in words, such as "Eastern Standard Time (New York)". */
-export const ZoneName = () => <>{zoneName(useContext(TimeZone))}</>;
+export const ZoneName = () => <>{zoneName(reader().zone)}</>;
 
 /** The same as text. */
 export function zoneName(zone: string): string {
@@ -19,20 +17,20 @@ export function zoneName(zone: string): string {
  */
 export const Time = (props: { at: number | string | null | undefined; seconds?: boolean }) => {
   const { at, seconds = false } = props;
-  const zone = useContext(TimeZone);
+  const { zone } = reader();
   if (at === null || at === undefined) return <>–</>;
   return <Marked at={at}>{shortTime(zone, new Date(at).getTime(), seconds)}</Marked>;
 };
 
 /** "14:32" in the reader's zone, where the day is known from elsewhere. With `seconds` where they count. */
 export const Clock = ({ at, seconds = false }: { at: number | string; seconds?: boolean }) => {
-  const zone = useContext(TimeZone);
+  const { zone } = reader();
   return <Marked at={at}>{clockTime(zone, new Date(at).getTime(), seconds)}</Marked>;
 };
 
 /** "Friday, November 20, 14:32:09" in the reader's zone; with the year, if it is another one. */
 export const FullTime = ({ at }: { at: number | string }) => {
-  const zone = useContext(TimeZone);
+  const { zone } = reader();
   const ms = new Date(at).getTime();
   return (
     <Marked at={at}>
@@ -55,7 +53,7 @@ export const FullTimeAgo = ({ at }: { at: number }) => (
 
 /** The day of a point in time in the reader's zone: "Today", "Nov 18" this year, else with the year; UTC on hover. */
 export const Day = ({ at }: { at: number }) => {
-  const zone = useContext(TimeZone);
+  const { zone } = reader();
   return (
     <Marked at={at}>{dayIn(zone, at) === dayIn(zone, Date.now()) ? 'Today' : shortDate(zone, at)}</Marked>
   );

@@ -1,8 +1,4 @@
-import { createContext, useContext } from 'hono/jsx';
-import type { Units } from '../../accounts/accounts.ts';
-
-/** The units that the reader's account has chosen, within a page. */
-export const ReaderUnits = createContext<Units>('metric');
+import { reader } from './reader.ts';
 
 const kmPerMile = 1.609344;
 const units = {
@@ -14,7 +10,7 @@ const rounded = (value: number): string => (Math.round(value * 10) / 10).toLocal
 
 /** "91 km/h", and the limit if that was exceeded: "91 km/h, limit 80"; nothing if it is unknown. */
 export const Speed = (event: { maxSpeedKph: number | null; speedLimitKph: number | null }) => {
-  const { speed: unit, of } = units[useContext(ReaderUnits)];
+  const { speed: unit, of } = units[reader().units];
   const { maxSpeedKph: speed, speedLimitKph: limit } = event;
   if (speed === null) return null;
   return (
@@ -27,7 +23,7 @@ export const Speed = (event: { maxSpeedKph: number | null; speedLimitKph: number
 
 /** "142.7 km"; without decimals if `whole`. */
 export const Distance = ({ km, whole = false }: { km: number; whole?: boolean }) => {
-  const { distance, of } = units[useContext(ReaderUnits)];
+  const { distance, of } = units[reader().units];
   return (
     <>
       {rounded(whole ? Math.round(of(km)) : of(km))} {distance}

@@ -7,9 +7,10 @@ import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { maxWebhookDescription, maxWebhookName } from '../../webhooks/schema.ts';
 import { testAccident, testEvent } from '../../webhooks/simulate.ts';
 import { nameOf } from '../connections/connections.tsx';
-import { type Filled, FilledForm } from '../ui/form.ts';
+import { FilledForm } from '../ui/form.ts';
 import { Buttons, Choices, Field, FormButton, type Offered, Problem, plenty, Select } from '../ui/forms.tsx';
 import { Note } from '../ui/parts.tsx';
+import type { Filled } from '../ui/reader.ts';
 import { Headers } from './headers.tsx';
 import type { FormState } from './sent.ts';
 

@@ -9,9 +9,10 @@ import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, type StoredWebhook, updateWebhook } from '../../webhooks/service.ts';
 import { tryReceiver } from '../../webhooks/simulate.ts';
 import { limitAction } from '../session/rights.ts';
-import { done, type FormProblem, type SentForm, submit } from '../ui/form.ts';
+import { done, type FormProblem, submit } from '../ui/form.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
+import type { SentForm } from '../ui/reader.ts';
 import { Form } from './fields.tsx';
 import {
   changedBy,

@@ -1,4 +1,3 @@
-import { useContext } from 'hono/jsx';
 import * as v from 'valibot';
 import type { FieldError } from '../../platform/errors.ts';
 import { parse, Timestamp, timestamp } from '../../platform/fields.ts';
@@ -17,7 +16,8 @@ import { done, FilledForm, filledIn, orProblem, readForm } from '../ui/form.ts';
 import { Field, LinkButton, Problem, Select, Submit } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
-import { TimeZone, ZoneName } from '../ui/time.tsx';
+import { reader } from '../ui/reader.ts';
+import { ZoneName } from '../ui/time.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf } from './words.ts';
 
@@ -74,7 +74,7 @@ export async function replayPart(c: Context) {
 
 /** Which deliveries to count. */
 const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[] }) => {
-  const zone = useContext(TimeZone);
+  const { zone } = reader();
   const inZone = (text: string) => (v.is(Timestamp, text) ? localTime(zone, Date.parse(text)) : text);
   return (
     <Panel id="choice" title="Choose others">

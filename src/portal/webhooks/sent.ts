@@ -4,7 +4,8 @@ import { invalid } from '../../platform/errors.ts';
 import type { Attempt } from '../../webhooks/deliveries/record.ts';
 import { plainFields, type WebhookField, webhookFields } from '../../webhooks/fields.ts';
 import type { StoredWebhook } from '../../webhooks/service.ts';
-import type { FormProblem, SentForm } from '../ui/form.ts';
+import type { FormProblem } from '../ui/form.ts';
+import type { SentForm } from '../ui/reader.ts';
 
 /** What a form shows. It carries what it has `shown`, so that saving can tell what was changed. */
 export type FormState = {

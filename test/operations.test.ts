@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
+import { perEvent } from '../src/docs/per-event.ts';
 import { archive } from '../src/fleet/archive/job.ts';
 import { pruneChanges } from '../src/fleet/changes/prune.ts';
 import { archiveKinds } from '../src/fleet/lists/registry.ts';
@@ -219,8 +220,8 @@ it('a new safety event for one webhook, delivered at the first try', async () =>
   const told = await send(safetyEvent({ vehicle: 'v0', startedAt: new Date().toISOString() }));
   expect(told.woken).toEqual([]);
   expect(told.cost).toMatchObject({ trips: 1 + 1, queued: 0 });
-  expect(told.cost.read).toBeLessThanOrEqual(65);
-  expect(told.cost.written).toBeLessThanOrEqual(9);
+  expect(told.cost.read).toBeLessThanOrEqual(perEvent.rowsRead);
+  expect(told.cost.written).toBeLessThanOrEqual(perEvent.rowsWritten);
 });
 
 it('a safety event over its whole life: delivered, archived and deleted from D1', async () => {
@@ -240,7 +241,7 @@ it('a safety event over its whole life: delivered, archived and deleted from D1'
     return written + cost.written;
   };
   const [one, eleven] = [await lives('a', 1), await lives('b', 11)];
-  expect((eleven - one) / 10).toBeLessThanOrEqual(16);
+  expect((eleven - one) / 10).toBeLessThanOrEqual(perEvent.rowsWrittenInLife);
 });
 
 it.each([

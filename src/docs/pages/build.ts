@@ -21,7 +21,7 @@ const packages = join(import.meta.dirname, '../../../node_modules');
  */
 export async function buildDocs(dist: string): Promise<void> {
   const folder = join(dist, 'docs');
-  mkdirSync(join(folder, 'providers'), { recursive: true });
+  for (const part of ['providers', 'operating']) mkdirSync(join(folder, part), { recursive: true });
   cpSync(join(import.meta.dirname, '../assets'), folder, { recursive: true });
   const minisearch = readFileSync(join(packages, 'minisearch/dist/es/index.js'), 'utf8');
   writeFileSync(join(folder, 'minisearch.js'), minisearch.replace(docComments, ''));

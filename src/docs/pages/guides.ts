@@ -16,6 +16,23 @@ export const guideGroups = [
   },
   { heading: 'Send in', paths: ['connectors'] },
   { heading: 'Look up', paths: ['portal', 'errors', 'limits', 'versioning', 'changelog'] },
+  {
+    heading: 'Operate',
+    paths: [
+      'operating',
+      ...[
+        'deploying',
+        'first-day',
+        'watching',
+        'runbook',
+        'keys',
+        'backups',
+        'upgrades',
+        'personal-data',
+      ].map((path) => `operating/${path}`),
+      ...['costs-and-limits', 'homes', 'archive'].map((path) => `operating/${path}`),
+    ],
+  },
 ];
 
 /** The guides that have a path of their own. */

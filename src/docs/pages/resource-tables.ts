@@ -5,13 +5,15 @@ import type { List } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import published from '../openapi/published/openapi.json' with { type: 'json' };
+import { perEvent } from '../per-event.ts';
 import { code, fence, table } from './blocks.ts';
+import { costTable } from './costs.ts';
 import { nameIn, type Schema } from './reference/document.ts';
 
 /**
  * Fills in what follows from the resources, the policy of deliveries and the OpenAPI document, where a guide has
- * `<!-- kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->`, `<!-- limits SECTION -->` or
- * `<!-- payload NAME -->`.
+ * `<!-- kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->`, `<!-- limits SECTION -->`,
+ * `<!-- costs -->`, `<!-- per-event NAME -->` or `<!-- payload NAME -->`.
  */
 export const withTables = (markdown: string): string =>
   markdown
@@ -31,6 +33,10 @@ export const withTables = (markdown: string): string =>
     .replace('<!-- retries -->', retryTable)
     .replace(/<!-- limits (\w+) -->/g, (_, section) =>
       table(['What', 'Limit', 'Beyond it'], limits[section] ?? []),
+    )
+    .replace('<!-- costs -->', costTable)
+    .replace(/<!-- per-event (\w+) -->/g, (_, name) =>
+      String(Object.entries(perEvent).find(([key]) => key === name)?.[1]),
     )
     .replace(/<!-- payload (\w+) -->/g, (_, name) => payload(name));
 

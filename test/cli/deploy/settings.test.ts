@@ -71,7 +71,7 @@ it('the workflow tests, deploys to staging with nothing of production, and then 
 });
 
 it('the docs know every setting, and the workflow passes those that the environment can hold', () => {
-  const docs = readFileSync(join(root, 'src/docs/operating/deploying.md'), 'utf8');
+  const docs = readFileSync(join(root, 'src/docs/guides/operating/deploying.md'), 'utf8');
   const rows = [...docs.matchAll(/^\| .* \| `(--[a-z-]+)[^|]*\| (?:`(DEPLOY_\w+)|none)/gm)];
   const documented = rows.map(([, long, envVar]) => [long, envVar]).toSorted();
   expect(documented).toEqual(settingOptions.map(({ long, envVar }) => [long, envVar]).toSorted());

@@ -1,0 +1,14 @@
+/**
+ * What a safety event costs that comes alone, goes to one webhook and arrives at the first attempt.
+ * `test/operations.test.ts` holds the rows; `cpuMs` is an assumption.
+ */
+export const perEvent = {
+  rowsRead: 59,
+  rowsWritten: 9,
+  /** Over its whole life: D1 bills a deletion as a row written. */
+  rowsWrittenInLife: 16,
+  requests: 1,
+  logLines: 2,
+  points: 1,
+  cpuMs: 5,
+};

@@ -278,7 +278,7 @@ it('without JavaScript every language can be read, the menu opens, and topics ar
   for (let at = 0; at < (await code.count()); at++) expect(await code.nth(at).isVisible()).toBe(true);
 
   await plainPage.getByRole('button', { name: 'Menu' }).click();
-  await plainPage.getByRole('link', { name: 'Limits' }).click();
+  await plainPage.getByRole('link', { name: 'Limits', exact: true }).click();
   await plainPage.waitForURL('**/docs/limits');
   await plainPage.getByText('On this page').click();
   await plainPage.getByRole('link', { name: 'Rate limits' }).first().click();

@@ -103,8 +103,9 @@ it('events are counted when they come in, and late ones when the job has run; ea
   await countEvents(env);
   expect(await textOf('trend-now')).toMatch(/2 in the last 30 days.*Risk 5 1 \+1 Risk 4 1 \+1 Risk 3 0 0/);
   expect(await textOf('trend-now')).not.toContain('counted again');
-  expect(await textOf('tables-now')).toMatch(/Speeding 2 \+2.*Truck 1 1 1 2/);
-  expect(await textOf('latest-now')).toMatch(/Ann 1 1 2/);
+  expect(await textOf('types-now')).toMatch(/Speeding 2 \+2/);
+  expect(await textOf('vehicles-now')).toMatch(/Truck 1 1 1 2/);
+  expect(await textOf('drivers-now')).toMatch(/Ann 1 1 2/);
   expect(await textOf('latest-now')).toMatch(/5 Speeding Truck 1 · Motive/);
   const html = await overview();
   const day = (before: number) => ago(before * 24 * hourMs).slice(0, 10);

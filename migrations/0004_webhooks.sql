@@ -15,6 +15,7 @@ create table webhooks (
   max_in_flight      integer check (max_in_flight between 1 and 50),
   max_per_second     integer check (max_per_second between 1 and 1000),
   stopped_at         integer, -- while the account waits to be deleted, its webhooks are called no more
+  paused_at          integer, -- when its account paused it, or null: until it is resumed, what there is to send waits
   -- For the users of the account: receivers and the API do not see them.
   name               text,
   description        text
@@ -24,6 +25,8 @@ create index webhooks_by_account on webhooks (account_id, created_at, id);
 -- The list of deliveries goes from webhook to webhook of an account in the order of their ids. Unique, because only then
 -- does SQLite know that deliveries read in this order need no sorting. A row for each webhook, none for deliveries.
 create unique index webhooks_by_id on webhooks (account_id, id);
+-- Those that are paused, so that the sweep reads no row of the others.
+create index webhooks_paused on webhooks (id) where paused_at is not null;
 
 -- What a webhook subscribes to stands beside the connection it subscribes to, so that finding whom to notify reads one
 -- row for each webhook, not two.

@@ -15,7 +15,8 @@ import { withinTime } from './platform/http/time.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
 import { asksForPage } from './portal/ui/failures.tsx';
 import { providerRoutes } from './providers/routes.ts';
-import { deliveryRoutes, webhookRoutes } from './webhooks/routes.ts';
+import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 /** The map of the service. */
 export const app = new Hono<App>();

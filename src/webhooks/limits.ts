@@ -3,7 +3,7 @@ import { note } from '../accounts/audit/note.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { webhooks } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
-import { webhookToNote } from './service.ts';
+import { webhookToNote } from './to-note.ts';
 
 /** What an operator can allow a webhook's receiver; null for as much as the service does. */
 export type ReceiverLimits = { maxInFlight: number | null; maxPerSecond: number | null };

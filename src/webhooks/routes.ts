@@ -1,23 +1,31 @@
 import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
-import { authenticate, isReadOnly } from '../accounts/tokens/authenticate.ts';
+import { authenticate, isReadOnly, limitActions } from '../accounts/tokens/authenticate.ts';
 import { config } from '../platform/config.ts';
 import { invalid } from '../platform/errors.ts';
-import { timestamp } from '../platform/fields.ts';
+import { parse, timestamp } from '../platform/fields.ts';
 import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
-import { readDeliveries } from './deliveries/list.ts';
+import { rangeOf } from '../platform/query.ts';
+import { starter } from './deliveries/consumer.ts';
+import { replay } from './deliveries/replay.ts';
+import { countReplayable } from './deliveries/replayable.ts';
+import { ReplayInput, type ReplayOutcome } from './deliveries/schema.ts';
 import { fieldNames, pick } from './fields.ts';
-import { parseWebhook, type WebhookOutput } from './schema.ts';
+import { pauseWebhook, resumeWebhook } from './pause.ts';
+import { parseWebhook, TestInput, type WebhookOutput } from './schema.ts';
 import {
   createWebhook,
   deleteWebhook,
+  findWebhook,
   listWebhooks,
   rotateSecret,
   type SavedWebhook,
+  type StoredWebhook,
   updateWebhook,
 } from './service.ts';
+import { madeUp, sendTest } from './simulate.ts';
 
 /** The webhook resource. */
 export const webhookRoutes = new Hono<App>()
@@ -25,10 +33,11 @@ export const webhookRoutes = new Hono<App>()
   .post('/webhook', authenticate('api'), create)
   .put('/webhook/:id', authenticate('api'), update)
   .delete('/webhook/:id', authenticate('api'), remove)
-  .post('/webhook/:id/signing-secret', authenticate('api'), rotate);
-
-/** What has become of notifications. */
-export const deliveryRoutes = new Hono<App>().get('/deliveries', authenticate('api'), listDeliveries);
+  .post('/webhook/:id/signing-secret', authenticate('api'), rotate)
+  .post('/webhook/:id/replay', authenticate('api'), limitActions, replayMissed)
+  .post('/webhook/:id/test', authenticate('api'), limitActions, test)
+  .post('/webhook/:id/pause', authenticate('api'), pause)
+  .post('/webhook/:id/resume', authenticate('api'), resume);
 
 export const largestBody = 64 * 1024;
 
@@ -64,9 +73,37 @@ async function rotate(c: Context) {
   return ok(c, 'Signing secret rotated', await rotateSecret(c.env, c.get('caller'), webhookId(c)));
 }
 
-async function listDeliveries(c: Context) {
-  const { items, next } = await readDeliveries(c.env, c.get('caller'), c.req.queries());
-  return ok(c, 'Deliveries', items, next);
+/** Replays what a webhook has missed, or counts it. */
+async function replayMissed(c: Context) {
+  const { dryRun, from, to, ...rest } = parse(ReplayInput, await readJson(c, largestBody));
+  const { id } = await requireWebhook(c);
+  const span = rangeOf(from, to);
+  const selection = { ...rest, since: span.from, until: span.to };
+  if (dryRun) return ok(c, 'Counted', await countReplayable(c.env, c.get('caller'), id, selection));
+  const { replayed, ...others } = await replay(c.env, c.get('caller'), id, selection);
+  return ok(c, 'Replayed', { count: replayed, ...others } satisfies ReplayOutcome);
+}
+
+async function test(c: Context) {
+  const input = parse(TestInput, await readJson(c, largestBody));
+  const webhook = await requireWebhook(c);
+  const { env, executionCtx } = c;
+  const [caller, requestId, start] = [c.get('caller'), c.get('requestId'), starter(env, executionCtx)];
+  return ok(c, 'Test sent', await sendTest(env, caller, requestId, webhook, madeUp(input, webhook), start));
+}
+
+async function pause(c: Context) {
+  return ok(c, 'Webhook paused', present(await pauseWebhook(c.env, c.get('caller'), webhookId(c))));
+}
+
+async function resume(c: Context) {
+  return ok(c, 'Webhook resumed', present(await resumeWebhook(c.env, c.get('caller'), webhookId(c))));
+}
+
+async function requireWebhook(c: Context): Promise<StoredWebhook> {
+  const webhook = await findWebhook(c.env, c.get('caller'), webhookId(c));
+  if (!webhook) throw invalid('Invalid webhook id');
+  return webhook;
 }
 
 async function readWebhook(c: Context) {
@@ -83,8 +120,9 @@ function webhookId(c: Context): string {
   return id.toLowerCase();
 }
 
-const present = ({ createdAt, signingSecret, ...webhook }: SavedWebhook): WebhookOutput => ({
+const present = ({ createdAt, signingSecret, pausedAt, ...webhook }: SavedWebhook): WebhookOutput => ({
   ...pick(webhook, ['id', ...fieldNames]),
   createdAt: timestamp(createdAt),
   ...(signingSecret !== undefined && { signingSecret }),
+  ...(pausedAt !== undefined && { pausedAt: timestamp(pausedAt) }),
 });

@@ -4,6 +4,7 @@ import { AtMost, fieldError, isPrintable, maxErrors, mustBePrintable, sentence }
 import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from './address.ts';
 import { eachField, maxUrlLength } from './fields.ts';
 import { unmatchable } from './filters.ts';
+import { ACCIDENT, accidentLevels, notificationTypes } from './notifications/types.ts';
 
 /** What a client sends to create or replace a webhook. */
 export const WebhookInput = v.object(eachField('input'));
@@ -37,8 +38,34 @@ export const WebhookOutput = v.object({
   ...eachField('output'),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   signingSecret: v.optional(SigningSecret.entries.signingSecret),
+  pausedAt: v.optional(v.pipe(v.string(), v.isoTimestamp())),
 });
 export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
+
+/** What a test of a webhook sends; without a level, all levels of an accident. */
+export const TestInput = v.pipe(
+  v.object({
+    type: v.pipe(
+      v.picklist(notificationTypes, 'must be 1 (accident) or 2 (event)'),
+      v.metadata({ type: 'integer' }),
+    ),
+    level: v.optional(
+      v.pipe(v.picklist(accidentLevels, 'must be 1, 2 or 3'), v.metadata({ type: 'integer' })),
+    ),
+  }),
+  v.forward(
+    v.check(({ type, level }) => type === ACCIDENT || level === undefined, 'is for accidents alone'),
+    ['level'],
+  ),
+);
+export type TestInput = v.InferOutput<typeof TestInput>;
+
+/** What a test has sent. */
+export const TestSent = v.object({
+  eventId: v.pipe(v.string(), v.uuid()),
+  deliveryIds: v.array(v.pipe(v.string(), v.uuid())),
+});
+export type TestSent = v.InferOutput<typeof TestSent>;
 
 /** How a url is refused, in the words that the contract fixes. */
 export const urlProblems = {

@@ -23,6 +23,7 @@ import { canMatch, type Filters, filtersOf, stored } from './filters.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
 import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
+import { webhookToNote } from './to-note.ts';
 
 /** A webhook as its account sees it; `createdAt` in milliseconds since 1970. */
 export type Webhook = Omit<WebhookInput, 'signing' | 'filters'> & {
@@ -31,6 +32,8 @@ export type Webhook = Omit<WebhookInput, 'signing' | 'filters'> & {
   headers: Record<string, string>;
   signing?: true;
   filters?: Filters;
+  /** When its account paused it, in milliseconds since 1970. */
+  pausedAt?: number;
 };
 
 /** A webhook that was saved; with the secret that its deliveries are signed with, if that is new. */
@@ -170,6 +173,7 @@ export async function updateWebhook(
           headers: webhooks.headers,
           signing: webhooks.signing,
           filters: webhooks.filters,
+          pausedAt: webhooks.pausedAt,
         }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
       subscribe(db, { id, ...input }, sql`(select filters is not null from webhooks where id = ${id})`),
@@ -186,6 +190,7 @@ export async function updateWebhook(
     createdAt: updated.createdAt,
     ...(updated.signing !== null && { signing: true }),
     ...filtersOf(updated.filters),
+    ...pausedSince(updated.pausedAt),
     ...(secret && updated.signing === secret.sealed && { signingSecret: secret.value }),
   };
 }
@@ -266,6 +271,7 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
       notificationTypes: webhooks.notificationTypes,
       filters: webhooks.filters,
       createdAt: webhooks.createdAt,
+      pausedAt: webhooks.pausedAt,
       name: webhooks.name,
       description: webhooks.description,
       revision: revisionColumn.as('revision'),
@@ -276,14 +282,21 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
 
 type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
 
-const opened = async (env: Env, { signing, filters, ...row }: WebhookRow): Promise<StoredWebhook> => ({
+const opened = async (
+  env: Env,
+  { signing, filters, pausedAt, ...row }: WebhookRow,
+): Promise<StoredWebhook> => ({
   ...row,
   ...(signing && { signing: true }),
   ...filtersOf(filters),
+  ...pausedSince(pausedAt),
   connectionIds: JSON.parse(row.connectionIds),
   headers: await unseal(config(env).headerKeys, row.id, row.headers),
   notificationTypes: fromBits(row.notificationTypes),
 });
+
+/** What a pause adds to a webhook. */
+const pausedSince = (pausedAt: number | null) => (pausedAt === null ? {} : { pausedAt });
 
 /** The filters that a webhook has, if they can match with these types. */
 const unlessUnmatchable = (types: NotificationType[]): SQL =>
@@ -328,11 +341,3 @@ const toBits = (types: WebhookInput['notificationTypes']): number =>
 
 const fromBits = (bits: number): NotificationType[] =>
   notificationTypes.filter((type) => (bits & type) !== 0);
-
-/**
- * Selects one of the account's webhooks for its audit log, by its name, or else by the host of its url alone: paths and
- * queries hold secrets of receivers. A url that is normalised has a path, and has no user and password.
- */
-export const webhookToNote = (caller: Caller, id: string): SQL => sql`
-  select id, coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1)) as name
-  from webhooks where id = ${id} and account_id = ${caller.accountId}`;

@@ -1,3 +1,4 @@
+import { note } from '../accounts/audit/note.ts';
 import { change, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
@@ -6,14 +7,15 @@ import { timestamp } from '../platform/fields.ts';
 import { normalisedUrl } from './address.ts';
 import { attempt, headersFor } from './deliveries/attempt.ts';
 import { deliverTo } from './deliveries/fan-out.ts';
-import { priorityOf } from './deliveries/policy.ts';
-import type { DeliveryKey, DeliveryMessage } from './deliveries/queue.ts';
+import { priorityOf, webhookIsPaused } from './deliveries/policy.ts';
+import type { DeliveryMessage } from './deliveries/queue.ts';
 import type { Attempt } from './deliveries/record.ts';
 import { pick, plainFields } from './fields.ts';
 import { insertNotifications, type NewNotification } from './notifications/insert.ts';
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
-import type { WebhookInput } from './schema.ts';
+import type { TestInput, TestSent, WebhookInput } from './schema.ts';
 import type { Webhook } from './service.ts';
+import { webhookToNote } from './to-note.ts';
 
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
@@ -60,11 +62,18 @@ export function testAccident({
   }));
 }
 
+/** What a test of a webhook sends: an event, a level of an accident, or all three levels. */
+export function madeUp({ type, level }: TestInput, webhook: Webhook): NewNotification[] {
+  if (type === EVENT) return testEvent();
+  const levels = testAccident(webhook);
+  return level === undefined ? levels : levels.filter((one) => one.level === level);
+}
+
 /**
  * Sends made-up notifications to this webhook alone, three seconds apart, as real deliveries. `start` begins with the
- * first at once. Returns the key of its delivery.
+ * first at once. Returns what they are about, and the ids of their deliveries.
  *
- * @throws Refusal: invalid, when the webhook does not subscribe to their type, or has no connection
+ * @throws Refusal: invalid, when the webhook does not subscribe to their type, has no connection, or is paused
  */
 export async function sendTest(
   env: Env,
@@ -73,11 +82,12 @@ export async function sendTest(
   webhook: Webhook,
   notifications: NewNotification[],
   start: (messages: DeliveryMessage[]) => void,
-): Promise<DeliveryKey> {
+): Promise<TestSent> {
   const connectionId = webhook.connectionIds[0];
   if (!connectionId) throw invalid('This webhook has no connections, so nothing is sent to it');
   if (!notifications.every(({ type }) => webhook.notificationTypes.includes(type)))
     throw invalid('This webhook does not subscribe to that type of notification');
+  if (webhook.pausedAt !== undefined) throw invalid(webhookIsPaused);
   const now = Date.now();
   const { accountId } = caller;
   const source = { accountId, connectionId, requestId, now };
@@ -91,12 +101,18 @@ export async function sendTest(
   await asCaller(env, caller, (db) => [
     insertNotifications(db, source, notifications),
     deliverTo(db, accountId, webhook.id, deliveries),
+    note(db, caller, {
+      action: 'changed',
+      subject: 'webhook',
+      of: webhookToNote(caller, webhook.id),
+      fields: ['tested'],
+    }),
   ]);
   const wake = { accountId, webhookId: webhook.id, worker: 1 };
   start([wake]);
   for (const { dueAt } of deliveries.slice(1))
     await env.DELIVERIES.send(wake, { delaySeconds: (dueAt - now) / 1000 }).catch(() => {}); // the sweep wakes it
-  return { webhookId: webhook.id, id: deliveries[0]?.id ?? '' };
+  return { eventId: notifications[0]?.eventId ?? '', deliveryIds: deliveries.map(({ id }) => id) };
 }
 
 /** How often receivers of one host get tests of webhooks that are not saved, within an hour, from all accounts together. */

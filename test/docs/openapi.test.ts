@@ -7,7 +7,16 @@ import { expiredCursor } from '../../src/fleet/changes/schema.ts';
 import { encodeCursor } from '../../src/platform/db/cursor.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { rows } from '../support/rows.ts';
-import { as, call, operator, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+import {
+  as,
+  call,
+  type IssuedToken,
+  operator,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../support/world.ts';
 
 type Operation = {
   operationId: string;
@@ -63,20 +72,27 @@ describe('every message that the documents give for a 400', () => {
   let us: World;
   let webhook: WebhookOut;
   let taken: WebhookOut;
+  let lonely: WebhookOut;
+  let paused: WebhookOut;
   beforeAll(async () => {
     us = await world();
     webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
     await operator.post(`/operator/accounts/${us.accountId}/users`, { email: 'taken@example.com' });
     await rows("update portal_users set confirmed_at = 1 where email = 'taken@example.com'");
-    taken = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
-    for (const id of [tooOld, unwanted, pending])
+    taken = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, { notificationTypes: [2] })))
+      .data;
+    lonely = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, { connectionIds: [] })))
+      .data;
+    paused = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+    await as(us.apiToken).post(`/webhook/${paused.id}/pause`, {});
+    for (const id of [tooOld, unwanted, pending, paused.id])
       await rows(
         `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
          values (?1, ?2, ?3, 'told to nobody', 0, ?4, 1e15)`,
-        webhook.id,
+        id === paused.id ? id : webhook.id,
         id,
         us.accountId,
-        id === pending ? 'pending' : 'failed',
+        id === pending || id === paused.id ? 'pending' : 'failed',
       );
   });
   const tooOld = newId(Date.now() - 25 * 86_400_000);
@@ -101,7 +117,10 @@ describe('every message that the documents give for a 400', () => {
     'Invalid cursor': () => ({ query: 'cursor=abc' }),
     [expiredCursor.message]: () => ({ query: `cursor=${oldCursor()}` }),
     'from is required': () => ({ query: 'from' }),
-    'from must be before to': () => ({ query: 'from=2026-11-21&to=2026-11-20' }),
+    'from must be before to': () => ({
+      query: 'from=2026-11-21&to=2026-11-20',
+      body: { from: '2026-11-21T00:00:00Z', to: '2026-11-20T00:00:00Z' },
+    }),
     'Invalid webhook id': () => ({ id: crypto.randomUUID(), query: `webhookId=${crypto.randomUUID()}` }),
     "Invalid URL, must use 'https'": () => ({ body: webhookBody(us, { url: 'http://example.com' }) }),
     'Invalid URL, must be a public address': () => ({ body: webhookBody(us, { url: 'https://nas.lan' }) }),
@@ -147,6 +166,14 @@ describe('every message that the documents give for a 400', () => {
     'Unknown token': () => ({ id: 'none' }),
     'Unknown webhook': () => ({ id: 'none', query: `webhookId=${us.accountId}` }),
     'Unknown delivery': () => ({ id: 'none' }),
+    'level is for accidents alone': () => ({ body: { type: 2, level: 1 } }),
+    'This webhook has no connections, so nothing is sent to it': () => ({ id: lonely.id }),
+    'This webhook does not subscribe to that type of notification': () => ({
+      id: taken.id,
+      body: { type: 1 },
+    }),
+    // A delivery has the same id.
+    'This webhook is paused, resume it first': () => ({ id: paused.id }),
     'This delivery is pending, send it now instead': () => ({ id: pending }),
     'This delivery has ended, replay it instead': () => ({ id: unwanted }),
     'This delivery is too old to be replayed': () => ({ id: tooOld }),
@@ -166,6 +193,8 @@ describe('every message that the documents give for a 400', () => {
   };
 
   const valid: Record<string, object> = {
+    'POST /webhook/{id}/replay': { dryRun: true },
+    'POST /webhook/{id}/test': { type: 2 },
     'POST /operator/accounts': { name: 'New' },
     'PATCH /operator/accounts/{id}': { status: 'active' },
     'POST /operator/accounts/{id}/connections': { provider: 'motive' },
@@ -180,7 +209,16 @@ describe('every message that the documents give for a 400', () => {
 
   const operatorId = (pattern: string) => (pattern.includes('/webhooks/') ? webhook.id : us.connection.id);
 
-  const provoke = (name: string, message: string) => {
+  /** Tests and replays are limited by token. */
+  const tokens = new Map<string, string>();
+  const tokenFor = async (pattern: string) => {
+    const path = `/operator/accounts/${us.accountId}/tokens`;
+    const value = tokens.get(pattern) ?? (await operator.post<IssuedToken>(path, { name: 'one' })).data.value;
+    tokens.set(pattern, value);
+    return value;
+  };
+
+  const provoke = async (name: string, message: string) => {
     const [method = '', pattern = ''] = name.split(' ');
     const wrong = wrongs[message]?.() ?? fieldWrong(name, message);
     const isOperator = pattern.startsWith('/operator');
@@ -196,7 +234,7 @@ describe('every message that the documents give for a 400', () => {
     for (const [key, value] of new URLSearchParams(wrong.query))
       if (value) query.set(key, value);
       else query.delete(key);
-    const key = pattern === '/ingest' ? us.connection.ingestKey : us.apiToken;
+    const key = pattern === '/ingest' ? us.connection.ingestKey : await tokenFor(pattern);
     return call(method, `${path}?${query}`, {
       headers: {
         ...(isOperator ? { authorization: `Bearer ${env.OPERATOR_KEY}` } : { 'x-api-key': key }),

@@ -217,12 +217,20 @@ it('a webhook is registered, changed and deleted with curl', async () => {
   expect(await ours()).toMatchObject({ url: RECEIVER_URL, httpVerb: 'POST', headers });
   await reader.run('update-webhook.sh', { ...settings, WEBHOOK_ID, WEBHOOK_SECRET: 'the next' });
   expect(await ours()).toMatchObject({ httpVerb: 'PUT', headers: { 'X-Fleet-Secret': 'the next' } });
+  const paused = await reader.run('pause.sh', { ...settings, WEBHOOK_ID });
+  expect(messagesIn(paused.out)).toEqual(['Webhook paused', 'Webhook resumed']);
   const deleted = await reader.run('delete-webhook.sh', { ...settings, WEBHOOK_ID });
   expect(JSON.parse(deleted.out)).toMatchObject({ message: 'Webhook deleted', data: true });
   expect(await ours()).toBeUndefined();
 });
 
-it('missed.sh shows what has failed for good', async () => {
+const messagesIn = (out: string): string[] =>
+  out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).message);
+
+it('missed.sh shows what has failed for good, and replay.sh sends it again', async () => {
   const refusing = await startReceiver(reader.stack.certificates, 0, (_, response) => {
     response.writeHead(410).end();
   });
@@ -235,6 +243,9 @@ it('missed.sh shows what has failed for good', async () => {
   expect(await missed()).toMatchObject([
     { webhookId, status: 'failed', nextAttemptAt: null, lastAnswer: { status: 410, kind: 'status' } },
   ]);
+  const replayed = await reader.run('replay.sh', { ...settings, WEBHOOK_ID: webhookId });
+  expect(messagesIn(replayed.out)).toEqual(['Counted', 'Replayed']);
+  expect(replayed.out.match(/"count":1/g)).toHaveLength(2);
   refusing.stop();
 });
 

@@ -57,6 +57,13 @@ export const authenticate = (scope: Scope) =>
 /** Whether a credential may only read, and sees no secrets of webhooks. */
 export const isReadOnly = (token: KnownToken): boolean => token.scope === 'api' && token.readOnly === true;
 
+/** Limits tests and replays as the portal does: for each token, and for the account as a whole. */
+export const limitActions = createMiddleware<App>(async (c, next) => {
+  await limit(c.env, 'ACTION_LIMIT', c.get('token').id);
+  await limit(c.env, 'ACCOUNT_ACTION_LIMIT', c.get('caller').accountId);
+  await next();
+});
+
 /** How this request's lists are read, where there are replicas: from the nearest, unless it asks for what is newest. */
 function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
   if (!config(c.env).readReplicas) return {};

@@ -6,7 +6,7 @@ import { show } from './print.ts';
 /** fleet webhook … */
 export function webhookCommands(): Command {
   const webhook = new Command('webhook').description(
-    'look at the webhooks of an account, and limit their calls',
+    'look at the webhooks of an account, limit their calls, and pause them',
   );
 
   webhook
@@ -34,6 +34,18 @@ export function webhookCommands(): Command {
       showWebhooks(command, await operatorFor(command).patch('/webhooks/:id/limits', { id, body }));
     });
 
+  for (const [name, call, does] of [
+    ['pause', '/webhooks/:id/pause', 'stop sending to a webhook: what is for it waits for up to five days'],
+    ['resume', '/webhooks/:id/resume', 'send to a paused webhook again, accidents first'],
+  ] as const)
+    webhook
+      .command(name)
+      .description(does)
+      .argument('<id>', 'id of the webhook; fleet webhook list shows it')
+      .action(async (id, _, command: Command) =>
+        showWebhooks(command, await operatorFor(command).post(call, { id })),
+      );
+
   return webhook;
 }
 
@@ -42,7 +54,8 @@ const wholeNumber = (text: string): number | string => (/^\d{1,9}$/.test(text) ?
 
 function showWebhooks(command: Command, found: WebhookHealth | WebhookHealth[]): void {
   const columns = ['id', 'url', 'failures', 'openUntil', 'limit', 'now'];
-  if ([found].flat().some(({ filters }) => filters)) columns.push('filters');
+  for (const option of ['filters', 'pausedAt'] as const)
+    if ([found].flat().some((webhook) => webhook[option])) columns.push(option);
   show(command, found, columns, (webhook) => ({
     ...webhook,
     limit: limitOf(webhook),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Change, changesByKind } from '../../fleet/changes/schema.ts';
 import { Health } from '../../operator/api/service.ts';
 import { sentence } from '../../platform/fields.ts';
-import { DeliverySummary, LastAnswer } from '../../webhooks/deliveries/schema.ts';
+import { DeliverySummary, LastAnswer, ReplayInput, ReplayOutcome } from '../../webhooks/deliveries/schema.ts';
 import { Filters, unmatchable } from '../../webhooks/filters.ts';
 import {
   AccidentDelivery,
@@ -11,10 +11,17 @@ import {
   EventNotification,
 } from '../../webhooks/notifications/payloads.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
-import { SigningSecret, urlProblems, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
+import {
+  SigningSecret,
+  TestInput,
+  TestSent,
+  urlProblems,
+  WebhookInput,
+  WebhookOutput,
+} from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries } from './deliveries.ts';
-import { deliveryList } from './delivery-list.ts';
+import { deliveryActions, deliveryList } from './delivery-list.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
 import { limits } from './limits.ts';
@@ -22,6 +29,7 @@ import { changeFeed, listOperations, listParameters, refused } from './lists.ts'
 import type { Operation, Refused } from './operation.ts';
 import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
+import { webhookActions } from './webhook-actions.ts';
 
 /** What generated clients narrow a change by. */
 const byKind = {
@@ -49,7 +57,15 @@ export const clientDocument = (): Json =>
         description: 'The calls that your receiver gets from the service, and what becomes of them.',
       },
     ],
-    operations: [...webhookOperations, ...listOperations(), changeFeed, deliveryList, health],
+    operations: [
+      ...webhookOperations,
+      ...webhookActions,
+      ...listOperations(),
+      changeFeed,
+      deliveryList,
+      ...deliveryActions,
+      health,
+    ],
     schemas: {
       WebhookInput,
       Webhook: WebhookOutput,
@@ -64,6 +80,10 @@ export const clientDocument = (): Json =>
       AccidentNotification,
       DeliverySummary,
       LastAnswer,
+      ReplayInput,
+      ReplayOutcome,
+      TestInput,
+      TestSent,
       Health,
       UnhealthyReply,
     },

@@ -1,8 +1,10 @@
+import { webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { deliveryFilters } from '../../webhooks/deliveries/schema.ts';
 import { ref } from './components.ts';
 import { examples } from './examples.ts';
 import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from './lists.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, Refused } from './operation.ts';
+import { failing } from './shared.ts';
 
 const { from, to, ...filters } = deliveryFilters;
 
@@ -47,3 +49,67 @@ export const deliveryList: Operation = {
     { message: 'Invalid webhook id' },
   ],
 };
+
+type Action = Pick<Operation, 'method' | 'path' | 'id' | 'summary' | 'description'> & {
+  message: string;
+  refusals: Refused[];
+};
+
+const ofDelivery = ({ message, ...operation }: Action): Operation => ({
+  ...operation,
+  description: `${operation.description} Our addition to the specification.`,
+  tag: 'Deliveries',
+  security: 'ApiToken',
+  parameters: [
+    {
+      name: 'id',
+      in: 'path',
+      required: true,
+      description: 'The Delivery-Id.',
+      schema: { type: 'string', format: 'uuid' },
+      example: (examples.DeliverySummary as { id: string }).id, // the component's example
+    },
+  ],
+  reply: {
+    name: 'DeliverySummaryReply',
+    message,
+    data: ref('DeliverySummary'),
+    example: examples.DeliverySummary,
+  },
+  others: { 404: failing(404, 'Your account has none with this id.', ['Not found']) },
+});
+
+/** One delivery, and what clients can do with it. */
+export const deliveryActions: Operation[] = [
+  ofDelivery({
+    method: 'get',
+    path: '/deliveries/{id}',
+    id: 'getDelivery',
+    summary: 'Get one delivery',
+    description: 'As the list shows it.',
+    message: 'Delivery',
+    refusals: [],
+  }),
+  ofDelivery({
+    method: 'post',
+    path: '/deliveries/{id}/replay',
+    id: 'replayDelivery',
+    summary: 'Replay a delivery',
+    description: 'Sends one that has ended again, under its Delivery-Id, from the beginning of its schedule.',
+    message: 'Replayed',
+    refusals: [
+      { message: 'This delivery is pending, send it now instead' },
+      { message: 'This delivery is too old to be replayed' },
+      { message: 'The webhook does not subscribe to this notification any more' },
+    ],
+  }),
+  ofDelivery({
+    method: 'post',
+    path: '/deliveries/{id}/send',
+    id: 'sendDelivery',
+    summary: 'Send a pending delivery now',
+    description: 'Ignores any wait, but that of a level of an accident for the one before it.',
+    message: 'Delivery is due',
+    refusals: [{ message: 'This delivery has ended, replay it instead' }, { message: webhookIsPaused }],
+  }),
+];

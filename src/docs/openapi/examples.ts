@@ -152,6 +152,10 @@ export const examples: Record<string, unknown> = {
     lastAnswer,
   },
   LastAnswer: lastAnswer,
+  ReplayInput: { from: '2026-11-20T00:00:00Z', to: '2026-11-21T00:00:00Z', dryRun: true },
+  ReplayOutcome: { count: 12, more: false, tooOld: 0 },
+  TestInput: { type: 1, level: 1 },
+  TestSent: { eventId: event.id, deliveryIds: [delivery] },
   Failure: { status: 401, message: 'Invalid or expired token', requestId },
   UnhealthyReply: {
     status: 503,

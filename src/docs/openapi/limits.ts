@@ -43,6 +43,11 @@ const list = ({ max, length, bytes }: { max: number; length: number; bytes: numb
 export const limits: { [section: string]: Row[] } = {
   api: [
     ['requests per API token, ingest key or portal session', perMinute('TOKEN_LIMIT'), '429'],
+    [
+      'tests and replays per API token',
+      `${perMinute('ACTION_LIMIT')}, ${n(rateLimits.ACCOUNT_ACTION_LIMIT.calls)} per account`,
+      '429',
+    ],
     ['requests with invalid tokens per address', perMinute('UNKNOWN_LIMIT'), '429'],
     ['`GET /health` per address', perMinute('HEALTH_LIMIT'), '429'],
     ['request body', '64 KiB', '413'],

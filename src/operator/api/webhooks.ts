@@ -4,6 +4,7 @@ import {
   maxCallsPerSecond,
   maxReplayCounted,
   statuses,
+  webhookIsPaused,
   widestWindow,
 } from '../../webhooks/deliveries/policy.ts';
 import { Filters } from '../../webhooks/filters.ts';
@@ -19,6 +20,7 @@ export const WebhookHealth = v.object({
   url: v.string(),
   failures: count,
   openUntil: v.nullable(time),
+  pausedAt: v.optional(v.nullable(time)),
   maxInFlight: callLimit,
   maxPerSecond: callLimit,
   window: v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 0 })),
@@ -108,6 +110,23 @@ export const webhookOperations = {
     reply: WebhookHealth,
     refusals: ['Unknown webhook'],
   },
+  pauseWebhook: {
+    call: 'POST /webhooks/:id/pause',
+    tag: 'Deliveries',
+    summary: 'Pause a webhook, as its account can',
+    description: 'What there is to send to it waits, for up to five days.',
+    message: 'Webhook paused',
+    reply: WebhookHealth,
+    refusals: ['Unknown webhook'],
+  },
+  resumeWebhook: {
+    call: 'POST /webhooks/:id/resume',
+    tag: 'Deliveries',
+    summary: 'Resume a webhook that its account or an operator has paused',
+    message: 'Webhook resumed',
+    reply: WebhookHealth,
+    refusals: ['Unknown webhook'],
+  },
   listDeliveries: {
     call: 'GET /deliveries',
     tag: 'Deliveries',
@@ -163,7 +182,7 @@ export const webhookOperations = {
     description: 'A level of an accident still waits for the one before it.',
     message: 'Delivery is due',
     reply: Delivery,
-    refusals: ['Unknown delivery', 'This delivery has ended, replay it instead'],
+    refusals: ['Unknown delivery', 'This delivery has ended, replay it instead', webhookIsPaused],
   },
   countReplay: {
     call: 'GET /webhooks/:id/replay',

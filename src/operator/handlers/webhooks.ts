@@ -1,4 +1,5 @@
 import { operatorIn, operatorInOwnerOf } from '../../accounts/owner.ts';
+import type { Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
 import {
   type Delivery,
@@ -11,6 +12,7 @@ import { listReceivers } from '../../webhooks/deliveries/receivers.ts';
 import { replay, replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { countReplayable } from '../../webhooks/deliveries/replayable.ts';
 import { setReceiverLimits } from '../../webhooks/limits.ts';
+import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import type { webhookOperations } from '../api/webhooks.ts';
 import { findDeliveries } from '../find-deliveries.ts';
 import type { Handlers } from '../handler.ts';
@@ -21,9 +23,17 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
 
   async limitReceiver({ env, caller, id, body }) {
     await setReceiverLimits(env, caller, id, body);
-    const [receiver] = await listReceivers(env, caller, id);
-    if (!receiver) throw invalid('Unknown webhook');
-    return receiver;
+    return receiverOf(env, caller, id);
+  },
+
+  async pauseWebhook({ env, caller, id }) {
+    await pauseWebhook(env, caller, id);
+    return receiverOf(env, caller, id);
+  },
+
+  async resumeWebhook({ env, caller, id }) {
+    await resumeWebhook(env, caller, id);
+    return receiverOf(env, caller, id);
   },
 
   async listDeliveries({ env, query }) {
@@ -54,6 +64,12 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   countReplay: ({ env, caller, id, query }) => countReplayable(env, caller, id, query),
   replayWebhook: ({ env, caller, id, body }) => replay(env, caller, id, body),
 };
+
+async function receiverOf(env: Env, caller: Caller, id: string) {
+  const [receiver] = await listReceivers(env, caller, id);
+  if (!receiver) throw invalid('Unknown webhook');
+  return receiver;
+}
 
 async function show(env: Env, { accountId, ...key }: DeliveryKey & { accountId: string }) {
   const found = await findDelivery(env, operatorIn(accountId), key);

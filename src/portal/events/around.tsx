@@ -7,7 +7,7 @@ import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
 import { Icon } from '../ui/icons.tsx';
 import { type Column, Panel, Table } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
-import { Level, Risk, Status } from '../ui/states.tsx';
+import { Level, pausedUntil, Risk, Status } from '../ui/states.tsx';
 import { Clock, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { titleOf } from '../webhooks/words.ts';
@@ -129,7 +129,7 @@ const columns: Column<DeliveryOfEvent>[] = [
   {
     head: 'State',
     look: 'card-side nowrap',
-    cell: (delivery) => <Status delivery={delivery} pausedUntil={delivery.pausedUntil} />,
+    cell: (delivery) => <Status delivery={delivery} paused={pausedUntil(delivery)} />,
   },
   { head: 'Response', cell: (delivery) => <Response delivery={delivery} /> },
 ];

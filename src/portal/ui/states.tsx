@@ -45,8 +45,14 @@ export const Level = ({ level }: { level: number }) => (
 
 type Shown = Pick<Delivery, 'status' | 'attempts' | 'nextAttemptAt'>;
 
-/** The state of a delivery in words. While its webhook is `pausedUntil` a time, no attempt is made before. */
-export const Status = ({ delivery, pausedUntil }: { delivery: Shown; pausedUntil: number | null }) => {
+/** Until when nothing is sent to a webhook: a time, or until its account resumes it; null if it is not paused. */
+export type PausedUntil = number | 'resumed' | null;
+export const pausedUntil = (
+  receiver: { pausedAt: number | null; openUntil: number | null } | null | undefined,
+): PausedUntil => (receiver?.pausedAt ? 'resumed' : (receiver?.openUntil ?? null));
+
+/** The state of a delivery in words. While its webhook is `paused`, no attempt is made. */
+export const Status = ({ delivery, paused }: { delivery: Shown; paused: PausedUntil }) => {
   switch (delivery.status) {
     case 'delivered':
       return <State mood="ok">Delivered</State>;
@@ -55,12 +61,18 @@ export const Status = ({ delivery, pausedUntil }: { delivery: Shown; pausedUntil
     case 'cancelled':
       return <State mood="quiet">Cancelled</State>;
     case 'pending':
-      return <Pending delivery={delivery} pausedUntil={pausedUntil} />;
+      return <Pending delivery={delivery} paused={paused} />;
   }
 };
 
-const Pending = ({ delivery, pausedUntil }: { delivery: Shown; pausedUntil: number | null }) => {
-  const at = Math.max(delivery.nextAttemptAt, pausedUntil ?? 0);
+const Pending = ({ delivery, paused }: { delivery: Shown; paused: PausedUntil }) => {
+  if (paused === 'resumed')
+    return (
+      <State mood="quiet" icon="pause">
+        Waits, webhook paused
+      </State>
+    );
+  const at = Math.max(delivery.nextAttemptAt, paused ?? 0);
   const isRetry = delivery.attempts > 0;
   const [now, later] = isRetry ? ['Retrying now', 'Retry at'] : ['Sending', 'Waiting until'];
   return (

@@ -4,10 +4,11 @@ import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { replaySome } from '../../webhooks/deliveries/replay.ts';
 import { replayableMs } from '../../webhooks/deliveries/replayable.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
+import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import { deleteWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import { dayMs } from '../ui/days.ts';
-import { done, readForm } from '../ui/form.ts';
+import { done, readForm, submit } from '../ui/form.ts';
 import { Confirm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { firstOutcome } from './delivery.tsx';
@@ -37,25 +38,46 @@ export async function remove(c: Context) {
   return done(c, '/portal/webhooks', `Webhook "${titleOf(webhook)}" was deleted. It is called no more.`);
 }
 
-export async function sendEvent(c: Context) {
-  const webhook = await requireWebhook(c);
-  const { text, mood } = await sendAndWait(c, webhook, testEvent());
-  return done(c, pathOf(webhook), `Test event sent. ${text}`, mood);
+export async function pause(c: Context) {
+  const webhook = await pauseWebhook(c.env, c.get('caller'), (await requireWebhook(c)).id);
+  return done(c, pathOf(webhook), 'Webhook paused. What there is to send waits until you resume it.');
 }
 
-export async function sendAccident(c: Context) {
-  const webhook = await requireWebhook(c);
-  const { text, mood } = await sendAndWait(c, webhook, testAccident(webhook));
-  const rest = 'Levels 2 and 3 follow within six seconds.';
-  return done(c, pathOf(webhook), `Level 1 of a test accident sent. ${text} ${rest}`, mood);
+export async function resume(c: Context) {
+  const webhook = await resumeWebhook(c.env, c.get('caller'), (await requireWebhook(c)).id);
+  return done(c, pathOf(webhook), 'Webhook resumed. What was waiting is being sent, accidents first.');
 }
+
+export const sendEvent = (c: Context) => sendAndWait(c, testEvent, 'Test event sent.');
+
+export const sendAccident = (c: Context) =>
+  sendAndWait(
+    c,
+    testAccident,
+    'Level 1 of a test accident sent.',
+    ' Levels 2 and 3 follow within six seconds.',
+  );
 
 /** Sends test notifications, and waits a moment for what the receiver makes of the first. */
-async function sendAndWait(c: Context, webhook: StoredWebhook, notifications: NewNotification[]) {
+async function sendAndWait(
+  c: Context,
+  make: (webhook: StoredWebhook) => NewNotification[],
+  said: string,
+  rest = '',
+) {
+  const webhook = await requireWebhook(c);
   const since = Date.now();
-  const start = starter(c.env, c.executionCtx);
-  const key = await sendTest(c.env, c.get('caller'), c.get('requestId'), webhook, notifications, start);
-  return firstOutcome(c, key, since);
+  const [caller, requestId, start] = [c.get('caller'), c.get('requestId'), starter(c.env, c.executionCtx)];
+  return submit(
+    c,
+    async () => {
+      const sent = await sendTest(c.env, caller, requestId, webhook, make(webhook), start);
+      const key = { webhookId: webhook.id, id: sent.deliveryIds[0] ?? '' };
+      const { text, mood } = await firstOutcome(c, key, since);
+      return done(c, pathOf(webhook), `${said} ${text}${rest}`, mood);
+    },
+    ({ message }) => done(c, pathOf(webhook), `${message}.`, 'quiet'),
+  );
 }
 
 /** A page of deliveries has 20, a search 60. */

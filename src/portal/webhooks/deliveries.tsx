@@ -8,7 +8,7 @@ import { upTo } from '../ui/format.ts';
 import { Find, FormButton, LinkButton } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { type Column, Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
-import { Risk, Status } from '../ui/states.tsx';
+import { type PausedUntil, pausedUntil, Risk, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
 
@@ -63,7 +63,7 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
       {part.deliveries.length === 0 ? (
         <Nothing selection={selection} counts={counts} path={path} more={part.next !== undefined} />
       ) : (
-        <Deliveries path={path} deliveries={part.deliveries} pausedUntil={receiver?.openUntil ?? null} />
+        <Deliveries path={path} deliveries={part.deliveries} paused={pausedUntil(receiver)} />
       )}
       {(part.next || before) && (
         <Pager
@@ -146,12 +146,12 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
 };
 
 /** The deliveries as a form: some can be selected and replayed together, and each alone. */
-const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; pausedUntil: number | null }) => {
-  const { path, deliveries, pausedUntil } = props;
+const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; paused: PausedUntil }) => {
+  const { path, deliveries, paused } = props;
   const some = deliveries.some(({ status }) => status !== 'pending');
   return (
     <AllowedForm to={replayPath(path)} look="border-t border-line">
-      <Table caption="Deliveries" columns={columnsOf(path, pausedUntil)} items={deliveries} />
+      <Table caption="Deliveries" columns={columnsOf(path, paused)} items={deliveries} />
       {some && (
         <Allowed to={replayPath(path)}>
           <div class="pager">
@@ -169,7 +169,7 @@ const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; pausedU
 
 const replayPath = (path: string) => `${path}/replay-selected`;
 
-const columnsOf = (path: string, pausedUntil: number | null): Column<ListedDelivery>[] => [
+const columnsOf = (path: string, paused: PausedUntil): Column<ListedDelivery>[] => [
   {
     head: 'Select',
     hideHead: true,
@@ -201,7 +201,7 @@ const columnsOf = (path: string, pausedUntil: number | null): Column<ListedDeliv
   {
     head: 'State',
     look: 'card-side',
-    cell: (delivery) => <Status delivery={delivery} pausedUntil={pausedUntil} />,
+    cell: (delivery) => <Status delivery={delivery} paused={paused} />,
   },
   {
     head: 'Response',

@@ -18,7 +18,7 @@ import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { found } from '../ui/records.tsx';
-import { Level, Risk, State, Status } from '../ui/states.tsx';
+import { Level, pausedUntil, Risk, State, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { nameOf } from './deliveries.tsx';
 import { aboveOf, pathOf as webhookPath } from './words.ts';
@@ -33,7 +33,7 @@ export async function detail(c: Context) {
     {
       title: nameOf(delivery),
       above: aboveOf(webhook && { ...webhook, id: delivery.webhookId }),
-      state: <Status delivery={delivery} pausedUntil={webhook?.openUntil ?? null} />,
+      state: <Status delivery={delivery} paused={pausedUntil(webhook)} />,
       lead: [delivery.about?.vehicle, delivery.about?.vin].filter(Boolean).join(', '),
       actions:
         webhook &&
@@ -103,8 +103,8 @@ export async function firstOutcome(
 ): Promise<{ text: string; mood: 'ok' | 'warn' }> {
   const attempt = await nextAttempt(c.env, c.get('caller'), key, since);
   if (attempt) return { text: outcomeOf(attempt), mood: attempt.result === 'success' ? 'ok' : 'warn' };
-  const openUntil = (await findDelivery(c.env, c.get('caller'), key))?.webhook?.openUntil;
-  return openUntil
+  const { webhook } = (await findDelivery(c.env, c.get('caller'), key)) ?? {};
+  return pausedUntil(webhook)
     ? { text: 'It waits, because the webhook is paused.', mood: 'warn' }
     : { text: 'It is on its way.', mood: 'ok' };
 }
@@ -128,7 +128,12 @@ const Next = ({ delivery }: { delivery: DeliveryDetail }) => {
       <p>
         <strong>{counted(attempts, 'attempt has failed', 'attempts have failed')}.</strong> {outcomeOf(last)}{' '}
         Attempt {attempts + 1} of {maxAttemptsOf(type)} is due{' '}
-        {at <= Date.now() ? 'now' : ['at ', <Time at={at} seconds />]}.
+        {webhook?.pausedAt
+          ? 'once the webhook is resumed'
+          : at <= Date.now()
+            ? 'now'
+            : ['at ', <Time at={at} seconds />]}
+        .
       </p>
     </Note>
   );

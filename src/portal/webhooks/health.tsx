@@ -1,14 +1,16 @@
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import type { Tally } from '../../webhooks/deliveries/counts.ts';
-import { circuitAfter, widestWindow } from '../../webhooks/deliveries/policy.ts';
+import { circuitAfter, giveUpAfterMs, widestWindow } from '../../webhooks/deliveries/policy.ts';
 import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receivers.ts';
+import { dayMs } from '../ui/days.ts';
 import { Note } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
 /** How badly a webhook does: 0 is worst, 3 is well. */
 export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {
-  if (receiver.openUntil !== null || receiver.failures >= circuitAfter) return 0;
+  if (receiver.pausedAt !== null || receiver.openUntil !== null || receiver.failures >= circuitAfter)
+    return 0;
   if (receiver.failures > 0) return 1;
   return day.failed + day.retried > 0 ? 2 : 3;
 }
@@ -16,6 +18,12 @@ export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {
 /** How a webhook's receiver has been doing, now and in the last 24 hours. */
 export const Health = (props: { receiver: Receiver; day: Tally; connections: number }) => {
   const { receiver, day, connections } = props;
+  if (receiver.pausedAt !== null)
+    return (
+      <State mood="warn" icon="pause">
+        Paused by your account
+      </State>
+    );
   if (receiver.openUntil !== null)
     return (
       <State mood="bad" icon="pause">
@@ -36,14 +44,27 @@ export const Health = (props: { receiver: Receiver; day: Tally; connections: num
 
 /** Why deliveries are held back, what the receiver does, and when it is called next; nothing when all is well. */
 export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiting: string }) => {
-  const { failures, openUntil, lastFailure } = receiver;
+  const { failures, openUntil, lastFailure, pausedAt } = receiver;
+  const waits = `${waiting} ${waiting.startsWith('1 ') ? 'is' : 'are'} waiting`;
+  if (pausedAt !== null)
+    return (
+      <Note mood="warn">
+        <p>
+          <strong>
+            Paused since <Time at={pausedAt} />.
+          </strong>{' '}
+          Nothing is sent. {waits}. What has waited for {giveUpAfterMs / dayMs} days fails, and can then be
+          replayed.
+        </p>
+      </Note>
+    );
   if (failures < circuitAfter && openUntil === null) return null;
   return (
     <Note mood="bad">
       <p>
         <strong>Paused after {failures} failures in a row.</strong>{' '}
         {lastFailure && `Its receiver ${failureDescription(lastFailure)}. `}
-        {waiting} {waiting.startsWith('1 ') ? 'is' : 'are'} waiting, and no attempt is spent on them.{' '}
+        {waits}, and no attempt is spent on them.{' '}
         {openUntil === null ? (
           'The next attempt is due now.'
         ) : (

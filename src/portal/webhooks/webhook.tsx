@@ -107,6 +107,7 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
       ) : (
         <PostButton to={`${path}/test-accident`} name="Simulate an accident" icon="send" />
       )}
+      {webhook.pausedAt && <PostButton to={`${path}/resume`} name="Resume" icon="play" weight="primary" />}
       <LinkButton href={`${path}/edit`} name="Edit" icon="pencil" />
       <Allowed to={`${path}/delete`}>
         <MoreActions>
@@ -118,6 +119,7 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
               weight="ghost"
             />
           )}
+          {!webhook.pausedAt && <PostButton to={`${path}/pause`} name="Pause" icon="pause" weight="ghost" />}
           <LinkButton href={`${path}/replay`} name="Replay deliveries" icon="rotate-ccw" weight="ghost" />
           <LinkButton href={`${path}/delete`} name="Delete" icon="trash" weight="ghost danger" />
         </MoreActions>
@@ -153,6 +155,8 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
           scale:
             nextAt === null ? (
               'nothing to send'
+            ) : receiver?.pausedAt ? (
+              'until the webhook is resumed'
             ) : nextAt <= Date.now() ? (
               'being sent'
             ) : (

@@ -187,9 +187,10 @@ const ofReceiver = (webhookId: string, value: SQL): SQL => sql`
     left join webhook_health h on h.webhook_id = w.id
     where w.id = ${webhookId} and w.stopped_at is null), 0)`;
 
-/** SQL for the calls that `w`, with the health `h`, may have in flight. */
+/** SQL for the calls that `w`, with the health `h`, may have in flight: none while its account has paused it. */
 export const windowOf = (now: number): SQL => sql`
-  case when h.failures >= ${circuitAfter} then iif(h.open_until > ${now}, 0, 1)
+  case when w.paused_at is not null then 0
+    when h.failures >= ${circuitAfter} then iif(h.open_until > ${now}, 0, 1)
     else min(coalesce(h.window, ${firstWindow}), ${ceilingOf}) end`;
 
 /** SQL for how many of `count` calls a limit per second leaves; all if there is none. */

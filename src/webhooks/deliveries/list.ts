@@ -110,16 +110,20 @@ function selectPage(
   );
 }
 
-function present({
-  id,
-  webhookId,
-  eventId,
-  level,
-  status,
-  attempts,
-  nextAttemptAt,
-  last,
-}: Row): DeliverySummary {
+function present({ last, ...row }: Row): DeliverySummary {
+  return summaryOf(row, last === null ? undefined : JSON.parse(last));
+}
+
+type Listed = Pick<
+  Delivery,
+  'id' | 'webhookId' | 'eventId' | 'level' | 'status' | 'attempts' | 'nextAttemptAt'
+>;
+
+/** A delivery as clients list it, with its latest attempt if there is one. */
+export function summaryOf(
+  { id, webhookId, eventId, level, status, attempts, nextAttemptAt }: Listed,
+  last: Attempt | undefined,
+): DeliverySummary {
   return {
     id,
     webhookId,
@@ -130,7 +134,7 @@ function present({
     attempts,
     nextAttemptAt: status === 'pending' ? timestamp(nextAttemptAt) : null,
     createdAt: timestamp(createdAtOf(id)),
-    lastAnswer: last === null ? null : answerOf(JSON.parse(last)),
+    lastAnswer: last ? answerOf(last) : null,
   };
 }
 

@@ -16,8 +16,9 @@ export type DeliveryOfEvent = Pick<
   /** What the account's users call the webhook, and its address. */
   name: string | null;
   url: string;
-  /** Until when its receiver is not called; null if it is. */
-  pausedUntil: number | null;
+  /** Until when its receiver's circuit is open, and when its account paused the webhook; null if not. */
+  openUntil: number | null;
+  pausedAt: number | null;
   createdAt: number;
   /** The latest attempt, without what the receiver wrote. */
   last?: Attempt;
@@ -48,8 +49,9 @@ export async function deliveriesOf(
       scan({
         columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
             d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt, ${lastAttempt} as last,
+            w.paused_at as pausedAt,
             (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${Date.now()})
-              as pausedUntil`,
+              as openUntil`,
         source: sql`webhooks w indexed by webhooks_by_id cross join ${deliveries}
             where w.account_id = ${caller.accountId}`,
         order: sql`order by w.id, ${columns}`,

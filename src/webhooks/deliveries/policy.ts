@@ -155,3 +155,6 @@ const isBusy = (status: number): boolean => status === 429 || status === 503;
 
 /** How many deliveries a count of what can be replayed looks at, and of what is too old for it. */
 export const maxReplayCounted = 10_000;
+
+/** Why nothing is sent while an account has paused the webhook. */
+export const webhookIsPaused = 'This webhook is paused, resume it first';

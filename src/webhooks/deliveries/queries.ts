@@ -78,8 +78,8 @@ export type DeliveryDetail = Delivery & {
   /** Null once that is past retention. */
   payload: unknown;
   about: About | null;
-  /** Its webhook, and until when that is paused; null if it has been deleted. */
-  webhook: { name: string | null; url: string; openUntil: number | null } | null;
+  /** Its webhook, until when its circuit is open, and when it was paused; null if it has been deleted. */
+  webhook: { name: string | null; url: string; openUntil: number | null; pausedAt: number | null } | null;
 };
 
 /** A delivery of one of the account's webhooks with its payload, what it is about, and its webhook. */
@@ -97,7 +97,7 @@ export async function findDelivery(
           where d.webhook_id = ${webhookId} and d.id = ${id} and d.account_id = ${caller.accountId}
             and not exists (select 1 from deletions where id = n.connection_id)`,
     statement<NonNullable<DeliveryDetail['webhook']>>(db)`
-        select w.name, w.url, iif(h.open_until > ${Date.now()}, h.open_until, null) as openUntil
+        select w.name, w.url, w.paused_at as pausedAt, iif(h.open_until > ${Date.now()}, h.open_until, null) as openUntil
           from webhooks w left join webhook_health h on h.webhook_id = w.id
           where w.id = ${webhookId} and w.account_id = ${caller.accountId}`,
   ]);

@@ -15,7 +15,9 @@ export type Receiver = {
   /** What operators allow it at most: calls in flight, and calls a second; null: what the service allows. */
   maxInFlight: number | null;
   maxPerSecond: number | null;
-  /** How many calls it may have in flight now; 0 while its circuit is open. */
+  /** When its account paused the webhook; null if it is not paused. */
+  pausedAt: number | null;
+  /** How many calls it may have in flight now; 0 while its circuit is open, or the webhook paused. */
   window: number;
 };
 
@@ -51,6 +53,6 @@ export const asReceiver = (row: Receiver & { lastFailure: string | null }): Aili
 /** SQL for the columns of a receiver but its webhook's, and where they come from. */
 const stateAt = (now: number): SQL => sql`
   coalesce(h.failures, 0) as failures, iif(h.open_until > ${now}, h.open_until, null) as openUntil,
-  w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond,
+  w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond, w.paused_at as pausedAt,
   ${windowOf(now)} as window
   from webhooks w left join webhook_health h on h.webhook_id = w.id`;

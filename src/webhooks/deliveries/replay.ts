@@ -1,8 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { note } from '../../accounts/audit/note.ts';
 import { change, type Database, jsonList, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
 import { send } from '../../platform/queue.ts';
+import { webhookToNote } from '../to-note.ts';
+import { webhookIsPaused } from './policy.ts';
 import { type DeliveryKey, wakeOf } from './queue.ts';
 import { candidates, idRanges, isReplayable, ownWebhook, type ReplaySelection } from './replayable.ts';
 
@@ -40,6 +43,7 @@ export async function replay(
       statement<{ count: number; last: string | null }>(db)`
         select count(*) as count, max(id) as last from (${chunk})`,
       startAgain(db, now, sql`select webhook_id, id from (${chunk}) d where ${isReplayable}`),
+      replayed > 0 ? statement(db)`select 0` : noteReplay(db, caller, webhookId),
       looked > 0 ? statement(db)`select 0` : allowProbe(db, whose, now),
     ]);
     replayed += meta.changes;
@@ -72,6 +76,7 @@ export async function replaySome(
       sql`select webhook_id, id from deliveries d
         where webhook_id = ${whose} and id in ${jsonList(ids)} and id > ${from} and ${isReplayable}`,
     ),
+    noteReplay(db, caller, webhookId),
     allowProbe(db, whose, now),
   ]);
   if (meta.changes > 0) await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
@@ -97,6 +102,7 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
       sql`select webhook_id, id from deliveries d
         where webhook_id = ${whose} and id = ${id} and id > ${from} and ${isReplayable}`,
     ),
+    noteReplay(db, caller, webhookId),
     allowProbe(db, whose, now),
   ]);
   if (meta.changes === 0 && found?.isPending) throw invalid('This delivery is pending, send it now instead');
@@ -114,14 +120,15 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
  * Makes a delivery that waits for a retry due at once; its receiver's circuit lets a probe through. It keeps its place in
  * its schedule. A level of an accident still waits for the one before it.
  *
- * @throws Refusal: invalid, when it is finished; unauthenticated, forbidden, unavailable
+ * @throws Refusal: invalid, when it is finished or its webhook is paused; unauthenticated, forbidden, unavailable
  */
 export async function sendNow(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<void> {
   const whose = ownWebhook(caller, webhookId);
   const now = Date.now();
   const [[pending]] = await asCaller(env, caller, (db) => [
-    statement<{ id: string }>(db)`
-      select id from deliveries where webhook_id = ${whose} and id = ${id} and status = 'pending'`,
+    statement<{ isPaused: number }>(db)`
+      select w.paused_at is not null as isPaused from deliveries d cross join webhooks w on w.id = d.webhook_id
+      where d.webhook_id = ${whose} and d.id = ${id} and d.status = 'pending'`,
     statement(db)`
       update deliveries set next_attempt_at = ${now}
       where webhook_id = ${whose} and id = ${id} and status = 'pending' and attempts > 0
@@ -134,8 +141,18 @@ export async function sendNow(env: Env, caller: Caller, { webhookId, id }: Deliv
     ),
   ]);
   if (!pending) throw invalid('This delivery has ended, replay it instead');
+  if (pending.isPaused) throw invalid(webhookIsPaused);
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
 }
+
+/** Notes a replay, right after a statement that has started some deliveries again, if it has. */
+const noteReplay = (db: Database, caller: Caller, webhookId: string) =>
+  note(db, caller, {
+    action: 'changed',
+    subject: 'webhook',
+    of: sql`${webhookToNote(caller, webhookId)} and changes() > 0`,
+    fields: ['replayed'],
+  });
 
 /** Makes deliveries, given by their keys, pending and due. */
 const startAgain = (db: Database, now: number, keys: SQL) =>
@@ -143,5 +160,6 @@ const startAgain = (db: Database, now: number, keys: SQL) =>
     update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
     where (webhook_id, id) in (${keys})`;
 
-const allowProbe = (db: Database, webhook: SQL, now: number) =>
+/** Lets a call through an open circuit at once. */
+export const allowProbe = (db: Database, webhook: SQL, now: number) =>
   statement(db)`update webhook_health set open_until = ${now} where webhook_id = ${webhook}`;

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Timestamp } from '../../platform/fields.ts';
 import {
   Limit,
   QueryChoice,
@@ -50,3 +51,21 @@ export const DeliverySummary = v.object({
   lastAnswer: v.nullable(LastAnswer),
 });
 export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
+
+/** What a client asks to be sent to a webhook again. */
+export const ReplayInput = v.object({
+  from: v.optional(Timestamp),
+  to: v.optional(Timestamp),
+  includeDelivered: v.optional(v.boolean('must be true or false')),
+  after: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+  dryRun: v.optional(v.boolean('must be true or false')),
+});
+
+/** How much is sent again, or would be. */
+export const ReplayOutcome = v.object({
+  count: integer,
+  more: v.boolean(),
+  next: v.optional(id),
+  tooOld: v.optional(integer),
+});
+export type ReplayOutcome = v.InferOutput<typeof ReplayOutcome>;

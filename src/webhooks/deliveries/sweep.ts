@@ -59,6 +59,8 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
         all_heads as (
           select id as webhookId, head->>1 as dueAt, head->>2 as accountId, late,
             head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
+              and not exists (select 1 from webhooks w indexed by webhooks_paused
+                where w.id = heads.id and w.paused_at is not null)
               ${andNotMoving(env, sql`head->>2`)} as waits
           from heads left join webhook_health h on h.webhook_id = id)
         select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`,
@@ -87,7 +89,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
 
 /**
  * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open all
- * that time: otherwise a dead receiver's deliveries would never end. Once an hour. Returns how many.
+ * that time, or their webhook paused: otherwise they would never end. Once an hour. Returns how many.
  */
 export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const tooLate = sql`

@@ -150,13 +150,15 @@ it('a validating proxy between clients, connectors, operators and the service fi
   await fleetJson(seen, 'status');
   await fleetJson(seen, 'webhook', 'list', '--account', us.accountId);
   const listed = ['delivery', 'list', '--webhook', made.data.id];
-  const [first] = await fleetJson<{ id: string }[]>(seen, ...listed);
+  const [first, second] = await fleetJson<{ id: string }[]>(seen, ...listed);
   await fleetJson(seen, 'delivery', 'show', first?.id ?? '');
   await fleetJson(seen, 'delivery', 'replay', first?.id ?? '');
+  expect((await client('POST', `/deliveries/${second?.id}/replay`)).data).toMatchObject({ id: second?.id });
   const missed = ['--webhook', made.data.id, '--since', '2026-11-20T00:00:00Z'];
   await fleetJson(seen, 'delivery', 'replay', ...missed, '--dry-run');
   await fleetJson(seen, 'delivery', 'replay', ...missed, '--yes');
   await fleetJson(seen, 'webhook', 'limit', made.data.id, '--in-flight', '10', '--per-second', '20');
+  for (const action of ['pause', 'resume']) await fleetJson(seen, 'webhook', action, made.data.id);
   await fleetJson(seen, 'account', 'list');
   await fleetJson(seen, 'account', 'suspend', us.accountId);
   expect((await client('GET', '/webhooks')).status).toBe(403);
@@ -234,7 +236,17 @@ it('a validating proxy between clients, connectors, operators and the service fi
   await connector('POST', '/ingest', { records: [{ ...event, incidentTypes: ['Crash'], eventRisk: 5 }] });
   const [waiting] = (await client<{ id: string }[]>('GET', '/deliveries?status=pending')).data;
   expect(await fleetJson(seen, 'delivery', 'send', waiting?.id ?? '')).toMatchObject({ id: waiting?.id });
+  for (const [method, action] of [
+    ['GET', ''],
+    ['POST', '/send'],
+  ] as const)
+    expect((await client(method, `/deliveries/${waiting?.id}${action}`)).data).toMatchObject({
+      id: waiting?.id,
+    });
   expect(await fleetJson<object[]>(seen, 'delivery', 'find', '--vin', 'none')).toEqual([]);
+
+  for (const [action, body] of [['pause'], ['resume'], ['test', { type: 2 }], ['replay', {}]] as const)
+    expect((await client('POST', `/webhook/${made.data.id}/${action}`, body)).status, action).toBe(200);
 
   await fleetJson(seen, 'token', 'list', '--account', us.accountId);
   await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);

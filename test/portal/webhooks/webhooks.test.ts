@@ -87,6 +87,23 @@ describe('a webhook that fails', () => {
   });
 });
 
+it('a webhook is paused and resumed on its page, which says what waits', async () => {
+  const { id, show, list, press, delivery } = await hookThat(200);
+  expect(await press('pause')).toContain('Webhook paused. What there is to send waits until you resume it.');
+  await tale.happen(1);
+  const page = await show();
+  expect(page).toMatch(/Paused since .*\. Nothing is sent\. 1 delivery is waiting\./);
+  expect(page).toContain('Waits, webhook paused');
+  expect(await list()).toContain('Paused by your account');
+  expect(await delivery((await deliveriesOf(id))[0]?.id)).toContain('Waits, webhook paused');
+  expect(await press('test-event')).toContain('This webhook is paused, resume it first.');
+  expect(await press('resume')).toContain(
+    'Webhook resumed. What was waiting is being sent, accidents first.',
+  );
+  await settled(id, 1, ['delivered']);
+  expect(await show()).not.toContain('aused');
+});
+
 describe('what an action leads to is said on the page that follows', () => {
   it('of a test event', async () => {
     const { press } = await hookThat(200);

@@ -37,7 +37,7 @@ export const jsonBlocks = blocks.filter(({ language }) => language === 'json').m
 
 /** The samples of receivers and webhooks, which have tests of their own. */
 export const isOfReceivers = ({ name }: Sample): boolean =>
-  /receiver|webhook|knock|register|provider|reconcile|deliveries|missed/.test(name);
+  /receiver|webhook|knock|register|provider|reconcile|deliveries|missed|replay|pause/.test(name);
 
 /** What a reader has set in the shell. */
 export type Settings = Record<string, string>;

@@ -19,6 +19,7 @@ export const webhooks = sqliteTable(
     maxInFlight: integer('max_in_flight'),
     maxPerSecond: integer('max_per_second'),
     stoppedAt: integer('stopped_at'),
+    pausedAt: integer('paused_at'),
     name: text(),
     description: text(),
   },
@@ -26,6 +27,7 @@ export const webhooks = sqliteTable(
     uniqueIndex('webhooks_by_url').on(t.accountId, t.normalisedUrl),
     index('webhooks_by_account').on(t.accountId, t.createdAt, t.id),
     uniqueIndex('webhooks_by_id').on(t.accountId, t.id),
+    index('webhooks_paused').on(t.id),
   ],
 );
 

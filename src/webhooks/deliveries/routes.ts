@@ -1,0 +1,52 @@
+import { Hono } from 'hono';
+import { validate as isUuid } from 'uuid';
+import { authenticate, limitActions } from '../../accounts/tokens/authenticate.ts';
+import { Refusal } from '../../platform/errors.ts';
+import type { App, Context } from '../../platform/http/context.ts';
+import { ok } from '../../platform/http/envelope.ts';
+import { readDeliveries, summaryOf } from './list.ts';
+import { findDelivery, webhookOfDelivery } from './queries.ts';
+import type { DeliveryKey } from './queue.ts';
+import { replayOne, sendNow } from './replay.ts';
+
+/** What has become of notifications. */
+export const deliveryRoutes = new Hono<App>()
+  .get('/deliveries', authenticate('api'), list)
+  .get('/deliveries/:id', authenticate('api'), item)
+  .post('/deliveries/:id/replay', authenticate('api'), limitActions, replay)
+  .post('/deliveries/:id/send', authenticate('api'), limitActions, send);
+
+async function item(c: Context) {
+  return show(c, 'Delivery', await deliveryKey(c));
+}
+
+async function replay(c: Context) {
+  const key = await deliveryKey(c);
+  await replayOne(c.env, c.get('caller'), key);
+  return show(c, 'Replayed', key);
+}
+
+async function send(c: Context) {
+  const key = await deliveryKey(c);
+  await sendNow(c.env, c.get('caller'), key);
+  return show(c, 'Delivery is due', key);
+}
+
+/** The delivery that the path names by its Delivery-Id alone. @throws Refusal: not found, also for another account's */
+async function deliveryKey(c: Context): Promise<DeliveryKey> {
+  const id = c.req.param('id')?.toLowerCase() ?? '';
+  const webhookId = isUuid(id) && (await webhookOfDelivery(c.env, c.get('caller'), id));
+  if (!webhookId) throw new Refusal({ kind: 'not found' });
+  return { webhookId, id };
+}
+
+async function show(c: Context, message: string, key: DeliveryKey) {
+  const found = await findDelivery(c.env, c.get('caller'), key);
+  if (!found) throw new Refusal({ kind: 'not found' });
+  return ok(c, message, summaryOf(found, found.log.at(-1)));
+}
+
+async function list(c: Context) {
+  const { items, next } = await readDeliveries(c.env, c.get('caller'), c.req.queries());
+  return ok(c, 'Deliveries', items, next);
+}

@@ -1,0 +1,53 @@
+import { sql } from 'drizzle-orm';
+import { note } from '../accounts/audit/note.ts';
+import { change } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { invalid } from '../platform/errors.ts';
+import { send } from '../platform/queue.ts';
+import { untilNoClaimedCallStarts } from './deliveries/cancel.ts';
+import { wakeOf } from './deliveries/queue.ts';
+import { allowProbe } from './deliveries/replay.ts';
+import { findWebhook, type StoredWebhook } from './service.ts';
+import { webhookToNote } from './to-note.ts';
+
+/**
+ * Pauses a webhook: what there is to send to it waits, for the five days after which a delivery fails that nobody has
+ * attempted. Returns when no call can start any more, which takes some seconds at most. A paused one stays as it is.
+ *
+ * @throws Refusal: invalid, for an unknown id
+ */
+export async function pauseWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook> {
+  const paused = await setPaused(env, caller, id, true);
+  await untilNoClaimedCallStarts(env, [id]);
+  return paused;
+}
+
+/**
+ * Resumes a paused webhook: what waits for it is sent, accidents first, also if its receiver's circuit is open.
+ *
+ * @throws Refusal: invalid, for an unknown id
+ */
+export async function resumeWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook> {
+  const resumed = await setPaused(env, caller, id, false);
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [id]));
+  return resumed;
+}
+
+async function setPaused(env: Env, caller: Caller, id: string, paused: boolean): Promise<StoredWebhook> {
+  const now = Date.now();
+  const changing = sql`${webhookToNote(caller, id)} and paused_at is ${paused ? sql`null` : sql`not null`}`;
+  const changed = sql`(select id from (${changing}))`;
+  await asCaller(env, caller, (db) => [
+    note(db, caller, {
+      action: 'changed',
+      subject: 'webhook',
+      of: changing,
+      fields: [paused ? 'paused' : 'resumed'],
+    }),
+    paused ? change(db)`select 0` : allowProbe(db, changed, now),
+    change(db)`update webhooks set paused_at = ${paused ? now : null} where id = ${changed}`,
+  ]);
+  const webhook = await findWebhook(env, caller, id);
+  if (!webhook) throw invalid('Invalid webhook id');
+  return webhook;
+}

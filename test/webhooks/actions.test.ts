@@ -1,0 +1,208 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { firstWindow } from '../../src/webhooks/deliveries/policy.ts';
+import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
+import { attempted, deliveriesOf, makeDue, settled } from '../support/deliveries.ts';
+import { accident } from '../support/records.ts';
+import { rows } from '../support/rows.ts';
+import { story } from '../support/story.ts';
+import { as, type IssuedToken, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
+
+const tale = story();
+type Summary = { id: string; status: string; attempts: number; lastAnswer: { status: number } | null };
+type Sent = { eventId: string; deliveryIds: string[] };
+type Counted = { count: number; more: boolean; tooOld?: number; next?: string };
+
+const post = <T = WebhookOut>(path: string, body?: object) => as(tale.us.apiToken).post<T>(path, body);
+const noted = async () => {
+  const path = `/operator/accounts/${tale.us.accountId}/audit`;
+  const { data } = await operator.get<{ actor: string; subject: string; fields: string[] }[]>(path);
+  return data
+    .toReversed()
+    .flatMap(({ actor, subject, fields }) => (subject === 'webhook' ? [[actor, ...fields].join(' ')] : []));
+};
+const bodies = () => tale.heard.got.map(({ body }) => body);
+
+describe('a replay by API', () => {
+  it('counts what a webhook has missed, and sends it when told to, of a time span or all of it', async () => {
+    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    const { id } = await tale.register();
+    await tale.happen(3);
+    await settled(id, 3, ['failed']);
+    tale.heard.answers(() => new Response('ok'));
+    const replay = (body: object) => post<Counted>(`/webhook/${id}/replay`, body);
+    expect(await replay({ dryRun: true })).toMatchObject({
+      message: 'Counted',
+      data: { count: 3, more: false, tooOld: 0 },
+    });
+    expect((await replay({ to: '2026-01-01T00:00:00Z' })).data).toEqual({ count: 0, more: false });
+    expect(await deliveriesOf(id)).toMatchObject(Array(3).fill({ status: 'failed' }));
+    expect(await replay({ from: '2026-01-01T00:00:00Z' })).toMatchObject({
+      message: 'Replayed',
+      data: { count: 3, more: false },
+    });
+    await settled(id, 3, ['delivered']);
+    expect((await replay({})).data).toEqual({ count: 0, more: false });
+    expect((await replay({ includeDelivered: true, dryRun: true })).data).toMatchObject({ count: 3 });
+    const empty = await replay({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' });
+    expect(empty).toMatchObject({ message: 'from must be before to', errors: [{ field: 'from' }] });
+    expect(await noted()).toEqual(['token', 'token replayed']);
+  });
+
+  it('of one delivery leads to it; one that is pending is sent now instead, and one of others is not found', async () => {
+    tale.heard.answers(() => new Response('no', { status: 500 }));
+    const hook = await tale.register();
+    await tale.happen(1);
+    const { id } = await attempted(hook.id);
+    const path = `/deliveries/${id}`;
+    expect(await post(`${path}/replay`)).toMatchObject({
+      status: 400,
+      message: 'This delivery is pending, send it now instead',
+    });
+    tale.heard.answers(() => new Response('ok'));
+    expect(await post<Summary>(`${path}/send`)).toMatchObject({ message: 'Delivery is due', data: { id } });
+    await settled(hook.id, 1, ['delivered']);
+    expect(await post(`${path}/send`)).toMatchObject({
+      message: 'This delivery has ended, replay it instead',
+    });
+    expect((await post<Summary>(`${path}/replay`)).data).toMatchObject({
+      id,
+      attempts: 0,
+      status: 'pending',
+    });
+    await attempted(hook.id);
+    const found = await as(tale.us.apiToken).get<Summary>(path);
+    expect(found.data).toMatchObject({
+      id,
+      webhookId: hook.id,
+      lastAnswer: { status: 200, kind: 'success' },
+    });
+    const them = as((await world()).apiToken);
+    for (const reply of [them.get(path), them.post(`${path}/replay`, {}), them.post(`${path}/send`, {})])
+      expect((await reply).status).toBe(404);
+  });
+});
+
+describe('a test by API', () => {
+  it('sends an event, a level of an accident, or all levels, marked as tests', async () => {
+    const { id } = await tale.register();
+    const test = async (body: object) => (await post<Sent>(`/webhook/${id}/test`, body)).data;
+    const event = await test({ type: 2 });
+    const level = await test({ type: 1, level: 2 });
+    await settled(id, 2, ['delivered']);
+    expect(bodies()).toMatchObject([
+      { type: 2, data: { eventId: event.eventId, vehicleVin: 'TEST0000000000000' } },
+      { type: 1, data: { eventId: level.eventId, notificationLevel: 2, tSP: 'TEST' } },
+    ]);
+    expect((await deliveriesOf(id)).map((delivery) => delivery.id)).toEqual([
+      ...event.deliveryIds,
+      ...level.deliveryIds,
+    ]);
+    expect((await test({ type: 1 })).deliveryIds).toHaveLength(3);
+    expect(await noted()).toEqual(['token', 'token tested', 'token tested', 'token tested']);
+  });
+});
+
+describe('a webhook that its account has paused', () => {
+  const pausedAt = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+  const listed = async () => (await as(tale.us.apiToken).get<object[]>('/webhooks')).data;
+
+  it('keeps what there is to send, and sends it once it is resumed, accidents first', async () => {
+    const { id } = await tale.register();
+    const before = await listed();
+    expect(await post(`/webhook/${id}/pause`)).toMatchObject({
+      message: 'Webhook paused',
+      data: { id, pausedAt: expect.stringMatching(pausedAt) },
+    });
+    await tale.happen(9);
+    await as(tale.us.connection.ingestKey).send(accident());
+    expect(await sweep(env, Date.now() + 60_000)).toBe(0);
+    expect(tale.heard.got).toEqual([]);
+    expect(await deliveriesOf(id)).toMatchObject(Array(10).fill({ status: 'pending', attempts: 0 }));
+    expect(await post(`/webhook/${id}/resume`)).toMatchObject({ message: 'Webhook resumed' });
+    await settled(id, 10, ['delivered']);
+    expect(bodies().findIndex(({ type }) => type === 1)).toBeLessThan(firstWindow);
+    expect(await listed()).toEqual(before);
+  });
+
+  it('stays paused when it is updated or paused again, which is not noted twice', async () => {
+    const hook = await tale.register();
+    const paused = (await post(`/webhook/${hook.id}/pause`)).data;
+    expect((await post(`/webhook/${hook.id}/pause`)).data).toEqual(paused);
+    const updated = await as(tale.us.apiToken).put(`/webhook/${hook.id}`, hook);
+    expect(updated.data).toEqual(paused);
+    expect(await listed()).toEqual([paused]);
+    const resumed = [await post(`/webhook/${hook.id}/resume`), await post(`/webhook/${hook.id}/resume`)];
+    expect(resumed.map(({ data }) => data)).toEqual([hook, hook]);
+    expect(await noted()).toEqual(['token', 'token paused', 'token', 'token resumed']);
+  });
+
+  it('gets neither tests nor what is sent now, and what is replayed waits', async () => {
+    const { id } = await tale.register();
+    await tale.happen(1);
+    const [delivery] = await settled(id, 1, ['delivered']);
+    await post(`/webhook/${id}/pause`);
+    const message = 'This webhook is paused, resume it first';
+    expect(await post(`/webhook/${id}/test`, { type: 2 })).toMatchObject({ status: 400, message });
+    expect((await post(`/deliveries/${delivery?.id}/replay`)).data).toMatchObject({ status: 'pending' });
+    expect(await post(`/deliveries/${delivery?.id}/send`)).toMatchObject({ status: 400, message });
+    expect(tale.heard.got).toHaveLength(1);
+  });
+
+  it('is called at once when it is resumed, though its receiver had failed for long', async () => {
+    const { id } = await tale.register();
+    await rows(
+      'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 9, 4, 1e15)',
+      id,
+    );
+    await post(`/webhook/${id}/pause`);
+    await as(tale.us.connection.ingestKey).send(accident());
+    await makeDue(id);
+    await rows('update webhook_health set open_until = 1e15 where webhook_id = ?1', id);
+    await post(`/webhook/${id}/resume`);
+    await settled(id, 1, ['delivered']);
+  });
+
+  it('can be paused and resumed by operators too', async () => {
+    const { id } = await tale.register();
+    const by = async (does: string) => (await operator.post(`/operator/webhooks/${id}/${does}`, {})).data;
+    expect(await by('pause')).toMatchObject({ id, pausedAt: expect.stringMatching(pausedAt), window: 0 });
+    expect(await by('resume')).toMatchObject({ id, pausedAt: null, window: 5 });
+    expect(await noted()).toEqual(['token', 'operator paused', 'operator resumed']);
+  });
+});
+
+const actions = ['replay', 'test', 'pause', 'resume'];
+
+it('what a webhook can be told to do needs a token that may change things, and a webhook of the account', async () => {
+  const { id } = await tale.register();
+  await tale.happen(1);
+  const [delivery] = await settled(id);
+  const tokens = `/operator/accounts/${tale.us.accountId}/tokens`;
+  const { data: token } = await operator.post<IssuedToken>(tokens, { name: 'reports', readOnly: true });
+  const paths = [
+    ...actions.map((action) => `/webhook/${id}/${action}`),
+    ...['replay', 'send'].map((action) => `/deliveries/${delivery?.id}/${action}`),
+  ];
+  for (const path of paths)
+    expect(await as(token.value).post(path, { type: 2 })).toMatchObject({
+      status: 403,
+      message: 'Insufficient permissions',
+    });
+  const them = await world();
+  const theirs = (await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them))).data;
+  for (const action of actions)
+    expect(await post(`/webhook/${theirs.id}/${action}`, { type: 2 })).toMatchObject({
+      status: 400,
+      message: 'Invalid webhook id',
+    });
+  expect(tale.heard.got).toHaveLength(1);
+});
+
+it('a token tests and replays 20 times a minute', async () => {
+  const { id } = await tale.register();
+  const statuses = [];
+  for (let i = 0; i < 21; i++) statuses.push((await post(`/webhook/${id}/replay`, { dryRun: true })).status);
+  expect(statuses).toEqual([...Array(20).fill(200), 429]);
+  expect((await post(`/webhook/${id}/pause`)).status).toBe(200);
+});

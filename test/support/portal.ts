@@ -37,9 +37,8 @@ export async function ask(method: string, path: string, sent: Sent = {}): Promis
 
 /** The page that a reply redirects to, with what it is to say there, as somebody reads it. */
 export async function follow(reply: Response, cookie: string): Promise<string> {
-  const flash = reply.headers.get('set-cookie')?.split(';')[0] ?? '';
-  const page = await ask('GET', reply.headers.get('location') ?? '', { cookie: `${cookie}; ${flash}` });
-  return textOf(page);
+  const cookies = [cookie, ...reply.headers.getSetCookie().map((one) => one.split(';')[0])];
+  return textOf(await ask('GET', reply.headers.get('location') ?? '', { cookie: cookies.join('; ') }));
 }
 
 /** What somebody reads on a page. */
@@ -48,6 +47,20 @@ export const textOf = async (page: Response): Promise<string> =>
     .replace(/<svg[\s\S]*?<\/svg>|<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ')
     .replaceAll('&quot;', '"');
+
+/** Somebody in a browser, by their cookie: what they get and read, and what the form that they send leads to. */
+export function visitor(cookie: () => string) {
+  const get = (path: string) => ask('GET', path, { cookie: cookie() });
+  const post = (path: string, fields: Sent['fields'] = {}) => ask('POST', path, { cookie: cookie(), fields });
+  return {
+    get,
+    post,
+    html: async (path: string) => (await get(path)).text(),
+    textAt: async (path: string) => textOf(await get(path)),
+    /** The page that a form leads to, as somebody reads it. */
+    outcome: async (path: string, fields?: Sent['fields']) => follow(await post(path, fields), cookie()),
+  };
+}
 
 /** What an open page watches: where it asks for each version, and the version that it shows; the page's own is first. */
 export async function watchesOn(page: Response): Promise<[path: string, version: string][]> {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { fakeSamsara } from '../../../src/dev/fakes/samsara.ts';
 import { Problem } from '../../../src/providers/problem.ts';
 import { connectorOf, connectors } from '../../../src/providers/registry.ts';
-import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
+import { ask, follow, formOn, signIn, visitor } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
@@ -23,9 +23,7 @@ beforeEach(async () => {
   cookie = (await signIn(us)).cookie;
 });
 
-const get = (path: string) => ask('GET', path, { cookie });
-const post = (path: string, fields: Record<string, string> = {}) => ask('POST', path, { cookie, fields });
-const textAt = async (path: string) => textOf(await get(path));
+const { post, html: htmlAt, textAt } = visitor(() => cookie);
 const pullsOf = ({ accountId }: World) => rows('select * from pulls where account_id = ?1', accountId);
 const pathOf = (id: string) => `/portal/connections/${id}`;
 
@@ -46,7 +44,7 @@ describe('adding a connection', () => {
     const { cookie: newcomer } = await signIn(await world());
     for (const path of ['/portal', '/portal/connections'])
       expect(await (await ask('GET', path, { cookie: newcomer })).text()).toContain('"/portal/connections');
-    expect(await (await get('/portal/connections')).text()).toContain('href="/portal/connections/new"');
+    expect(await htmlAt('/portal/connections')).toContain('href="/portal/connections/new"');
     const choose = await textAt('/portal/connections/new');
     for (const { name } of connectors) expect(choose).toContain(name);
     const page = await textAt(add);

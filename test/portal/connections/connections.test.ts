@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { ask, signIn } from '../../support/portal.ts';
+import { signIn, visitor } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { as, operator, type World, world } from '../../support/world.ts';
 
@@ -11,8 +11,7 @@ beforeAll(async () => {
 });
 
 const hourMs = 3_600_000;
-const text = async (path: string) =>
-  (await (await ask('GET', path, { cookie })).text()).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+const { textAt: text } = visitor(() => cookie);
 
 it('the list says how each connection does and what has come in, the worst first', async () => {
   const [first, second] = us.connections;

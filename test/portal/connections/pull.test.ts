@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
-import { ask, follow, signIn, textOf, watchesOn } from '../../support/portal.ts';
+import { ask, follow, signIn, textOf, visitor, watchesOn } from '../../support/portal.ts';
 import { connect, pullAll, read, turn } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
@@ -22,9 +22,7 @@ beforeEach(async () => {
   path = pathOf(id);
 });
 
-const get = (path: string) => ask('GET', path, { cookie });
-const post = (path: string, fields: Record<string, string> = {}) => ask('POST', path, { cookie, fields });
-const textAt = async (path: string) => textOf(await get(path));
+const { get, post, html: htmlAt, textAt, outcome } = visitor(() => cookie);
 const pullsOf = ({ accountId }: World) => rows('select * from pulls where account_id = ?1', accountId);
 const pathOf = (id: string) => `/portal/connections/${id}`;
 
@@ -86,23 +84,22 @@ describe('a connection that pulls', () => {
     const html = await refused.text();
     expect(html.match(/Samsara refuses the API token/g)).toHaveLength(1);
     expect(html).not.toContain('samsara_api_wrong');
-    const reply = await post(form, { credential: provider.data.token });
-    expect(await follow(reply, cookie)).toContain(
+    expect(await outcome(form, { credential: provider.data.token })).toContain(
       'Samsara accepts the new API token of “Acme Trucking”. Pulling goes on.',
     );
     await pullAll(id);
     expect(await textAt(path)).toContain('Healthy');
-    const [after] = await rows('select feeds, refused_at from pulls where connection_id = ?1', id);
-    expect(after?.refused_at).toBeNull();
-    expect(JSON.parse(String(after?.feeds)).trips.history).toEqual(
+    const [now] = await rows('select feeds, refused_at from pulls where connection_id = ?1', id);
+    expect(now?.refused_at).toBeNull();
+    expect(JSON.parse(String(now?.feeds)).trips.history).toEqual(
       JSON.parse(String(before?.feeds)).trips.history,
     );
   });
 
   it('warns of a new credential that is of another organization', async () => {
     Object.assign(provider.data, { organisation: 'Somebody else', organisationId: '1' });
-    const reply = await post(`${path}/credential`, { credential: token });
-    expect(await follow(reply, cookie)).toContain('The one before was of “Acme Trucking”');
+    const said = await outcome(`${path}/credential`, { credential: token });
+    expect(said).toContain('The one before was of “Acme Trucking”');
   });
 
   it('names the feeds that fail, with what to do about it', async () => {
@@ -120,15 +117,13 @@ describe('a connection that pulls', () => {
 
   it('is paused, resumed, and pulled now', async () => {
     await pullAll(id);
-    expect(await follow(await post(`${path}/pause`), cookie)).toContain('“Harbor” is paused.');
+    expect(await outcome(`${path}/pause`)).toContain('“Harbor” is paused.');
     provider.data.vehicles.push(samsaraVehicle(9, { updatedAtTime: new Date().toISOString() }));
     expect(await textAt(path)).toContain('Paused');
     expect(await textAt('/portal/connections')).toMatch(/One is paused\. .*Harbor Samsara Paused/);
-    expect(await follow(await post(`${path}/pull`), cookie)).toContain(
-      'does not pull from a provider, or is paused',
-    );
-    expect(await follow(await post(`${path}/resume`), cookie)).toContain('“Harbor” is pulled again');
-    expect(await follow(await post(`${path}/pull`), cookie)).toContain('“Harbor” is being pulled now.');
+    expect(await outcome(`${path}/pull`)).toContain('does not pull from a provider, or is paused');
+    expect(await outcome(`${path}/resume`)).toContain('“Harbor” is pulled again');
+    expect(await outcome(`${path}/pull`)).toContain('“Harbor” is being pulled now.');
     await vi.waitFor(async () => expect(await read(us, id, '/vehicles')).toHaveLength(3), {
       timeout: 10_000,
     });
@@ -145,18 +140,17 @@ describe('a connection that pulls', () => {
   });
 
   it('shows where its provider is to call, and keeps the secret of that to itself', async () => {
-    const page = await (await get(path)).text();
+    const page = await htmlAt(path);
     expect(page).toContain(`https://portal.example.com/providers/${id}/webhook`);
     for (const step of connectorOf('samsara')?.webhook?.steps ?? []) expect(page).toContain(step);
     expect(page).toContain('Not set up');
     const refused = await post(`${path}/webhook-secret`, { secret: 'short' });
     expect(refused.status).toBe(400);
     expect((await refused.text()).match(/must be one word of 8 to 500 characters/g)).toHaveLength(1);
-    const reply = await post(`${path}/webhook-secret`, { secret: 'c2VjcmV0c2VjcmV0' });
-    expect(await follow(reply, cookie)).toContain('The secret was saved.');
-    const after = await (await get(path)).text();
-    expect(after).toContain('Secret set');
-    expect(after).not.toContain('c2VjcmV0c2VjcmV0');
+    const said = await outcome(`${path}/webhook-secret`, { secret: 'c2VjcmV0c2VjcmV0' });
+    expect(said).toContain('The secret was saved.');
+    expect(said).toContain('Secret set');
+    expect(await htmlAt(path)).not.toContain('c2VjcmV0c2VjcmV0');
   });
 
   it('is removed by its name alone', async () => {

@@ -4,7 +4,7 @@ import { findByName, listByName } from '../../../src/fleet/names.ts';
 import { countByRisk } from '../../../src/fleet/risk-counts.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
-import { ask, signIn } from '../../support/portal.ts';
+import { signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -34,8 +34,7 @@ beforeAll(async () => {
   await settled(webhook);
 });
 
-const get = (path: string, who = cookie) => ask('GET', path, { cookie: who });
-const text = async (path: string) => (await get(path)).text();
+const { get, html: text } = visitor(() => cookie);
 /** What the rows of a page are about, in order. */
 const named = async (path: string) =>
   [...(await text(path)).matchAll(/class="cover"[^>]*>([^<]*)</g)].map(([, name]) => name);
@@ -63,7 +62,8 @@ describe('lists', () => {
 
   it('go on after the last one of a page, and read no more rows in a large account', async () => {
     const them = await world();
-    const { cookie: theirs } = await signIn(them);
+    const theirs = await signIn(them);
+    const { html } = visitor(() => theirs.cookie);
     await rows(
       `insert into vehicles (id, account_id, connection_id, source_id, name, groups, status, created_at, updated_at)
        with recursive n (i) as (select 0 union all select i + 1 from n where i < 19999)
@@ -71,9 +71,9 @@ describe('lists', () => {
       them.accountId,
       them.connection.id,
     );
-    const first = await (await get('/portal/vehicles', theirs)).text();
+    const first = await html('/portal/vehicles');
     const next = /href="(\/portal\/vehicles\?after=[^"]+)"/.exec(first)?.[1] ?? '';
-    const second = await (await get(next, theirs)).text();
+    const second = await html(next);
     expect(second).toContain('Truck 00050');
     expect(second).not.toContain('Truck 00049');
     const caller = { accountId: them.accountId, operator: true } as const;
@@ -114,24 +114,19 @@ describe('search', () => {
 
   it('finds nothing of another account, nor of a connection that is being deleted', async () => {
     const them = await world();
-    const { cookie: theirs } = await signIn(them);
-    for (const q of [
-      'Truck 10',
-      'VIN10',
-      await idOf('vehicles', 'b'),
-      await idOf('safety_events', 'event-1'),
-    ])
-      expect(await (await get(`/portal/search?${new URLSearchParams({ q })}`, theirs)).text()).toContain(
-        'Nothing',
-      );
+    const theirs = await signIn(them);
+    const { html } = visitor(() => theirs.cookie);
+    const ids = [await idOf('vehicles', 'b'), await idOf('safety_events', 'event-1')];
+    for (const q of ['Truck 10', 'VIN10', ...ids])
+      expect(await html(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing');
     await as(them.connection.ingestKey).send(vehicle({ name: 'Leaving' }));
     await rows(
       `insert into deletions (id, kind, account_id, connection_id, requested_at, due_at) values (?1, 'connection', ?2, ?1, 0, 9e15)`,
       them.connection.id,
       them.accountId,
     );
-    expect(await (await get('/portal/search?q=leaving', theirs)).text()).toContain('Nothing matches');
-    expect(await (await get('/portal/vehicles', theirs)).text()).toContain('No vehicles yet');
+    expect(await html('/portal/search?q=leaving')).toContain('Nothing matches');
+    expect(await html('/portal/vehicles')).toContain('No vehicles yet');
   });
 });
 

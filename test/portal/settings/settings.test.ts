@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, formOn, signIn } from '../../support/portal.ts';
+import { ask, follow, formOn, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type World, world } from '../../support/world.ts';
+import { as, operator, type World, world } from '../../support/world.ts';
 
 let us: World;
 let ann: Awaited<ReturnType<typeof signIn>>;
@@ -12,18 +12,7 @@ beforeAll(async () => {
   ann = await signIn(us);
 });
 
-const html = async (path: string) => (await ask('GET', path, { cookie: ann.cookie })).text();
-const send = (path: string, fields: Record<string, string> = {}) =>
-  ask('POST', path, { cookie: ann.cookie, fields });
-
-/** What the page that a reply leads to says was done. */
-async function flashOf(reply: Response): Promise<string | undefined> {
-  const cookies = reply.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
-  const page = await ask('GET', reply.headers.get('location') ?? '', {
-    cookie: [ann.cookie, ...cookies].join('; '),
-  });
-  return /role="status">.*?<p>(.*?)<\/p>/s.exec(await page.text())?.[1];
-}
+const { get, html, post: send, outcome } = visitor(() => ann.cookie);
 
 /** The links of a navigation with this label, by their names, with which of them is current. */
 async function linksOf(path: string, label: string) {
@@ -40,9 +29,7 @@ async function linksOf(path: string, label: string) {
 it('settings are in the menu, and have the tabs API Tokens, People, Notifications, Audit log and Account', async () => {
   const settings = { name: 'Settings', href: '/portal/settings' };
   expect(await linksOf('/portal/connections', 'Main')).toContainEqual(settings);
-  expect((await ask('GET', settings.href, { cookie: ann.cookie })).headers.get('location')).toBe(
-    '/portal/settings/tokens',
-  );
+  expect((await get(settings.href)).headers.get('location')).toBe('/portal/settings/tokens');
   expect(await linksOf('/portal/settings/tokens', 'Main')).toContainEqual({ ...settings, current: 'true' });
   expect(await linksOf('/portal/settings/people', 'Settings')).toEqual([
     { name: 'API Tokens', href: '/portal/settings/tokens' },
@@ -112,19 +99,16 @@ describe('the API Tokens tab', () => {
 
   it('revokes a token once', async () => {
     const path = `/portal/settings/tokens/${us.tokenId}/revoke`;
-    const revoked = await send(path);
-    expect(await flashOf(revoked)).toBe('Revoked “main”: the API refuses it from now on.');
+    expect(await outcome(path)).toContain('Revoked “main”: the API refuses it from now on.');
     expect((await send(path)).status).toBe(404);
-    expect((await ask('GET', path, { cookie: ann.cookie })).status).toBe(404);
+    expect((await get(path)).status).toBe(404);
   });
 });
 
 describe('the People tab', () => {
   it('says what came of an invitation, and what is wrong with one once, under its field', async () => {
-    const reply = await send('/portal/settings/people', { email: 'dora@example.com', role: 'viewer' });
-    expect(await flashOf(reply)).toContain(
-      'Invited dora@example.com as a viewer. The link works for 15 minutes',
-    );
+    const invited = await outcome('/portal/settings/people', { email: 'dora@example.com', role: 'viewer' });
+    expect(invited).toContain('Invited dora@example.com as a viewer. The link works for 15 minutes');
     const refused = await (await send('/portal/settings/people', { email: 'dora', role: 'viewer' })).text();
     expect(refused.match(/must be an email address/g)).toHaveLength(1);
     expect(refused).toContain('aria-describedby="email-error"');
@@ -140,12 +124,12 @@ describe('the People tab', () => {
     const path = (email: string) =>
       `/portal/settings/people/${results.find((person) => person.email === email)?.id}/remove`;
     expect((await send(path(ann.email))).status).toBe(404);
-    const given = await send(path(bob.email).replace('/remove', '/role'), { role: 'member' });
-    expect(await flashOf(given)).toBe(`${bob.email} is now a member.`);
-    expect(await flashOf(await send(path(bob.email)))).toBe(
+    const given = await outcome(path(bob.email).replace('/remove', '/role'), { role: 'member' });
+    expect(given).toContain(`${bob.email} is now a member.`);
+    expect(await outcome(path(bob.email))).toContain(
       `Removed ${bob.email}. They are signed out everywhere and can no longer sign in.`,
     );
-    expect((await ask('GET', '/portal/connections', { cookie: bob.cookie })).headers.get('location')).toBe(
+    expect((await ask('GET', '/portal', { cookie: bob.cookie })).headers.get('location')).toBe(
       '/portal/sign-in',
     );
   });
@@ -153,35 +137,23 @@ describe('the People tab', () => {
 
 describe('the Account tab', () => {
   const path = '/portal/settings/account';
-  const footOf = async (timezone: string) =>
-    /<p class="foot">(.*?)</.exec(
-      await (
-        await ask('GET', path, { cookie: `${ann.cookie}; timezone=${encodeURIComponent(timezone)}` })
-      ).text(),
-    )?.[1];
+  const fromNewYork = visitor(() => `${ann.cookie}; timezone=America%2FNew_York`);
+  const foot = async () => /<p class="foot">(.*?)</.exec(await fromNewYork.html(path))?.[1];
 
   it('names the account, its id, and for how long what is kept', async () => {
     const page = await html(path);
-    for (const fact of [
-      'Acme Insurance',
-      us.accountId,
-      ann.email,
-      '365 days',
-      'after 180 days in the archive',
-    ])
-      expect(page).toContain(fact);
+    const facts = ['Acme Insurance', us.accountId, ann.email, '365 days', 'after 180 days in the archive'];
+    for (const fact of facts) expect(page).toContain(fact);
   });
 
   it('chooses a time zone, which wins over the browser’s until that is chosen again', async () => {
-    expect(await footOf('America/New_York')).toContain('(New York)');
-    const reply = await send(path, { timeZone: 'Europe/Berlin' });
-    expect(await flashOf(reply)).toMatch(/^Times are now in Central European .* Time \(Berlin\)\.$/);
-    expect(await footOf('America/New_York')).toContain('(Berlin)');
-    expect((await formOn(await ask('GET', path, { cookie: ann.cookie }))).values('timeZone')).toEqual([
-      'Berlin',
-    ]);
+    expect(await foot()).toContain('(New York)');
+    const said = await outcome(path, { timeZone: 'Europe/Berlin' });
+    expect(said).toMatch(/Times are now in Central European .* Time \(Berlin\)\./);
+    expect(await foot()).toContain('(Berlin)');
+    expect((await formOn(await get(path))).values('timeZone')).toEqual(['Berlin']);
     await send(path, { timeZone: '' });
-    expect(await footOf('America/New_York')).toContain('(New York)');
+    expect(await foot()).toContain('(New York)');
     const refused = await send(path, { timeZone: 'Europe/Atlantis' });
     expect(refused.status).toBe(400);
     expect((await refused.text()).match(/must be a time zone of the list/g)).toHaveLength(1);
@@ -191,10 +163,15 @@ describe('the Account tab', () => {
     ['sign-out', 'You are signed out.'],
     ['sign-out-everywhere', 'All of your sessions have ended.'],
   ])('leads by %s to the sign-in page, which says so', async (action, said) => {
-    const { cookie } = await signIn(us);
+    const { cookie, email } = await signIn(us);
+    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+    const elsewhere = (await ask('POST', new URL(data.url).pathname)).headers.get('set-cookie') ?? '';
     const reply = await ask('POST', `/portal/${action}`, { cookie });
     expect(reply.headers.get('location')).toBe('/portal/sign-in');
-    expect(await flashOf(reply)).toBe(said);
+    expect(await follow(reply, cookie)).toContain(said);
+    const status = async (of: string) => (await ask('GET', '/portal', { cookie: of })).status;
+    const ended = action === 'sign-out' ? 200 : 303;
+    expect([await status(cookie), await status(elsewhere.split(';')[0] ?? '')]).toEqual([303, ended]);
   });
 });
 
@@ -206,12 +183,11 @@ describe('the Notifications tab', () => {
   it('turns emails about webhooks off and on again, for oneself alone', async () => {
     const bob = await signIn(us);
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
-    const off = await send(path); // as a browser sends an empty checkbox
-    expect(await flashOf(off)).toContain(`No more emails about webhooks to ${ann.email}.`);
+    const off = await outcome(path); // as a browser sends an empty checkbox
+    expect(off).toContain(`No more emails about webhooks to ${ann.email}.`);
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([false, true]);
     expect(await html(path)).toContain(`We do not email ${ann.email} about webhooks.`);
-    const on = await send(path, { alerts: 'yes' });
-    expect(await flashOf(on)).toContain(`We email ${ann.email} about webhooks.`);
+    expect(await outcome(path, { alerts: 'yes' })).toContain(`We email ${ann.email} about webhooks.`);
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
     expect(await html(path)).toContain(`We email ${ann.email} when something is wrong`);
   });
@@ -237,9 +213,7 @@ it('the account chooses kilometers or miles, for all of its people', async () =>
     safetyEvent({ startedAt: new Date().toISOString(), maxSpeedKph: 98, speedLimitKph: 88 }),
   );
   expect(await html('/portal/events')).toContain('98 km/h, limit 88');
-  expect(await flashOf(await send('/portal/settings/account/units', { units: 'imperial' }))).toContain(
-    'miles',
-  );
+  expect(await outcome('/portal/settings/account/units', { units: 'imperial' })).toContain('miles');
   expect(await html('/portal/events')).toContain('61 mph, limit 55');
   const [truck] = await rows('select id from vehicles where account_id = ?', us.accountId);
   expect(await html(`/portal/vehicles/${truck?.id}`)).toContain('100,000 mi');

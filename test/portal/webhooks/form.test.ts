@@ -27,8 +27,11 @@ const meanwhile = (changes: object) => {
 const open = async (query = '') =>
   formOn(await ask('GET', `/portal/webhooks/${webhook.id}/edit${query}`, { cookie }));
 
-const save = (form: Awaited<ReturnType<typeof open>>) =>
-  ask('POST', `/portal/webhooks/${webhook.id}/edit`, { cookie, fields: form.fields() });
+const save = (form: Awaited<ReturnType<typeof open>>, more: [string, string][] = [], bindings?: Env) =>
+  ask('POST', `/portal/webhooks/${webhook.id}/edit`, {
+    ...{ cookie, fields: [...form.fields(), ...more] },
+    ...(bindings && { bindings }),
+  });
 
 const saved = async () => {
   const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
@@ -119,56 +122,47 @@ describe('saving a webhook keeps', () => {
 });
 
 describe('a header', () => {
-  it('is renamed with its value', async () => {
-    const form = await open();
-    form.type('headerName', 'X-Renamed', 0);
+  type Change = {
+    before?: object;
+    query?: string;
+    typed?: [name: string, value: string, place?: number][];
+    since?: object;
+  };
+  const revealed = '?reveal=yes';
+  it.each<[string, Change, object]>([
+    ['is renamed with its value', { typed: [['headerName', 'X-Renamed']] }, { 'X-Renamed': 's3cret' }],
+    ['gets another value', { typed: [['headerValue', 'other']] }, { 'X-Secret': 'other' }],
+    [
+      'swaps its name with another',
+      {
+        before: { A: 'a', B: 'b' },
+        typed: [
+          ['headerName', 'B', 0],
+          ['headerName', 'A', 1],
+        ],
+      },
+      { A: 'b', B: 'a' },
+    ],
+    ['is removed by emptying its name', { typed: [['headerName', '']] }, {}],
+    ['that was removed since the form was opened stays removed', { since: {} }, {}],
+    [
+      'that is revealed can be emptied',
+      { query: revealed, typed: [['headerValue', '']] },
+      { 'X-Secret': '' },
+    ],
+    [
+      'that was revealed does not undo what its value was changed to since',
+      { query: revealed, since: { 'X-Secret': 'rotated' } },
+      { 'X-Secret': 'rotated' },
+    ],
+  ])('%s', async (_, { before, query, typed = [], since }, headers) => {
+    if (before) await meanwhile({ headers: before });
+    const form = await open(query);
+    if (query) expect(form.values('headerValue')[0]).toBe('s3cret');
+    for (const one of typed) form.type(...one);
+    if (since) await meanwhile({ headers: since });
     await save(form);
-    expect((await saved()).headers).toEqual({ 'X-Renamed': 's3cret' });
-  });
-
-  it('gets another value', async () => {
-    const form = await open();
-    form.type('headerValue', 'other', 0);
-    await save(form);
-    expect((await saved()).headers).toEqual({ 'X-Secret': 'other' });
-  });
-
-  it('swaps its name with another', async () => {
-    await meanwhile({ headers: { A: 'a', B: 'b' } });
-    const form = await open();
-    form.type('headerName', 'B', 0);
-    form.type('headerName', 'A', 1);
-    await save(form);
-    expect((await saved()).headers).toEqual({ A: 'b', B: 'a' });
-  });
-
-  it('is removed by emptying its name', async () => {
-    const form = await open();
-    form.type('headerName', '', 0);
-    await save(form);
-    expect((await saved()).headers).toEqual({});
-  });
-
-  it('that was removed since the form was opened stays removed', async () => {
-    const form = await open();
-    await meanwhile({ headers: {} });
-    await save(form);
-    expect((await saved()).headers).toEqual({});
-  });
-
-  it('is revealed on request, and can then be emptied', async () => {
-    const form = await open('?reveal=yes');
-    expect(form.values('headerValue')[0]).toBe('s3cret');
-    form.type('headerValue', '', 0);
-    await save(form);
-    expect((await saved()).headers).toEqual({ 'X-Secret': '' });
-  });
-
-  it('that was revealed does not undo what its value was changed to since', async () => {
-    const form = await open('?reveal=yes');
-    await meanwhile({ headers: { 'X-Secret': 'rotated' } });
-    await save(form);
-    expect((await saved()).headers).toEqual({ 'X-Secret': 'rotated' });
+    expect((await saved()).headers).toEqual(headers);
   });
 });
 
@@ -191,18 +185,14 @@ it('adding a webhook saves all that the form holds', async () => {
 });
 
 describe('a button of the form', () => {
-  const press = async (
-    button: string,
-    change: (form: Awaited<ReturnType<typeof open>>) => void = () => {},
-  ) => {
+  const press = async (button: string, ...typed: [name: string, value: string][]) => {
     const form = await open();
-    change(form);
-    const path = `/portal/webhooks/${webhook.id}/edit`;
-    return ask('POST', path, { cookie, fields: [...form.fields(), ['do', button]] });
+    for (const one of typed) form.type(...one);
+    return save(form, [['do', button]]);
   };
 
   it('adds a secret in a header of its own, which is saved with the form', async () => {
-    const reply = await press('secret', (form) => form.type('httpVerb', 'PUT'));
+    const reply = await press('secret', ['httpVerb', 'PUT']);
     expect(reply.status).toBe(200);
     const form = await formOn(reply);
     expect(form.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '']);
@@ -217,10 +207,7 @@ describe('a button of the form', () => {
 
   it('makes another secret where there is one', async () => {
     const once = await formOn(await press('secret'));
-    const path = `/portal/webhooks/${webhook.id}/edit`;
-    const again = await formOn(
-      await ask('POST', path, { cookie, fields: [...once.fields(), ['do', 'secret']] }),
-    );
+    const again = await formOn(await save(once, [['do', 'secret']]));
     expect(again.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '']);
     expect(again.values('headerValue')[1]).not.toBe(once.values('headerValue')[1]);
   });
@@ -239,7 +226,7 @@ describe('a button of the form', () => {
         name: `Yard ${i}`,
       });
     const first = await open();
-    const yards = await formOn(await press('find', (form) => form.type('find', ' yard')));
+    const yards = await formOn(await press('find', ['find', ' yard']));
     expect(yards.values('find')).toEqual([' yard']);
     const listed = yards.values('connectionIds').filter((id) => !first.checked('connectionIds').includes(id));
     expect(listed).toHaveLength(7);
@@ -257,7 +244,7 @@ describe('a button of the form', () => {
   it('sends a test of what is typed, with the headers that are kept, and saves nothing', async () => {
     const heard = receiver(() => new Response('who are you?', { status: 401 }));
     const before = await saved();
-    const reply = await press('test', (form) => form.type('url', 'https://receiver.example.com/tried'));
+    const reply = await press('test', ['url', 'https://receiver.example.com/tried']);
     const text = await textOf(reply);
     expect(text).toMatch(
       /Your receiver returned 401 Unauthorized in \d+ ms\. Only a 2xx status counts as delivered\. who are you\?/,
@@ -275,7 +262,7 @@ describe('a button of the form', () => {
 
   it('sends ten tests an hour to a host, however it is written, and whoever sends them', async () => {
     const heard = receiver();
-    const test = (url: string) => press('test', (form) => form.type('url', url));
+    const test = (url: string) => press('test', ['url', url]);
     await rows(
       `insert into test_calls values (?1, 'busy.example.com', 9)`,
       Math.floor(Date.now() / 3_600_000),
@@ -301,7 +288,7 @@ describe('a button of the form', () => {
   it('sends no test to an address that deliveries may not go to', async () => {
     const heard = receiver();
     for (const url of ['http://receiver.example.com/', 'https://10.0.0.1/', 'https://router.local/']) {
-      const reply = await press('test', (form) => form.type('url', url));
+      const reply = await press('test', ['url', url]);
       expect(reply.status).toBe(400);
     }
     expect(heard.got).toEqual([]);
@@ -370,8 +357,7 @@ describe('a form that was not filled in well', () => {
       return env.DB.batch(statements);
     };
     const bindings = { ...env, DB: { prepare, batch } as unknown as D1Database }; // all that the service uses
-    const path = `/portal/webhooks/${webhook.id}/edit`;
-    const reply = await ask('POST', path, { cookie, fields: form.fields(), bindings });
+    const reply = await save(form, [], bindings);
     expect(reply.status).toBe(400);
     expect(await saved()).toMatchObject({ httpVerb: 'POST', connectionIds: ids().slice(0, 1) });
     expect((await save(await formOn(reply))).status).toBe(303);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { ask, follow, signIn } from '../../support/portal.ts';
+import { ask, signIn, visitor } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { as, type WebhookOut, webhookBody } from '../../support/world.ts';
@@ -144,17 +144,16 @@ it('what does not fit into one call is left for the next, until all is sent once
 it('one delivery is replayed from its page, which warns of a repeat', async () => {
   const { hook } = await missed(1);
   const { cookie } = await signIn(tale.us);
+  const { textAt, post, outcome } = visitor(() => cookie);
   const [{ id } = { id: '' }] = await deliveriesOf(hook.id);
   const path = `/portal/webhooks/${hook.id}/deliveries/${id}`;
-  expect((await readable(await ask('GET', path, { cookie }))).text).not.toContain('will see a repeat');
-  expect((await ask('POST', `${path}/replay`, { cookie })).status).toBe(303);
+  expect(await textAt(path)).not.toContain('will see a repeat');
+  expect((await post(`${path}/replay`)).status).toBe(303);
   await settled(hook.id, 1, ['delivered']);
-  expect((await readable(await ask('GET', path, { cookie }))).text).toContain(
-    'your receiver will see a repeat, with the same Delivery-Id',
-  );
-  expect((await ask('POST', `${path}/replay`, { cookie })).status).toBe(303);
+  expect(await textAt(path)).toContain('your receiver will see a repeat, with the same Delivery-Id');
+  expect((await post(`${path}/replay`)).status).toBe(303);
   await rows('delete from webhook_connections where webhook_id = ?1', hook.id);
   await settled(hook.id, 1);
-  const refused = await follow(await ask('POST', `${path}/replay`, { cookie }), cookie);
+  const refused = await outcome(`${path}/replay`);
   expect(refused).toContain('The webhook does not subscribe to this notification any more.');
 });

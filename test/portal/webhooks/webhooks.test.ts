@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
-import { ask, follow, signIn, textOf } from '../../support/portal.ts';
+import { signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
@@ -13,16 +13,14 @@ async function hookThat(status: number, changes: object = {}) {
   tale.heard.answers(() => new Response('said so', { status }));
   const { id } = await tale.register(changes);
   const { cookie } = await signIn(tale.us);
+  const { textAt, outcome } = visitor(() => cookie);
   const path = `/portal/webhooks/${id}`;
   return {
     id,
-    path,
-    show: async (query = '') => textOf(await ask('GET', path + query, { cookie })),
-    list: async () => textOf(await ask('GET', '/portal/webhooks', { cookie })),
-    delivery: async (deliveryId = '') =>
-      textOf(await ask('GET', `${path}/deliveries/${deliveryId}`, { cookie })),
-    press: async (action: string, fields: [string, string][] = []) =>
-      follow(await ask('POST', `${path}/${action}`, { cookie, fields }), cookie),
+    show: (query = '') => textAt(path + query),
+    list: () => textAt('/portal/webhooks'),
+    delivery: (deliveryId = '') => textAt(`${path}/deliveries/${deliveryId}`),
+    press: (action: string, fields: [string, string][] = []) => outcome(`${path}/${action}`, fields),
   };
 }
 
@@ -105,23 +103,14 @@ it('a webhook is paused and resumed on its page, which says what waits', async (
 });
 
 describe('what an action leads to is said on the page that follows', () => {
-  it('of a test event', async () => {
-    const { press } = await hookThat(200);
-    expect(await press('test-event')).toMatch(/Test event sent\. Your receiver returned 200 in \d+ ms\./);
-  });
-
-  it('of a test event that fails', async () => {
-    const { press } = await hookThat(404);
-    expect(await press('test-event')).toMatch(
-      /Test event sent\. Your receiver returned 404 Not Found in \d+ ms\./,
-    );
-  });
-
-  it('of a test accident', async () => {
-    const { press } = await hookThat(200);
-    expect(await press('test-accident')).toMatch(
-      /Level 1 of a test accident sent\. Your receiver returned 200 in \d+ ms\. Levels 2 and 3 follow/,
-    );
+  it.each([
+    ['test-event', 200, /Test event sent\. Your receiver returned 200 in \d+ ms\./],
+    ['test-event', 404, /Test event sent\. Your receiver returned 404 Not Found in \d+ ms\./],
+    ['test-accident', 200, /Level 1 of a test accident sent\..* 200 in \d+ ms\. Levels 2 and 3 follow/],
+    ['delete', 200, /Webhook "receiver.example.com" was deleted\./],
+  ])('of %s to a receiver that returns %d', async (action, status, said) => {
+    const { press } = await hookThat(status);
+    expect(await press(action)).toMatch(said);
   });
 
   it('of a test event while the webhook is paused', async () => {
@@ -173,11 +162,6 @@ describe('what an action leads to is said on the page that follows', () => {
     expect(await press(`deliveries/${delivery?.id}/send`)).toMatch(/Your receiver returned 200 in \d+ ms\./);
     expect(await press(`deliveries/${delivery?.id}/send`)).toContain('has ended, replay it instead.');
   });
-
-  it('of deleting', async () => {
-    const { press } = await hookThat(200);
-    expect(await press('delete')).toContain('Webhook "receiver.example.com" was deleted.');
-  });
 });
 
 it('shows what the query of a URL says to those who may change it, and not to viewers', async () => {
@@ -189,9 +173,9 @@ it('shows what the query of a URL says to those who may change it, and not to vi
   ] as const) {
     const { cookie } = await signIn(tale.us, role);
     for (const path of ['/portal/webhooks', `/portal/webhooks/${id}`]) {
-      const text = textOf(await ask('GET', path, { cookie }));
-      expect(await text).toContain(shown);
-      if (role === 'viewer') expect(await text).not.toMatch(/s3cret|t0ken/);
+      const text = await visitor(() => cookie).textAt(path);
+      expect(text).toContain(shown);
+      if (role === 'viewer') expect(text).not.toMatch(/s3cret|t0ken/);
     }
   }
 });

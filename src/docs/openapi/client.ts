@@ -147,7 +147,6 @@ const webhookReply = (message: string) => ({
   name: 'WebhookReply',
   message,
   data: ref('Webhook'),
-  example: examples.Webhook,
 });
 
 /** The only 400 of a request that has nothing to get wrong: query and Connection-Id are ignored. */
@@ -170,7 +169,6 @@ const webhookOperations: Operation[] = [
       name: 'WebhooksReply',
       message: 'Webhooks',
       data: { type: 'array', items: ref('Webhook') },
-      example: [examples.Webhook],
     },
     others: { 400: notHttp },
   },
@@ -215,7 +213,6 @@ const webhookOperations: Operation[] = [
       name: 'Deleted',
       message: 'Webhook deleted',
       data: { type: 'boolean', const: true },
-      example: true,
     },
     refusals: [invalidId],
   },
@@ -233,7 +230,6 @@ const webhookOperations: Operation[] = [
       name: 'SigningSecretReply',
       message: 'Signing secret rotated',
       data: ref('SigningSecret'),
-      example: examples.SigningSecret,
     },
     refusals: [invalidId, { message: 'Deliveries of this webhook are not signed' }],
   },
@@ -252,7 +248,7 @@ const health: Operation = {
   tag: 'Service',
   summary: 'Ask how the service is doing',
   description: 'For monitors; needs no token.',
-  reply: { name: 'HealthReply', message: 'Healthy', data: ref('Health'), example: examples.Health },
+  reply: { name: 'HealthReply', message: 'Healthy', data: ref('Health') },
   others: {
     503: {
       description: 'The database does not respond, or deliveries have been due for more than five minutes.',

@@ -1,6 +1,6 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { examples } from './examples.ts';
+import { exampleOf } from './example-of.ts';
 import { words } from './words.ts';
 
 /** A part of a JSON document. */
@@ -25,7 +25,7 @@ export function components(
     overrideSchema: ({ valibotSchema, jsonSchema }) => completed(valibotSchema as Known, jsonSchema as Json),
   }) as Record<string, Json>;
   return Object.fromEntries(
-    Object.entries(converted).map(([name, schema]) => [name, described(name, schema)]),
+    Object.entries(converted).map(([name, schema]) => [name, described(name, schema, converted)]),
   );
 }
 
@@ -61,14 +61,13 @@ function completed(schema: Known, written: Json): Json | null {
 /** A component by its name. */
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-function described(name: string, schema: Json): Json {
+function described(name: string, schema: Json, all: Record<string, Json>): Json {
   const properties = schema.properties as Record<string, Json> | undefined; // as JSON Schema has it
-  const example = examples[name];
   return {
     ...schema,
     ...(words[name] && { description: words[name] }),
     ...(properties && { properties: withWords(name, properties) }),
-    ...(example !== undefined && { examples: [example] }),
+    examples: [exampleOf(ref(name), all)],
   };
 }
 

@@ -1,7 +1,6 @@
 import { webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { deliveryFilters } from '../../webhooks/deliveries/schema.ts';
 import { ref } from './components.ts';
-import { examples } from './examples.ts';
 import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
 import { failing } from './shared.ts';
@@ -39,7 +38,6 @@ export const deliveryList: Operation = {
     name: 'DeliveryPage',
     message: 'Deliveries',
     data: { type: 'array', items: ref('DeliverySummary') },
-    example: [examples.DeliverySummary],
     paged: true,
   },
   refusals: [

@@ -28,9 +28,13 @@ export type Parts = {
 export function document(parts: Parts): Json {
   const { title, description, tags, operations, securitySchemes, parameters, tooLarge, webhooks, limits } =
     parts;
+  const schemas = {
+    ...components({ ...parts.schemas, Failure, FieldError }),
+    ...components(parts.replies ?? {}, 'output'),
+  };
   const paths: Record<string, Json> = {};
   for (const operation of operations)
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: written(operation) };
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: written(operation, schemas) };
   const envelopes = Object.fromEntries(operations.map(({ reply }) => [reply.name, envelope(reply)]));
   return {
     openapi: '3.1.1',
@@ -50,11 +54,7 @@ export function document(parts: Parts): Json {
       ...(parameters && { parameters }),
       headers: headers(securitySchemes),
       responses: responses(tooLarge),
-      schemas: {
-        ...components({ ...parts.schemas, Failure, FieldError }),
-        ...components(parts.replies ?? {}, 'output'),
-        ...envelopes,
-      },
+      schemas: { ...schemas, ...envelopes },
     },
   };
 }

@@ -48,7 +48,7 @@ function itemOperation({ path, singular, id, order, archive }: List, item: strin
           ]
         : []),
     ],
-    reply: { name: `${item}Reply`, message: capitalised(singular), data: ref(item), example: examples[item] },
+    reply: { name: `${item}Reply`, message: capitalised(singular), data: ref(item) },
     refusals: archive ? [refused('at', QueryTime, ['?'])] : [],
     others: { 404: failing(404, 'Your account has none with this id.', ['Not found']) },
   };
@@ -82,7 +82,6 @@ function listOperation(list: List, item: string): Operation {
       name: `${item}Page`,
       message: capitalised(plural),
       data: { type: 'array', items: ref(item) },
-      example: [examples[item]],
       paged: true,
     },
     refusals: refusalsOf(list),
@@ -214,7 +213,6 @@ export const changeFeed: Operation = {
     name: 'ChangesPage',
     message: 'Changes',
     data: { type: 'array', items: ref('Change') },
-    example: [examples.Change],
     paged: true,
     resumable: true,
   },

@@ -1,4 +1,5 @@
 import { type Json, ref } from './components.ts';
+import { exampleOf } from './example-of.ts';
 import { examples } from './examples.ts';
 import { always } from './shared.ts';
 
@@ -23,12 +24,11 @@ export type Operation = {
   others?: Record<string, Json>;
 };
 
-/** A successful reply: its component's name, its message, and what `data` is. */
+/** A successful reply: its component's name, its message, and what `data` is, from which its example follows. */
 export type Reply = {
   name: string;
   message: string;
   data: Json;
-  example: unknown;
   paged?: boolean;
   /** Whether there is always a cursor to come back with. */
   resumable?: boolean;
@@ -43,8 +43,8 @@ const exampleCursor = 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd';
 
 const limited = { ...always, 'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' } };
 
-/** The operation as OpenAPI writes it. */
-export function written(operation: Operation): Json {
+/** The operation as OpenAPI writes it, where `schemas` are the document's components. */
+export function written(operation: Operation, schemas: Record<string, Json>): Json {
   const { id, tag, summary, description, security, parameters, body, reply } = operation;
   return {
     operationId: id,
@@ -56,7 +56,7 @@ export function written(operation: Operation): Json {
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: ref(body), example: examples[body] } },
+        content: { 'application/json': { schema: ref(body), example: exampleOf(ref(body), schemas) } },
       },
     }),
     responses: {
@@ -69,7 +69,7 @@ export function written(operation: Operation): Json {
             example: {
               status: 200,
               message: reply.message,
-              data: reply.example,
+              data: exampleOf(reply.data, schemas),
               ...(reply.paged && { next: exampleCursor }),
               ...(reply.resumable && { resume: exampleCursor }),
             },

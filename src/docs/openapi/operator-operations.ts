@@ -9,7 +9,6 @@ import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
 import { maxSlice } from '../../platform/http/slices.ts';
 import { components, type Json, ref } from './components.ts';
-import { examples } from './examples.ts';
 import { refused } from './lists.ts';
 import type { Operation, Refused, Reply } from './operation.ts';
 
@@ -53,7 +52,7 @@ function operationOf(id: string, operation: Declared): Operation {
     security: 'OperatorKey',
     parameters: [...pathParameters(path), ...queryParameters(id, operation)],
     ...(bodyName && { body: bodyName }),
-    reply: replyOf(operation, bodyName),
+    reply: replyOf(operation),
     refusals: refusalsOf(operation),
   };
 }
@@ -108,15 +107,13 @@ function queryParameters(id: string, { query, part }: Declared): Json[] {
   }));
 }
 
-function replyOf({ reply, message, part }: Declared, body: string | undefined): Reply {
+function replyOf({ reply, message, part }: Declared): Reply {
   const item = 'item' in reply ? (reply.item as v.GenericSchema) : undefined; // v.array
   const name = nameOf(item ?? reply);
-  const example = name && examples[name];
   return {
     name: item ? `${name ?? 'Record'}List` : `${name}Reply`,
-    message: typeof message === 'string' ? message : message(examples[body ?? ''] as object), // the body's example
+    message: typeof message === 'string' ? message : message({}),
     data: item ? { type: 'array', items: name ? ref(name) : { type: 'object' } } : ref(name ?? ''),
-    example: item ? (example ? [example] : []) : example,
     ...(part && { paged: true }),
   };
 }

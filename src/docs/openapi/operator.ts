@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { IngestBody, IngestRecord, Outcome, Rejection, Warning } from '../../ingest/schema.ts';
 import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
-import { examples } from './examples.ts';
 import { refused } from './lists.ts';
 import type { Operation } from './operation.ts';
 import { operatorBodies, operatorOperations, operatorReplies } from './operator-operations.ts';
@@ -67,7 +66,6 @@ const ingest: Operation = {
     name: 'IngestReply',
     message: 'Records taken in',
     data: ref('IngestOutcome'),
-    example: examples.IngestOutcome,
   },
   refusals: [
     refused('records', IngestBody.entries.records, []),
@@ -100,5 +98,5 @@ const ring: Operation = {
     401: { $ref: '#/components/responses/Unauthorized' },
     413: { $ref: '#/components/responses/TooLarge' },
   },
-  reply: { name: 'RingReply', message: 'Pull is due', data: { type: 'null' }, example: null },
+  reply: { name: 'RingReply', message: 'Pull is due', data: { type: 'null' } },
 };

@@ -11,7 +11,7 @@ import { homeCommands } from './operate/homes.ts';
 import { importCommand } from './operate/import.ts';
 import { printable } from './operate/print.ts';
 import { statusCommand } from './operate/status.ts';
-import { tokenCommands } from './operate/tokens.ts';
+import { ingestKeyCommands, tokenCommands } from './operate/tokens.ts';
 import { signInLinkCommand, userCommands } from './operate/users.ts';
 import { webhookCommands } from './operate/webhooks.ts';
 
@@ -28,8 +28,8 @@ export const fleetCommand = (): Command =>
     .addCommand(accountCommands())
     .addCommand(homeCommands())
     .addCommand(connectionCommands())
-    .addCommand(tokenCommands('token'))
-    .addCommand(tokenCommands('ingest-key'))
+    .addCommand(tokenCommands())
+    .addCommand(ingestKeyCommands())
     .addCommand(userCommands())
     .addCommand(signInLinkCommand())
     .addCommand(webhookCommands())

@@ -136,7 +136,7 @@ const event = (sourceId: string) =>
   });
 
 const deliveries = (name: string) =>
-  operatorOf(stack.baseUrl, stack.operatorKey).get('/deliveries', {
+  operatorOf(stack.baseUrl, stack.operatorKey).call('GET /deliveries', {
     query: { webhookId: hooks[name] ?? '' },
   });
 

@@ -29,7 +29,7 @@ export async function newAccount(stack: Stack): Promise<BenchAccount> {
   } = await openAccount(operator, { name: 'Bench' }, wanted);
   const [{ id: connection, ingestKey } = { id: '', ingestKey: '' }] = connections;
   const newToken = async () =>
-    (await operator.post('/accounts/:id/tokens', { id, body: { name: 'bench' } })).value;
+    (await operator.call('POST /accounts/:id/tokens', { id, body: { name: 'bench' } })).value;
   const post = <T>(path: string, body: object, credential = token) =>
     request<T>(stack.baseUrl + path, {
       method: 'POST',

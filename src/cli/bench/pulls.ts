@@ -103,7 +103,7 @@ async function connectAll(stack: BenchStack, fleets: SamsaraData[], baseUrl: str
     for (const { token: credential } of fleets.slice(at, at + perAccount)) {
       const connection = { provider: 'samsara', credential, baseUrl, historyDays: 0 };
       connectionIds.push(
-        (await operator.post('/accounts/:id/connections', { id: us.id, body: connection })).id,
+        (await operator.call('POST /accounts/:id/connections', { id: us.id, body: connection })).id,
       );
     }
     await us.post('/webhook', {

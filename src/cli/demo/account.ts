@@ -16,11 +16,11 @@ export async function demoAccount(
   before: Demo | undefined,
   provider: Provider,
 ): Promise<DemoAccount> {
-  const accounts = await operator.list('/accounts');
+  const accounts = await operator.call('GET /accounts');
   if (before && accounts.some(({ id }) => id === before.accountId)) {
     const { credential, url: baseUrl } = provider; // its port may be another
     const id = before.connections[1]?.id ?? '';
-    await operator.put('/connections/:id/credential', { id, body: { credential, baseUrl } });
+    await operator.call('PUT /connections/:id/credential', { id, body: { credential, baseUrl } });
     return before;
   }
   return openAccount(operator, { name: 'Demo Fleet' }, [
@@ -41,7 +41,7 @@ export async function demoAccountIn(
   home: string,
   before: DemoAccount | undefined,
 ): Promise<DemoAccount> {
-  const accounts = await operator.list('/accounts');
+  const accounts = await operator.call('GET /accounts');
   if (before && accounts.some(({ id }) => id === before.accountId)) return before;
   const connection = { provider: 'motive', name: 'Long haul' };
   return openAccount(operator, { name: `Demo Fleet in ${home}`, home }, [connection]);
@@ -53,13 +53,13 @@ export async function openAccount(
   account: { name: string; home?: string },
   wanted: { provider: string; name: string; credential?: string; baseUrl?: string; historyDays?: number }[],
 ): Promise<DemoAccount> {
-  const { id: accountId } = await operator.post('/accounts', { body: account });
+  const { id: accountId } = await operator.call('POST /accounts', { body: account });
   const body = { name: 'demo' };
-  const token = await operator.post('/accounts/:id/tokens', { id: accountId, body });
+  const token = await operator.call('POST /accounts/:id/tokens', { id: accountId, body });
   const connections = [];
   for (const connection of wanted) {
-    const { id } = await operator.post('/accounts/:id/connections', { id: accountId, body: connection });
-    const key = await operator.post('/connections/:id/ingest-keys', { id, body });
+    const { id } = await operator.call('POST /accounts/:id/connections', { id: accountId, body: connection });
+    const key = await operator.call('POST /connections/:id/ingest-keys', { id, body });
     connections.push({ id, name: connection.name, ingestKey: key.value });
   }
   return { accountId, apiToken: token.value, connections };
@@ -71,10 +71,10 @@ export async function demoSignIn(
   accountId: string,
   email = 'demo@fleet.example',
 ): Promise<string> {
-  const users = await operator.list('/accounts/:id/users', { id: accountId });
+  const users = await operator.call('GET /accounts/:id/users', { id: accountId });
   if (!users.some((user) => user.email === email))
-    await operator.post('/accounts/:id/users', { id: accountId, body: { email } });
-  return (await operator.post('/sign-in-links', { body: { email } })).url;
+    await operator.call('POST /accounts/:id/users', { id: accountId, body: { email } });
+  return (await operator.call('POST /sign-in-links', { body: { email } })).url;
 }
 
 /** Registers `url` for all notifications of the demo account; a webhook of an earlier start gets the new URL. */

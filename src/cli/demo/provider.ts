@@ -39,7 +39,7 @@ export async function startDemoProvider(
     credential: data.token,
     async ringFor(operator, baseUrl, connectionId) {
       const body = { secret: secret.toString('base64') };
-      await operator.put('/connections/:id/webhook-secret', { id: connectionId, body });
+      await operator.call('PUT /connections/:id/webhook-secret', { id: connectionId, body });
       webhook = `${baseUrl}/providers/${connectionId}/webhook`;
     },
     async happen(label) {

@@ -31,7 +31,9 @@ const advice: Record<Check['name'], string> = {
  */
 export async function checkService(baseUrl: string, operatorKey: string): Promise<boolean> {
   const schema = await Promise.all(expectedSchema().map(fingerprint));
-  const checks = await insist(3, () => operatorOf(baseUrl, operatorKey).post('/check', { body: { schema } }));
+  const checks = await insist(3, () =>
+    operatorOf(baseUrl, operatorKey).call('POST /check', { body: { schema } }),
+  );
   const rows = checks.map(({ name, home, result, ms, detail }) => [name, home, result, `${ms} ms`, detail]);
   console.log(`Checked ${baseUrl}\n${tableOf(rows, ['what', 'home', 'result', 'took', 'found'])}`);
   const wrong = checks.filter(({ result }) => result === 'fault' || result === 'warning');

@@ -20,31 +20,27 @@ export class ApiError extends Error {
 /** Part of a list, and the cursor of the rest. */
 export type Page<T> = { data: T[]; next?: string };
 
-/** A client of the operators' API of one service: paths, and what goes in and comes back, are as `src/operator/api` declares. */
-export type Operator = { [method in Method]: Call<method> } & {
+/** A client of the operators' API of one service: calls, and what goes in and comes back, are as `src/operator/api` declares. */
+export type Operator = {
+  /** Returns the data of a reply; of a list, to its end however many parts it comes in, unless a limit is asked for. */
+  call: <C extends Call>(call: C, ...asked: Given<C>) => Promise<Data<C>>;
   /** Reads one page of a list. */
-  page: <P extends Listed>(path: P, asked: Asked<On<'get', P>>) => Promise<Page<Item<P>>>;
-  /** Reads a list to its end, however many parts it comes in. */
-  list: <P extends Listed>(path: P, ...asked: Given<'get', P>) => Promise<Item<P>[]>;
+  page: <C extends Call>(call: C, ...asked: Given<C>) => Promise<Page<Item<C>>>;
 };
 
 type Known = (typeof operations)[keyof typeof operations];
-type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 /** By their calls: to look one up is a hundred times less work for the compiler than to extract it from all. */
 type Calls = { [O in Known as O['call']]: O };
-type On<M extends Method, P extends string> = Calls[`${Uppercase<M>} ${P}` & keyof Calls];
-type Data<O extends Operation> = v.InferOutput<O['reply']>;
+/** An operation of the API, such as `GET /accounts/:id/tokens`. */
+export type Call = keyof Calls;
+/** What it returns. */
+export type Data<C extends Call> = v.InferOutput<Calls[C]['reply']>;
+/** What it returns one or several of. */
+export type Item<C extends Call> = Data<C> extends (infer T)[] ? T : Data<C>;
 
-type PathOf<C extends string> = C extends `${string} ${infer P}` ? P : never;
-
-type Call<M extends Method> = <P extends PathOf<Extract<Known['call'], `${Uppercase<M>} ${string}`>>>(
-  path: P,
-  ...asked: Given<M, P>
-) => Promise<Data<On<M, P>>>;
-
-/** What a call needs besides its path, if anything: the ids that the path names, a query, and a body. */
-type Given<M extends Method, P extends string> =
-  Partial<Asked<On<M, P>>> extends Asked<On<M, P>> ? [asked?: Asked<On<M, P>>] : [Asked<On<M, P>>];
+/** What a call needs, if anything: the ids that its path names, a query, and a body. */
+type Given<C extends Call> =
+  Partial<Asked<Calls[C]>> extends Asked<Calls[C]> ? [asked?: Asked<Calls[C]>] : [Asked<Calls[C]>];
 type Asked<O extends Operation> = { [name in Ids<O['call']>]: string } & (O extends {
   body: infer B extends v.GenericSchema;
 }
@@ -58,60 +54,47 @@ type Ids<P extends string> = P extends `${string}/:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-type Listed = PathOf<Extract<Known, { part: string }>['call']>;
-type Item<P extends string> = Data<On<'get', P>> extends (infer T)[] ? T : never;
-
-/** Returns a client of the service at `baseUrl`. Its methods return the `data` of a reply, or throw an ApiError. */
+/** Returns a client of the service at `baseUrl`. What fails throws an ApiError. */
 export function operatorOf(baseUrl: string, operatorKey: string): Operator {
   const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' };
-  const call = (method: string, path: string, { query, body, ...ids }: AnyAsked = {}) =>
-    envelope<never>(`${baseUrl}/operator${filled(path, ids)}${queryOf(query)}`, {
+  const page = (call: string, { query, body, ...ids }: AnyAsked = {}) => {
+    const [method = '', path = ''] = call.split(' ');
+    return envelope<never>(`${baseUrl}/operator${filled(path, ids)}${queryOf(query)}`, {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error) => {
       throw error instanceof ApiError && error.message.startsWith('401 ') ? new ApiError(wrongKey) : error;
     });
-  const dataOf = (method: string) => async (path: string, asked?: AnyAsked) =>
-    (await call(method, path, asked)).data;
-  const list = async (path: string, asked?: AnyAsked) => {
-    const items: never[] = [];
-    let cursor: string | undefined;
-    do {
-      const part: Envelope<never[]> = await call('GET', path, {
-        ...asked,
-        query: { ...asked?.query, cursor },
-      });
-      items.push(...part.data);
-      cursor = part.next;
-    } while (cursor !== undefined);
-    return items;
   };
   return {
-    get: dataOf('GET'),
-    post: dataOf('POST'),
-    put: dataOf('PUT'),
-    patch: dataOf('PATCH'),
-    delete: dataOf('DELETE'),
-    page: (path, asked) => call('GET', path, asked),
-    list,
+    page,
+    async call(call: string, asked: AnyAsked = {}) {
+      const { data, next } = await page(call, asked);
+      if (next === undefined || asked.query?.limit !== undefined) return data;
+      const all: never[] = [...data];
+      for (let cursor: string | undefined = next; cursor !== undefined; ) {
+        const part: Envelope<never[]> = await page(call, { ...asked, query: { ...asked.query, cursor } });
+        all.push(...part.data);
+        cursor = part.next;
+      }
+      return all as never; // a list
+    },
   };
 }
 
 const wrongKey =
   'The service does not accept this operator key. Set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and check --url';
 
-type AnyAsked = {
-  query?: { [name: string]: string | undefined };
-  body?: unknown;
-  [id: string]: unknown;
-};
+/** What any call may be given. */
+type AnyAsked = { query?: Query; body?: unknown; [id: string]: unknown };
+type Query = { [name: string]: string | undefined };
 
 /** The path with its ids in the place of their names. */
 const filled = (path: string, ids: { [name: string]: unknown }): string =>
   path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(ids[name])));
 
-function queryOf(query: { [name: string]: string | undefined } = {}): string {
+function queryOf(query: Query = {}): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   );

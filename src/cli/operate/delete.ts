@@ -1,11 +1,21 @@
 import { Command } from 'commander';
 import type { DeletionProgress } from '../../operator/api/deletion.ts';
 import { agrees, ask } from './ask.ts';
-import { ApiError, type Operator } from './client.ts';
+import { ApiError, type Item, type Operator } from './client.ts';
+import { calling, group } from './command.ts';
 import { operatorFor } from './context.ts';
-import { printable, show } from './print.ts';
+import { type Column, printable, show } from './print.ts';
 
-const columns = ['id', 'kind', 'accountId', 'requestedAt', 'dueAt', 'step', 'stepsDone', 'steps'];
+const columns: Column<Item<'GET /deletions'>>[] = [
+  'id',
+  'kind',
+  'accountId',
+  'requestedAt',
+  'dueAt',
+  'step',
+  'stepsDone',
+  'steps',
+];
 
 /** fleet account delete */
 export const deleteAccountCommand = (): Command =>
@@ -18,7 +28,7 @@ export const deleteAccountCommand = (): Command =>
     .action(async (id, { now = false, yes }, command) => {
       const name = await nameOf('account', yes);
       const operator = operatorFor(command);
-      const accepted = await operator.post('/accounts/:id/deletion', { id, body: { name, now } });
+      const accepted = await operator.call('POST /accounts/:id/deletion', { id, body: { name, now } });
       if (!now) return show(command, accepted.deletion ?? {}, columns);
       show(command, { id, deleted: await toTheEnd(operator, id, accepted) }, ['id', 'deleted']);
     });
@@ -32,38 +42,32 @@ export const deleteConnectionCommand = (): Command =>
     .action(async (id, { yes }, command) => {
       const name = await nameOf('connection', yes);
       const operator = operatorFor(command);
-      const accepted = await operator.post('/connections/:id/deletion', { id, body: { name } });
+      const accepted = await operator.call('POST /connections/:id/deletion', { id, body: { name } });
       show(command, { id, deleted: await toTheEnd(operator, id, accepted) }, ['id', 'deleted']);
     });
 
 /** fleet driver … */
-export function driverCommands(): Command {
-  const driver = new Command('driver').description('erase what is known of a driver');
-  driver
-    .command('erase')
-    .description('erase a driver and every reference to them: this cannot be undone')
-    .argument('<id>', 'id of the driver')
-    .option('--yes', 'do not ask')
-    .action(async (id, { yes }, command) => {
-      const question = 'Everything that is known of this driver will be erased. Erase?';
-      if (!yes && !(await agrees(question, noTerminal('--yes'))))
-        throw new ApiError('Nothing has been erased');
-      const operator = operatorFor(command);
-      const accepted = await operator.post('/drivers/:id/erasure', { id });
-      show(command, { id, erased: await toTheEnd(operator, id, accepted) }, ['id', 'erased']);
-    });
-  return driver;
-}
+export const driverCommands = (): Command =>
+  group('driver', 'erase what is known of a driver', [
+    new Command('erase')
+      .description('erase a driver and every reference to them: this cannot be undone')
+      .argument('<id>', 'id of the driver')
+      .option('--yes', 'do not ask')
+      .action(async (id, { yes }, command) => {
+        const question = 'Everything that is known of this driver will be erased. Erase?';
+        if (!yes && !(await agrees(question, noTerminal('--yes'))))
+          throw new ApiError('Nothing has been erased');
+        const operator = operatorFor(command);
+        const accepted = await operator.call('POST /drivers/:id/erasure', { id });
+        show(command, { id, erased: await toTheEnd(operator, id, accepted) }, ['id', 'erased']);
+      }),
+  ]);
 
 /** fleet deletion … */
-export function deletionCommands(): Command {
-  const deletion = new Command('deletion').description('look at what is being deleted');
-  deletion
-    .command('list')
-    .description('list what is being deleted, or will be')
-    .action(async (_, command) => show(command, await operatorFor(command).get('/deletions'), columns));
-  return deletion;
-}
+export const deletionCommands = (): Command =>
+  group('deletion', 'look at what is being deleted', [
+    calling('list', 'list what is being deleted, or will be', 'GET /deletions', columns),
+  ]);
 
 /** The name of what is to be deleted, as the person types it. */
 const nameOf = async (kind: string, given: string | undefined): Promise<string> =>
@@ -77,7 +81,7 @@ async function toTheEnd(operator: Operator, id: string, { deletion }: DeletionPr
   for (let left = deletion; left; ) {
     if (process.stderr.isTTY)
       console.error(printable(`${left.step} (${left.stepsDone + 1} of ${left.steps})`));
-    left = (await operator.post('/deletions/:id/continue', { id })).deletion;
+    left = (await operator.call('POST /deletions/:id/continue', { id })).deletion;
   }
   return true;
 }

@@ -24,7 +24,7 @@ export function importCommand(): Command {
       const { readRecords } = await import('./import/read.ts');
       const size = sizeOf(file);
       const operator = operatorFor(command);
-      const key = await operator.post('/connections/:id/ingest-keys', {
+      const key = await operator.call('POST /connections/:id/ingest-keys', {
         id: connection,
         body: { name: 'import', expiresAt: new Date(Date.now() + day).toISOString() },
       });
@@ -52,17 +52,19 @@ export function importCommand(): Command {
         const seconds = (Date.now() - started) / 1000;
         const { firstRejected, ...counts } = summary;
         const found = { ...counts, seconds, recordsPerSecond: Math.round(recordsIn(summary) / seconds) };
-        show(
-          command,
-          summary.rejected ? { ...found, firstRejected, rejectedFile } : found,
-          Object.keys(found),
-        );
+        show(command, summary.rejected ? { ...found, firstRejected, rejectedFile } : found, [
+          'accepted',
+          'unchanged',
+          'rejected',
+          'seconds',
+          'recordsPerSecond',
+        ]);
         if (summary.rejected === 0) return;
         console.error(rejections(summary, rejectedFile));
         process.exitCode = 1;
       } finally {
         bar?.stop();
-        await operator.delete('/tokens/:id', { id: key.id });
+        await operator.call('DELETE /tokens/:id', { id: key.id });
       }
     });
 }

@@ -4,8 +4,6 @@ import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
 import { printable, show } from './print.ts';
 
-const columns = ['id', 'from', 'to', 'state', 'copied', 'refusedForMs'];
-
 /** For how long the tool tries again while the service cannot be reached; the service goes on by itself. */
 const timeoutMs = 120_000;
 
@@ -25,10 +23,11 @@ export const moveAccountCommand = (): Command =>
       const operator = operatorFor(command);
       const call = (): Promise<MoveProgress> =>
         cancel
-          ? operator.post('/accounts/:id/move/cancel', { id })
-          : operator.post('/accounts/:id/move', { id, body: { to } });
-      if (!cancel) showEstimate(await operator.get('/accounts/:id/move', { id }));
-      show(command, { id, ...(await toTheEnd(operator, id, call)) }, columns);
+          ? operator.call('POST /accounts/:id/move/cancel', { id })
+          : operator.call('POST /accounts/:id/move', { id, body: { to } });
+      if (!cancel) showEstimate(await operator.call('GET /accounts/:id/move', { id }));
+      const last = { id, ...(await toTheEnd(operator, id, call)) };
+      show(command, last, ['id', 'from', 'to', 'state', 'copied', 'refusedForMs']);
     });
 
 /** Goes on until nothing is left to do. @throws ApiError, when the move has stopped */
@@ -42,7 +41,7 @@ async function toTheEnd(operator: Operator, id: string, call: () => Promise<Move
     showProgress(last);
     try {
       // The service may have come to the end by itself.
-      const { move } = await operator.get('/accounts/:id/move', { id });
+      const { move } = await operator.call('GET /accounts/:id/move', { id });
       if (!move) return { ...last, state: last.state === 'cancelling' ? 'cancelled' : 'done' };
       last = (await call()).move;
       until = Date.now() + timeoutMs;

@@ -2,25 +2,23 @@ import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 
-/** Prints what a command found: as text for people, or with --json everything as JSON. */
-export function print<T>(command: Command, found: T, inText: (found: T) => string): void {
-  const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  console.log(json ? printableJson(found) : inText(found));
-}
+/** A column of a table: a field, or a heading with a field or what follows from an item. */
+export type Column<T> = Field<T> | [heading: string, value: Field<T> | ((item: T) => unknown)];
+type Field<T> = keyof T & string;
 
-/** Prints what a command found as a table of these columns; `rowOf` says what a row shows of an item. */
-export const show = <T extends object>(
+/** How people see what was found: as a table with these columns, or as this text. */
+export type Shown<Found, T> = Column<T>[] | ((found: Found) => string);
+
+/** Prints what a command found, one item or several, as `shown`; with --json everything. */
+export const show = <Found, T = Found extends (infer I)[] ? I : Found>(
   command: Command,
-  found: T | T[],
-  columns: string[],
-  rowOf: (item: T) => object = (item) => item,
-): void =>
-  print(command, found, () =>
-    rowsOf(
-      [found].flat().map((item) => rowOf(item as T)),
-      columns,
-    ),
-  );
+  found: Found,
+  shown: Shown<Found, T>,
+): void => {
+  const { json } = command.optsWithGlobals<{ json?: boolean }>();
+  const inText = typeof shown === 'function' ? shown : () => rowsOf([found].flat() as T[], shown);
+  console.log(json ? printableJson(found) : inText(found));
+};
 
 /** Starts a progress bar for people at a terminal; with --json there is none. */
 export function startBar(
@@ -36,13 +34,15 @@ export function startBar(
   return bar;
 }
 
-/** Draws these columns of what the API returns. */
-export function rowsOf(items: object[], columns: string[]): string {
+/** Draws these columns of items. */
+export function rowsOf<T>(items: T[], columns: Column<T>[]): string {
   if (items.length === 0) return 'None.';
-  const rows = items as { [column: string]: unknown }[]; // the API's objects
+  const pairs = columns.map((column) => (typeof column === 'string' ? ([column, column] as const) : column));
+  const cells = (item: T) =>
+    pairs.map(([, value]) => (typeof value === 'string' ? item[value] : value(item)));
   return tableOf(
-    rows.map((row) => columns.map((column) => row[column])),
-    columns,
+    items.map(cells),
+    pairs.map(([heading]) => heading),
   );
 }
 

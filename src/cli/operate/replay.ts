@@ -4,7 +4,7 @@ import { maxReplayCounted } from '../../webhooks/deliveries/policy.ts';
 import { agrees } from './ask.ts';
 import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
-import { print, printable, show } from './print.ts';
+import { printable, show } from './print.ts';
 
 type Selection = { since?: string; until?: string; includeDelivered?: boolean };
 
@@ -23,14 +23,14 @@ export function replayCommand(): Command {
       if (!id === !webhook) command.error('error: give either a Delivery-Id or --webhook');
       if (id && (since || until || all || dryRun)) command.error('error: the options need --webhook');
       const operator = operatorFor(command);
-      if (id) return show(command, await operator.post('/deliveries/:id/replay', { id }), ['replayed']);
+      if (id) return show(command, await operator.call('POST /deliveries/:id/replay', { id }), ['replayed']);
       const range = { since, until };
-      const count = await operator.get('/webhooks/:id/replay', {
+      const count = await operator.call('GET /webhooks/:id/replay', {
         id: webhook,
         query: { ...range, ...(all && { includeDelivered: 'true' }) },
       });
       const counted = inWords(count, all);
-      if (dryRun) return print(command, count, () => counted);
+      if (dryRun) return show(command, count, () => counted);
       const isEmpty = count.count === 0 && !count.more;
       if (yes || isEmpty) console.error(counted);
       else if (!(await agrees(`${counted} Replay?`, `${counted} ${noTerminal}`)))
@@ -59,7 +59,7 @@ async function replayAll(operator: Operator, id: string, selection: Selection): 
   let replayed = 0;
   for (let after: string | undefined; ; ) {
     const body = { ...selection, after };
-    const part: Replayed = await operator.post('/webhooks/:id/replay', { id, body }).catch((error) => {
+    const part: Replayed = await operator.call('POST /webhooks/:id/replay', { id, body }).catch((error) => {
       throw after
         ? new ApiError(`${error.message}. ${replayed} replayed; go on with --since ${timeOf(after)}`)
         : error;

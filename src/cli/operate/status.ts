@@ -1,31 +1,60 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { maxFailedCounted, maxListed, maxPendingCounted } from '../../operator/api/counted.ts';
-import type { HomeHealth, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
+import type { HeaderKey, HomeHealth, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
 import { waitInWords } from '../../webhooks/deliveries/latency.ts';
-import { operatorFor } from './context.ts';
-import { print, tableOf } from './print.ts';
-
-type Failing = StatusReport['failing'][number];
+import { calling } from './command.ts';
+import { type Column, rowsOf, tableOf } from './print.ts';
 
 /** fleet status */
-export function statusCommand(): Command {
-  return new Command('status')
-    .description('show the health of the service, which webhooks fail, and which connections')
-    .action(async (_, command) => {
-      print(command, await operatorFor(command).get('/status'), (status) =>
-        [
-          overview(status),
-          ...homes(status.health.homes ?? {}),
-          levels(status.serviceLevels),
-          ...accidents(status.accidents),
-          failures(status.failing),
-          ...pauses(status.paused),
-          ...ailing(status.connections),
-          ...rotation(status.headerKeys),
-        ].join('\n'),
-      );
-    });
-}
+export const statusCommand = (): Command =>
+  calling(
+    'status',
+    'show the health of the service, which webhooks fail, and which connections',
+    'GET /status',
+    (status) =>
+      [
+        overview(status),
+        ...some(Object.entries(status.health.homes ?? {}), [
+          ['home', ([name]) => name],
+          ['database', ([, { database }]) => database],
+          ['size', ([, { size }]) => (size ? fullness(size) : 'unknown')],
+          ['queue backlog', ([, { queueBacklog }]) => queueBacklog ?? 'unknown'],
+          ['oldest due, seconds', ([, { oldestDueSeconds }]) => oldestDueSeconds],
+        ]),
+        levels(status.serviceLevels),
+        ...some(status.accidents, [
+          'account',
+          ['accident that waits', 'deliveryId'],
+          'level',
+          ['since', 'createdAt'],
+          'attempts',
+          ['next attempt', 'nextAttemptAt'],
+        ]),
+        failures(status.failing),
+        ...some(status.paused, [
+          'account',
+          ['webhook', 'webhookId'],
+          ['paused for over 15 minutes, since', 'pausedSince'],
+        ]),
+        ...some(status.connections, [
+          'account',
+          ['connection', 'connectionId'],
+          'name',
+          ['health', ({ healthStatus }) => healthWords[healthStatus] ?? healthStatus],
+          ['last pulled', 'lastPulledAt'],
+        ]),
+        // One key has encrypted everything, unless keys are being rotated.
+        ...some(status.headerKeys.length > 1 ? status.headerKeys : [], [
+          ['key of HEADER_KEYS', 'key'],
+          ['encrypted with it', 'encrypts'],
+          ['', useOf],
+        ]),
+      ].join('\n'),
+  );
+
+/** A table, if there is something to show. */
+const some = <T>(items: T[], columns: Column<T>[]): string[] =>
+  items.length > 0 ? [rowsOf(items, columns)] : [];
 
 function overview(status: StatusReport): string {
   const { problem, warning, health, pending, due, later, oldestPendingAt } = status;
@@ -53,61 +82,32 @@ function failsNow({ accidents, failing, connections }: StatusReport): string {
   return found.filter(Boolean).join(', ') || 'nothing';
 }
 
-/** Accidents that have not been delivered for half a minute, the oldest first; nothing when there are none. */
-function accidents(waiting: StatusReport['accidents']): string[] {
-  if (waiting.length === 0) return [];
-  const rows = waiting.map((one) => [
-    one.account,
-    one.deliveryId,
-    one.level,
-    one.createdAt,
-    one.attempts,
-    one.nextAttemptAt,
-  ]);
-  return [tableOf(rows, ['account', 'accident that waits', 'level', 'since', 'attempts', 'next attempt'])];
-}
-
-/** How far the rotation of HEADER_KEYS has come; nothing while one key has encrypted everything. */
-function rotation(keys: StatusReport['headerKeys']): string[] {
-  if (keys.length < 2) return [];
-  const rows = keys.map(({ key, encrypts, known, newest }) => [
-    key,
-    encrypts,
-    newest ? 'encrypts' : !known ? 'missing: put it back' : encrypts > 0 ? 'still needed' : 'can be removed',
-  ]);
-  return [tableOf(rows, ['key of HEADER_KEYS', 'encrypted with it', ''])];
+/** What a key still does. */
+function useOf({ encrypts, known, newest }: HeaderKey): string {
+  if (newest) return 'encrypts';
+  if (!known) return 'missing: put it back';
+  return encrypts > 0 ? 'still needed' : 'can be removed';
 }
 
 /** How long deliveries took, from their receipt. */
 function levels({ day, month }: StatusReport['serviceLevels']): string {
-  const row = (name: string, { count, inTime, firstAttempt, delivered }: ServiceLevel) => {
-    const times = ({ p50, p95, p99 }: typeof delivered) =>
-      count === 0 ? null : [p50, p95, p99].map(waitInWords).join(' / ');
-    const share = inTime === null ? null : `${Math.floor(inTime * 1000) / 10} %`;
-    return [name, count, share, times(firstAttempt), times(delivered)];
-  };
-  return tableOf(
+  const times = ({ count }: ServiceLevel, { p50, p95, p99 }: ServiceLevel['delivered']) =>
+    count === 0 ? null : [p50, p95, p99].map(waitInWords).join(' / ');
+  return rowsOf(
     [
-      row('accidents, 24 h', day.accidents),
-      row('accidents, 30 days', month.accidents),
-      row('events, 24 h', day.events),
-      row('events, 30 days', month.events),
+      { deliveries: 'accidents, 24 h', ...day.accidents },
+      { deliveries: 'accidents, 30 days', ...month.accidents },
+      { deliveries: 'events, 24 h', ...day.events },
+      { deliveries: 'events, 30 days', ...month.events },
     ],
-    ['deliveries', 'count', 'attempted in 5 s', 'first attempt, p50 / p95 / p99', 'success, p50 / p95 / p99'],
+    [
+      'deliveries',
+      'count',
+      ['attempted in 5 s', ({ inTime }) => (inTime === null ? null : `${Math.floor(inTime * 1000) / 10} %`)],
+      ['first attempt, p50 / p95 / p99', (level) => times(level, level.firstAttempt)],
+      ['success, p50 / p95 / p99', (level) => times(level, level.delivered)],
+    ],
   );
-}
-
-/** Each home, if there are several. */
-function homes(all: { [name: string]: HomeHealth }): string[] {
-  const rows = Object.entries(all).map(([name, { database, size, queueBacklog, oldestDueSeconds }]) => [
-    name,
-    database,
-    size ? fullness(size) : 'unknown',
-    queueBacklog ?? 'unknown',
-    oldestDueSeconds,
-  ]);
-  const columns = ['home', 'database', 'size', 'queue backlog', 'oldest due, seconds'];
-  return rows.length > 0 ? [tableOf(rows, columns)] : [];
 }
 
 /** How full the database is, and when it will be full. */
@@ -118,51 +118,20 @@ function fullness({ bytes, share, daysLeft }: NonNullable<HomeHealth['size']>): 
 }
 
 /** Failures by webhook, with bars in proportion to the worst: attempts that are repeated count as well. */
-function failures(failing: Failing[]): string {
+function failures(failing: StatusReport['failing']): string {
   if (failing.length === 0) return 'No webhook is failing.';
   const worst = Math.max(...failing.map(({ failedAttempts }) => failedAttempts), 1);
-  const rows = failing.map((webhook) => [
-    webhook.account,
-    webhook.webhookId,
-    webhook.failedAttempts,
-    bar(webhook.failedAttempts / worst),
-    counted(webhook.failed, maxFailedCounted),
-    counted(webhook.retrying, maxFailedCounted),
-    webhook.failures || 'works again',
-    webhook.lastFailure?.status ?? webhook.lastFailure?.kind ?? null,
-    webhook.nextAttemptAt ?? webhook.openUntil,
-  ]);
-  return tableOf(rows, [
+  return rowsOf(failing, [
     'account',
-    'webhook',
-    'failed attempts in 24 h',
-    '',
-    'given up',
-    'retrying',
-    'in a row',
-    'last error',
-    'next attempt',
+    ['webhook', 'webhookId'],
+    ['failed attempts in 24 h', 'failedAttempts'],
+    ['', ({ failedAttempts }) => bar(failedAttempts / worst)],
+    ['given up', ({ failed }) => counted(failed, maxFailedCounted)],
+    ['retrying', ({ retrying }) => counted(retrying, maxFailedCounted)],
+    ['in a row', ({ failures }) => failures || 'works again'],
+    ['last error', ({ lastFailure }) => lastFailure?.status ?? lastFailure?.kind],
+    ['next attempt', ({ nextAttemptAt, openUntil }) => nextAttemptAt ?? openUntil],
   ]);
-}
-
-/** Webhooks whose users are notified of it by email; nothing when there are none. */
-function pauses(paused: StatusReport['paused']): string[] {
-  if (paused.length === 0) return [];
-  const rows = paused.map(({ account, webhookId, pausedSince }) => [account, webhookId, pausedSince]);
-  return [tableOf(rows, ['account', 'webhook', 'paused for over 15 minutes, since'])];
-}
-
-/** Connections that are not healthy; nothing when there are none. */
-function ailing(connections: StatusReport['connections']): string[] {
-  if (connections.length === 0) return [];
-  const rows = connections.map(({ account, connectionId, name, healthStatus, lastPulledAt }) => [
-    account,
-    connectionId,
-    name,
-    healthWords[healthStatus] ?? healthStatus,
-    lastPulledAt,
-  ]);
-  return [tableOf(rows, ['account', 'connection', 'name', 'health', 'last pulled'])];
 }
 
 const healthWords: { [status: number]: string } = { 2: 'warning', 3: 'unavailable', 4: 'degraded' };

@@ -1,75 +1,57 @@
 import { Command } from 'commander';
+import type { Item } from './client.ts';
+import { about, group, within } from './command.ts';
 import { operatorFor } from './context.ts';
-import { show } from './print.ts';
+import { type Column, show } from './print.ts';
 
-const columns = [
-  'id',
-  'name',
-  'readOnly',
-  'connectionId',
-  'lastFour',
-  'createdAt',
-  'lastUsedAt',
-  'expiresAt',
-];
+/** fleet token … */
+export const tokenCommands = (): Command =>
+  group('token', 'manage API tokens', [
+    issuing('an API token', 'POST /accounts/:id/tokens').option(
+      '--read-only',
+      'it can only read, and does not see the headers of webhooks',
+    ),
+    listing('api', 'API tokens', 'readOnly'),
+    revoking('an API token'),
+  ]);
 
-const kinds = {
-  token: {
-    scope: 'api',
-    owner: 'account',
-    path: '/accounts/:id/tokens',
-    singular: 'an API token',
-    plural: 'API tokens',
-  },
-  'ingest-key': {
-    scope: 'ingest',
-    owner: 'connection',
-    path: '/connections/:id/ingest-keys',
-    singular: 'an ingest key',
-    plural: 'ingest keys',
-  },
-} as const;
+/** fleet ingest-key … */
+export const ingestKeyCommands = (): Command =>
+  group('ingest-key', 'manage ingest keys', [
+    issuing('an ingest key', 'POST /connections/:id/ingest-keys'),
+    listing('ingest', 'ingest keys', 'connectionId'),
+    revoking('an ingest key'),
+  ]);
 
-/** fleet token … and fleet ingest-key … */
-export function tokenCommands(kind: keyof typeof kinds): Command {
-  const { scope, owner, path, singular, plural } = kinds[kind];
-  const commands = new Command(kind).description(`manage ${plural}`);
-
-  const issue = commands
-    .command('issue')
-    .description(`issue ${singular}; its value is shown only once`)
-    .requiredOption(`--${owner} <id>`, `${owner} that it gives access to`)
+const issuing = (
+  singular: string,
+  call: 'POST /accounts/:id/tokens' | 'POST /connections/:id/ingest-keys',
+): Command =>
+  within(
+    'issue',
+    `issue ${singular}; its value is shown only once`,
+    call,
+    ['id', 'name', 'value'],
+    ({ expires: expiresAt, ...rest }) => ({ expiresAt, ...rest }),
+  )
     .requiredOption('--name <name>', 'what it is for')
-    .option('--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)')
-    .action(async ({ name, expires, readOnly, [owner]: id }, command) => {
-      const asked = { id, body: { name, expiresAt: expires, readOnly } };
-      const issued = await operatorFor(command).post(path, asked);
-      show(command, issued, ['id', 'name', 'value']);
-    });
-  if (scope === 'api')
-    issue.option('--read-only', 'it can only read, and does not see the headers of webhooks');
+    .option('--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)');
 
-  commands
-    .command('list')
+type Token = Item<'GET /accounts/:id/tokens'>;
+
+const listing = (scope: Token['scope'], plural: string, own: Column<Token>): Command =>
+  new Command('list')
     .description(`list the ${plural} of an account, except revoked ones`)
     .requiredOption('--account <id>', 'account to list')
     .action(async ({ account: id }, command) => {
-      const all = await operatorFor(command).list('/accounts/:id/tokens', { id });
-      const shown = columns.filter((column) => column !== (scope === 'ingest' ? 'readOnly' : 'connectionId'));
-      show(
-        command,
-        all.filter((token) => token.scope === scope),
-        shown,
-      );
+      const all = await operatorFor(command).call('GET /accounts/:id/tokens', { id });
+      const found = all.filter((token) => token.scope === scope);
+      show(command, found, ['id', 'name', own, 'lastFour', 'createdAt', 'lastUsedAt', 'expiresAt']);
     });
 
-  commands
-    .command('revoke')
-    .description(`revoke ${singular}, with immediate effect`)
-    .argument('<id>', 'id from the list, not the value')
-    .action(async (id, _, command) =>
-      show(command, await operatorFor(command).delete('/tokens/:id', { id }), ['id', 'name', 'revokedAt']),
-    );
-
-  return commands;
-}
+const revoking = (singular: string): Command =>
+  about('revoke', `revoke ${singular}, with immediate effect`, 'DELETE /tokens/:id', [
+    'id',
+    'name',
+    'revokedAt',
+  ]);

@@ -197,35 +197,35 @@ it('a validating proxy between clients, connectors, operators and the service fi
   const secret = Buffer.alloc(32, 7);
   const operator = operatorOf(proxy.url, stack.operatorKey);
   const { id } = pulled;
-  await operator.put('/connections/:id/credential', { id, body: { credential: samsara.token } });
-  await operator.put('/connections/:id/webhook-secret', {
+  await operator.call('PUT /connections/:id/credential', { id, body: { credential: samsara.token } });
+  await operator.call('PUT /connections/:id/webhook-secret', {
     id,
     body: { secret: secret.toString('base64') },
   });
   expect((await ring(`${proxy.url}/providers/${pulled.id}/webhook`, secret)).status).toBe(200);
   const day = { kind: 'trips', date: '2026-01-01' };
-  const repaired = await operator.post('/connections/:id/archive/repair', { id, body: day });
+  const repaired = await operator.call('POST /connections/:id/archive/repair', { id, body: day });
   expect(repaired.bucket).toEqual({ files: 0, records: 0 });
   provider.stop();
 
-  const mover = await operator.post('/accounts', { body: { name: 'Mover' } });
+  const mover = await operator.call('POST /accounts', { body: { name: 'Mover' } });
   // Beside the proxy, which takes one call at a time. It loses its turn.
   const direct = operatorOf(stack.baseUrl, stack.operatorKey);
-  const moving = direct.post('/accounts/:id/move', { id: mover.id, body: { to: 'eu' } }).catch(() => {});
+  const moving = direct.call('POST /accounts/:id/move', { id: mover.id, body: { to: 'eu' } }).catch(() => {});
   await until('the move is being cancelled', () =>
-    operator.post('/accounts/:id/move/cancel', { id: mover.id }).then(
+    operator.call('POST /accounts/:id/move/cancel', { id: mover.id }).then(
       () => true,
       () => false,
     ),
   );
   await moving;
   await fleetJson(seen, 'account', 'move', mover.id, '--cancel').catch(() => {}); // unless that was all
-  expect(await operator.get('/accounts/:id/move', { id: mover.id })).toMatchObject({ move: null });
+  expect(await operator.call('GET /accounts/:id/move', { id: mover.id })).toMatchObject({ move: null });
   const moved = await fleetJson(seen, 'account', 'move', mover.id, '--to', 'eu');
   expect(moved).toMatchObject({ from: 'main', to: 'eu', state: 'done' });
   expect((await fleet(seen, 'account', 'move', mover.id, '--to', 'eu')).err).toContain('lives in eu already');
   expect(await fleetJson<object[]>(seen, 'home', 'list')).toHaveLength(2);
-  const checked = await operator.post('/check', { body: { schema: ['table loans: 0'] } });
+  const checked = await operator.call('POST /check', { body: { schema: ['table loans: 0'] } });
   expect(checked.map(({ home, name, result }) => name === 'schema' && `${home} ${result}`)).toEqual(
     expect.arrayContaining(['main fault', 'eu fault']),
   );

@@ -26,7 +26,7 @@ export async function download(
   file: string,
   onProgress: (rows: number, connection: number, connections: number) => void,
 ): Promise<number> {
-  const connections = await operator.list('/accounts/:id/connections', { id: wanted.account });
+  const connections = await operator.call('GET /accounts/:id/connections', { id: wanted.account });
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600 });
   let mark = markIn(`${file}.json`, wanted, statSync(file).size);
   truncateSync(file, mark.bytes); // what was written after the mark comes again
@@ -80,5 +80,5 @@ const page = (
 ): Promise<Page<unknown>> =>
   insist(maxTries, () => {
     const query = { kind, from, to, limit: String(perPage), cursor };
-    return operator.page('/connections/:id/records', { id: connection, query });
+    return operator.page('GET /connections/:id/records', { id: connection, query });
   });

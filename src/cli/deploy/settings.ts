@@ -1,135 +1,118 @@
 import { type Command, Option } from 'commander';
-import * as v from 'valibot';
+import { email as emailAddress, is as fits, pipe, string } from 'valibot';
 import { mainHome } from '../../platform/homes/names.ts';
 import { problemOfHome } from '../project/homes.ts';
 import { jurisdictions, locations } from './place.ts';
 import { Stopped } from './wrangler.ts';
 
-const places = Object.keys(locations) as (keyof typeof locations)[]; // an object's own keys
+/** One setting of a deployment, by which it may differ from the next without a change to tracked files. */
+type Setting = {
+  flags: string;
+  about: string;
+  /** What is wrong with a value, in words that follow the option's name. */
+  problem: (text: string) => string | undefined;
+  /** The var of the Worker that it ends as, and so is known to later deploys. */
+  variable?: string;
+};
 
-const choice = <const T extends readonly string[]>(flag: string, choices: T) =>
-  v.picklist(choices, ({ received }) => `${flag} must be one of ${choices.join(', ')}, not ${received}`);
+const must =
+  (is: RegExp | ((text: string) => boolean), what: string): Setting['problem'] =>
+  (text) =>
+    (typeof is === 'function' ? is(text) : is.test(text)) ? undefined : ` must be ${what}`;
 
-const location = v.optional(choice('--location', places));
-const jurisdiction = v.optional(choice('--jurisdiction', jurisdictions));
+const oneOf =
+  (choices: readonly string[]): Setting['problem'] =>
+  (text) =>
+    choices.includes(text) ? undefined : ` must be one of ${choices.join(', ')}, not "${text}"`;
 
-const Settings = v.object({
-  name: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^[a-z][a-z0-9-]{0,29}$/,
-        '--name must be up to 30 lowercase letters, digits and hyphens, starting with a letter',
-      ),
+const places = Object.keys(locations);
+
+const settings = {
+  name: {
+    flags: '--name <name>',
+    about: 'name of the Worker, and prefix for everything it uses',
+    problem: must(
+      /^[a-z][a-z0-9-]{0,29}$/,
+      'up to 30 lowercase letters, digits and hyphens, starting with a letter',
     ),
-  ),
-  domain: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^(none|([a-z0-9-]+\.)+[a-z]{2,})$/,
-        '--domain must be a host name, such as api.example.com, or none',
-      ),
+  },
+  domain: {
+    flags: '--domain <host>',
+    about: 'host name to serve it at, in a zone of the account',
+    problem: must(/^(none|([a-z0-9-]+\.)+[a-z]{2,})$/, 'a host name, such as api.example.com, or none'),
+    variable: 'ORIGIN',
+  },
+  emailFrom: {
+    flags: '--email-from <address>',
+    about: 'sender of sign-in links; none: no mail',
+    problem: must(
+      (text) => text === 'none' || fits(pipe(string(), emailAddress()), text),
+      'an email address, or none',
     ),
-  ),
-  emailFrom: v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (text) => text === 'none' || v.is(v.pipe(v.string(), v.email()), text),
-        '--email-from must be an email address, or none',
-      ),
+    variable: 'EMAIL_FROM',
+  },
+  retentionDays: {
+    flags: '--retention-days <days>',
+    about: 'how long to keep finished deliveries',
+    problem: must(/^([7-9]|[1-9]\d{1,3})$/, 'a whole number of days from 7 to 9999'),
+    variable: 'DELIVERY_RETENTION_DAYS',
+  },
+  hotDays: {
+    flags: '--hot-days <days>',
+    about:
+      'how long safety events, trips and accidents stay in D1 before they are archived; 0 archives nothing',
+    problem: must(/^(0|[3-9]\d|[1-9]\d{2,3})$/, '0, or a whole number of days from 30 to 9999'),
+    variable: 'HOT_DAYS',
+  },
+  mapStyleUrl: {
+    flags: '--map-style-url <url>',
+    about: 'map style of a tile provider, which pages with a map will call; none: maps show outlines',
+    problem: must(
+      (text) => text === 'none' || URL.parse(text)?.protocol === 'https:',
+      'an https URL, or none',
     ),
-  ),
-  retentionDays: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^([7-9]|[1-9]\d{1,3})$/, '--retention-days must be a whole number of days from 7 to 9999'),
-    ),
-  ),
-  hotDays: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^(0|[3-9]\d|[1-9]\d{2,3})$/,
-        '--hot-days must be 0, or a whole number of days from 30 to 9999',
-      ),
-    ),
-  ),
-  mapStyleUrl: v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (text) => text === 'none' || URL.parse(text)?.protocol === 'https:',
-        '--map-style-url must be an https URL, or none',
-      ),
-    ),
-  ),
-  replicas: v.optional(
-    v.pipe(
-      v.union([v.literal(true), v.picklist(['true', 'false'])], '--replicas must be true or false'),
-      v.transform((choice) => choice !== 'false'),
-    ),
-  ),
-  location,
-  jurisdiction,
-  home: v.optional(
-    v.pipe(
-      v.string(),
-      v.check((name) => name !== mainHome, '--home main is there already: deploy without --home'),
+    variable: 'MAP_STYLE_URL',
+  },
+  replicas: {
+    flags: '--replicas [choice]',
+    about: 'keep a replica of D1 in each region, and read lists from the nearest one',
+    problem: must(/^(true|false)$/, 'true or false'),
+    variable: 'READ_REPLICAS',
+  },
+  location: {
+    flags: '--location <place>',
+    about: `where to create the database: ${places.join(', ')}; cannot be changed later`,
+    problem: oneOf(places),
+  },
+  jurisdiction: {
+    flags: '--jurisdiction <name>',
+    about: `where data must stay: ${jurisdictions.join(', ')}; overrides --location, cannot be changed later`,
+    problem: oneOf(jurisdictions),
+  },
+  home: {
+    flags: '--home <name>',
+    about: 'add a home, at the --location or in the --jurisdiction beside it; later deploys know it',
+    problem(name) {
+      if (name === mainHome) return ' main is there already: deploy without --home';
       // Its database would have the name of that of the deployment `--name fleet`.
-      v.check((name) => name !== 'fleet', '--home cannot be fleet: choose another name'),
-      v.check(
-        (name) => problemOfHome(name) === undefined,
-        ({ input }) => `--home: ${problemOfHome(input)}`,
-      ),
-    ),
-  ),
-  homeLocation: location,
-  homeJurisdiction: jurisdiction,
-});
+      if (name === 'fleet') return ' cannot be fleet: choose another name';
+      const problem = problemOfHome(name);
+      return problem && `: ${problem}`;
+    },
+  },
+} satisfies { [name: string]: Setting };
 
+type Texts = Exclude<keyof typeof settings, 'replicas' | 'location'> | 'homeJurisdiction';
+type Places = { [name in 'location' | 'homeLocation']?: keyof typeof locations | undefined };
 /** What may differ from one deployment to the next without a change to tracked files. */
-export type Settings = v.InferOutput<typeof Settings>;
+export type Settings = { [name in Texts]?: string | undefined } & Places & { replicas?: boolean | undefined };
 
-const option = (flags: string, description: string, env: string) => new Option(flags, description).env(env);
-
-/** The options that set them, on the command line or by environment variables. */
-export const settingOptions: Option[] = [
-  option('--name <name>', 'name of the Worker, and prefix for everything it uses', 'DEPLOY_NAME'),
-  option('--domain <host>', 'host name to serve it at, in a zone of the account', 'DEPLOY_DOMAIN'),
-  option('--email-from <address>', 'sender of sign-in links; none: no mail', 'DEPLOY_EMAIL_FROM'),
-  option('--retention-days <days>', 'how long to keep finished deliveries', 'DEPLOY_RETENTION_DAYS'),
-  option(
-    '--hot-days <days>',
-    'how long safety events, trips and accidents stay in D1 before they are archived; 0 archives nothing',
-    'DEPLOY_HOT_DAYS',
-  ),
-  option(
-    '--map-style-url <url>',
-    'map style of a tile provider, which pages with a map will call; none: maps show outlines',
-    'DEPLOY_MAP_STYLE_URL',
-  ),
-  option(
-    '--replicas [choice]',
-    'keep a replica of D1 in each region, and read lists from the nearest one',
-    'DEPLOY_REPLICAS',
-  ),
-  option(
-    '--location <place>',
-    `where to create the database: ${places.join(', ')}; cannot be changed later`,
-    'DEPLOY_LOCATION',
-  ),
-  option(
-    '--jurisdiction <name>',
-    `where data must stay: ${jurisdictions.join(', ')}; overrides --location, cannot be changed later`,
-    'DEPLOY_JURISDICTION',
-  ),
-  new Option(
-    '--home <name>',
-    'add a home, at the --location or in the --jurisdiction beside it; later deploys know it',
-  ),
-];
+/** The options that set them, on the command line or, all but --home, by environment variables. */
+export const settingOptions: Option[] = Object.values(settings).map(({ flags, about }) => {
+  const option = new Option(flags, about);
+  const variable = `DEPLOY_${option.name().toUpperCase().replaceAll('-', '_')}`;
+  return option.name() === 'home' ? option : option.env(variable);
+});
 
 /**
  * The options as they were given. With --home, a place on the command line is that home's, and main's can only be in the
@@ -148,18 +131,25 @@ export function optionsOf(program: Command): object {
   };
 }
 
+/** What is given for a home is checked as what it is. */
+const ofHome: { [name: string]: string } = { homeLocation: 'location', homeJurisdiction: 'jurisdiction' };
+const known = new Map<string, Setting>(Object.entries(settings));
+
+/** Checks the options' values; an empty one counts as absent, as GitHub passes variables that are not set. @throws Stopped */
+export function settingsOf(options: object): Settings {
+  const given: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(options)) {
+    const setting = known.get(ofHome[name] ?? name);
+    if (!setting || value === '' || value === undefined) continue;
+    const problem = setting.problem(String(value));
+    if (problem) throw new Stopped(setting.flags.replace(/ .*/, problem));
+    given.push([name, name === 'replicas' ? String(value) === 'true' : value]);
+  }
+  return Object.fromEntries(given);
+}
+
 /** What a Worker was deployed with, by the names of its vars. */
 export type Vars = { [name: string]: string | undefined };
-
-/** The settings that end as vars of the Worker, and so are known to later deploys. */
-const variables: { [setting: string]: string } = {
-  domain: 'ORIGIN',
-  emailFrom: 'EMAIL_FROM',
-  retentionDays: 'DELIVERY_RETENTION_DAYS',
-  hotDays: 'HOT_DAYS',
-  mapStyleUrl: 'MAP_STYLE_URL',
-  replicas: 'READ_REPLICAS',
-};
 
 /** What turns something off that an earlier deploy has set. */
 const none = 'none';
@@ -171,7 +161,7 @@ const none = 'none';
 export function withKept(given: Settings, vars: Vars): Settings {
   const host = URL.parse(vars.ORIGIN ?? '')?.host;
   const kept = {
-    ...Object.fromEntries(Object.entries(variables).map(([setting, name]) => [setting, vars[name]])),
+    ...Object.fromEntries([...known].map(([name, { variable = '' }]) => [name, vars[variable]])),
     domain: host?.endsWith('.workers.dev') ? undefined : host,
     replicas: vars.READ_REPLICAS === 'true' || undefined,
   };
@@ -187,7 +177,7 @@ export function sources(program: Command, initial: Vars, vars?: Vars): string {
   const lines = settingOptions.map((option) => {
     const name = option.attributeName();
     const given = options[name];
-    const variable = variables[name] ?? '';
+    const { variable = '' } = known.get(name) ?? {};
     const otherwise = initial[variable] ?? 'not set';
     const source = program.getOptionValueSource(name) === 'env' ? option.envVar : 'the command line';
     const deployed = vars ? vars[variable] : variable && 'what is deployed';
@@ -196,12 +186,4 @@ export function sources(program: Command, initial: Vars, vars?: Vars): string {
     return [option.long, deployed, vars ? 'as it is deployed' : `or, at first, ${otherwise}`];
   });
   return lines.map(([long, value, source]) => `\n    ${long}: ${value}, ${source}`).join('');
-}
-
-/** Checks the options' values; an empty one counts as absent, as GitHub passes variables that are not set. @throws Stopped */
-export function settingsOf(options: object): Settings {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
-  const { success, output, issues } = v.safeParse(Settings, given);
-  if (!success) throw new Stopped(issues[0].message);
-  return output;
 }

@@ -20,6 +20,8 @@ const Envelope = v.object({
 
 /** The headers that sign in whoever wrangler is signed in as. @throws Stopped */
 export async function credentials(wrangler: Wrangler): Promise<{ [name: string]: string }> {
+  const given = process.env.CLOUDFLARE_API_TOKEN;
+  if (given) return { authorization: `Bearer ${given}` };
   const output = await wrangler(['auth', 'token', '--json']);
   if (!output.ok && /not logged in/i.test(output.text)) throw notSignedIn();
   const { out } = await must('Signing in to Cloudflare', output);

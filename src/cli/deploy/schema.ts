@@ -29,27 +29,29 @@ export async function migrate(
   where: string,
 ): Promise<string[]> {
   const what = `Applying the migrations${where}`;
+  const ask = async (sql: string) => (await query(what, database, sql)).names;
+  const missing = async () => {
+    const [table] = await ask(`select name from sqlite_master where name = 'd1_migrations'`);
+    const applied = table ? await ask('select name from d1_migrations') : [];
+    return files().filter((file) => !applied.includes(file));
+  };
   const at = [database.name, '--remote', '--config', config];
-  const apply = () => wrangler(['d1', 'migrations', 'apply', ...at]);
-  const first = await apply();
-  let last = first;
-  while (!last.ok && last.text.includes('incomplete input')) {
-    const { names } = await query(what, database, 'select name from d1_migrations');
-    const cut = files().find((file) => !names.includes(file));
-    if (!cut) break;
+  const lacking = await missing();
+  for (let [next] = lacking; next; [next] = await missing()) {
+    const applied = await wrangler(['d1', 'migrations', 'apply', ...at]);
+    if (applied.ok) break;
+    if (!applied.text.includes('incomplete input')) await must(what, applied);
+    const [cut = next] = await missing();
     const whole = join(dirname(config), cut);
     writeFileSync(whole, `${sqlOf(cut)}\n${entryOf(cut)}\n`);
     await must(what, wrangler(['d1', 'execute', ...at, '--yes', '--file', whole]));
     rmSync(whole);
-    last = await apply();
   }
-  await must(what, last);
-  return namesIn(first.text);
+  return lacking;
 }
 
 const sqlOf = (file: string): string => readFileSync(join(migrationsDirectory, file), 'utf8');
 const entryOf = (file: string): string => `insert into d1_migrations (name) values ('${file}');`;
-const namesIn = (text: string): string[] => [...new Set(text.match(/\b\d{4}_\w+\.sql\b/g))];
 
 /** What the migrations make of a new database, as `schemaSql` selects it. */
 export function expectedSchema(): string[] {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as v from 'valibot';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { apiFor, credentials, granted, listed } from '../../../src/cli/deploy/api.ts';
 import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
 
@@ -9,10 +9,11 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void;
 const server = createServer((request, response) => answer(request, response));
 beforeEach(async () => {
   await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
-  process.env.CLOUDFLARE_API_BASE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  vi.stubEnv('CLOUDFLARE_API_TOKEN', '');
+  vi.stubEnv('CLOUDFLARE_API_BASE_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 afterEach(async () => {
-  delete process.env.CLOUDFLARE_API_BASE_URL;
+  vi.unstubAllEnvs();
   server.closeAllConnections();
   await new Promise((down) => server.close(down));
 });
@@ -37,7 +38,9 @@ it('whoever wrangler is signed in as calls the API', async () => {
       { type: 'api_key', key: 'k', email: 'e' },
       { 'x-auth-key': 'k', 'x-auth-email': 'e' },
     ],
+    [{ env: 't' }, { authorization: 'Bearer t' }],
   ] as const) {
+    if ('env' in output) vi.stubEnv('CLOUDFLARE_API_TOKEN', output.env);
     await apiFor('a1', await credentials(wranglerWith(output)))('/queues');
     expect(seen?.headers).toMatchObject(headers);
     expect(seen?.url).toBe('/accounts/a1/queues');

@@ -1,6 +1,7 @@
 import { webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { deliveryFilters } from '../../webhooks/deliveries/schema.ts';
 import { ref } from './components.ts';
+import { examples } from './examples.ts';
 import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
 import { failing } from './shared.ts';
@@ -72,7 +73,6 @@ const ofDelivery = ({ message, ...operation }: Action): Operation => ({
     name: 'DeliverySummaryReply',
     message,
     data: ref('DeliverySummary'),
-    example: examples.DeliverySummary,
   },
   others: { 404: failing(404, 'Your account has none with this id.', ['Not found']) },
 });

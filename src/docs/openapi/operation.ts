@@ -29,6 +29,8 @@ export type Reply = {
   name: string;
   message: string;
   data: Json;
+  /** Another than that. */
+  example?: unknown;
   paged?: boolean;
   /** Whether there is always a cursor to come back with. */
   resumable?: boolean;
@@ -69,7 +71,7 @@ export function written(operation: Operation, schemas: Record<string, Json>): Js
             example: {
               status: 200,
               message: reply.message,
-              data: exampleOf(reply.data, schemas),
+              data: reply.example ?? exampleOf(reply.data, schemas),
               ...(reply.paged && { next: exampleCursor }),
               ...(reply.resumable && { resume: exampleCursor }),
             },

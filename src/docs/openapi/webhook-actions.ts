@@ -22,7 +22,7 @@ const action = (name: string): Pick<Operation, 'method' | 'path' | 'tag' | 'secu
   parameters: [parameterRef('WebhookId')],
 });
 
-const webhookReply = (message: string, example: object) => ({
+const webhookReply = (message: string, example = {}) => ({
   name: 'WebhookReply',
   message,
   data: ref('Webhook'),
@@ -44,7 +44,6 @@ export const webhookActions: Operation[] = [
       name: 'ReplayReply',
       message: 'Replayed',
       data: ref('ReplayOutcome'),
-      example: examples.ReplayOutcome,
     },
     refusals: [
       invalidId,
@@ -63,7 +62,7 @@ export const webhookActions: Operation[] = [
       'Sends a made-up event, a level of a made-up accident, or all three levels, three seconds apart, to this webhook ' +
       `alone, marked \`TEST\` and whatever its filters. ${addition}`,
     body: 'TestInput',
-    reply: { name: 'TestReply', message: 'Test sent', data: ref('TestSent'), example: examples.TestSent },
+    reply: { name: 'TestReply', message: 'Test sent', data: ref('TestSent') },
     refusals: [
       invalidId,
       refused('type', type, '?'),
@@ -90,7 +89,7 @@ export const webhookActions: Operation[] = [
     id: 'resumeWebhook',
     summary: 'Resume a webhook',
     description: `What waits is sent, accidents first. A webhook that is not paused stays as it is. ${addition}`,
-    reply: webhookReply('Webhook resumed', {}),
+    reply: webhookReply('Webhook resumed'),
     refusals: [invalidId],
   },
 ];

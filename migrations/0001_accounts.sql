@@ -79,17 +79,19 @@ create index portal_users_by_account on portal_users (account_id, created_at, id
 create index portal_users_alerted on portal_users (account_id, created_at, id)
   where confirmed_at is not null and gets_alerts = 1;
 
--- Of which accidents and safety events a user is emailed. A job follows the account's changes as far as `mail_feeds` says,
--- and writes what is due to `record_mails`, where it stays for a week: nobody is emailed of the same twice.
+-- Of which accidents and safety events a user is emailed, or a channel of a team is notified. A job follows the account's
+-- changes as far as `mail_feeds` says, and writes what is due to `record_mails`, where it stays for a week: nobody is
+-- notified of the same twice.
 create table mail_rules (
-  user_id    text primary key references portal_users (id) on delete cascade,
-  account_id text not null,
-  levels     integer not null check (levels between 0 and 7), -- of accidents, as bits: 1, 2 and 4
-  risk       integer check (risk between 1 and 5),            -- the least of safety events, or null for none of these
-  groups     text check (json_valid(groups)),                 -- of vehicles, or null for all
-  since      integer not null
+  recipient_id text primary key, -- the user or the channel
+  account_id   text not null,
+  levels       integer not null check (levels between 0 and 7), -- of accidents, as bits: 1, 2 and 4
+  risk         integer check (risk between 1 and 5),            -- the least of safety events, or null for none of these
+  groups       text check (json_valid(groups)),                 -- of vehicles, or null for all
+  since        integer not null
 ) strict, without rowid;
 create index mail_rules_by_account on mail_rules (account_id);
+create trigger mail_rules_of_users after delete on portal_users BEGIN delete from mail_rules where recipient_id = old.id; END;
 
 create table mail_feeds (
   account_id text primary key,
@@ -97,18 +99,17 @@ create table mail_feeds (
 ) strict, without rowid;
 
 create table record_mails (
-  account_id text not null,
-  user_id    text not null references portal_users (id) on delete cascade,
-  event_id   text not null,
-  level      integer not null check (level between 0 and 4), -- 0: a safety event, 4: that an accident was a false alarm
-  due_at     integer,                                        -- null: sent, or given up
-  attempts   integer not null default 0,
-  created_at integer not null,
-  primary key (account_id, user_id, event_id, level)
+  account_id   text not null,
+  recipient_id text not null,
+  event_id     text not null,
+  level        integer not null check (level between 0 and 4), -- 0: a safety event, 4: that an accident was a false alarm
+  due_at       integer,                                        -- null: sent, or given up
+  attempts     integer not null default 0,
+  created_at   integer not null,
+  primary key (account_id, recipient_id, event_id, level)
 ) strict, without rowid;
 create index record_mails_due on record_mails (account_id, due_at) where due_at is not null;
 create index record_mails_by_age on record_mails (created_at);
-create index record_mails_by_user on record_mails (user_id);
 
 -- The invitations of the last day, to limit them: an account that removes whom it has invited still has invited them.
 create table invitations (

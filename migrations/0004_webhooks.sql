@@ -154,7 +154,36 @@ create table alerts (
 ) strict, without rowid;
 create index alerts_due on alerts (due_at) where due_at is not null;
 
--- How many emails an account's people have got about webhooks and connections on a day: their number is limited.
+-- Where an account is notified besides email: channels of Slack and Microsoft Teams, and HTTPS endpoints.
+create table alert_channels (
+  id          text primary key,
+  account_id  text not null references accounts (id),
+  kind        text not null check (kind in ('slack', 'teams', 'https')),
+  name        text not null,
+  address     text not null check (json_valid(address)), -- encrypted: the URL, which is a secret
+  host        text not null,                             -- what is shown of it
+  last_four   text not null,
+  gets_alerts integer not null,                          -- 1: is notified of problems with webhooks and connections
+  created_at  integer not null,
+  problem     text,                                      -- why the last message did not arrive, or null
+  problem_at  integer
+) strict, without rowid;
+create index alert_channels_by_account on alert_channels (account_id, created_at, id);
+
+-- Messages for channels: a row is deleted when its message was sent or has failed for good.
+create table channel_messages (
+  account_id text not null,
+  channel_id text not null references alert_channels (id) on delete cascade,
+  id         text not null,
+  message    text not null check (json_valid(message)),
+  due_at     integer not null,
+  attempts   integer not null default 0,
+  primary key (account_id, channel_id, id)
+) strict, without rowid;
+create index channel_messages_due on channel_messages (due_at);
+create index channel_messages_by_channel on channel_messages (channel_id);
+
+-- How many emails and messages of channels an account has got on a day: their number is limited.
 create table alert_emails (
   account_id text not null,
   day        integer not null, -- days since 1970, UTC: older ones are deleted

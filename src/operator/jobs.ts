@@ -11,6 +11,7 @@ import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
 import { healthAlertsAreDue, sendHealthAlerts } from '../providers/health-alerts.ts';
 import { startPulls } from '../providers/pull.ts';
 import { noteSilences } from '../providers/silence.ts';
+import { channelJob, sendChannelMessages } from '../webhooks/alerts/channel-messages.ts';
 import { pruneRecordMails, recordMailsAreDue, sendRecordMails } from '../webhooks/alerts/records.ts';
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/send.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
@@ -37,6 +38,7 @@ export const jobs: Jobs = {
   alerts: whenDue(alertsAreDue, sendAlerts),
   'emails of accidents and events': whenDue(recordMailsAreDue, sendRecordMails),
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
+  [channelJob]: hourly(sendChannelMessages),
   archive: hourly((env, now, budget) => archive(env, archiveKinds, now, budget)),
   'give up old deliveries': hourly(giveUp),
   'service levels': hourly(addUpWaits),

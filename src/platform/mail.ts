@@ -34,11 +34,12 @@ const { light, dark } = mailTokens;
 
 /**
  * Renders an email, as text and as HTML that says the same, in light and dark. It loads nothing: no pictures, no fonts.
- * `footer` says why somebody gets it.
+ * `footer` says why somebody gets it; `parts` are the rest, for what is not an email.
  */
 export async function renderMail(subject: string, parts: MailPart[], footer: MailPart) {
   return {
     subject,
+    parts,
     text: [...parts, footer].map(asText).join('\n\n'),
     html: String(await asHtml(subject, parts, footer)),
   };

@@ -24,6 +24,8 @@ import { signedIn } from './session/session.ts';
 import { tick } from './session/tick.ts';
 import * as account from './settings/account.tsx';
 import * as audit from './settings/audit.tsx';
+import * as channels from './settings/channels.tsx';
+import * as notifications from './settings/notifications.tsx';
 import * as people from './settings/people.tsx';
 import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
@@ -167,9 +169,15 @@ export const portalRoutes = new Hono<App>()
   .get('/settings/account', needs('viewer'), (c) => account.show(c))
   .post('/settings/account', needs('viewer'), account.save)
   .post('/settings/account/units', needs('member'), account.saveUnits)
-  .get('/settings/notifications', needs('viewer'), account.showNotifications)
-  .post('/settings/notifications', needs('viewer'), account.saveNotifications)
-  .post('/settings/notifications/records', needs('viewer'), account.saveRecordEmails)
+  .get('/settings/notifications', needs('viewer'), notifications.showNotifications)
+  .post('/settings/notifications', needs('viewer'), notifications.saveNotifications)
+  .post('/settings/notifications/records', needs('viewer'), notifications.saveRecordEmails)
+  .get('/settings/notifications/channels/new', needs('member'), (c) => channels.show(c))
+  .post('/settings/notifications/channels/new', needs('member'), limitActions, channels.save)
+  .get('/settings/notifications/channels/:id', needs('member'), (c) => channels.show(c))
+  .post('/settings/notifications/channels/:id', needs('member'), limitActions, channels.save)
+  .post('/settings/notifications/channels/:id/test', needs('member'), limitActions, channels.test)
+  .post('/settings/notifications/channels/:id/remove', needs('member'), channels.remove)
   .all('/*', (c) => {
     const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
     throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });

@@ -2,17 +2,17 @@ import { config } from '../platform/config.ts';
 import type { Database } from '../platform/db/database.ts';
 import { renderMail } from '../platform/mail.ts';
 import { type AlertMail, sendMails } from '../webhooks/alerts/mails.ts';
-import { selectRecipients } from '../webhooks/alerts/report.ts';
+import { asRecipients, selectRecipients } from '../webhooks/alerts/report.ts';
 
 /** What an email says of a connection: its subject, and what comes after the connection's name. */
 export type Story = { id: string; accountId: string; name: string; subject: string; text: string };
 
-/** Emails the accounts' people about connections of theirs. Returns how many emails were sent. */
+/** Notifies the accounts' people and channels of connections of theirs. Returns how many messages were sent. */
 export async function mailStories(env: Env, db: Database, stories: Story[]): Promise<number> {
-  const { emailFrom, origin } = config(env);
-  if (stories.length === 0 || !emailFrom || !origin) return 0;
+  const { origin } = config(env);
+  if (stories.length === 0 || !origin) return 0;
   const accountIds = [...new Set(stories.map(({ accountId }) => accountId))];
-  const recipients = await selectRecipients(db, accountIds);
+  const recipients = (await selectRecipients(env, db, accountIds)).map(asRecipients);
   const mails = stories.flatMap(({ accountId, id, name, subject, text }): Promise<AlertMail>[] => {
     const to = recipients.find((one) => one.accountId === accountId);
     if (!to) return [];
@@ -21,8 +21,7 @@ export async function mailStories(env: Env, db: Database, stories: Story[]): Pro
       text: `You get this email because you can sign in to ${to.account}. To turn these emails off:`,
       link: { url: `${origin}/portal/settings/notifications`, label: 'Notifications' },
     });
-    const emails: string[] = JSON.parse(to.emails);
-    return [mail.then((rendered) => ({ accountId, kind: 'connection', emails, ...rendered }))];
+    return [mail.then((rendered) => ({ ...to, kind: 'connection', ...rendered }))];
   });
   return sendMails(env, await Promise.all(mails));
 }

@@ -82,6 +82,7 @@ const pages: { [name: string]: string } = {
   'person-remove': `/portal/settings/people/${person}/remove`,
   account: '/portal/settings/account',
   notifications: '/portal/settings/notifications',
+  'channel-new': '/portal/settings/notifications/channels/new',
   audit: '/portal/settings/audit',
   missing: '/portal/nowhere',
   'sign-in': '/portal/sign-in',
@@ -145,6 +146,17 @@ const scenes: { [name: string]: Shot } = {
       await on.locator('#token').waitFor();
     },
   },
+  'channel-tested': {
+    path: '/portal/settings/notifications/channels/new',
+    act: async (on) => {
+      await on.getByLabel('Name', { exact: true }).fill('#fleet-alerts');
+      await on.getByLabel('URL', { exact: true }).fill('https://127.0.0.1:9/services/made-up');
+      await press('Add channel')(on);
+      await press('Send a test message')(on);
+      await on.getByText('cannot be reached').first().waitFor();
+    },
+  },
+  channels: { path: '/portal/settings/notifications' },
 };
 const menu: Shot = { path: '/portal/events', act: press('Menu') };
 

@@ -42,6 +42,15 @@ export async function fullAccount(name = 'main'): Promise<World> {
   await put(`insert into mail_rules values (?1, ?2, 7, 4, null, 1)`, person?.id, us.accountId);
   await put(`insert into mail_feeds values (?1, 1)`, us.accountId);
   await put(`insert into record_mails values (?2, ?1, 'e', 1, null, 0, ?3)`, person?.id, us.accountId, later);
+  await put(
+    `insert into alert_channels values ('h-' || ?1, ?1, 'https', 'Ops', '{}', 'x.example.com', 'last', 1, 1, null, null)`,
+    us.accountId,
+  );
+  await put(
+    `insert into channel_messages values (?1, 'h-' || ?1, 'm-' || ?1, '{}', ?2, 0)`,
+    us.accountId,
+    later,
+  );
   await put(`insert into alert_emails (account_id, day, sent) values (?1, 20000, 1)`, us.accountId);
   await put(
     `insert into alerts (webhook_id, account_id) values (?1, ?2) on conflict do nothing`,

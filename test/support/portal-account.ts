@@ -48,6 +48,11 @@ export async function portalAccount(mark = 'Marked') {
   await addRows('pull_refusals', 1, () => refused);
   await turn(pulled);
 
+  const channel = `h-${us.accountId}`;
+  await addRows('alert_channels', 1, () => ({
+    ...{ id: channel, account_id: us.accountId, kind: 'https', name: mark, address: '{}', host: mark },
+    ...{ last_four: mark.slice(-4), gets_alerts: 1, created_at: 1, problem: mark, problem_at: 1 },
+  }));
   const only = async (table: string) =>
     String((await rows(`select id from ${table} where account_id = ?1`, us.accountId))[0]?.id);
   const ids: Record<string, string> = {
@@ -55,6 +60,7 @@ export async function portalAccount(mark = 'Marked') {
     people: person.data.id,
     webhooks: webhook.id,
     connections: pulled,
+    channels: channel,
     events: await only('safety_events'),
     accidents: await only('accidents'),
     vehicles: await only('vehicles'),

@@ -19,6 +19,7 @@ export const subjects = [
   'API token',
   'ingest key',
   'webhook',
+  'team channel',
   'person',
   'driver',
 ] as const;

@@ -25,6 +25,12 @@ const allowed = [
     kind: 'modified',
     of: /^#\/components\/schemas\/(?:Webhook\/properties\/notificationTypes\/items|DeliverySummary\/properties\/type)\/enum$/,
   },
+  {
+    what: 'a new kind of thing in the audit log',
+    rule: 'enum-values-added',
+    kind: 'modified',
+    of: /^#\/components\/schemas\/AuditEntry\/properties\/(?:subject|action)\/enum$/,
+  },
 ];
 
 /** What in an API document would break clients of the published one: a line each, and none if nothing would. */

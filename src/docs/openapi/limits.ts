@@ -13,6 +13,8 @@ import { allExpiredMs } from '../../platform/db/token-cache.ts';
 import { maxLargeWaiting } from '../../platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../platform/fields.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
+import { channelTimeoutMs, maxAttempts } from '../../webhooks/alerts/channel-messages.ts';
+import { maxChannels } from '../../webhooks/alerts/channels.ts';
 import { maxPerAccountAndDay } from '../../webhooks/alerts/mails.ts';
 import { startWindowMs } from '../../webhooks/deliveries/claim.ts';
 import * as policy from '../../webhooks/deliveries/policy.ts';
@@ -125,7 +127,9 @@ export const limits: { [section: string]: Row[] } = {
     ['deleting a webhook', time(startWindowMs), 'no call starts after the response'],
   ],
   portal: [
-    ['emails', `${maxPerAccountAndDay} a day per account`, 'see [Emails](/docs/portal#emails)'],
+    ['emails and channel messages', `${maxPerAccountAndDay} a day per account`, 'see [Emails](/docs/portal#emails)'],
+    ['channels of an account', n(maxChannels), 'the form says so'],
+    ['attempts of a message to a channel', `${maxAttempts}, of ${time(channelTimeoutMs)}`, 'dropped'],
     ['a sign-in link works for', time(linkMs), 'request a new one'],
     ['a session lasts', time(sessionMs), 'sign in again'],
     ['tests, replays, invitations and new tokens', `${perMinute('ACTION_LIMIT')} per session`, '429'],

@@ -49,6 +49,8 @@ export const movedTables: Moved[] = [
   moved(tables.webhookHours, 'webhook'),
   moved(tables.alerts, 'webhook'),
   moved(tables.alertEmails, 'account'),
+  moved(tables.alertChannels, 'account'),
+  moved(tables.channelMessages, 'account'),
   moved(tables.pullRefusals, 'connection'),
   ...kept.map((table) => moved(table, 'connection')),
   moved(tables.erasedDrivers, 'connection'),

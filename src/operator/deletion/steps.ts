@@ -16,7 +16,7 @@ import {
 import { removeCounts } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
-import { removeEmailCounts } from '../../webhooks/alerts/mails.ts';
+import { removeAlerting } from '../../webhooks/alerts/mails.ts';
 import {
   claimedUntil,
   eraseAnswers,
@@ -49,7 +49,7 @@ const steps: Record<Kind, Record<string, Step>> = {
   account: {
     tokens: whole(removeTokens),
     people: whole(removePeople),
-    'counts of emails': whole(removeEmailCounts),
+    alerting: whole(removeAlerting),
     webhooks: whole(removeWebhooks),
     deliveries: whole(removeDeliveries),
     notifications: whole(removeNotifications),

@@ -81,6 +81,8 @@ const refusals = {
   'inactive token': { kind: 'unauthenticated' },
   'suspended account': { kind: 'forbidden' },
   'missing role': { kind: 'not allowed' },
+  'unknown channel': { kind: 'not found' },
+  'too many channels': { kind: 'invalid', message: 'An account can have at most 10 channels' },
   'last admin': {
     kind: 'invalid',
     message: 'An account needs at least one admin. Make somebody else an admin first.',

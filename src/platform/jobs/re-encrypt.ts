@@ -8,6 +8,7 @@ import { inSteps, newBudget } from './budget.ts';
 const columns = [
   { table: 'webhooks', id: 'id', column: 'headers' },
   { table: 'webhooks', id: 'id', column: 'signing' },
+  { table: 'alert_channels', id: 'id', column: 'address' },
   { table: 'pulls', id: 'connection_id', column: 'secrets' },
   { table: 'pulls', id: 'connection_id', column: 'webhook_secret' },
   { table: 'pulls', id: 'connection_id', column: 'session' },

@@ -7,23 +7,18 @@ import { sessionMs } from '../../accounts/sessions.ts';
 import { keptMs as changesKeptMs } from '../../fleet/changes/prune.ts';
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
-import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
-import { levelOptions } from '../ui/accidents.tsx';
 import { AskInstead, aRole } from '../ui/allowed.tsx';
 import { dayMs } from '../ui/days.ts';
 import { done, parseForm, readForm, submit } from '../ui/form.ts';
-import { Choice, Choices, Form, type Offered, PostButton, Select, Submit } from '../ui/forms.tsx';
+import { Form, type Offered, PostButton, Select, Submit } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
-import { Facts, Note, Panel } from '../ui/parts.tsx';
+import { Facts, Panel } from '../ui/parts.tsx';
 import { isTimeZone, zoneName } from '../ui/time.tsx';
 
 const path = '/portal/settings/account';
 const unitsPath = `${path}/units`;
-const notificationsPath = '/portal/settings/notifications';
-const recordsPath = `${notificationsPath}/records`;
 
-/** Settings, Account and Notifications: what the account is, and what is for the person who is signed in alone. */
+/** Settings, Account: what the account is, and what is for the person who is signed in alone. */
 export function show(c: Context) {
   const { user, account, units } = c.get('session');
   return page(
@@ -144,112 +139,4 @@ export async function saveUnits(c: Context) {
   const units = (await readForm(c)).value('units') === 'imperial' ? 'imperial' : 'metric';
   await setUnits(c.env, c.get('caller'), units);
   return done(c, path, `Speeds and distances are now in ${units === 'metric' ? 'kilometers' : 'miles'}.`);
-}
-
-/** Which emails the person who is signed in gets. */
-export async function showNotifications(c: Context) {
-  const { id, email, getsAlerts } = c.get('session').user;
-  const { rule, groups } = await findMailRule(c.env, c.get('caller'), id);
-  return page(
-    c,
-    { title: 'Notifications', tab: true },
-    <>
-      {!config(c.env).emailFrom && (
-        <Note mood="warn">
-          <p>This deployment sends no email at all.</p>
-        </Note>
-      )}
-      <RecordEmails rule={rule} groups={groups} email={email} />
-      <Panel id="emails" title="Emails about webhooks">
-        <Form to={notificationsPath} look="panel-body grid gap-4 justify-items-start">
-          <p>
-            {getsAlerts
-              ? `We email ${email} when something is wrong with a webhook.`
-              : `We do not email ${email} about webhooks.`}
-          </p>
-          <Choice
-            type="checkbox"
-            name="alerts"
-            value="yes"
-            checked={getsAlerts}
-            label="Email me when a webhook is paused, when deliveries have failed, and when it works again"
-            note={`Once a webhook has been paused for ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook and reason. This setting is for you alone.`}
-          />
-          <Submit name="Save" />
-        </Form>
-      </Panel>
-    </>,
-  );
-}
-
-/** The form of which accidents and safety events the reader is emailed. */
-const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }) => {
-  const { rule, groups, email } = props;
-  return (
-    <Panel id="record-emails" title="Emails about accidents and safety events">
-      <Form to={recordsPath} look="panel-body grid gap-4">
-        <p>To {email}, within about a minute. On days with very many, those of a minute come in one email.</p>
-        <Choices
-          name="levels"
-          legend="Accidents that reach"
-          chosen={rule.levels.map(String)}
-          options={levelOptions}
-        />
-        <Select
-          name="risk"
-          label="Safety events"
-          value={String(rule.risk ?? '')}
-          options={[
-            ['', 'None'],
-            ['5', 'Risk 5'],
-            ['4', 'Risk 4 and 5'],
-            ['3', 'Risk 3 to 5'],
-          ]}
-        />
-        {groups.length > 0 && (
-          <Choices
-            name="groups"
-            legend="Only of vehicles in these groups"
-            columns={2}
-            chosen={rule.groups ?? []}
-            options={groups.map((group) => [group, group])}
-            hint="With none chosen, of all vehicles. Accidents of vehicles that we do not know yet are always included."
-          />
-        )}
-        <div>
-          <Submit name="Save choice" />
-        </div>
-      </Form>
-    </Panel>
-  );
-};
-
-export async function saveRecordEmails(c: Context) {
-  const { value, values } = await readForm(c);
-  const risk = value('risk');
-  const { id, email } = c.get('session').user;
-  const groups = [...new Set(values('groups'))].slice(0, 100);
-  const rule: MailRule = {
-    levels: [1, 2, 3].filter((level) => values('levels').includes(String(level))),
-    risk: /^[345]$/.test(risk) ? Number(risk) : null,
-    groups: groups.length > 0 ? groups : null,
-  };
-  await setMailRule(c.env, c.get('caller'), id, rule);
-  const asks = rule.levels.length > 0 || rule.risk !== null;
-  return done(
-    c,
-    notificationsPath,
-    asks ? `We email ${email} as chosen.` : `No emails about accidents or safety events to ${email}.`,
-  );
-}
-
-export async function saveNotifications(c: Context) {
-  const on = (await readForm(c)).value('alerts') === 'yes';
-  const { id, email } = c.get('session').user;
-  await setPreferences(c.env, c.get('caller'), id, { getsAlerts: on });
-  return done(
-    c,
-    notificationsPath,
-    on ? `We email ${email} about webhooks.` : `No more emails about webhooks to ${email}.`,
-  );
 }

@@ -1,22 +1,29 @@
 import { sql } from 'drizzle-orm';
 import { sendMail } from '../../accounts/mail.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
+import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
+import type { MailPart } from '../../platform/mail.ts';
+import { send } from '../../platform/queue.ts';
+import { channelJob, queueMessage } from './channel-messages.ts';
 
-/** An email to people of an account, about what `kind` says. */
+/** An email to people of an account, about what `kind` says, which goes to channels as well. */
 export type AlertMail = {
   accountId: string;
+  account: string;
   kind: string;
   emails: string[];
+  /** The ids of the channels. */
+  channels: string[];
   subject: string;
+  parts: MailPart[];
   text: string;
   html: string;
 };
 
 /**
- * How many alerts are emailed in a day (UTC), from a home in all and to the people of one account: Cloudflare limits
- * what is sent in a day, and sign-in links need room.
+ * How many alerts are sent in a day (UTC), from a home in all and to the people and channels of one account: Cloudflare
+ * limits the emails of a day, and sign-in links need room.
  */
 export const maxPerDay = 1_000;
 export const maxPerAccountAndDay = 200;
@@ -27,8 +34,8 @@ const mailsAtOnce = 5;
 export const dayMs = 86_400_000;
 
 /**
- * Sends each email by itself, so that one address that fails stops no other. Those beyond the limits of the day are
- * not sent, and logged. Returns how many were sent; `after` runs after each of them.
+ * Sends each email by itself, so that one address that fails stops no other; messages for channels are queued. Those
+ * beyond the limits of the day are not sent, and logged. Returns how many were sent; `after` runs after each of them.
  */
 export async function sendMails<M extends AlertMail>(
   env: Env,
@@ -39,7 +46,10 @@ export async function sendMails<M extends AlertMail>(
   let sent = 0;
   const waiting = await withinLimits(
     env,
-    mails.flatMap((mail) => mail.emails.map((to) => ({ mail, to }))),
+    mails.flatMap((mail) => [
+      ...mail.emails.map((email) => ({ mail, to: { email } })),
+      ...mail.channels.map((channel) => ({ mail, to: { channel } })),
+    ]),
     Math.floor(now / dayMs),
   );
   const worker = async () => {
@@ -49,18 +59,21 @@ export async function sendMails<M extends AlertMail>(
         await after(next.mail);
       }
   };
+  const toChannels = waiting.some(({ to }) => 'channel' in to);
   await Promise.all(Array.from({ length: mailsAtOnce }, worker));
+  if (toChannels) await send(env.DELIVERIES, [{ job: channelJob }]);
   return sent;
 }
 
-/** How many emails accounts have got on a day. */
+/** How many emails and messages of channels accounts have got on a day. */
 export async function sentOn(db: Database, day: number): Promise<Map<string, number>> {
   const counts = await statement<{ accountId: string; sent: number }>(db)`
     select account_id as accountId, sent from alert_emails where day = ${day}`;
   return new Map(counts.map(({ accountId, sent }) => [accountId, sent]));
 }
 
-type Addressed<M> = { mail: M; to: string };
+type Addressed<M> = { mail: M; to: To };
+type To = { email: string } | { channel: string };
 
 /** The emails that the limits of the day leave room for; they count as sent. */
 async function withinLimits<M extends AlertMail>(
@@ -94,17 +107,23 @@ async function withinLimits<M extends AlertMail>(
   return allowed;
 }
 
-/** Deletes how many emails the account's people have got, and how far it has been looked for what to email. */
-export const removeEmailCounts: Remover = (env, { accountId }) =>
+/** Deletes the account's channels, its rules of what to notify whom of, and how far that has come. */
+export const removeAlerting: Remover = (env, { accountId }) =>
   untilNone(openDatabase(env), [
+    sql`delete from alert_channels where account_id = ${accountId}`,
     sql`delete from alert_emails where account_id = ${accountId}`,
+    sql`delete from mail_rules where account_id = ${accountId}`,
+    sql`delete from record_mails where (account_id, recipient_id, event_id, level) in (
+      select account_id, recipient_id, event_id, level from record_mails
+      where account_id = ${accountId} limit ${rowsPerChunk})`,
     sql`delete from mail_feeds where account_id = ${accountId}`,
   ]);
 
-async function sendOne(env: Env, mail: AlertMail, to: string): Promise<boolean> {
+async function sendOne(env: Env, mail: AlertMail, to: To): Promise<boolean> {
   const { accountId, kind, subject, text, html } = mail;
   try {
-    await sendMail(env, { to, subject, text, html });
+    if ('channel' in to) await queueMessage(openDatabase(env), to.channel, mail);
+    else await sendMail(env, { to: to.email, subject, text, html });
     return true;
   } catch (error) {
     // Not the error's message, which can contain the address.

@@ -28,7 +28,7 @@ const longestRetryMs = 6 * 3_600_000;
 const falseAlarm = 4;
 
 /**
- * Emails people of the accidents and safety events that their rules ask for. What is due is noted in the transaction
+ * Emails people of the accidents and safety events that their rules ask for, and notifies channels by theirs. What is due is noted in the transaction
  * that moves on in the account's changes, and stays due until it has been sent: a run that is killed loses nothing, and
  * repeats one email at most. Returns how many emails it sent.
  */
@@ -50,16 +50,14 @@ export async function sendRecordMails(env: Env, now = Date.now(), budget = newBu
 
 /** SQL that says whether there is something for `sendRecordMails` to do. */
 export const recordMailsAreDue = (env: Env, now: number): SQL =>
-  config(env).emailFrom
-    ? sql`exists (select 1 from mail_feeds f where (${hasNews} or ${hasDue(now)}) ${ofOthers(env)})`
-    : sql`0`;
+  sql`exists (select 1 from mail_feeds f where (${hasNews} or ${hasDue(now)}) ${ofOthers(env)})`;
 
 /** Nobody is emailed a second time of what is still here. */
 const keptMs = 7 * dayMs;
 
 /** Deletes emails of long ago. */
 export const pruneRecordMails = pruning((now) => {
-  const key = 'account_id, user_id, event_id, level';
+  const key = 'account_id, recipient_id, event_id, level';
   return [
     upTo(now - keptMs, { table: 'record_mails', key, time: 'created_at', index: 'record_mails_by_age' }),
   ];
@@ -73,6 +71,8 @@ const hasNews = sql`exists (select 1 from changes c where c.account_id = f.accou
 
 const hasDue = (now: number): SQL =>
   sql`exists (select 1 from record_mails where account_id = f.account_id and due_at <= ${now})`;
+
+const sendsEmail = (env: Env): SQL => (config(env).emailFrom ? sql`true` : sql`false`);
 
 const ofOthers = (env: Env): SQL => andNotMoving(env, sql`f.account_id`);
 
@@ -92,7 +92,7 @@ const moveOn = (env: Env, db: Database) =>
 function noteDue(env: Env, db: Database, now: number) {
   const since = sql`max(r.since, ${now - dayMs})`;
   return change(db)`
-    insert into record_mails (account_id, user_id, event_id, level, due_at, created_at)
+    insert into record_mails (account_id, recipient_id, event_id, level, due_at, created_at)
     with news as materialized (
       select c.account_id, c.records from (${feedsWithNews(env)}) f
       cross join changes c on c.account_id = f.account_id and c.seq in (${nextChanges})
@@ -100,31 +100,32 @@ function noteDue(env: Env, db: Database, now: number) {
     crashes as materialized (
       select a.*, v.groups from news n cross join json_each(n.records, '$.accident') w
       cross join accidents a on a.id = w.value left join vehicles v on v.id = a.vehicle_id)
-    select a.account_id, r.user_id, a.id, l.value->>'notificationLevel', ${now}, ${now}
+    select a.account_id, r.recipient_id, a.id, l.value->>'notificationLevel', ${now}, ${now}
     from crashes a cross join json_each(a.levels) l cross join mail_rules r on r.account_id = a.account_id
     where not a.dismissed and r.levels & (1 << (l.value->>'notificationLevel' - 1))
       and l.value->>'receivedAt' >= strftime('%Y-%m-%dT%H:%M:%fZ', ${since} / 1000.0, 'unixepoch')
       and ${overlap(sql`r.groups`, sql`a.groups`)}
     union
-    select a.account_id, m.user_id, a.id, ${falseAlarm}, ${now}, ${now}
+    select a.account_id, m.recipient_id, a.id, ${falseAlarm}, ${now}, ${now}
     from crashes a cross join record_mails m on m.account_id = a.account_id and m.event_id = a.id
     where a.dismissed
     union
-    select e.account_id, r.user_id, e.id, 0, ${now}, ${now}
+    select e.account_id, r.recipient_id, e.id, 0, ${now}, ${now}
     from news n cross join json_each(n.records, '$.safetyEvent') w cross join safety_events e on e.id = w.value
     cross join mail_rules r on r.account_id = e.account_id
     where e.event_risk >= r.risk and e.created_at >= ${since} and ${overlap(sql`r.groups`, sql`e.vehicle_groups`)}
     on conflict do nothing`;
 }
 
-/** A record that somebody is to be emailed of. */
+/** A record that somebody, or a channel, is to be notified of. */
 type Due = {
   accountId: string;
-  userId: string;
+  recipientId: string;
   eventId: string;
   level: number;
   dueAt: number;
-  email: string;
+  email: string | null;
+  channelId: string | null;
   timeZone: string | null;
   account: string;
   vehicle: string;
@@ -134,7 +135,7 @@ type Due = {
 };
 
 const dueMails = (env: Env, now: number): SQL => sql`
-  select m.account_id, m.user_id, m.event_id, m.level, m.due_at
+  select m.account_id, m.recipient_id, m.event_id, m.level, m.due_at
   from mail_feeds f cross join record_mails m indexed by record_mails_due
     on m.account_id = f.account_id and m.due_at <= ${now} ${ofOthers(env)}
   order by min(m.level, 1) desc, m.due_at limit ${maxDue}`;
@@ -142,25 +143,29 @@ const dueMails = (env: Env, now: number): SQL => sql`
 /** What is due, accidents first. Of what has been deleted, or moved to the archive, there is nothing to say. */
 const selectDue = (env: Env, db: Database, now: number) =>
   statement<Due>(db)`
-    select m.account_id as accountId, m.user_id as userId, m.event_id as eventId, m.level, m.due_at as dueAt, u.email,
-      u.time_zone as timeZone, c.name as account, coalesce(e.vehicle_name, v.name, 'VIN ' || a.vin) as vehicle,
+    select m.account_id as accountId, m.recipient_id as recipientId, m.event_id as eventId, m.level, m.due_at as dueAt, u.email,
+      h.id as channelId, u.time_zone as timeZone, c.name as account, coalesce(e.vehicle_name, v.name, 'VIN ' || a.vin) as vehicle,
       coalesce(e.started_at, a.event_time) as at, e.event_risk as risk, e.translated_incident_types as types
     from (${dueMails(env, now)}) m
-    left join portal_users u on u.id = m.user_id and u.confirmed_at is not null
+    left join portal_users u on u.id = m.recipient_id and u.confirmed_at is not null and ${sendsEmail(env)}
+    left join alert_channels h on h.id = m.recipient_id
     left join accounts c on c.id = m.account_id and c.status = 'active'
     left join accidents a on a.id = m.event_id and m.level > 0 left join vehicles v on v.id = a.vehicle_id
     left join safety_events e on e.id = m.event_id and m.level = 0`;
 
 /** Takes what is due, for this run alone; what is not sent is due again later. What cannot be sent is given up. */
 async function claim(db: Database, due: Due[], now: number): Promise<Due[]> {
-  const rows = due.map(({ email, account, at, ...row }) => ({ ...row, lost: !email || !account || !at }));
-  const claimed = await statement<Pick<Due, 'userId' | 'eventId' | 'level'>>(db)`
+  const rows = due.map(({ email, channelId, account, at, ...row }) => ({
+    ...row,
+    lost: !(email || channelId) || !account || !at,
+  }));
+  const claimed = await statement<Pick<Due, 'recipientId' | 'eventId' | 'level'>>(db)`
     update record_mails set attempts = attempts + 1,
       due_at = iif(r.value->>'lost' or created_at < ${now - 3 * dayMs}, null,
         ${now} + min(${retryMs} << (2 * min(attempts, 5)), ${longestRetryMs}))
     from json_each(${JSON.stringify(rows)}) r
     where ${isRow} and due_at = r.value->>'dueAt' and r.value->>'lost' = 0
-    returning user_id as userId, event_id as eventId, level`;
+    returning recipient_id as recipientId, event_id as eventId, level`;
   await change(db)`
     update record_mails set due_at = null
     from json_each(${JSON.stringify(rows.filter(({ lost }) => lost))}) r where ${isRow}`;
@@ -168,20 +173,24 @@ async function claim(db: Database, due: Due[], now: number): Promise<Due[]> {
   return due.filter((row) => ours.has(keyOf(row)));
 }
 
-const isRow = sql`account_id = r.value->>'accountId' and user_id = r.value->>'userId'
+const isRow = sql`account_id = r.value->>'accountId' and recipient_id = r.value->>'recipientId'
   and event_id = r.value->>'eventId' and level = r.value->>'level'`;
 
-const keyOf = ({ userId, eventId, level }: Pick<Due, 'userId' | 'eventId' | 'level'>): string =>
-  `${userId} ${eventId} ${level}`;
+const keyOf = ({ recipientId, eventId, level }: Pick<Due, 'recipientId' | 'eventId' | 'level'>): string =>
+  `${recipientId} ${eventId} ${level}`;
 
-/** Sends an email for each record and person, or one for all of a person's where the account nears its limit of the day. */
+/** Sends a message for each record and recipient, or one for all of a recipient's where the account nears its limit of the day. */
 async function send(env: Env, db: Database, due: Due[], now: number): Promise<number> {
   const { origin } = config(env);
   if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
   const sent = await sentOn(db, Math.floor(now / dayMs));
   const groups = [...Map.groupBy(due, ({ accountId }) => accountId)].flatMap(([accountId, rows]) => {
     const many = (sent.get(accountId) ?? 0) + rows.length > groupedFrom;
-    return [...Map.groupBy(rows, ({ userId, eventId }) => (many ? userId : `${userId} ${eventId}`)).values()];
+    return [
+      ...Map.groupBy(rows, ({ recipientId, eventId }) =>
+        many ? recipientId : `${recipientId} ${eventId}`,
+      ).values(),
+    ];
   });
   const mails = groups.flatMap((records) => {
     const [first] = records;
@@ -213,8 +222,14 @@ async function mailOf(first: Due, records: Due[], origin: string) {
     text: `You get this email because you asked for it in ${first.account}. To change that:`,
     link: { url: `${portal}/settings/notifications`, label: 'Notifications' },
   });
-  return { ...mail, accountId: first.accountId, kind: 'record', emails: [first.email], records };
+  const { accountId, account } = first;
+  return { ...mail, accountId, account, kind: 'record', ...toRecipient(first), records };
 }
+
+const toRecipient = ({ email, channelId }: Due) => ({
+  emails: email ? [email] : [],
+  channels: channelId ? [channelId] : [],
+});
 
 function subjectOf(first: Due, records: Due[]): string {
   const newest = records.findLast(({ eventId }) => eventId === first.eventId) ?? first;

@@ -1,3 +1,4 @@
+import { config } from '../../platform/config.ts';
 import { type Database, jsonList, statement } from '../../platform/db/database.ts';
 import type { Attempt } from '../deliveries/record.ts';
 
@@ -7,8 +8,8 @@ export const maxPeople = 20;
 /** How far an email counts the deliveries that wait for a webhook. */
 export const maxWaitingCounted = 100;
 
-/** An account whose people get an email, and their addresses. */
-export type Recipients = { accountId: string; account: string; emails: string[] };
+/** An account that is notified: the addresses of its people, and the ids of its channels. */
+export type Recipients = { accountId: string; account: string; emails: string[]; channels: string[] };
 
 /** What a receiver did at an attempt. */
 export type Happened = Pick<Attempt, 'result' | 'status'>;
@@ -23,15 +24,28 @@ export type WebhookReport = {
   lastEnd: Happened | null;
 };
 
-/** The people of active accounts who can sign in and have not turned these emails off. */
-export const selectRecipients = (db: Database, accountIds: string[]) =>
-  statement<Omit<Recipients, 'emails'> & { emails: string }>(db)`
+/**
+ * The people of active accounts who can sign in and have not turned these emails off, where the deployment sends any,
+ * and the channels for them.
+ */
+export const selectRecipients = (env: Env, db: Database, accountIds: string[]) =>
+  statement<StoredRecipients>(db)`
     select a.id as accountId, a.name as account, (
       select json_group_array(email) from (
         select email from portal_users indexed by portal_users_alerted
         where account_id = a.id and confirmed_at is not null and gets_alerts = 1
-        order by created_at, id limit ${maxPeople})) as emails
+        order by created_at, id limit ${config(env).emailFrom ? maxPeople : 0})) as emails, (
+      select json_group_array(id) from alert_channels where account_id = a.id and gets_alerts = 1) as channels
     from accounts a where a.id in ${jsonList(accountIds)} and a.status = 'active'`;
+
+type StoredRecipients = Pick<Recipients, 'accountId' | 'account'> & { emails: string; channels: string };
+
+/** A row of `selectRecipients`. */
+export const asRecipients = ({ emails, channels, ...row }: StoredRecipients): Recipients => ({
+  ...row,
+  emails: JSON.parse(emails),
+  channels: JSON.parse(channels),
+});
 
 /**
  * How webhooks have been doing, with what waits counted up to 100. Reads at most some 110 rows for each webhook,

@@ -2,7 +2,7 @@ import { change, type Database, statement } from '../../platform/db/database.ts'
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 
 /**
- * Of what somebody wants to be emailed: accidents that reach these levels, safety events of at least this risk, and of
+ * Of what somebody wants to be notified: accidents that reach these levels, safety events of at least this risk, and of
  * which groups of vehicles; null for no safety events, and for all vehicles.
  */
 export type MailRule = { levels: number[]; risk: number | null; groups: string[] | null };
@@ -21,11 +21,12 @@ export const selectGroups = (db: Database, { accountId }: Caller) =>
     cross join vehicles v on v.id = n.id cross join json_each(v.groups) g
     order by name limit ${maxGroups}`;
 
-/** A person's rule, and the groups that they can choose. */
-export async function findMailRule(env: Env, caller: Caller, userId: string) {
+/** The rule of a user or a channel, and the groups that it can be about. Without an id, that of a channel to be. */
+export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
   const [[found], groups] = await asCaller(env, caller, (db) => [
     statement<Stored>(db)`
-      select levels, risk, groups from mail_rules where user_id = ${userId} and account_id = ${caller.accountId}`,
+      select levels, risk, groups from mail_rules
+      where recipient_id = ${recipientId} and account_id = ${caller.accountId}`,
     selectGroups(db, caller),
   ]);
   const rule: MailRule = {
@@ -39,33 +40,34 @@ export async function findMailRule(env: Env, caller: Caller, userId: string) {
 /** What came in since then is looked for when a rule changes: the job may not have seen it yet. */
 const overlapMs = 60_000;
 
-/** Sets a person's rule, for what comes in from now on. One that asks for nothing is deleted. */
-export async function setMailRule(
-  env: Env,
-  caller: Caller,
-  userId: string,
-  { levels, risk, groups }: MailRule,
-): Promise<void> {
-  const { accountId } = caller;
-  const bits = levels.reduce((sum, level) => sum | (1 << (level - 1)), 0);
-  const now = Date.now();
-  await asCaller(
-    env,
-    caller,
-    (db) => [
-      bits === 0 && risk === null
-        ? change(db)`delete from mail_rules where user_id = ${userId} and account_id = ${accountId}`
-        : change(db)`
-            insert into mail_rules (user_id, account_id, levels, risk, groups, since)
-            values (${userId}, ${accountId}, ${bits}, ${risk}, ${groups && JSON.stringify(groups)}, ${now})
-            on conflict do update set levels = excluded.levels, risk = excluded.risk, groups = excluded.groups,
-              since = excluded.since - ${overlapMs}`,
-      change(db)`
-        insert into mail_feeds (account_id, seen)
-        select account_id, coalesce((select max(seq) from changes where account_id = ${accountId}), 0)
-        from mail_rules where user_id = ${userId} and account_id = ${accountId}
-        on conflict do nothing`,
-    ],
-    { repeatable: true },
-  );
+/** Sets a user's rule, for what comes in from now on. */
+export async function setMailRule(env: Env, caller: Caller, userId: string, rule: MailRule): Promise<void> {
+  await asCaller(env, caller, (db) => saveMailRule(db, caller, userId, rule), { repeatable: true });
 }
+
+/** The statements that set the rule of a user or a channel of the account. One that asks for nothing is deleted. */
+export function saveMailRule(
+  db: Database,
+  { accountId }: Caller,
+  recipientId: string,
+  { levels, risk, groups }: MailRule,
+) {
+  const bits = levels.reduce((sum, level) => sum | (1 << (level - 1)), 0);
+  return [
+    bits === 0 && risk === null
+      ? deleteMailRule(db, { accountId }, recipientId)
+      : change(db)`
+          insert into mail_rules (recipient_id, account_id, levels, risk, groups, since)
+          values (${recipientId}, ${accountId}, ${bits}, ${risk}, ${groups && JSON.stringify(groups)}, ${Date.now()})
+          on conflict do update set levels = excluded.levels, risk = excluded.risk, groups = excluded.groups,
+            since = excluded.since - ${overlapMs}`,
+    change(db)`
+      insert into mail_feeds (account_id, seen)
+      select account_id, coalesce((select max(seq) from changes where account_id = ${accountId}), 0)
+      from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}
+      on conflict do nothing`,
+  ] as const;
+}
+
+export const deleteMailRule = (db: Database, { accountId }: { accountId: string }, recipientId: string) =>
+  change(db)`delete from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}`;

@@ -6,7 +6,14 @@ import { hasChanged, noticeChanges } from '../deliveries/receiver-changes.ts';
 import { type Alert, renderEmail } from './email.ts';
 import { sendMails } from './mails.ts';
 import { type AlertKind, decide } from './policy.ts';
-import { asReport, type Recipients, selectRecipients, selectReports, type WebhookReport } from './report.ts';
+import {
+  asRecipients,
+  asReport,
+  type Recipients,
+  selectRecipients,
+  selectReports,
+  type WebhookReport,
+} from './report.ts';
 import { claimAlerts, type Decided, dueAlerts, selectDue, takeChanges } from './state.ts';
 
 /** How many accounts are told something at a time, those due first before others: some 20 s of emails at most. */
@@ -16,10 +23,10 @@ export const maxAccounts = 10;
 export const maxNamed = 10;
 
 /**
- * Tells accounts' people, by email, whose receivers have been paused, whose deliveries have failed and whose receivers
- * work again: one email for each kind of thing and person, about all of the account's webhooks that are due. What is
- * told is noted before it is sent, so nobody is told twice, and not at all if the run is killed in between. Returns how
- * many emails it sent.
+ * Notifies accounts' people, by email, and their channels of receivers that have been paused, deliveries that have failed
+ * and receivers that work again: one message for each kind of thing and recipient, about all of the account's webhooks
+ * that are due. What is said is noted before it is sent, so nobody is notified twice, and not at all if the run is killed
+ * in between. Returns how many messages it sent.
  */
 export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   let sent = 0;
@@ -36,8 +43,8 @@ export const alertsAreDue = (env: Env, now: number): SQL =>
   sql`(${hasChanged(env)} or exists (${dueAlerts(env, now)}))`;
 
 async function send(env: Env, alerts: Addressed[], now: number): Promise<number> {
-  const { emailFrom, origin } = config(env);
-  if (!emailFrom || alerts.length === 0) return 0;
+  const { origin } = config(env);
+  if (alerts.length === 0) return 0;
   if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
   const mails = await Promise.all(
     alerts.map(async (alert) => ({ ...alert, ...(await renderEmail(alert, origin)) })),
@@ -45,7 +52,7 @@ async function send(env: Env, alerts: Addressed[], now: number): Promise<number>
   return sendMails(env, mails, now);
 }
 
-type Addressed = Alert & Pick<Recipients, 'accountId' | 'emails'>;
+type Addressed = Alert & Recipients;
 
 /** The emails to send now, and whether there may be more after them. */
 async function claimDue(env: Env, now: number): Promise<{ alerts: Addressed[]; more: boolean }> {
@@ -64,15 +71,13 @@ async function claimDue(env: Env, now: number): Promise<{ alerts: Addressed[]; m
     db,
     [
       claimAlerts(db, decided, now),
-      selectRecipients(db, [...new Set(telling.map(({ accountId }) => accountId))]),
+      selectRecipients(env, db, [...new Set(telling.map(({ accountId }) => accountId))]),
       selectReports(db, [...new Set(named)]),
     ],
     { repeatable: true },
   );
   const ours = new Set(claimed.map(({ webhookId }) => webhookId));
-  const people = new Map(
-    recipients.map((row) => [row.accountId, { ...row, emails: JSON.parse(row.emails) }]),
-  );
+  const people = new Map(recipients.map((row) => [row.accountId, asRecipients(row)]));
   const known = new Map(reports.map((row) => [row.webhookId, asReport(row)]));
   const alerts = telling.flatMap(({ about, ...rest }) =>
     address({ ...rest, about: about.filter(({ webhookId }) => ours.has(webhookId)) }, people, known),
@@ -108,7 +113,7 @@ function address(
   known: Map<string, WebhookReport>,
 ): Addressed[] {
   const to = people.get(accountId);
-  if (!to || to.emails.length === 0) return [];
+  if (!to || to.emails.length + to.channels.length === 0) return [];
   const named = about.flatMap((alert) => {
     const report = known.get(alert.webhookId);
     return report ? [{ ...alert, ...report }] : [];

@@ -46,7 +46,7 @@ export async function attempt(
   const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
   try {
     const signature = keys.length > 0 && (await signatureHeaders(keys, { id: call.id, at, body }));
-    const response = await fetch(url, {
+    return await callOnce(url, {
       method: httpVerb,
       headers: {
         ...headers,
@@ -55,9 +55,21 @@ export async function attempt(
         ...signature,
       },
       body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(callTimeoutMs),
     });
+  } catch (error) {
+    return { result: kindOf(error) };
+  }
+}
+
+/** Makes one call, without following redirects, which has to respond within `timeoutMs`. Never throws. */
+export async function callOnce(
+  url: string,
+  init: { method: string; headers: Record<string, string>; body: string },
+  timeoutMs = callTimeoutMs,
+): Promise<Outcome> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { ...init, redirect: 'manual', signal });
     return outcomeOf(response, await firstKiB(response));
   } catch (error) {
     return { result: kindOf(error) };

@@ -88,11 +88,11 @@ export const portalUsers = sqliteTable(
   ],
 );
 
-/** Of which accidents and safety events a user is emailed. */
+/** Of which accidents and safety events a user or a channel is notified. */
 export const mailRules = sqliteTable(
   'mail_rules',
   {
-    userId: text('user_id').primaryKey(),
+    recipientId: text('recipient_id').primaryKey(),
     accountId: text('account_id').notNull(),
     levels: integer().notNull(),
     risk: integer(),
@@ -111,7 +111,7 @@ export const recordMails = sqliteTable(
   'record_mails',
   {
     accountId: text('account_id').notNull(),
-    userId: text('user_id').notNull(),
+    recipientId: text('recipient_id').notNull(),
     eventId: text('event_id').notNull(),
     level: integer().notNull(),
     dueAt: integer('due_at'),
@@ -119,10 +119,9 @@ export const recordMails = sqliteTable(
     createdAt: integer('created_at').notNull(),
   },
   (t) => [
-    primaryKey({ columns: [t.accountId, t.userId, t.eventId, t.level] }),
+    primaryKey({ columns: [t.accountId, t.recipientId, t.eventId, t.level] }),
     index('record_mails_due').on(t.accountId, t.dueAt),
     index('record_mails_by_age').on(t.createdAt),
-    index('record_mails_by_user').on(t.userId),
   ],
 );
 

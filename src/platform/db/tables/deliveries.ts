@@ -94,6 +94,42 @@ export const alertEmails = sqliteTable(
   (t) => [primaryKey({ columns: [t.accountId, t.day] })],
 );
 
+/** Channels of teams, and other endpoints, that alerts are sent to. */
+export const alertChannels = sqliteTable(
+  'alert_channels',
+  {
+    id: text().primaryKey(),
+    accountId: text('account_id').notNull(),
+    kind: text({ enum: ['slack', 'teams', 'https'] }).notNull(),
+    name: text().notNull(),
+    address: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>().notNull(),
+    host: text().notNull(),
+    lastFour: text('last_four').notNull(),
+    getsAlerts: integer('gets_alerts', { mode: 'boolean' }).notNull(),
+    createdAt: integer('created_at').notNull(),
+    problem: text(),
+    problemAt: integer('problem_at'),
+  },
+  (t) => [index('alert_channels_by_account').on(t.accountId, t.createdAt, t.id)],
+);
+
+export const channelMessages = sqliteTable(
+  'channel_messages',
+  {
+    accountId: text('account_id').notNull(),
+    channelId: text('channel_id').notNull(),
+    id: text().notNull(),
+    message: text().notNull(),
+    dueAt: integer('due_at').notNull(),
+    attempts: integer().notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.channelId, t.id] }),
+    index('channel_messages_due').on(t.dueAt),
+    index('channel_messages_by_channel').on(t.channelId),
+  ],
+);
+
 /** What there is to notify an account's users of about a webhook, and when they were last notified. */
 export const alerts = sqliteTable(
   'alerts',

@@ -1,0 +1,127 @@
+import { config } from '../../platform/config.ts';
+import type { Context } from '../../platform/http/context.ts';
+import {
+  addChannel,
+  type Channel,
+  changeChannel,
+  findChannel,
+  parseChannel,
+  removeChannel,
+  testChannel,
+} from '../../webhooks/alerts/channels.ts';
+import { channelKinds } from '../../webhooks/alerts/message-formats.ts';
+import { findMailRule } from '../../webhooks/alerts/rules.ts';
+import { done, submit } from '../ui/form.ts';
+import { Buttons, Choice, Field, Form, PostButton, Select } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Panel } from '../ui/parts.tsx';
+import { found } from '../ui/records.tsx';
+import { channelsPath, kindNames, notificationsPath, RuleFields, ruleIn } from './notifications.tsx';
+
+/** The form of a new channel, or of the one that the path names. */
+export async function show(c: Context) {
+  const channel = await namedIn(c);
+  const { rule, groups } = await findMailRule(c.env, c.get('caller'), channel?.id);
+  return page(
+    c,
+    { title: channel ? `Channel ${channel.name}` : 'Add a channel' },
+    <>
+      {channel && (
+        <div class="actions">
+          <PostButton to={`${pathOf(channel)}/test`} name="Send a test message" icon="send" />
+          <PostButton to={`${pathOf(channel)}/remove`} name="Remove" weight="danger" />
+        </div>
+      )}
+      <Panel id="channel" title="Where and what" hidden>
+        <Form look="panel-body grid gap-4">
+          <Select
+            name="kind"
+            label="Kind"
+            value={channel?.kind}
+            options={channelKinds.map((kind) => [kind, kindNames[kind]])}
+          />
+          <Field name="name" label="Name" required value={channel?.name} placeholder="#fleet-alerts" />
+          <Field
+            name="url"
+            label="URL"
+            type="password"
+            required={!channel}
+            autocomplete="off"
+            placeholder={channel ? `${channel.host} …${channel.lastFour}` : 'https://'}
+            hint={
+              channel
+                ? 'Leave it empty to keep the one that we have.'
+                : 'It is not shown again: whoever has it can post to the channel.'
+            }
+          />
+          <p class="hint">
+            In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send webhook alerts
+            to a channel”. <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
+          </p>
+          <Choice
+            type="checkbox"
+            name="alerts"
+            value="yes"
+            checked={channel?.getsAlerts ?? true}
+            label="Problems with webhooks and connections"
+            note="When one is paused, late or unavailable, when deliveries have failed, and when it works again."
+          />
+          <RuleFields rule={rule} groups={groups} />
+          <Buttons send={channel ? 'Save' : 'Add channel'} back={notificationsPath} />
+        </Form>
+      </Panel>
+    </>,
+  );
+}
+
+/** Saves a new channel, or the one that the path names. */
+export async function save(c: Context) {
+  const channel = await namedIn(c);
+  return submit(
+    c,
+    async (form) => {
+      const [name, kind, url] = ['name', 'kind', 'url'].map(form.value);
+      const input = parseChannel(
+        { name, kind, url, getsAlerts: form.value('alerts') === 'yes' },
+        {
+          ...{ isNew: !channel, ownHost: new URL(c.req.url).hostname },
+          allowLoopback: config(c.env).allowLoopbackReceivers,
+        },
+      );
+      const [caller, rule] = [c.get('caller'), ruleIn(form)];
+      if (channel) {
+        await changeChannel(c.env, caller, channel.id, input, rule);
+        return done(c, pathOf(channel), 'Saved.');
+      }
+      const id = await addChannel(c.env, caller, input, rule);
+      return done(c, pathOf({ id }), `Added ${input.name}. Send a test message to see whether it arrives.`);
+    },
+    () => show(c),
+    'url',
+  );
+}
+
+export async function test(c: Context) {
+  const channel = found(await namedIn(c));
+  const origin = config(c.env).origin ?? new URL(c.req.url).origin;
+  const { account } = c.get('session');
+  const about = { account, portal: `${origin}/portal` };
+  const problem = await testChannel(c.env, c.get('caller'), channel.id, about);
+  return problem === null
+    ? done(c, pathOf(channel), `${channel.name} accepted the test message.`)
+    : done(c, pathOf(channel), `The test message failed: the channel ${problem}.`, 'bad');
+}
+
+export async function remove(c: Context) {
+  const channel = found(await namedIn(c));
+  await removeChannel(c.env, c.get('caller'), channel.id);
+  return done(c, notificationsPath, `Removed ${channel.name}. Nothing more is sent to it.`);
+}
+
+const pathOf = ({ id }: Pick<Channel, 'id'>): string => `${channelsPath}/${id}`;
+
+/** The channel that the path names, or undefined for a new one. @throws Refusal: not found, also for another account's */
+async function namedIn(c: Context): Promise<Channel | undefined> {
+  const id = c.req.param('id');
+  return id === undefined ? undefined : found(await findChannel(c.env, c.get('caller'), id));
+}

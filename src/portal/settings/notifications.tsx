@@ -1,0 +1,204 @@
+import { setPreferences } from '../../accounts/people.ts';
+import { config } from '../../platform/config.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { type Channel, listChannels, maxChannels } from '../../webhooks/alerts/channels.ts';
+import type { ChannelKind } from '../../webhooks/alerts/message-formats.ts';
+import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
+import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
+import { levelOptions } from '../ui/accidents.tsx';
+import { done, readForm } from '../ui/form.ts';
+import { Choice, Choices, Form, LinkButton, Select, Submit } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { type Column, Empty, Note, Panel, Table } from '../ui/parts.tsx';
+import type { SentForm } from '../ui/reader.ts';
+import { State } from '../ui/states.tsx';
+import { Ago } from '../ui/time.tsx';
+
+export const notificationsPath = '/portal/settings/notifications';
+export const channelsPath = `${notificationsPath}/channels`;
+const recordsPath = `${notificationsPath}/records`;
+
+/** Settings, Notifications: which emails the person who is signed in gets, and the channels of the account. */
+export async function showNotifications(c: Context) {
+  const { id, email, getsAlerts } = c.get('session').user;
+  const [{ rule, groups }, channels] = await Promise.all([
+    findMailRule(c.env, c.get('caller'), id),
+    listChannels(c.env, c.get('caller')),
+  ]);
+  return page(
+    c,
+    { title: 'Notifications', tab: true },
+    <>
+      {!config(c.env).emailFrom && (
+        <Note mood="warn">
+          <p>This deployment sends no email at all.</p>
+        </Note>
+      )}
+      <RecordEmails rule={rule} groups={groups} email={email} />
+      <Panel id="emails" title="Emails about webhooks">
+        <Form to={notificationsPath} look="panel-body grid gap-4 justify-items-start">
+          <p>
+            {getsAlerts
+              ? `We email ${email} when something is wrong with a webhook.`
+              : `We do not email ${email} about webhooks.`}
+          </p>
+          <Choice
+            type="checkbox"
+            name="alerts"
+            value="yes"
+            checked={getsAlerts}
+            label="Email me when a webhook is paused, when deliveries have failed, and when it works again"
+            note={`Once a webhook has been paused for ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook and reason. This setting is for you alone.`}
+          />
+          <Submit name="Save" />
+        </Form>
+      </Panel>
+      <Channels channels={channels} />
+    </>,
+  );
+}
+
+/** Where the account is notified besides email. */
+const Channels = ({ channels }: { channels: Channel[] }) => (
+  <Panel
+    id="channels"
+    title="Team channels"
+    side={<LinkButton href={`${channelsPath}/new`} name="Add a channel" small />}
+  >
+    {channels.length === 0 ? (
+      <Empty icon="send" title="No channels yet">
+        Notify your team in Slack, in Microsoft Teams or at any HTTPS endpoint. A channel is for the whole
+        account, which can have up to {maxChannels}.
+      </Empty>
+    ) : (
+      <Table caption="Team channels" look="data-cards" labels columns={channelColumns} items={channels} />
+    )}
+  </Panel>
+);
+
+/** What kinds of channels are called. */
+export const kindNames: { [kind in ChannelKind]: string } = {
+  slack: 'Slack',
+  teams: 'Microsoft Teams',
+  https: 'HTTPS endpoint',
+};
+
+const channelColumns: Column<Channel>[] = [
+  {
+    head: 'Name',
+    look: 'card-title',
+    cell: ({ name }) => <strong class="font-medium break-words">{name}</strong>,
+  },
+  { head: 'Kind', cell: ({ kind }) => kindNames[kind] },
+  {
+    head: 'Address',
+    cell: ({ host, lastFour }) => (
+      <code class="break-all">
+        {host} …{lastFour}
+      </code>
+    ),
+  },
+  {
+    head: 'Last message',
+    cell: ({ problem, problemAt }) =>
+      problem === null ? (
+        <State mood="ok">No problem</State>
+      ) : (
+        <>
+          <State mood="bad">Failed</State>
+          <span class="sub block break-words">
+            It {problem}, <Ago at={problemAt ?? 0} />
+          </span>
+        </>
+      ),
+  },
+  {
+    head: 'Action',
+    hideHead: true,
+    look: 'end',
+    cell: ({ id, name }) => <LinkButton href={`${channelsPath}/${id}`} name="Open" about={name} small />,
+  },
+];
+
+/** The form of which accidents and safety events the reader is emailed. */
+const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }) => {
+  const { rule, groups, email } = props;
+  return (
+    <Panel id="record-emails" title="Emails about accidents and safety events">
+      <Form to={recordsPath} look="panel-body grid gap-4">
+        <p>To {email}, within about a minute. On days with very many, those of a minute come in one email.</p>
+        <RuleFields rule={rule} groups={groups} />
+        <div>
+          <Submit name="Save choice" />
+        </div>
+      </Form>
+    </Panel>
+  );
+};
+
+/** What a rule asks for, as a form has it. */
+export const RuleFields = ({ rule, groups }: { rule: MailRule; groups: string[] }) => (
+  <>
+        <Choices
+          name="levels"
+          legend="Accidents that reach"
+          chosen={rule.levels.map(String)}
+          options={levelOptions}
+        />
+        <Select
+          name="risk"
+          label="Safety events"
+          value={String(rule.risk ?? '')}
+          options={[
+            ['', 'None'],
+            ['5', 'Risk 5'],
+            ['4', 'Risk 4 and 5'],
+            ['3', 'Risk 3 to 5'],
+          ]}
+        />
+        {groups.length > 0 && (
+          <Choices
+            name="groups"
+            legend="Only of vehicles in these groups"
+            columns={2}
+            chosen={rule.groups ?? []}
+            options={groups.map((group) => [group, group])}
+            hint="With none chosen, of all vehicles. Accidents of vehicles that we do not know yet are always included."
+          />
+        )}
+  </>
+);
+
+/** The rule that a form asks for. */
+export function ruleIn({ value, values }: SentForm): MailRule {
+  const risk = value('risk');
+  const groups = [...new Set(values('groups'))].slice(0, 100);
+  return {
+    levels: [1, 2, 3].filter((level) => values('levels').includes(String(level))),
+    risk: /^[345]$/.test(risk) ? Number(risk) : null,
+    groups: groups.length > 0 ? groups : null,
+  };
+}
+
+export async function saveRecordEmails(c: Context) {
+  const rule = ruleIn(await readForm(c));
+  const { id, email } = c.get('session').user;
+  await setMailRule(c.env, c.get('caller'), id, rule);
+  const asks = rule.levels.length > 0 || rule.risk !== null;
+  return done(
+    c,
+    notificationsPath,
+    asks ? `We email ${email} as chosen.` : `No emails about accidents or safety events to ${email}.`,
+  );
+}
+
+export async function saveNotifications(c: Context) {
+  const on = (await readForm(c)).value('alerts') === 'yes';
+  const { id, email } = c.get('session').user;
+  await setPreferences(c.env, c.get('caller'), id, { getsAlerts: on });
+  return done(
+    c,
+    notificationsPath,
+    on ? `We email ${email} about webhooks.` : `No more emails about webhooks to ${email}.`,
+  );
+}

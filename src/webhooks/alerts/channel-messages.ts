@@ -1,0 +1,154 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { version } from '../../../package.json';
+import { config } from '../../platform/config.ts';
+import { type Sealed, unseal } from '../../platform/crypto.ts';
+import {
+  change,
+  type Database,
+  jsonList,
+  openDatabase,
+  statement,
+  transaction,
+} from '../../platform/db/database.ts';
+import { newId } from '../../platform/db/ids.ts';
+import { andNotMoving } from '../../platform/db/moving.ts';
+import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
+import { receiverProblem } from '../address.ts';
+import { callOnce } from '../deliveries/attempt.ts';
+import { bodyOf, type ChannelKind, type ChannelMessage } from './message-formats.ts';
+import { failureDescription } from './words.ts';
+
+/** The job that sends what `queueMessage` has queued. */
+export const channelJob = 'messages to channels';
+
+/** How often a message is tried, and the wait after the first attempt, four times as long after each other. */
+export const maxAttempts = 4;
+export const retryMs = 60_000;
+
+/** How long a channel may take to respond. */
+export const channelTimeoutMs = 5_000;
+
+/** A step makes one call of each channel, five at a time: 20 s at most. */
+const channelsPerStep = 20;
+const callsAtOnce = 5;
+
+/** The statement that queues a message for a channel, to be sent by the job. Nothing for one that is gone. */
+export function queueMessage(db: Database, channelId: string, message: ChannelMessage) {
+  const { accountId, account, kind, subject, parts } = message;
+  const kept: ChannelMessage = { accountId, account, kind, subject, parts };
+  return change(db)`
+    insert into channel_messages (account_id, channel_id, id, message, due_at)
+    select account_id, id, ${newId()}, ${JSON.stringify(kept)}, ${Date.now()}
+    from alert_channels where id = ${channelId}`;
+}
+
+const notMoving = (env: Env): SQL => andNotMoving(env, sql`channel_messages.account_id`);
+
+/**
+ * Sends the messages that are due, of each channel one after the other. A failed one is tried again after 1, 4 and 16
+ * minutes, and those behind it wait for a minute, so that a channel that hangs costs little. A message is taken before it
+ * is sent: if the run is killed in between, it is sent again. Runs when there is a message, when the queue says so for
+ * those that failed, and once an hour, should the queue have lost that. Returns how many messages were sent.
+ */
+export async function sendChannelMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
+  const db = openDatabase(env);
+  let sent = 0;
+  await inSteps(budget, async () => {
+    const claimed = await claim(env, db, now);
+    if (claimed.length === 0) return false;
+    const ended: Ended[] = [];
+    const waiting = [...claimed];
+    const worker = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift())
+        ended.push({ ...next, problem: await post(env, next, JSON.parse(next.message)) });
+    };
+    await Promise.all(Array.from({ length: callsAtOnce }, worker));
+    await record(db, ended, now);
+    sent += ended.filter(({ problem }) => problem === null).length;
+    return true;
+  });
+  await wakeForNext(env, db, now);
+  return sent;
+}
+
+async function wakeForNext(env: Env, db: Database, now: number): Promise<void> {
+  const [next] = await statement<{ at: number | null }>(db)`select min(due_at) as at from channel_messages`;
+  if (!next?.at) return;
+  const delaySeconds = Math.max(1, Math.ceil((next.at - now) / 1000));
+  await env.DELIVERIES.send({ job: channelJob }, { delaySeconds }).catch(() => {}); // the hour finds them
+}
+
+/** A channel as it is called. */
+export type Target = { channelId: string; kind: ChannelKind; address: string };
+
+type Claimed = Target & { id: string; accountId: string; message: string; attempts: number };
+type Ended = Claimed & { problem: string | null };
+
+/** Takes the message of each channel that has waited longest. */
+async function claim(env: Env, db: Database, now: number): Promise<Claimed[]> {
+  const taken = await statement<Omit<Claimed, 'kind' | 'address'>>(db)`
+    update channel_messages set attempts = attempts + 1, due_at = ${now} + (${retryMs} << (2 * attempts))
+    where (account_id, channel_id, id) in (
+      select account_id, channel_id, id from (
+        select account_id, channel_id, id, due_at,
+          row_number() over (partition by channel_id order by due_at, id) as place
+        from channel_messages indexed by channel_messages_due where due_at <= ${now} ${notMoving(env)})
+      where place = 1 order by due_at limit ${channelsPerStep})
+    returning channel_id as channelId, id, account_id as accountId, message, attempts`;
+  if (taken.length === 0) return [];
+  const channels = await statement<Target>(db)`
+    select id as channelId, kind, address from alert_channels
+    where id in ${jsonList(taken.map(({ channelId }) => channelId))}`;
+  return taken.flatMap((message) => {
+    const channel = channels.find(({ channelId }) => channelId === message.channelId);
+    return channel ? [{ ...channel, ...message }] : [];
+  });
+}
+
+/** Sends a message to a channel. Returns why it did not arrive, to follow the channel's name, or null if it did. */
+export async function post(
+  env: Env,
+  { channelId, kind, address }: Target,
+  message: ChannelMessage,
+): Promise<string | null> {
+  const { headerKeys, allowLoopbackReceivers: allowLoopback } = config(env);
+  const sealed: Sealed = JSON.parse(address);
+  const url = await unseal(headerKeys, channelId, sealed).then(
+    ({ url }) => url,
+    () => undefined,
+  );
+  if (url === undefined) return 'has an address that we can no longer decrypt. Enter it again';
+  if (receiverProblem(url, { allowLoopback })) return failureDescription({ result: 'blocked address' });
+  const headers = { 'Content-Type': 'application/json', 'User-Agent': `FleetDataService/${version}` };
+  const body = bodyOf(kind, message, Date.now());
+  const outcome = await callOnce(url, { method: 'POST', headers, body }, channelTimeoutMs);
+  if (outcome.result === 'success') return null;
+  if (outcome.result === 'timeout') return `did not respond within ${channelTimeoutMs / 1000} s`;
+  const said = 'answer' in outcome ? outcome.answer.trim() : '';
+  // Slack says why in one word, such as `channel_is_archived`. All else may repeat what is secret.
+  return failureDescription(outcome, 'returned') + (/^[a-z_]{3,60}$/.test(said) ? `: ${said}` : '');
+}
+
+async function record(db: Database, ended: Ended[], now: number): Promise<void> {
+  const rows = JSON.stringify(ended.map(({ address, message, ...row }) => row));
+  await transaction(
+    db,
+    [
+      change(db)`
+        delete from channel_messages where (account_id, channel_id, id) in (
+          select value->>'accountId', value->>'channelId', value->>'id' from json_each(${rows})
+          where value->>'problem' is null or value->>'attempts' >= ${maxAttempts})`,
+      change(db)`
+        update alert_channels set problem = r.value->>'problem',
+          problem_at = iif(r.value->>'problem' is null, null, ${now})
+        from json_each(${rows}) r
+        where alert_channels.id = r.value->>'channelId' and (problem is not null or r.value->>'problem' is not null)`,
+      change(db)`
+        update channel_messages set due_at = ${now + retryMs}
+        from json_each(${rows}) r
+        where account_id = r.value->>'accountId' and channel_id = r.value->>'channelId'
+          and r.value->>'problem' is not null and due_at <= ${now}`,
+    ],
+    { repeatable: true },
+  );
+}

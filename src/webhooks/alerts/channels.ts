@@ -1,0 +1,185 @@
+import { type SQL, sql } from 'drizzle-orm';
+import * as v from 'valibot';
+import { note } from '../../accounts/audit/note.ts';
+import { config } from '../../platform/config.ts';
+import { seal } from '../../platform/crypto.ts';
+import { change, type Database, refuseUnless, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { newId } from '../../platform/db/ids.ts';
+import { invalid } from '../../platform/errors.ts';
+import { AtMost, Name, parse } from '../../platform/fields.ts';
+import { type ReceiverPolicy, receiverProblem } from '../address.ts';
+import { maxUrlLength } from '../fields.ts';
+import { urlProblems } from '../schema.ts';
+import { post, type Target } from './channel-messages.ts';
+import { type ChannelKind, channelKinds } from './message-formats.ts';
+import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
+
+/** How many channels an account can have. */
+export const maxChannels = 10;
+
+/** A channel as the account's people see it: of its URL the host and the last four characters. Times are milliseconds since 1970. */
+export type Channel = {
+  id: string;
+  kind: ChannelKind;
+  name: string;
+  host: string;
+  lastFour: string;
+  /** Whether it is notified of problems with webhooks and connections. */
+  getsAlerts: boolean;
+  /** Why its last message did not arrive, and when; null if it did. */
+  problem: string | null;
+  problemAt: number | null;
+};
+
+/** What people enter of a channel. A url that is left empty stays as it is. */
+const ChannelInput = v.object({
+  name: Name,
+  kind: v.picklist(channelKinds, 'must be slack, teams or https'),
+  url: v.pipe(v.string(), v.trim(), AtMost(maxUrlLength)),
+  getsAlerts: v.boolean(),
+});
+export type ChannelInput = v.InferOutput<typeof ChannelInput>;
+
+/** @throws Refusal: invalid, by field */
+export function parseChannel(draft: object, policy: ReceiverPolicy & { isNew: boolean }): ChannelInput {
+  const input = parse(ChannelInput, draft);
+  if (input.url === '' && !policy.isNew) return input;
+  const problem = receiverProblem(input.url, policy);
+  if (problem)
+    throw invalid(urlProblems[problem].message, [{ field: 'url', message: urlProblems[problem].field }]);
+  return input;
+}
+
+/** The channels of the account, oldest first. */
+export const listChannels = (env: Env, caller: Caller): Promise<Channel[]> =>
+  select(env, caller, sql`true order by created_at, id`);
+
+/** One of them; undefined if the account has none with this id. */
+export async function findChannel(env: Env, caller: Caller, id: string): Promise<Channel | undefined> {
+  const [found] = await select(env, caller, sql`id = ${id}`);
+  return found;
+}
+
+async function select(env: Env, caller: Caller, which: SQL): Promise<Channel[]> {
+  type Row = Omit<Channel, 'getsAlerts'> & { getsAlerts: number };
+  const [rows] = await asCaller(env, caller, (db) => [
+    statement<Row>(db)`
+      select id, kind, name, host, last_four as lastFour, gets_alerts as getsAlerts, problem, problem_at as problemAt
+      from alert_channels where account_id = ${caller.accountId} and ${which}`,
+  ]);
+  return rows.map((row) => ({ ...row, getsAlerts: row.getsAlerts === 1 }));
+}
+
+/** Adds a channel, with what it is notified of. Returns its id. @throws Refusal: invalid, for more than 10 */
+export async function addChannel(
+  env: Env,
+  caller: Caller,
+  input: ChannelInput,
+  rule: MailRule,
+): Promise<string> {
+  const id = newId();
+  const { accountId } = caller;
+  const { address, host, lastFour } = await sealedUrl(env, id, input.url);
+  await asCaller(env, caller, (db) => [
+    refuseUnless(
+      db,
+      sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`,
+      'too many channels',
+    ),
+    change(db)`
+      insert into alert_channels (id, account_id, kind, name, address, host, last_four, gets_alerts, created_at)
+      values (${id}, ${accountId}, ${input.kind}, ${input.name}, ${address}, ${host}, ${lastFour},
+        ${input.getsAlerts ? 1 : 0}, ${Date.now()})`,
+    ...saveMailRule(db, caller, id, rule),
+    noted(db, caller, id, 'created'),
+  ]);
+  return id;
+}
+
+/** Changes a channel and what it is notified of. @throws Refusal: not found, for an unknown id */
+export async function changeChannel(
+  env: Env,
+  caller: Caller,
+  id: string,
+  input: ChannelInput,
+  rule: MailRule,
+): Promise<void> {
+  const url = input.url === '' ? undefined : await sealedUrl(env, id, input.url);
+  await asCaller(env, caller, (db) => [
+    mustBeOurs(db, caller, id),
+    change(db)`
+      update alert_channels set kind = ${input.kind}, name = ${input.name}, gets_alerts = ${input.getsAlerts ? 1 : 0}
+      where id = ${id}`,
+    ...(url
+      ? [
+          change(db)`
+            update alert_channels set address = ${url.address}, host = ${url.host}, last_four = ${url.lastFour},
+              problem = null, problem_at = null
+            where id = ${id}`,
+        ]
+      : []),
+    ...saveMailRule(db, caller, id, rule),
+    noted(db, caller, id, 'changed'),
+  ]);
+}
+
+/** Removes a channel with all that it has yet to get. @throws Refusal: not found, for an unknown id */
+export async function removeChannel(env: Env, caller: Caller, id: string): Promise<void> {
+  await asCaller(env, caller, (db) => [
+    mustBeOurs(db, caller, id),
+    noted(db, caller, id, 'deleted'),
+    change(db)`delete from alert_channels where id = ${id}`,
+    deleteMailRule(db, caller, id),
+  ]);
+}
+
+/** Sends a test message at once. Returns why it did not arrive, or null if it did. @throws Refusal: not found */
+export async function testChannel(
+  env: Env,
+  caller: Caller,
+  id: string,
+  { account, portal }: { account: string; portal: string },
+): Promise<string | null> {
+  const { accountId } = caller;
+  const [, [target]] = await asCaller(env, caller, (db) => [
+    mustBeOurs(db, caller, id),
+    statement<Target>(db)`select id as channelId, kind, address from alert_channels where id = ${id}`,
+  ]);
+  if (!target) return null;
+  const problem = await post(env, target, {
+    ...{ accountId, account, kind: 'test', subject: 'Test message' },
+    parts: [
+      {
+        text: 'This channel is notified as chosen in the settings.',
+        link: { url: `${portal}/settings/notifications`, label: 'Notifications' },
+      },
+    ],
+  });
+  await asCaller(env, caller, (db) => [
+    change(db)`
+      update alert_channels set problem = ${problem}, problem_at = ${problem && Date.now()}
+      where id = ${id} and account_id = ${accountId}`,
+  ]);
+  return problem;
+}
+
+const mustBeOurs = (db: Database, { accountId }: Caller, id: string) =>
+  refuseUnless(
+    db,
+    sql`exists (select 1 from alert_channels where id = ${id} and account_id = ${accountId})`,
+    'unknown channel',
+  );
+
+const noted = (db: Database, caller: Caller, id: string, action: 'created' | 'changed' | 'deleted') =>
+  note(db, caller, {
+    action,
+    subject: 'team channel',
+    of: sql`select id, name from alert_channels where id = ${id}`,
+  });
+
+async function sealedUrl(env: Env, id: string, url: string) {
+  const { host } = new URL(url);
+  const address = JSON.stringify(await seal(config(env).headerKeys, id, { url }));
+  return { address, host, lastFour: url.slice(-4) };
+}

@@ -1,0 +1,90 @@
+import { timestamp } from '../../platform/fields.ts';
+import type { MailPart } from '../../platform/mail.ts';
+
+export const channelKinds = ['slack', 'teams', 'https'] as const;
+export type ChannelKind = (typeof channelKinds)[number];
+
+/** What is sent to a channel, of an account and about what `kind` says: the subject and the parts of an email. */
+export type ChannelMessage = {
+  accountId: string;
+  account: string;
+  kind: string;
+  subject: string;
+  parts: MailPart[];
+};
+
+/** The body of a message as a channel of this kind needs it, at a time in milliseconds since 1970. */
+export const bodyOf = (kind: ChannelKind, message: ChannelMessage, at: number): string =>
+  JSON.stringify(formats[kind](message, at));
+
+const formats: { [kind in ChannelKind]: (message: ChannelMessage, at: number) => object } = {
+  slack: ({ account, subject, parts }) => ({
+    text: escaped(`${subject} (${account})`),
+    blocks: [
+      section(`*${escaped(subject)}*\n${escaped(account)}`),
+      ...parts.map(({ name, text, link }) =>
+        section(
+          [name && `*${escaped(name)}:*`, escaped(text), link && `<${link.url}|${escaped(link.label)}>`]
+            .filter(Boolean)
+            .join(' '),
+        ),
+      ),
+    ],
+  }),
+  teams: ({ account, subject, parts }) => ({
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [
+            runs([{ text: subject, weight: 'Bolder', size: 'Medium' }]),
+            runs([{ text: account, isSubtle: true }]),
+            ...parts.map(({ name, text, link }) =>
+              runs([
+                ...(name ? [{ text: `${name}: `, weight: 'Bolder' }] : []),
+                { text: `${text} ` },
+                ...(link ? [{ text: link.label, selectAction: opens(link.url) }] : []),
+              ]),
+            ),
+          ],
+        },
+      },
+    ],
+  }),
+  https: ({ accountId, account, kind, subject, parts }, at) => ({
+    sentAt: timestamp(at),
+    kind,
+    account: { id: accountId, name: account },
+    subject,
+    parts: parts.map(({ name, text, link }) => ({
+      ...(name && { name }),
+      text,
+      ...(link && { url: link.url }),
+    })),
+  }),
+};
+
+/** The longest text of a section that Slack accepts. */
+const maxSection = 3000;
+
+const section = (text: string) => ({
+  type: 'section',
+  text: { type: 'mrkdwn', text: text.slice(0, maxSection) },
+});
+
+/** Slack's three control characters: names of vehicles and webhooks must make no links and notify nobody. */
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** A paragraph whose texts are shown as they are: those of a TextBlock would be read as Markdown. */
+const runs = (inlines: object[]) => ({
+  type: 'RichTextBlock',
+  inlines: inlines.map((run) => ({ type: 'TextRun', ...run })),
+});
+
+const opens = (url: string) => ({ type: 'Action.OpenUrl', url });

@@ -1,0 +1,294 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { maxAttempts, retryMs, sendChannelMessages } from '../../../src/webhooks/alerts/channel-messages.ts';
+import { maxChannels } from '../../../src/webhooks/alerts/channels.ts';
+import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/mails.ts';
+import { bodyOf, type ChannelMessage } from '../../../src/webhooks/alerts/message-formats.ts';
+import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
+import { alertStory, fail } from '../../support/alerts.ts';
+import { ask, follow, signIn, textOf } from '../../support/portal.ts';
+import { accident, safetyEvent, vehicle } from '../../support/records.ts';
+import { addRows, rows } from '../../support/rows.ts';
+import { as, world } from '../../support/world.ts';
+
+const told = alertStory();
+const { tale, run, pass } = told;
+const path = '/portal/settings/notifications/channels';
+const url = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
+
+let cookie: string;
+beforeEach(async () => {
+  await rows('delete from alert_channels');
+  await rows('delete from mail_rules');
+  ({ cookie } = await signIn(tale.us));
+  tale.heard.got.length = 0;
+  tale.heard.answers(() => new Response('ok'));
+});
+
+const fields = (more: Record<string, string> = {}): Record<string, string> => ({
+  ...{ kind: 'https', name: 'Ops', url, alerts: 'yes', ...more },
+});
+const post = (to: string, sent: Record<string, string> = {}) => ask('POST', to, { cookie, fields: sent });
+async function add(more?: Record<string, string>): Promise<string> {
+  const reply = await post(`${path}/new`, fields(more));
+  expect(reply.status).toBe(303);
+  return reply.headers.get('location') ?? '';
+}
+const later = (minutes = 0) => sendChannelMessages(env, Date.now() + minutes * 60_000);
+/** The queue brings the job. */
+const allSent = () =>
+  expect.poll(() => rows('select 1 from channel_messages union select 1 from jobs')).toEqual([]);
+/** What channels got, but for deliveries of webhooks. */
+const got = () => tale.heard.got.filter((call) => call.url === url).map(({ body }) => body as object);
+
+describe('a message', () => {
+  const message: ChannelMessage = {
+    accountId: 'a-1',
+    account: 'Acme & Sons',
+    kind: 'paused',
+    subject: 'Deliveries to <claims> are paused',
+    parts: [
+      { name: '<!channel>', text: 'paused.', link: { url: 'https://p.example.com/w', label: 'Open' } },
+      { text: 'Please check your receiver.' },
+    ],
+  };
+  const body = (kind: Parameters<typeof bodyOf>[0]) =>
+    JSON.parse(bodyOf(kind, message, Date.UTC(2026, 10, 20, 20)));
+  const mrkdwn = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
+
+  it('for Slack has sections, in which names are no links and mention nobody', () => {
+    expect(body('slack')).toEqual({
+      text: 'Deliveries to &lt;claims&gt; are paused (Acme &amp; Sons)',
+      blocks: [
+        mrkdwn('*Deliveries to &lt;claims&gt; are paused*\nAcme &amp; Sons'),
+        mrkdwn('*&lt;!channel&gt;:* paused. <https://p.example.com/w|Open>'),
+        mrkdwn('Please check your receiver.'),
+      ],
+    });
+  });
+
+  it('for Teams is an adaptive card of texts that are not read as Markdown', () => {
+    const { type, attachments } = body('teams');
+    expect([type, attachments.length, attachments[0].contentType]).toEqual([
+      'message',
+      1,
+      'application/vnd.microsoft.card.adaptive',
+    ]);
+    const { body: paragraphs, ...card } = attachments[0].content;
+    expect(card).toMatchObject({ type: 'AdaptiveCard', version: '1.4' });
+    expect(new Set(paragraphs.map(({ type }: { type: string }) => type))).toEqual(new Set(['RichTextBlock']));
+    expect(paragraphs[2].inlines).toEqual([
+      { type: 'TextRun', text: '<!channel>: ', weight: 'Bolder' },
+      { type: 'TextRun', text: 'paused. ' },
+      {
+        type: 'TextRun',
+        text: 'Open',
+        selectAction: { type: 'Action.OpenUrl', url: 'https://p.example.com/w' },
+      },
+    ]);
+  });
+
+  it('for an HTTPS endpoint is JSON', () => {
+    expect(body('https')).toEqual({
+      sentAt: '2026-11-20T20:00:00.000Z',
+      kind: 'paused',
+      account: { id: 'a-1', name: 'Acme & Sons' },
+      subject: 'Deliveries to <claims> are paused',
+      parts: [
+        { name: '<!channel>', text: 'paused.', url: 'https://p.example.com/w' },
+        { text: 'Please check your receiver.' },
+      ],
+    });
+  });
+});
+
+describe('a channel', () => {
+  it('gets a test message at once, and the page says whether it arrived', async () => {
+    const channel = await add();
+    expect(await follow(await post(`${channel}/test`), cookie)).toContain('Ops accepted the test message.');
+    expect(got()).toMatchObject([{ kind: 'test', account: { id: tale.us.accountId } }]);
+    tale.heard.answers(() => new Response('channel_is_archived', { status: 410 }));
+    const failed = 'the channel returned 410 Gone: channel_is_archived';
+    expect(await follow(await post(`${channel}/test`), cookie)).toContain(
+      `The test message failed: ${failed}`,
+    );
+    expect(await textOf(await ask('GET', '/portal/settings/notifications', { cookie }))).toContain(
+      'It returned 410 Gone: channel_is_archived',
+    );
+    tale.heard.answers(() => new Response(`no ${url}`, { status: 500 }));
+    expect(await follow(await post(`${channel}/test`), cookie)).not.toContain('SECRET');
+  });
+
+  it('has its URL encrypted, and shows the host and four characters of it', async () => {
+    const channel = await add();
+    const [row] = await rows('select * from alert_channels');
+    expect(JSON.stringify(row)).not.toContain('SECRET');
+    for (const page of [channel, '/portal/settings/notifications', '/portal/settings/audit']) {
+      const text = await (await ask('GET', page, { cookie })).text();
+      expect(text).not.toContain('SECRET');
+      expect(text).toContain('Ops');
+    }
+    const list = await textOf(await ask('GET', '/portal/settings/notifications', { cookie }));
+    expect(list).toContain('hooks.example.com …abcd');
+  });
+
+  it('keeps its URL unless another is entered, and is notified of nothing once it is removed', async () => {
+    const channel = await add();
+    await post(channel, fields({ url: '', name: 'Night shift', levels: '1' }));
+    await post(`${channel}/test`);
+    expect(got()).toHaveLength(1);
+    const changed = 'https://other.example.com/x';
+    await post(channel, fields({ url: changed }));
+    await post(`${channel}/test`);
+    expect(tale.heard.got.at(-1)?.url).toBe(changed);
+    expect((await post(`${channel}/remove`)).status).toBe(303);
+    for (const table of ['alert_channels', 'channel_messages', 'mail_rules'])
+      expect(await rows(`select 1 from ${table}`)).toEqual([]);
+    expect((await ask('GET', channel, { cookie })).status).toBe(404);
+  });
+
+  it.each([
+    ['a plain http URL', { url: 'http://hooks.example.com' }, 'must be an absolute https URL'],
+    ['an address of a private network', { url: 'https://10.0.0.1' }, 'must use a host name'],
+    ['no URL', { url: '' }, 'must be an absolute https URL'],
+    ['a URL that is too long', { url: `${url}${'x'.repeat(2048)}` }, 'can be at most 2,048 characters'],
+    ['another kind', { kind: 'pager' }, 'must be slack, teams or https'],
+    ['no name', { name: ' ' }, 'must not be empty'],
+  ])('is refused with %s, under its field', async (_, more, why) => {
+    const reply = await post(`${path}/new`, fields(more));
+    const text = await reply.text();
+    expect(reply.status).toBe(400);
+    expect(text).toContain(why);
+    expect(text).not.toContain('SECRET');
+  });
+
+  it('is one of ten at most', async () => {
+    for (let i = 0; i < maxChannels; i++) await add();
+    const refused = await post(`${path}/new`, fields());
+    expect(await refused.text()).toContain(`An account can have at most ${maxChannels} channels`);
+  });
+
+  it('of another account cannot be seen, tested, changed or removed', async () => {
+    const channel = await add({ levels: '1' });
+    const stranger = (await signIn(await world())).cookie;
+    const before = await rows('select * from alert_channels, mail_rules');
+    for (const [method, to] of [
+      ['GET', channel],
+      ['POST', channel],
+      ['POST', `${channel}/test`],
+      ['POST', `${channel}/remove`],
+    ] as const)
+      expect((await ask(method, to, { cookie: stranger, fields: fields({ name: 'Mine' }) })).status).toBe(
+        404,
+      );
+    expect(await rows('select * from alert_channels, mail_rules')).toEqual(before);
+    expect(got()).toEqual([]);
+  });
+});
+
+describe('a channel is notified', () => {
+  it('of webhooks that are paused, as people are, unless it is not to be', async () => {
+    await add();
+    await add({ url: 'https://quiet.example.com', alerts: '' });
+    await fail([(await tale.register()).id]);
+    await run();
+    await pass(15);
+    await expect.poll(got).toMatchObject([
+      {
+        kind: 'paused',
+        subject: 'Deliveries to receiver.example.com are paused',
+        account: { name: 'Acme Insurance' },
+      },
+    ]);
+    await pass(60);
+    await allSent();
+    expect(got()).toHaveLength(1);
+    expect(tale.heard.got.filter((call) => call.url.includes('quiet'))).toEqual([]);
+  });
+
+  it('of accidents and safety events by its rule', async () => {
+    await add({ alerts: '', levels: '1', risk: '4' });
+    const eventTime = new Date().toISOString();
+    await as(tale.us.connection.ingestKey).send(
+      vehicle(),
+      accident({ sourceId: 'crash', eventTime }),
+      safetyEvent({ sourceId: 'brake', startedAt: eventTime, eventRisk: 4 }),
+      safetyEvent({ sourceId: 'light', startedAt: eventTime, eventRisk: 3 }),
+    );
+    await sendRecordMails(env);
+    await allSent();
+    expect(
+      got()
+        .map((body) => (body as ChannelMessage).subject)
+        .sort(),
+    ).toEqual(['Truck 1: Accident, level 1, first detection', 'Truck 1: Harsh Braking, risk 4']);
+  });
+
+  it('where the deployment sends no email as well', async () => {
+    await add();
+    const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
+    await fail([(await tale.register()).id]);
+    await run(bindings);
+    await pass(15, bindings);
+    await allSent();
+    expect(got()).toHaveLength(1);
+    expect(told.mails()).toEqual([]);
+  });
+
+  it('within the limit of the day, which emails count for too', async () => {
+    await add();
+    await rows(
+      'insert into alert_emails values (?1, ?2, ?3)',
+      tale.us.accountId,
+      Math.floor((told.now + 15 * 60_000) / 86_400_000),
+      maxPerAccountAndDay,
+    );
+    await fail([(await tale.register()).id]);
+    await run();
+    await pass(15);
+    await allSent();
+    expect([got(), told.mails()]).toEqual([[], []]);
+  });
+});
+
+describe('a message that does not arrive', () => {
+  /** Two messages wait for a channel, and one for another. */
+  async function queued() {
+    const [dead, other] = [await add(), await add({ url: 'https://other.example.com/x' })];
+    const idOf = (channel: string) => channel.split('/').at(-1);
+    await addRows('channel_messages', 3, (i) => ({
+      ...{ account_id: tale.us.accountId, channel_id: idOf(i < 2 ? dead : other), id: `m${i}` },
+      ...{ message: JSON.stringify({ kind: 'paused', subject: `${i}`, account: 'A', parts: [] }), due_at: 1 },
+    }));
+    tale.heard.answers((call) => new Response('', { status: call.url === url ? 500 : 200 }));
+  }
+  const subjects = () => got().map((body) => (body as ChannelMessage).subject);
+
+  it('is tried four times within 21 minutes, while those behind it wait and other channels go on', async () => {
+    await queued();
+    await later();
+    expect(subjects()).toEqual(['0']);
+    expect(await rows('select id from channel_messages order by id')).toEqual([{ id: 'm0' }, { id: 'm1' }]);
+    await later();
+    expect(subjects()).toHaveLength(1);
+    for (let minute = 1; minute <= 60; minute++) await later(minute);
+    expect(subjects().filter((subject) => subject === '0')).toHaveLength(maxAttempts);
+    expect(await rows('select 1 from channel_messages')).toEqual([]);
+    expect(await rows('select problem from alert_channels where problem is not null')).toEqual([
+      { problem: 'returned 500 Internal Server Error' },
+    ]);
+  });
+
+  it('is sent again if the run is killed before that is recorded', async () => {
+    await queued();
+    tale.heard.answers(() => new Promise(() => {})); // the invocation ends here
+    void later();
+    await expect.poll(subjects).toEqual(['0']);
+    tale.heard.answers(() => new Response('ok'));
+    await later();
+    expect(subjects()).toEqual(['0', '1']);
+    await sendChannelMessages(env, Date.now() + retryMs + 5_000);
+    expect(subjects()).toEqual(['0', '1', '0']);
+    expect(await rows('select 1 from channel_messages')).toEqual([]);
+  });
+});

@@ -44,7 +44,7 @@ it.each([
   ['/portal/settings/people', 2, 2],
   ['/portal/settings/people/:id/role', 2, 2],
   ['/portal/settings/people/:id/remove', 2, 2],
-  ['/portal/settings/notifications', 2, 2],
+  ['/portal/settings/notifications', 3, 2],
   ['/portal/settings/audit', 2, 2],
   ['/portal/settings/account', 1, 1],
 ])('GET %s asks D1 %d times, one after the other %d', async (path, trips, rounds) => {

@@ -127,7 +127,11 @@ export const limits: { [section: string]: Row[] } = {
     ['deleting a webhook', time(startWindowMs), 'no call starts after the response'],
   ],
   portal: [
-    ['emails and channel messages', `${maxPerAccountAndDay} a day per account`, 'see [Emails](/docs/portal#emails)'],
+    [
+      'emails and channel messages',
+      `${maxPerAccountAndDay} a day per account`,
+      'see [Emails](/docs/portal#emails)',
+    ],
     ['channels of an account', n(maxChannels), 'the form says so'],
     ['attempts of a message to a channel', `${maxAttempts}, of ${time(channelTimeoutMs)}`, 'dropped'],
     ['a sign-in link works for', time(linkMs), 'request a new one'],

@@ -55,8 +55,8 @@ export async function show(c: Context) {
             }
           />
           <p class="hint">
-            In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send webhook alerts
-            to a channel”. <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
+            In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send webhook
+            alerts to a channel”. <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
           </p>
           <Choice
             type="checkbox"

@@ -139,33 +139,33 @@ const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }
 /** What a rule asks for, as a form has it. */
 export const RuleFields = ({ rule, groups }: { rule: MailRule; groups: string[] }) => (
   <>
-        <Choices
-          name="levels"
-          legend="Accidents that reach"
-          chosen={rule.levels.map(String)}
-          options={levelOptions}
-        />
-        <Select
-          name="risk"
-          label="Safety events"
-          value={String(rule.risk ?? '')}
-          options={[
-            ['', 'None'],
-            ['5', 'Risk 5'],
-            ['4', 'Risk 4 and 5'],
-            ['3', 'Risk 3 to 5'],
-          ]}
-        />
-        {groups.length > 0 && (
-          <Choices
-            name="groups"
-            legend="Only of vehicles in these groups"
-            columns={2}
-            chosen={rule.groups ?? []}
-            options={groups.map((group) => [group, group])}
-            hint="With none chosen, of all vehicles. Accidents of vehicles that we do not know yet are always included."
-          />
-        )}
+    <Choices
+      name="levels"
+      legend="Accidents that reach"
+      chosen={rule.levels.map(String)}
+      options={levelOptions}
+    />
+    <Select
+      name="risk"
+      label="Safety events"
+      value={String(rule.risk ?? '')}
+      options={[
+        ['', 'None'],
+        ['5', 'Risk 5'],
+        ['4', 'Risk 4 and 5'],
+        ['3', 'Risk 3 to 5'],
+      ]}
+    />
+    {groups.length > 0 && (
+      <Choices
+        name="groups"
+        legend="Only of vehicles in these groups"
+        columns={2}
+        chosen={rule.groups ?? []}
+        options={groups.map((group) => [group, group])}
+        hint="With none chosen, of all vehicles. Accidents of vehicles that we do not know yet are always included."
+      />
+    )}
   </>
 );
 

@@ -10,37 +10,17 @@ import {
   statement,
   transaction,
 } from '../../platform/db/database.ts';
-import { newId } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { receiverProblem } from '../address.ts';
 import { callOnce } from '../deliveries/attempt.ts';
+import { channelJob, channelTimeoutMs, maxAttempts, retryMs } from './channel-queue.ts';
 import { bodyOf, type ChannelKind, type ChannelMessage } from './message-formats.ts';
 import { failureDescription } from './words.ts';
-
-/** The job that sends what `queueMessage` has queued. */
-export const channelJob = 'messages to channels';
-
-/** How often a message is tried, and the wait after the first attempt, four times as long after each other. */
-export const maxAttempts = 4;
-export const retryMs = 60_000;
-
-/** How long a channel may take to respond. */
-export const channelTimeoutMs = 5_000;
 
 /** A step makes one call of each channel, five at a time: 20 s at most. */
 const channelsPerStep = 20;
 const callsAtOnce = 5;
-
-/** The statement that queues a message for a channel, to be sent by the job. Nothing for one that is gone. */
-export function queueMessage(db: Database, channelId: string, message: ChannelMessage) {
-  const { accountId, account, kind, subject, parts } = message;
-  const kept: ChannelMessage = { accountId, account, kind, subject, parts };
-  return change(db)`
-    insert into channel_messages (account_id, channel_id, id, message, due_at)
-    select account_id, id, ${newId()}, ${JSON.stringify(kept)}, ${Date.now()}
-    from alert_channels where id = ${channelId}`;
-}
 
 const notMoving = (env: Env): SQL => andNotMoving(env, sql`channel_messages.account_id`);
 

@@ -12,11 +12,9 @@ import { type ReceiverPolicy, receiverProblem } from '../address.ts';
 import { maxUrlLength } from '../fields.ts';
 import { urlProblems } from '../schema.ts';
 import { post, type Target } from './channel-messages.ts';
+import { maxChannels } from './channel-queue.ts';
 import { type ChannelKind, channelKinds } from './message-formats.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
-
-/** How many channels an account can have. */
-export const maxChannels = 10;
 
 /** A channel as the account's people see it: of its URL the host and the last four characters. Times are milliseconds since 1970. */
 export type Channel = {

@@ -5,7 +5,7 @@ import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunk
 import { fault } from '../../platform/log.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import { send } from '../../platform/queue.ts';
-import { channelJob, queueMessage } from './channel-messages.ts';
+import { channelJob, queueMessage } from './channel-queue.ts';
 
 /** An email to people of an account, about what `kind` says, which goes to channels as well. */
 export type AlertMail = {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { maxAttempts, retryMs, sendChannelMessages } from '../../../src/webhooks/alerts/channel-messages.ts';
-import { maxChannels } from '../../../src/webhooks/alerts/channels.ts';
+import { sendChannelMessages } from '../../../src/webhooks/alerts/channel-messages.ts';
+import { maxAttempts, maxChannels, retryMs } from '../../../src/webhooks/alerts/channel-queue.ts';
 import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/mails.ts';
 import { bodyOf, type ChannelMessage } from '../../../src/webhooks/alerts/message-formats.ts';
 import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';

@@ -40,8 +40,8 @@ create table webhook_connections (
 ) strict, without rowid;
 create index webhook_connections_by_webhook on webhook_connections (webhook_id, connection_id);
 
--- One thing to notify customers of: an event (level 0) or one level of an accident. The key is what makes each of them
--- notified once. `data` is the finished payload.
+-- One thing to notify customers of: an event (level 0) or one level of an accident, with the finished payload. One that
+-- goes to a single webhook has no row: its delivery has the payload.
 create table notifications (
   event_id      text not null,
   level         integer not null check (level between 0 and 3),
@@ -70,6 +70,10 @@ create table deliveries (
   give_up_at       integer not null default 0, -- has failed by then, whatever attempts it has left
   priority         integer not null default 3, -- 0 accident, 1 risk 5, 2 risk 4, 3 the rest
   attempts_omitted integer not null default 0, -- that `log` no longer holds
+  -- Of its notification, if that has no row of its own.
+  connection_id    text,
+  request_id       text,
+  data             text check (json_valid(data)),
   primary key (webhook_id, id)
 ) strict, without rowid;
 -- Deliveries are claimed by webhook: accidents first, then events by risk, then by when they became due.

@@ -5,9 +5,7 @@ import { recordKinds } from '../fleet/lists/registry.ts';
 import { type Database, statement } from '../platform/db/database.ts';
 import { type ClaimedAtOnce, firstClaim, type NewWork } from '../webhooks/deliveries/claim.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
-import { firstWindow } from '../webhooks/deliveries/policy.ts';
 import { wakeOf } from '../webhooks/deliveries/queue.ts';
-import { selectWritten, type WrittenNotification } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Batch } from './batches.ts';
 import { knownIds } from './keep.ts';
@@ -46,19 +44,26 @@ export function stepsFor(
 
 type Notifying = { claims: boolean; tally: Tally };
 
-/** The notifications of a batch, and their deliveries. */
+/** The notifications of a batch, which are all of one type, and their deliveries. */
 function notifySteps(db: Database, source: Source, batch: Batch, { claims, tally }: Notifying): Step[] {
-  const { notifier, notifications } = batch;
-  const claimed: ClaimedAtOnce[] = [];
-  const takeClaim = (written: WrittenNotification[]) => {
-    const claim = firstClaim(claimed, written, notifications.length > claimed.length, source.now);
+  const { notifier, notifications, ofKind } = batch;
+  const [first] = notifications;
+  if (!first || !notifier) return [];
+  const made = fanOut(db, source, first.type, notifications, { inAll: ofKind, claims });
+  const takeClaim = (claimed: ClaimedAtOnce[]) => {
+    const claim = firstClaim(claimed, notifications.length > claimed.length, source.now);
     const wake = tally.messages.find((one) => 'webhookId' in one && one.webhookId === claimed[0]?.webhookId);
     if (claim && wake) wake.claim = claim;
   };
   return [
-    ...fanOutSteps(db, source, batch, { claims, claimed, tally }),
-    ...(notifier ? [step(notifier.insert(db, source, notifications), () => {})] : []),
-    ...(claims ? [step(selectWritten(db, notifications.slice(0, firstWindow)), takeClaim)] : []),
+    step(made.idle, (webhooks) => {
+      const ids = webhooks.map(({ webhookId }) => webhookId);
+      tally.messages.push(...wakeOf(source.accountId, ids, first.type));
+    }),
+    step(made.deliveries, () => {}),
+    step(made.rest, (fanOuts) => tally.messages.push(...fanOuts.map(({ id }) => ({ fanOut: id })))),
+    step(notifier.insert(db, source, notifications), () => {}),
+    ...made.claimed.map((one) => step(one, takeClaim)),
   ];
 }
 
@@ -85,28 +90,6 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
     }),
   );
   return [...written, ...checked];
-}
-
-/** The deliveries of a kind's notifications, which are all of one type. */
-function fanOutSteps(
-  db: Database,
-  source: Source,
-  { notifications, ofKind }: Batch,
-  { claims, claimed, tally }: Notifying & { claimed: ClaimedAtOnce[] },
-): Step[] {
-  const [first] = notifications;
-  if (!first) return [];
-  const made = fanOut(db, source, first.type, notifications, { inAll: ofKind, claims });
-  const { idle, deliveries, rest } = made;
-  return [
-    step(idle, (webhooks) => {
-      const ids = webhooks.map(({ webhookId }) => webhookId);
-      tally.messages.push(...wakeOf(source.accountId, ids, first.type));
-    }),
-    step(deliveries, () => {}),
-    ...made.claimed.map((one) => step(one, (rows) => claimed.push(...rows))),
-    step(rest, (fanOuts) => tally.messages.push(...fanOuts.map(({ id }) => ({ fanOut: id })))),
-  ];
 }
 
 /** Later levels of accidents wait for earlier ones. */

@@ -35,9 +35,9 @@ async function findIn(
   const notified = await openDatabase(home).all<Notified>(sql`
     select a.id as accountId, a.name as account, e.event_id as eventId
     from (${events} order by 2 desc limit ${maxEvents}) e
-    cross join notifications n on n.event_id = e.event_id and n.level = (
-      select min(level) from notifications where event_id = e.event_id)
-    cross join accounts a on a.id = n.account_id`);
+    cross join accounts a on a.id = coalesce(
+      (select account_id from safety_events where id = e.event_id),
+      (select account_id from notifications where event_id = e.event_id limit 1))`);
   const found = await Promise.all(
     notified.map(async (one) => {
       const { deliveries } = await deliveriesOf(home, operatorIn(one.accountId), one.eventId);

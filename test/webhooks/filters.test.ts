@@ -50,8 +50,9 @@ describe('a webhook with filters is notified of what passes all of them', () => 
     });
     await settled(id, expected.length);
     expect(notified()).toEqual(expected);
+    const accidents = expected.filter((one) => one.startsWith('level'));
     const kept = await rows('select level from notifications where account_id = ?1', tale.us.accountId);
-    expect(kept).toHaveLength(expected.length);
+    expect(kept).toHaveLength(accidents.length);
   });
 });
 
@@ -119,7 +120,7 @@ it('an update that keeps filters is refused without the type that they are about
 
 it('a level that filters let through does not wait for one that they do not, and that others are notified of', async () => {
   const { id } = await tale.register({ filters: { accidentLevels: [1, 3] } });
-  await tale.register({ filters: { accidentLevels: [2] } });
+  const other = await tale.register({ filters: { accidentLevels: [2] } });
   tale.heard.answers(async ({ body }) => {
     if (body.data.notificationLevel === 1) await scheduler.wait(30);
     return new Response('ok');
@@ -127,6 +128,7 @@ it('a level that filters let through does not wait for one that they do not, and
   const levels = [1, 2, 3].map((notificationLevel) => accident({ notificationLevel }));
   await as(tale.us.connection.ingestKey).send(...levels);
   expect(await settled(id, 2)).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }]);
+  await settled(other.id);
   expect(notified()).toEqual(['level 1', 'level 2', 'level 3']);
 });
 

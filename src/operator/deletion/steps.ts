@@ -20,6 +20,7 @@ import { removeAlerting } from '../../webhooks/alerts/mails.ts';
 import {
   claimedUntil,
   eraseAnswers,
+  erasePayloads,
   removeDeliveries,
   removeFanOuts,
 } from '../../webhooks/deliveries/cancel.ts';
@@ -72,6 +73,7 @@ const steps: Record<Kind, Record<string, Step>> = {
       eraseReferences(deletion.id, noted(deletion, 'changed'))(env, deletion, ''),
     archive: eraseFromArchive,
     notifications: byEmail(eraseRecipient),
+    payloads: byEmail(erasePayloads),
     calls: untilCallsEnd,
     deliveries: byEmail(eraseAnswers),
     driver: finish,

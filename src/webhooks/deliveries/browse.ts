@@ -4,6 +4,7 @@ import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { firstIdAtSql } from '../../platform/db/ids.ts';
 import { cutScan, maxScanned, type Scanned, scan } from '../../platform/db/pages.ts';
+import { notifiedOf } from '../notifications/of-delivery.ts';
 import { type NotificationType, typeOfLevel } from '../notifications/types.ts';
 import { type About, aboutOf, type Delivery, hasType, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
@@ -139,8 +140,7 @@ export function selectFound(db: Database, caller: Caller, ownWebhook: SQL, text:
   return statement<BrowsedRow>(db)`
     with events (id) as (${isUuid(query) ? sql`select ${query.toLowerCase()}` : eventsOfVin(caller, query)}),
     found (id) as (
-      select d.id from events e
-      cross join notifications n on n.event_id = e.id and n.account_id = ${caller.accountId}
+      select d.id from ${notifiedOf(caller.accountId, sql`select id from events`)} n
       cross join deliveries d on d.webhook_id = ${ownWebhook}
         and d.id >= ${firstIdAtSql(sql`n.created_at`)} and d.id < ${firstIdAtSql(sql`(n.created_at + 1)`)}
         and d.event_id = n.event_id and d.level = n.level

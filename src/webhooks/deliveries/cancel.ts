@@ -3,6 +3,7 @@ import { change, type Database, jsonList, openDatabase, statement } from '../../
 import type { Budget } from '../../platform/jobs/budget.ts';
 import type { Owner, Remover } from '../../platform/jobs/chunks.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
+import { withoutRecipient } from '../notifications/remove.ts';
 import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
 import { widestWindow } from './policy.ts';
 import { pendingWebhooks } from './sweep.ts';
@@ -101,8 +102,8 @@ export const removeDeliveries: Remover = async (env, owner, cursor) => {
 const ofConnection = ({ connectionId }: Owner): SQL =>
   connectionId === null
     ? sql.empty()
-    : sql`and (
-        exists (select 1 from notifications n
+    : sql`and (d.connection_id = ${connectionId}
+        or exists (select 1 from notifications n
           where n.event_id = d.event_id and n.level = d.level and n.connection_id = ${connectionId})
         or exists (select 1 from safety_events e where e.id = d.event_id and e.connection_id = ${connectionId}))`;
 
@@ -111,18 +112,28 @@ export const removeFanOuts = (db: Database, { accountId, connectionId }: Owner) 
   change(db)`delete from fan_outs where account_id = ${accountId}
       ${connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`}`;
 
-/** Takes what receivers answered from the account's deliveries where it contains an address, given in lower case. */
-export const eraseAnswers =
+/** Changes a column of the account's deliveries where it contains an address, given in lower case. */
+const erasing =
+  (column: 'data' | 'log', without: (email: string) => SQL) =>
   (email: string): Remover =>
   async (env, { accountId }, cursor) => {
     const db = openDatabase(env);
     const chunk = await nextChunk(db, accountId, cursor);
+    const name = sql.raw(column);
     if (chunk?.range)
       await change(db)`
-        update deliveries set log = (select json_group_array(json_remove(value, '$.answer')) from json_each(log))
-        where ${chunk.range} and instr(lower(log), ${email}) > 0`;
+        update deliveries set ${name} = ${without(email)} where ${chunk.range} and instr(lower(${name}), ${email}) > 0`;
     return chunk?.next;
   };
+
+/** Takes an address from the recipients that payloads of the account's deliveries name. */
+export const erasePayloads = erasing('data', withoutRecipient);
+
+/** Takes what receivers answered from the account's deliveries where it contains an address. */
+export const eraseAnswers = erasing(
+  'log',
+  () => sql`(select json_group_array(json_remove(value, '$.answer')) from json_each(log))`,
+);
 
 /** Some of the account's deliveries, and the cursor of the rest. No `range` where only others' were passed. */
 type Chunk = { range: SQL | undefined; next: string };

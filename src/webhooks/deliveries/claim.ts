@@ -3,6 +3,8 @@ import type { Sealed } from '../../platform/crypto.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { type PlainField, plainColumns, plainFields } from '../fields.ts';
+import { notificationOf, typeOf } from '../notifications/of-delivery.ts';
+import { typeOfLevel } from '../notifications/types.ts';
 import type { WebhookInput } from '../schema.ts';
 import { isFirst } from './counts.ts';
 import { burstSeconds, circuitAfter, firstWindow, widestWindow } from './policy.ts';
@@ -88,12 +90,11 @@ export const claimStatements = (
       returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts, level,
         ${isFirst(sql`deliveries`)} as first,
         event_id as eventId, account_id as accountId,
-        (select json_object('type', n.type, 'data', n.data, 'requestId', n.request_id,
+        (select json_object('data', n.data, 'requestId', n.request_id,
             'wanted', exists (select 1 from webhook_connections wc
               where wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
-                and wc.notification_types & n.type))
-          from notifications n
-          where n.event_id = deliveries.event_id and n.level = deliveries.level) as notification`,
+                and wc.notification_types & ${typeOf('deliveries')}))
+          from ${notificationOf('deliveries')} n) as notification`,
     limited ? useUpCalls(db, webhookId, now) : statement(db)`select 0`,
     selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
   ] as const;
@@ -140,11 +141,12 @@ const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
 export const claimedAtOnce = (webhooks: SQL, now: number): SQL =>
   sql`iif(n.key < ${firstWindow} and w.webhook_id = ${readyWebhook(webhooks, now)}, ${now + leaseMs}, 0)`;
 
-/** What has been claimed at once, without the payloads: `unseen` are the new notifications, before they are written. */
+/** What has been claimed at once: `unseen` are the new notifications, before their events are written. */
 export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
   const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
   return statement<ClaimedAtOnce>(db)`
-    select d.id, d.event_id as eventId, d.level, c.webhook_id as webhookId, ${webhookColumns(now)}
+    select d.id, d.event_id as eventId, d.level, c.webhook_id as webhookId, ${webhookColumns(now)},
+      (select json_object('data', n.data, 'requestId', n.request_id) from ${notificationOf()} n) as notification
     from (select webhook_id from ${webhooks} i
       where exists (select 1 from deliveries d where d.webhook_id = i.webhook_id and ${claimed} limit 1)
       order by webhook_id limit 1) c
@@ -152,7 +154,11 @@ export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, no
     cross join deliveries d on d.webhook_id = c.webhook_id and ${claimed}
     where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`;
 };
-export type ClaimedAtOnce = DeliveryKey & { eventId: string; level: number } & Omit<WebhookRow, 'more'>;
+export type ClaimedAtOnce = DeliveryKey & {
+  eventId: string;
+  level: number;
+  notification: string | null;
+} & Omit<WebhookRow, 'more'>;
 
 /** A claim that the call which made the deliveries has taken, as a worker goes on with it. */
 export type FirstClaim = { webhook: ClaimedWebhook; claimed: Claimed[]; now: number };
@@ -213,30 +219,25 @@ const secretsOf = ({ headers, signing }: Pick<WebhookRow, 'headers' | 'signing'>
 });
 
 /**
- * Puts together what has been claimed at once with the notifications that were written then; `more` says whether other
- * deliveries of the webhook wait. Undefined if nothing has been claimed.
+ * The claim of what has been claimed at once; `more` says whether other deliveries of the webhook wait. Undefined if
+ * nothing has been claimed.
  */
-export function firstClaim(
-  rows: ClaimedAtOnce[],
-  written: { eventId: string; level: number; type: number; data: string; requestId: string }[],
-  more: boolean,
-  now: number,
-): FirstClaim | undefined {
+export function firstClaim(rows: ClaimedAtOnce[], more: boolean, now: number): FirstClaim | undefined {
   const [first] = rows;
   if (!first) return undefined;
-  const { id: _, eventId: __, level: ___, webhookId, ...webhook } = first;
-  const claimed = rows.flatMap(({ id, eventId, level }) => {
-    const notification = written.find((one) => one.eventId === eventId && one.level === level);
-    const key = {
-      webhookId,
-      id,
-      accountId: webhook.accountId,
-      attempts: 0,
-      claimedUntil: now + leaseMs,
-      first: 1,
-    };
-    return notification ? [{ ...key, ...notification, wanted: true }] : [];
-  });
+  const { id: _, eventId: __, level: ___, notification: ____, webhookId, ...webhook } = first;
+  const claimed = rows.map(({ id, eventId, level, notification }) => ({
+    webhookId,
+    id,
+    eventId,
+    level,
+    accountId: webhook.accountId,
+    attempts: 0,
+    claimedUntil: now + leaseMs,
+    first: 1,
+    ...loaded(level, notification),
+    wanted: true,
+  }));
   return { webhook: { ...webhook, ...secretsOf(webhook), more }, claimed, now };
 }
 
@@ -250,11 +251,14 @@ export function readClaim(rows: ClaimedRow[], [webhook]: WebhookRow[]) {
         ...secretsOf(webhook),
         more: webhook.more === 1,
       } satisfies ClaimedWebhook),
-    claimed: rows.map(({ notification, ...row }): Claimed => {
-      const { wanted, ...loaded } = notification
-        ? JSON.parse(notification)
-        : { type: 0, data: '{}', requestId: null, wanted: 0 };
-      return { ...row, ...loaded, wanted: wanted === 1 };
-    }),
+    claimed: rows.map(
+      ({ notification, ...row }): Claimed => ({ ...row, ...loaded(row.level, notification) }),
+    ),
   };
+}
+
+/** What a claimed delivery has of its notification, which as null is past retention. */
+function loaded(level: number, notification: string | null) {
+  const { data, requestId, wanted } = JSON.parse(notification ?? '{"data":"{}","requestId":null}');
+  return { type: typeOfLevel(level), data, requestId, wanted: wanted === 1 };
 }

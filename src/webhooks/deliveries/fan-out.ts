@@ -9,6 +9,7 @@ import {
   type NewNotification,
   type NotificationSource,
   ofFirst,
+  ownPayload,
   subscribersOf,
 } from '../notifications/insert.ts';
 import { filterable, isLetThrough } from '../notifications/pass.ts';
@@ -44,19 +45,29 @@ export function fanOut(
   notifications: NewNotification[],
   { inAll, claims }: { inAll: number; claims: boolean },
 ) {
-  const keys = notifications.map(({ data, ...key }) => ({
+  const whole = notifications.map(({ data, ...key }) => ({
     ...key,
-    data: filterable(data),
+    data,
     priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
   }));
-  const unseen = sql`select n.key, n.value from json_each(${JSON.stringify(keys)}) n where ${isNew}`;
+  const keys = whole.map((one) => ({ ...one, data: filterable(one.data) }));
+  const newOf = (all: object[]): SQL =>
+    sql`select n.key, n.value from json_each(${JSON.stringify(all)}) n where ${isNew}`;
+  const unseen = newOf(keys);
   const subscribers = subscribersOf(source.connectionId, type);
   const first = firstWebhooks(source, type, inAll);
   return {
     idle: selectIdle(db, source, type, first, unseen),
     deliveries: change(
       db,
-      insertDeliveries(source, source.now, unseen, first, claims ? claimedAtOnce(first, source.now) : sql`0`),
+      insertDeliveries(
+        source,
+        source.now,
+        newOf(whole),
+        first,
+        claims ? claimedAtOnce(first, source.now) : sql`0`,
+        ownPayload(source, type),
+      ),
     ),
     claimed: claims ? [selectClaimedAtOnce(db, first, unseen, source.now)] : [],
     rest: statement<{ id: string }>(db)`
@@ -192,18 +203,25 @@ const selectIdle = (
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 
-/** Each of the notifications, which are of the time `createdAt`, for each of the webhooks. */
+/**
+ * Each of the notifications, which are of the time `createdAt`, for each of the webhooks; with the `payload`, unless that is
+ * null.
+ */
 const insertDeliveries = (
   source: NotificationSource,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
   claimedUntil: SQL = sql`0`,
+  payload: SQL = sql`null`,
 ): SQL => sql`
-  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until)
+  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until,
+    connection_id, request_id, data)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
-    n.value->>'priority', ${source.now}, ${claimedUntil}
-  from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source)}`;
+    n.value->>'priority', ${source.now}, ${claimedUntil},
+    iif(n.data is null, null, ${source.connectionId}), iif(n.data is null, null, ${source.requestId}), n.data
+  from (select n.key, n.value, ${payload} as data from (${notifications}) n) n cross join ${webhooks} w
+  where ${isLetThrough(source)}`;
 
 /** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */
 export type SingleDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };

@@ -8,6 +8,7 @@ import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
 import { bookmarkOf, continueFrom, readAsCaller } from '../../platform/db/replica-reads.ts';
 import { parse, timestamp } from '../../platform/fields.ts';
 import { rangeOf } from '../../platform/query.ts';
+import { notifiedOf } from '../notifications/of-delivery.ts';
 import { accidentLevels, typeOfLevel } from '../notifications/types.ts';
 import { type Delivery, hasType, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
@@ -211,7 +212,7 @@ const OfEvent = v.strictTuple([v.string(), v.number(), v.string()]);
  * written, so few others have to be looked through.
  */
 export const ofEvent = (accountId: string, eventId: string): ReadOrder => ({
-  deliveries: sql`notifications n on n.event_id = ${eventId} and n.account_id = ${accountId}
+  deliveries: sql`${notifiedOf(accountId, sql`${eventId}`)} n
     cross join deliveries d on d.webhook_id = w.id
       and d.id >= ${firstIdAtSql(sql`n.created_at`)} and d.id < ${firstIdAtSql(sql`(n.created_at + 1)`)}`,
   columns: sql`n.level, d.id`,

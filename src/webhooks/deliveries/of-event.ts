@@ -3,7 +3,7 @@ import { statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
 import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
-import { EVENT_LEVEL } from '../notifications/types.ts';
+import { notificationOf } from '../notifications/of-delivery.ts';
 import { ofEvent } from './list.ts';
 import { type Delivery, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
@@ -30,7 +30,8 @@ export const maxOfEvent = 300;
 /** How many deliveries are looked at to find them: those that were made in the same millisecond. */
 const maxLookedAt = 5000;
 
-type Row = Scanned & Omit<DeliveryOfEvent, 'createdAt' | 'last'> & { last: string | null };
+type Row = Scanned &
+  Omit<DeliveryOfEvent, 'createdAt' | 'last'> & { last: string | null; recipients: string | null };
 
 /**
  * The deliveries of an event or accident that is still retained, by level, whether these are all, and the recipients that
@@ -43,13 +44,14 @@ export async function deliveriesOf(
   eventId: string,
 ): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[] }> {
   const { deliveries, columns, filter } = ofEvent(caller.accountId, eventId);
-  const [rows, [notified]] = await asCaller(env, caller, (db) => [
+  const [rows] = await asCaller(env, caller, (db) => [
     statement<Row>(
       db,
       scan({
         columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
             d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt, ${lastAttempt} as last,
             w.paused_at as pausedAt,
+            (select data->'recipients' from ${notificationOf()}) as recipients,
             (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${Date.now()})
               as openUntil`,
         source: sql`webhooks w indexed by webhooks_by_id cross join ${deliveries}
@@ -60,19 +62,16 @@ export async function deliveriesOf(
         most: maxLookedAt,
       }),
     ),
-    statement<{ recipients: string | null }>(db)`
-      select data->'recipients' as recipients from notifications
-      where event_id = ${eventId} and level = ${EVENT_LEVEL} and account_id = ${caller.accountId}`,
   ]);
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
   return {
     deliveries: page.map(asOfEvent).sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
-    recipients: JSON.parse(notified?.recipients ?? '[]'),
+    recipients: JSON.parse(page[0]?.recipients ?? '[]'),
   };
 }
 
-const asOfEvent = ({ hit: _, nth: __, last, ...row }: Row): DeliveryOfEvent => ({
+const asOfEvent = ({ hit: _, nth: __, recipients: ___, last, ...row }: Row): DeliveryOfEvent => ({
   ...row,
   createdAt: createdAtOf(row.id),
   ...(last !== null && { last: JSON.parse(last) }),

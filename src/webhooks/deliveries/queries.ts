@@ -3,6 +3,7 @@ import { type Database, openDatabase, statement } from '../../platform/db/databa
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
+import { notificationOf } from '../notifications/of-delivery.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
 import type { statuses } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
@@ -35,11 +36,10 @@ export const aboutOf: SQL = sql`(
     'types', json(coalesce(n.data -> '$.translatedIncidentTypes', '[]')),
     'risk', n.data ->> '$.eventRisk',
     'vehicle', coalesce(n.data ->> '$.vehicleName',
-      (select v.name from accidents a cross join vehicles v on v.id = a.vehicle_id where a.id = n.event_id), ''),
+      (select v.name from accidents a cross join vehicles v on v.id = a.vehicle_id where a.id = d.event_id), ''),
     'vin', coalesce(n.data ->> '$.vehicleVin', n.data ->> '$.vin', ''))
-  from notifications n
-  where n.event_id = d.event_id and n.level = d.level
-    and not exists (select 1 from deletions where id = n.connection_id))`;
+  from ${notificationOf()} n
+  where not exists (select 1 from deletions where id = n.connection_id))`;
 
 /** SQL for whether the delivery `d` is about something of a type. */
 export const hasType = (type: number): SQL => sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
@@ -91,11 +91,10 @@ export async function findDelivery(
   const key = sql`webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`;
   const [[row], [notification], [context]] = await asCaller(env, caller, (db) => [
     select(db, key),
-    statement<{ data: string; about: string | null }>(db)`
-        select n.data, ${aboutOf} as about from deliveries d
-          join notifications n on n.event_id = d.event_id and n.level = d.level
-          where d.webhook_id = ${webhookId} and d.id = ${id} and d.account_id = ${caller.accountId}
-            and not exists (select 1 from deletions where id = n.connection_id)`,
+    statement<{ data: string | null; about: string | null }>(db)`
+        select ${aboutOf} as about, (select n.data from ${notificationOf()} n
+            where not exists (select 1 from deletions where id = n.connection_id)) as data
+          from deliveries d where ${key}`,
     statement<NonNullable<DeliveryDetail['webhook']>>(db)`
         select w.name, w.url, w.paused_at as pausedAt, iif(h.open_until > ${Date.now()}, h.open_until, null) as openUntil
           from webhooks w left join webhook_health h on h.webhook_id = w.id
@@ -104,7 +103,7 @@ export async function findDelivery(
   return (
     row && {
       ...asDelivery(row),
-      payload: notification ? JSON.parse(notification.data) : null,
+      payload: notification?.data ? JSON.parse(notification.data) : null,
       about: notification?.about ? JSON.parse(notification.about) : null,
       webhook: context ?? null,
     }
@@ -191,7 +190,7 @@ const select = (db: Database, which: SQL) =>
     select id, webhook_id as webhookId, event_id as eventId, level, status, attempts,
       next_attempt_at as nextAttemptAt, finished_at as finishedAt, log,
       attempts_omitted as attemptsOmitted,
-      (select request_id from notifications n where n.event_id = d.event_id and n.level = d.level) as requestId
+      (select request_id from ${notificationOf()}) as requestId
     from deliveries d where ${which}`;
 
 const asDelivery = (row: Row): Delivery => ({

@@ -4,6 +4,7 @@ import { statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
+import { typeOf } from '../notifications/of-delivery.ts';
 import { giveUpAfterMs, maxReplayCounted } from './policy.ts';
 
 /**
@@ -64,7 +65,7 @@ export const ownWebhook = ({ accountId }: Caller, id: string): SQL =>
  * reads no more than `limit` rows of a status, whatever there is.
  */
 export function candidates(webhook: SQL, { from, to, includeDelivered }: IdRange, limit: number): SQL {
-  const columns = sql`select webhook_id, id, event_id, level, status`;
+  const columns = sql`select webhook_id, id, event_id, level, status, connection_id`;
   const inRange = sql`webhook_id = ${webhook} and id > ${from} and id < ${to}`;
   const first = sql`order by id limit ${limit}`;
   if (includeDelivered) return sql`${columns} from deliveries where ${inRange} ${first}`;
@@ -79,10 +80,10 @@ export function candidates(webhook: SQL, { from, to, includeDelivered }: IdRange
 
 /** SQL for whether the candidate `d` can be replayed: it is finished, and its webhook subscribes to it. */
 export const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
-  select 1 from notifications n
-  join webhook_connections wc on wc.connection_id = n.connection_id and wc.webhook_id = d.webhook_id
-    and wc.notification_types & n.type
-  where n.event_id = d.event_id and n.level = d.level))`;
+  select 1 from webhook_connections wc
+  where wc.connection_id = coalesce(d.connection_id, (
+      select connection_id from notifications n where n.event_id = d.event_id and n.level = d.level))
+    and wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;
 
 /**
  * How many deliveries a replay sends again. With `more`, only the first 10,000 of the selection have been looked at.

@@ -39,7 +39,23 @@ export const isNew = sql`
         where event_id = n.value->>'eventId' and level = n.value->>'level')
   end`;
 
-/** Writes the notifications of new events, with what their vehicles add, if some webhook gets them. */
+/** SQL for the payload of the event's notification `n`, with what its vehicle `v` adds. */
+const eventPayload = sql`json_set(n.value->>'data',
+  '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups))`;
+
+/** A row of more than some 1,000 bytes takes a page more: a delivery with a payload of so many has room for its attempt. */
+const maxOwnBytes = 500;
+
+/**
+ * SQL for the payload of the event's notification `n` if its delivery keeps it, which saves a row: it is short, and a
+ * single webhook subscribes. Null otherwise.
+ */
+export const ownPayload = ({ connectionId }: NotificationSource, type: NotificationType): SQL => sql`(
+  select data from (select ${eventPayload} as data from vehicles v where v.id = n.value->>'vehicleId')
+  where length(cast(data as blob)) <= ${maxOwnBytes} and not exists (
+    select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset 1))`;
+
+/** Writes the notifications of new events if webhooks get them, unless their deliveries have the payloads. */
 export const insertEventNotifications = (
   db: Database,
   source: NotificationSource,
@@ -48,29 +64,12 @@ export const insertEventNotifications = (
   change(db)`
     insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
     select n.value->>'eventId', 0, n.value->>'type', ${source.accountId}, ${source.connectionId},
-      json_set(n.value->>'data', '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''),
-        '$.vehicleGroups', json(v.groups)),
-      ${source.now}, ${source.requestId}
+      ${eventPayload}, ${source.now}, ${source.requestId}
     from json_each(${ifDelivered(source, EVENT, notifications)}) n
     cross join vehicles v on v.id = n.value->>'vehicleId'
     where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${isWanted(source, EVENT)}
+      and ${ownPayload(source, EVENT)} is null
     on conflict do nothing`;
-
-/** A notification as it was written. */
-export type WrittenNotification = {
-  eventId: string;
-  level: number;
-  type: NotificationType;
-  data: string;
-  requestId: string;
-};
-
-/** Those of these notifications that are there. */
-export const selectWritten = (db: Database, keys: { eventId: string; level: number }[]) =>
-  statement<WrittenNotification>(db)`
-    select n.event_id as eventId, n.level, n.type, n.data, n.request_id as requestId
-    from json_each(${JSON.stringify(keys.map(({ eventId, level }) => ({ eventId, level })))}) k
-    cross join notifications n on n.event_id = k.value->>'eventId' and n.level = k.value->>'level'`;
 
 /** Writes the notifications of new levels of accidents, if some webhook gets them. */
 export const insertAccidentNotifications = (

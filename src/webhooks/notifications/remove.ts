@@ -21,11 +21,14 @@ export const eraseRecipient =
     const db = openDatabase(env);
     const { range, next } = await nextChunk(db, cursor);
     await change(db)`
-      update notifications set data = json_set(data, '$.recipients',
-        (select json_group_array(value) from json_each(data, '$.recipients') where lower(value) <> ${email}))
+      update notifications set data = ${withoutRecipient(email)}
       where ${range} and account_id = ${accountId} and instr(lower(data), ${email}) > 0`;
     return next;
   };
+
+/** SQL for the payload `data` without a recipient, given in lower case. */
+export const withoutRecipient = (email: string): SQL => sql`json_set(data, '$.recipients',
+  (select json_group_array(value) from json_each(data, '$.recipients') where lower(value) <> ${email}))`;
 
 /** The next notifications of all accounts, in the order of their keys. */
 async function nextChunk(db: Database, cursor: string): Promise<{ range: SQL; next: string | undefined }> {

@@ -10,7 +10,7 @@ import { as, call } from '../../support/world.ts';
 
 const tale = story();
 const told = async () =>
-  (await rows('select event_id from notifications where account_id = ?1', tale.us.accountId)).length;
+  (await rows('select event_id from deliveries where account_id = ?1', tale.us.accountId)).length;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 
 it('records from before the hot days are stored, but notify nobody, archived or not', async () => {

@@ -60,6 +60,27 @@ describe('a delivery', () => {
     expect(tale.heard.got.map((got) => got.url)).toEqual([hook.url, url]);
   });
 
+  it.each([1, 2])(
+    'has the payload that was issued, whatever is corrected later, for %i webhooks',
+    async (count) => {
+      tale.heard.answers(() => new Response('no', { status: 500 }));
+      const hooks = await Promise.all(Array.from({ length: count }, () => tale.register()));
+      await tale.happen();
+      for (const { id } of hooks) await attempted(id);
+      const [first] = tale.heard.got;
+      expect(first?.body.data).toMatchObject({ vehicleName: 'Truck 1', eventRisk: expect.any(Number) });
+      const later = { sourceUpdatedAt: new Date().toISOString() };
+      await as(tale.us.connection.ingestKey).send(
+        vehicle({ ...later, name: 'Renamed', groups: [] }),
+        safetyEvent({ ...later, sourceId: 'e0', incidentTypes: ['Crash'] }),
+      );
+      for (const { id } of hooks) await makeDue(id);
+      await minute();
+      for (const { id } of hooks) await attempted(id, 2);
+      for (const { body } of tale.heard.got) expect(body.data).toEqual(first?.body.data);
+    },
+  );
+
   it('that fails is tried again after five seconds, on the queue, with the same Delivery-Id', async () => {
     tale.heard.answers(
       ({ headers }) => new Response(null, { status: headers['delivery-attempt'] === '1' ? 503 : 204 }),

@@ -192,7 +192,10 @@ describe('a page', () => {
       if (parameters.has('webhookId')) parameters.set('webhookId', id);
       const asked = Object.fromEntries([...parameters].map(([name, value]) => [name, [value]]));
       await readDeliveries(explaining, caller(), asked);
-      const steps = plan.filter((step) => !/^(CO-ROUTINE|SCAN \(subquery)/.test(step));
+      // What an event was notified of, `n`, is a row for each level.
+      const ofFew =
+        /^(CO-ROUTINE|SCAN \(subquery|MATERIALIZE n|COMPOUND|LEFT-MOST|UNION ALL|CORRELATED|SCAN n$|USE TEMP B-TREE FOR LAST 2 TERMS)/;
+      const steps = plan.filter((step) => !ofFew.test(step));
       expect(steps.length).toBeGreaterThanOrEqual(2);
       for (const step of steps) expect(step).toMatch(/^SEARCH \w+ USING /);
     },

@@ -195,6 +195,9 @@ export const deliveries = sqliteTable(
     log: text({ mode: 'json' }).$type<unknown[]>().notNull(),
     priority: integer().notNull().default(3),
     attemptsOmitted: integer('attempts_omitted').notNull().default(0),
+    connectionId: text('connection_id'),
+    requestId: text('request_id'),
+    data: text(),
   },
   (t) => [
     primaryKey({ columns: [t.webhookId, t.id] }),

@@ -1,0 +1,28 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { ACCIDENT, EVENT, EVENT_LEVEL } from './types.ts';
+
+/**
+ * SQL for the notification of a delivery, as a table of one row with `connection_id`, `request_id` and `data`, or of none
+ * past retention. To be selected from inside a query of the delivery, which is called `d` there.
+ */
+export const notificationOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
+  sql.raw(`(
+    select coalesce(${d}.connection_id, n.connection_id) as connection_id,
+      coalesce(${d}.request_id, n.request_id) as request_id, coalesce(${d}.data, n.data) as data
+    from (select 1) left join notifications n
+      on ${d}.connection_id is null and n.event_id = ${d}.event_id and n.level = ${d}.level
+    where coalesce(${d}.connection_id, n.connection_id) is not null)`);
+
+/** SQL for the type of a delivery's notification. */
+export const typeOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
+  sql.raw(`iif(${d}.level = ${EVENT_LEVEL}, ${EVENT}, ${ACCIDENT})`);
+
+/**
+ * SQL for what customers were notified of about events and accidents, `ids` being a query for these: `event_id`, `level`
+ * and `created_at` of each. Events that went to a single webhook are found while D1 has them.
+ */
+export const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(
+  select event_id, level, created_at from notifications where event_id in (${ids}) and account_id = ${accountId}
+  union all
+  select id, ${EVENT_LEVEL}, created_at from safety_events e where id in (${ids}) and account_id = ${accountId}
+    and not exists (select 1 from notifications where event_id = e.id and level = ${EVENT_LEVEL}))`;

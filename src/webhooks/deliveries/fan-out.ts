@@ -205,7 +205,7 @@ const selectIdle = (
 
 /**
  * Each of the notifications, which are of the time `createdAt`, for each of the webhooks; with the `payload`, unless that is
- * null.
+ * null. The limit keeps SQLite from working it out three times.
  */
 const insertDeliveries = (
   source: NotificationSource,
@@ -220,7 +220,7 @@ const insertDeliveries = (
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
     n.value->>'priority', ${source.now}, ${claimedUntil},
     iif(n.data is null, null, ${source.connectionId}), iif(n.data is null, null, ${source.requestId}), n.data
-  from (select n.key, n.value, ${payload} as data from (${notifications}) n) n cross join ${webhooks} w
+  from (select n.key, n.value, ${payload} as data from (${notifications}) n limit -1) n cross join ${webhooks} w
   where ${isLetThrough(source)}`;
 
 /** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */

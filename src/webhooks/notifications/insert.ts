@@ -103,8 +103,8 @@ export const ofFirst = (connectionId: string, type: NotificationType, value: SQL
 
 /**
  * Notifications of one type as JSON; none of them if no webhook subscribes to the type, for then nobody needs them. The
- * first webhook that does has just been given a delivery of each, unless it has filters: when it has none, no
- * notification is looked at.
+ * first webhook that does has just been given a delivery of each, unless it has filters: when it has none, or all have
+ * their payloads, no notification is looked at.
  */
 const ifDelivered = (
   { connectionId, now }: NotificationSource,
@@ -112,7 +112,7 @@ const ifDelivered = (
   notifications: NewNotification[],
 ): SQL => {
   const hasSome = sql`c.filtered or exists (
-    select 1 from deliveries d where d.id >= ${firstIdAt(now)} and d.webhook_id = c.webhook_id)`;
+    select 1 from deliveries d where d.id >= ${firstIdAt(now)} and d.webhook_id = c.webhook_id and d.data is null)`;
   return sql`iif(${ofFirst(connectionId, type, hasSome)}, ${JSON.stringify(notifications)}, '[]')`;
 };
 

@@ -30,7 +30,7 @@ describe('the service binding', () => {
     const reply = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
     expect(reply).toEqual({
       status: 200,
-      message: 'Records taken in',
+      message: 'Records processed',
       data: { accepted: 2, unchanged: 0, rejected: [] },
     });
     await settled(hook.id);

@@ -24,5 +24,5 @@ async function takeIn(c: Context) {
   const outcome = await ingest(c.env, c.get('caller'), source, body, start);
   c.set('records', { ...outcome, rejected: outcome.rejected.length });
   const warnings = warningsOf(token, body.records, outcome.rejected);
-  return ok(c, 'Records taken in', { ...outcome, ...(warnings.length > 0 && { warnings }) });
+  return ok(c, 'Records processed', { ...outcome, ...(warnings.length > 0 && { warnings }) });
 }

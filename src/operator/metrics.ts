@@ -51,7 +51,7 @@ const metrics: {
   };
 } = {
   fleet_database_up: {
-    help: 'Whether D1 answers.',
+    help: 'Whether D1 responds.',
     value: ({ health }) => Number(health.database === 'ok'),
   },
   fleet_database_bytes: {

@@ -55,7 +55,7 @@ type AttemptMade = {
 export type Fault =
   | ({ message: 'Internal error'; requestId: string; route: string } & Described)
   | ({ message: 'Database unavailable'; requestId: string; route: string } & Described)
-  | ({ message: 'Database does not answer' } & Described)
+  | ({ message: 'Database does not respond' } & Described)
   | ({ message: 'Queue refused messages'; left: number } & Described)
   | ({ message: 'Deliveries were interrupted' } & Described)
   | ({ message: 'Cannot read headers'; webhookId: string } & Described)

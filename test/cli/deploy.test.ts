@@ -10,7 +10,7 @@ import { startNetwork } from '../support/node/network.ts';
 copyProject();
 
 const name = 'fleet-data-service';
-const unwell = 'Database does not answer';
+const unwell = 'Database does not respond';
 const isAcme = (c: Context) => c.req.header('host') === 'api.example.com';
 /** The service once it is deployed, with what its check finds: well, but for `acme`. */
 const deployed = new Hono()

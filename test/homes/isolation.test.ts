@@ -85,11 +85,11 @@ it('says on /health and to operators which home is away, and shows the others', 
   home.takeAway();
   expect(await ask('GET', '/health')).toMatchObject({
     status: 503,
-    message: 'eu: Database does not answer',
+    message: 'eu: Database does not respond',
     data: { homes: { main: { database: 'ok' }, eu: { database: 'unavailable' } } },
   });
   expect(await ask('GET', '/operator/status')).toMatchObject({
-    data: { problem: 'eu: Database does not answer', pending: 0 },
+    data: { problem: 'eu: Database does not respond', pending: 0 },
   });
 });
 

@@ -45,16 +45,16 @@ export const clientDocument = (): Json =>
   document({
     title: 'Fleet Data Service',
     description:
-      'Fleet data, page by page, and a call to your webhook within moments when a vehicle brakes hard or crashes. ' +
+      'Fleet data in lists, and a call to your webhook within seconds when a vehicle brakes hard or crashes. ' +
       'Guides with complete programs are at [/docs](/docs). Within one API-Version changes are additions ' +
       'only: ignore properties and headers that you do not know.',
     tags: [
       { name: 'Webhooks', description: 'Where notifications go. The only resource that clients change.' },
-      { name: 'Fleet', description: 'What telematics providers report, page by page.' },
+      { name: 'Fleet', description: 'What telematics providers report, in lists.' },
       { name: 'Service', description: 'The service itself.' },
       {
         name: 'Deliveries',
-        description: 'The calls that your receiver gets from the service, and what becomes of them.',
+        description: 'The calls that your receiver gets from the service, and their status.',
       },
     ],
     operations: [
@@ -94,7 +94,7 @@ export const clientDocument = (): Json =>
         in: 'header',
         name: 'x-api-key',
         description:
-          'An API token, made in the portal: Settings, API Tokens. One that is read only may call GET alone, and gets no headers of webhooks.',
+          'An API token, made in the portal: Settings, API Tokens. A read-only token may only use GET, and sees no headers of webhooks.',
       },
     },
     tooLarge: ['Request body is larger than 64 KiB'],
@@ -246,7 +246,7 @@ const health: Operation = {
   path: '/health',
   id: 'health',
   tag: 'Service',
-  summary: 'Ask how the service is doing',
+  summary: 'Get the health of the service',
   description: 'For monitors; needs no token.',
   reply: { name: 'HealthReply', message: 'Healthy', data: ref('Health') },
   others: {

@@ -8,7 +8,7 @@ export const deliveries = (): Json => ({
     id: 'eventDelivery',
     summary: 'A safety event',
     description:
-      'Type 2: one of your vehicles braked hard, nearly crashed, or the like. You are notified of each event once.',
+      'Type 2: one of your vehicles braked hard, nearly crashed, or similar. You are notified of each event once.',
     body: 'EventDelivery',
   }),
   accident: delivery({
@@ -47,7 +47,7 @@ function delivery({
       // A secret among the custom headers, or a signature, proves where they come from.
       security: [],
       parameters: [
-        header('Delivery-Id', 'The same on every attempt: use it to drop repeats.', {
+        header('Delivery-Id', 'The same on every attempt: use it to ignore repeats.', {
           type: 'string',
           format: 'uuid',
         }),

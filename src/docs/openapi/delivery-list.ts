@@ -16,10 +16,10 @@ export const deliveryList: Operation = {
   tag: 'Deliveries',
   summary: 'List deliveries',
   description:
-    'What has become of the notifications for your webhooks in the last 30 days. Webhook by webhook, in the order of ' +
+    'The deliveries to your webhooks of the last 30 days, with their status. Webhook by webhook, in the order of ' +
     'their ids, and oldest first for each; with `eventId`, by level; with `status=pending`, in the order in which ' +
     'they will be tried. Nothing repeats or goes missing while you page, except that a pending one that is tried ' +
-    'meanwhile can come again. This list is our addition to the specification.',
+    'meanwhile can be listed twice. This list is our addition to the specification.',
   security: 'ApiToken',
   parameters: [
     parameterRef('limit'),

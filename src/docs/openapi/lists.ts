@@ -194,7 +194,7 @@ export const changeFeed: Operation = {
   tag: 'Fleet',
   summary: 'Follow changes',
   description:
-    'What changed, in the order in which the service learned it. Each change comes at least once, with the current ' +
+    'Returns changes in the order in which the service received them, each at least once, with the current ' +
     'state; a page has each record once. Nothing is skipped, however many records come in meanwhile. Changes are kept ' +
     'for 30 days. Begin with `cursor=now`, which returns a `resume` and nothing else; list everything; then come back ' +
     'with `resume`. Without a cursor, the feed begins 30 days back. This feed is our addition to the specification.',

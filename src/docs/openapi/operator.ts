@@ -11,13 +11,13 @@ import { recordSchemas } from './resources.ts';
 export const operatorDocument = (): Json =>
   document({
     title: 'Fleet Data Service, for connectors and operators',
-    description: 'How records come in, and what operators do. Nothing here is for customers.',
+    description: 'How connectors send records, and what operators can do. Not for customers.',
     tags: [
       { name: 'Ingest', description: 'For connectors.' },
       { name: 'Accounts', description: 'Customers of the service.' },
       { name: 'Connections', description: 'Their data sources.' },
       { name: 'Tokens', description: 'API tokens and ingest keys.' },
-      { name: 'Deliveries', description: 'What became of notifications.' },
+      { name: 'Deliveries', description: 'Deliveries of notifications to webhooks.' },
       { name: 'Users', description: 'Who signs in to the portal.' },
       { name: 'Audit log', description: 'Who changed what.' },
       { name: 'Deletion', description: 'Deleting accounts and connections, and erasing drivers.' },
@@ -56,15 +56,15 @@ const ingest: Operation = {
   path: '/ingest',
   id: 'ingest',
   tag: 'Ingest',
-  summary: 'Send in records',
+  summary: 'Send records',
   description:
     'A record replaces what was known under its sourceId. Records are checked one by one: those that are valid are ' +
-    'accepted even if others are refused. Sending the same call again changes nothing and tells nobody twice.',
+    'accepted even if others are refused. Sending the same call again changes nothing and notifies nobody twice.',
   security: 'IngestKey',
   body: 'IngestInput',
   reply: {
     name: 'IngestReply',
-    message: 'Records taken in',
+    message: 'Records processed',
     data: ref('IngestOutcome'),
   },
   refusals: [

@@ -38,7 +38,7 @@ export const webhookActions: Operation[] = [
     description:
       `Sends again what failed or was cancelled, up to ${maxReplayedPerCall.toLocaleString('en')} deliveries per call, each under its Delivery-Id; ` +
       'with `includeDelivered`, also what was delivered. While there is `more`, call again with `next` as `after`. ' +
-      `What is pending already is left alone, so a repeated call sends nothing twice unless it includes what was delivered. ${addition}`,
+      `Pending deliveries are left alone, so a repeated call sends nothing twice unless it includes what was delivered. ${addition}`,
     body: 'ReplayInput',
     reply: {
       name: 'ReplayReply',
@@ -80,7 +80,7 @@ export const webhookActions: Operation[] = [
     summary: 'Pause a webhook',
     description:
       'Nothing is sent to it until it is resumed: once this returns, which may take five seconds, no more calls begin. ' +
-      `What there is to send waits, and fails after five days. A paused webhook stays as it is. ${addition}`,
+      `Deliveries wait, and fail after five days. A paused webhook stays as it is. ${addition}`,
     reply: webhookReply('Webhook paused', { pausedAt: '2026-11-20T20:30:00.000Z' }),
     refusals: [invalidId],
   },
@@ -88,7 +88,7 @@ export const webhookActions: Operation[] = [
     ...action('resume'),
     id: 'resumeWebhook',
     summary: 'Resume a webhook',
-    description: `What waits is sent, accidents first. A webhook that is not paused stays as it is. ${addition}`,
+    description: `Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is. ${addition}`,
     reply: webhookReply('Webhook resumed'),
     refusals: [invalidId],
   },

@@ -34,7 +34,7 @@ const record = recordKind({
   kind: 'accident',
   sourceId,
   record:
-    'One level of an accident, or a new version of one. Webhooks that subscribe to accidents are told once of each level.',
+    'One level of an accident, or a new version of one. Webhooks that subscribe to accidents are notified once of each level.',
   fields: {
     tSP: derived(tSP),
     vin,

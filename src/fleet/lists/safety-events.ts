@@ -26,7 +26,8 @@ export const safetyEvents = resource({
   kind: 'safetyEvent',
   description: 'Something that happened on the road. Its `id` is the `eventId` of its notification.',
   sourceId: 'e1',
-  record: 'A safety event, or a new version of one. Webhooks that subscribe to events are told of new ones.',
+  record:
+    'A safety event, or a new version of one. Webhooks that subscribe to events are notified of new ones.',
   fields: {
     tSP: fixed(derived(text(200, "The provider's name. The key is spelled exactly like this.", 'Motive'))),
     vehicleId: reference(vehicles, 'Its vehicle.'),
@@ -37,12 +38,10 @@ export const safetyEvents = resource({
     tripId: optional(reference(trips, 'The trip it happened on, if known.')),
     incidentTypes: texts(incidentTypeLimits, "What happened, in the provider's words.", ['hard_brake']),
     translatedIncidentTypes: derived(
-      texts(incidentTypeLimits, 'What happened, in words that are the same for all providers.', [
-        'Harsh Braking',
-      ]),
+      texts(incidentTypeLimits, 'What happened, in the same words for all providers.', ['Harsh Braking']),
     ),
     eventRisk: derivable(
-      scale(1, 5, '1 very low to 5 critical; 4 and 5 are the ones to look at first.', 3),
+      scale(1, 5, '1 very low to 5 critical; look at 4 and 5 first.', 3),
       'If it is left out, it follows from the incident types.',
     ),
     startedAt: time('When it began.'),
@@ -52,7 +51,9 @@ export const safetyEvents = resource({
     maxSpeedKph: optional(number(0, 1000, 'The highest speed, in kilometres per hour.', 91)),
     speedLimitKph: optional(number(0, 1000, 'The speed limit there, in kilometres per hour.', 88)),
     recipients: optional(
-      unlisted(emails(recipientLimits, 'The email addresses of those to be told.', ['safety@example.com'])),
+      unlisted(
+        emails(recipientLimits, 'The email addresses of the people to notify.', ['safety@example.com']),
+      ),
     ),
   },
   derive: ({ incidentTypes, eventRisk, startedAt, issuedOn }, source) => {

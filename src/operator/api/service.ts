@@ -165,7 +165,7 @@ export const serviceOperations = {
   status: {
     call: 'GET /status',
     tag: 'Service',
-    summary: 'Show how the service is doing, and which webhooks fail',
+    summary: 'Show the state of the service, and which webhooks fail',
     description:
       'Counts stop at 10,000, and failed deliveries of a webhook at 100. These values mean that many or more.',
     message: 'Status',

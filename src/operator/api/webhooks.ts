@@ -114,7 +114,7 @@ export const webhookOperations = {
     call: 'POST /webhooks/:id/pause',
     tag: 'Deliveries',
     summary: 'Pause a webhook, as its account can',
-    description: 'What there is to send to it waits, for up to five days.',
+    description: 'Deliveries wait for up to five days.',
     message: 'Webhook paused',
     reply: WebhookHealth,
     refusals: ['Unknown webhook'],

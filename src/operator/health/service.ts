@@ -43,7 +43,7 @@ export async function checkHealth(env: Env): Promise<HomeHealth> {
   const now = Date.now();
   const [found, queueBacklog] = await Promise.all([
     inTime(readStored(env, now)).catch((error: unknown) => {
-      fault('error', { message: 'Database does not answer', ...described(error) });
+      fault('error', { message: 'Database does not respond', ...described(error) });
     }),
     backlog(env.DELIVERIES),
   ]);
@@ -103,7 +103,7 @@ function said(
 
 /** What is wrong with one home. */
 export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: HomeHealth): string | undefined {
-  if (database !== 'ok') return 'Database does not answer';
+  if (database !== 'ok') return 'Database does not respond';
   if ((oldestDueSeconds ?? 0) > staleAfterSeconds) return 'Deliveries are late';
   if ((sweptSecondsAgo ?? 0) > staleAfterSeconds) return 'Scheduled jobs have stopped';
   return undefined;

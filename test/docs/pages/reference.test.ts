@@ -55,5 +55,5 @@ test('a sample calls with all that is required', () => {
   expect(part('List safety events')).toContain('-H "Connection-Id: ');
   expect(part('Delete a webhook')).toMatch(/-X DELETE "\$BASE_URL\/webhook\/[\da-f-]{36}"/);
   expect(part('Create a webhook')).toContain(`-d '{\n  "connectionIds": [`);
-  expect(part('Ask how the service is doing')).not.toContain('x-api-key');
+  expect(part('Get the health of the service')).not.toContain('x-api-key');
 });

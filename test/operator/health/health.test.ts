@@ -125,7 +125,7 @@ describe('GET /health', () => {
     vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
       batch<never>(statements).catch(() => Promise.reject(new Error('D1_ERROR: malformed JSON path'))),
     );
-    expect(await call('GET', '/health')).toMatchObject({ status: 503, message: 'Database does not answer' });
+    expect(await call('GET', '/health')).toMatchObject({ status: 503, message: 'Database does not respond' });
     expect(log.lines('fault')[0]?.error).toContain('words of refusals');
     vi.restoreAllMocks();
   });
@@ -140,13 +140,13 @@ describe('GET /health', () => {
     const { headers, body } = await without({ DB });
     expect(body).toMatchObject({
       status: 503,
-      message: 'Database does not answer',
+      message: 'Database does not respond',
       retryAfter: 60,
       data: { database: 'unavailable', oldestDueSeconds: null },
     });
     expect(headers.get('retry-after')).toBe('60');
     expect(log.lines('fault')).toMatchObject([
-      { level: 'error', message: 'Database does not answer', error: 'Error: D1_ERROR: D1 DB is overloaded' },
+      { level: 'error', message: 'Database does not respond', error: 'Error: D1_ERROR: D1 DB is overloaded' },
     ]);
   });
 
@@ -156,7 +156,7 @@ describe('GET /health', () => {
     const statement = { bind: () => statement, all: () => new Promise(() => {}) };
     const { body } = await without({ DB: { prepare: () => statement } });
     expect(patience).toHaveBeenCalledWith(5000, expect.anything());
-    expect(body).toMatchObject({ status: 503, message: 'Database does not answer' });
+    expect(body).toMatchObject({ status: 503, message: 'Database does not respond' });
   });
 
   it('is healthy although the queue does not say what waits in it', async () => {

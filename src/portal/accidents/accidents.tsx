@@ -89,11 +89,9 @@ export async function list(c: Context) {
     views: (
       <Segment
         label="State"
-        choices={Object.entries(states).map(([state, { name }]) => ({
-          href: addressOf(path, { ...(state !== 'all' && { state }), ...filters }),
-          name,
-          current: state === shown,
-        }))}
+        choices={Object.entries(states).map(([state, { name }]) => [state, name] as const)}
+        current={shown}
+        to={(state) => addressOf(path, { ...(state !== 'all' && { state }), ...filters })}
       />
     ),
     fields: (

@@ -23,42 +23,38 @@ export const Steps = (props: {
   tested: Tested | undefined;
 }) => {
   const { chosen, connector, tested } = props;
-  return (
-    <ol class="levels">
-      <Step n={1} name="Choose the provider" at={connector || chosen === other ? 'done' : 'now'}>
-        <Providers chosen={chosen} />
-      </Step>
-      {chosen === other ? (
+  const first = (
+    <Step n={1} name="Choose the provider" at={connector || chosen === other ? 'done' : 'now'}>
+      <Providers chosen={chosen} />
+    </Step>
+  );
+  if (chosen === other)
+    return (
+      <ol class="levels">
+        {first}
         <Step n={2} name="Send records to us" at="now">
           <OtherProvider />
         </Step>
-      ) : (
-        <>
-          <Step
-            n={2}
-            name={connector ? `Enter the ${askedFor(connector)}` : 'Enter its credential'}
-            at={tested ? 'done' : connector ? 'now' : 'later'}
-          >
-            {connector &&
-              (tested ? (
-                <p class="sub mt-1">
-                  It is not shown again.{' '}
-                  <a class="underline" href={pathOf(connector.provider)}>
-                    Enter another one
-                  </a>
-                </p>
-              ) : (
-                <Enter connector={connector} />
-              ))}
-          </Step>
-          <Step n={3} name="Test it" at={tested ? 'done' : 'later'}>
-            {connector && tested && <Works name={connector.name} organisation={tested.draft.organisation} />}
-          </Step>
-          <Step n={4} name="Name it, and choose how much history to load" at={tested ? 'now' : 'later'}>
-            {connector && tested && <Finish connector={connector} tested={tested} />}
-          </Step>
-        </>
-      )}
+      </ol>
+    );
+  const enter = connector ? `Enter the ${askedFor(connector)}` : 'Enter its credential';
+  return (
+    <ol class="levels">
+      {first}
+      <Step n={2} name={enter} at={tested ? 'done' : connector ? 'now' : 'later'}>
+        {connector && !tested && <Enter connector={connector} />}
+        {connector && tested && (
+          <p class="sub mt-1">
+            It is not shown again. <a href={pathOf(connector.provider)}>Enter another one</a>
+          </p>
+        )}
+      </Step>
+      <Step n={3} name="Test it" at={tested ? 'done' : 'later'}>
+        {connector && tested && <Works name={connector.name} organisation={tested.draft.organisation} />}
+      </Step>
+      <Step n={4} name="Name it, and choose how much history to load" at={tested ? 'now' : 'later'}>
+        {connector && tested && <Finish connector={connector} tested={tested} />}
+      </Step>
     </ol>
   );
 };

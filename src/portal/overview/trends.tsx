@@ -30,11 +30,9 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
       side={
         <Segment
           label="Period"
-          choices={spans.map((count) => ({
-            href: count === 30 ? '/portal' : `/portal?days=${count}`,
-            name: `${count} days`,
-            current: count === span.days,
-          }))}
+          choices={spans.map((count) => [count, `${count} days`] as const)}
+          current={span.days}
+          to={(count) => (count === 30 ? '/portal' : `/portal?days=${count}`)}
         />
       }
       body

@@ -151,7 +151,7 @@ export async function confirmRemove(c: Context) {
   return page(
     c,
     { title: `Remove ${email}?` },
-    <Confirm to={c.req.path} confirm={`Remove ${email}`} back={peoplePath} cancel="Cancel">
+    <Confirm to={c.req.path} confirm={`Remove ${email}`} back={peoplePath}>
       They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.
     </Confirm>,
   );

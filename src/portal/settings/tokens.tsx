@@ -130,7 +130,7 @@ export async function confirmRevoke(c: Context) {
   return page(
     c,
     { title: `Revoke “${name}”?` },
-    <Confirm to={c.req.path} confirm={`Revoke “${name}”`} back={path} cancel="Cancel">
+    <Confirm to={c.req.path} confirm={`Revoke “${name}”`} back={path}>
       The API will refuse this token from now on. Whatever still uses it stops working. You cannot undo this.
     </Confirm>,
   );

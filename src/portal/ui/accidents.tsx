@@ -54,19 +54,9 @@ const ReportLink = ({ accident: { reportUrl, reportReady, tSP } }: { accident: A
 };
 
 /** The state of an accident in words: open, until it has its report or turns out to be a false alarm. */
-export const AccidentState = ({ accident }: { accident: Accident }) =>
-  accident.closed ? (
-    <State mood="quiet" icon="circle-check">
-      Closed
-    </State>
-  ) : accident.dismissed ? (
-    <State mood="quiet">False alarm</State>
-  ) : accident.notificationLevel < 3 ? (
-    <State mood="warn" icon="circle-dot">
-      Open
-    </State>
-  ) : (
-    <State mood="ok" icon="file-text">
-      Report ready
-    </State>
-  );
+export function AccidentState({ accident }: { accident: Accident }) {
+  if (accident.closed) return <State mood="quiet" icon="circle-check" children="Closed" />;
+  if (accident.dismissed) return <State mood="quiet">False alarm</State>;
+  if (accident.notificationLevel < 3) return <State mood="warn" icon="circle-dot" children="Open" />;
+  return <State mood="ok" icon="file-text" children="Report ready" />;
+}

@@ -83,17 +83,14 @@ export const Confirm = (props: {
   to: string;
   confirm: string;
   back: string;
-  cancel: string;
+  cancel?: string | undefined;
   children: Child;
 }) => (
   <section class="panel">
-    <div class="panel-body stack">
+    <Form to={props.to} look="panel-body stack">
       <p>{props.children}</p>
-      <div class="actions">
-        <PostButton to={props.to} name={props.confirm} weight="danger" />
-        <LinkButton href={props.back} name={props.cancel} weight="ghost" />
-      </div>
-    </div>
+      <Buttons send={props.confirm} weight="danger" back={props.back} cancel={props.cancel} />
+    </Form>
   </section>
 );
 
@@ -118,7 +115,7 @@ export const Buttons = (props: {
   send: string;
   weight?: Weight;
   back?: string;
-  cancel?: string;
+  cancel?: string | undefined;
   does?: string;
 }) => {
   const { send, weight = 'primary', back, cancel = 'Cancel', does } = props;

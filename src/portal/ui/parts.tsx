@@ -76,11 +76,11 @@ export const Empty = (props: { icon: IconName; title: string; action?: Child; ch
   </div>
 );
 
-/** The properties of one thing; those that are null or undefined are left out. */
+/** The properties of one thing; those that it does not have are left out. */
 export const Facts = ({ facts }: { facts: [name: string, value: Child | null | undefined][] }) => (
   <dl class="facts">
     {facts
-      .filter(([, value]) => value !== null && value !== undefined)
+      .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
       .map(([name, value]) => (
         <>
           <dt>{name}</dt>
@@ -108,19 +108,23 @@ export const Figures = (props: {
   </dl>
 );
 
-/** Two to five views of the same thing, of which one is shown. */
-export const Segment = (props: {
+/** Views of the same thing, of which one is shown; `to` is where each is. */
+export function Segment<V>(props: {
   label: string;
-  choices: { href: string; name: Child; current: boolean }[];
-}) => (
-  <nav class="segment" aria-label={props.label}>
-    {props.choices.map(({ href, name, current }) => (
-      <a href={href} aria-current={current ? 'true' : undefined}>
-        {name}
-      </a>
-    ))}
-  </nav>
-);
+  choices: readonly (readonly [view: V, name: Child])[];
+  current: V | null;
+  to: (view: V) => string;
+}) {
+  return (
+    <nav class="segment" aria-label={props.label}>
+      {props.choices.map(([view, name]) => (
+        <a href={props.to(view)} aria-current={view === props.current ? 'true' : undefined}>
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
 
 /**
  * A column of a table: its head, and what the row of an item has in it; with `href` that is the link which covers the

@@ -36,37 +36,40 @@ export const Charts = (props: {
       <Segment
         label="Charts"
         choices={[
-          { href: withRange(path, search, false), name: 'Last 24 hours', current: !byDay },
-          { href: withRange(path, search, true), name: 'Last 30 days', current: byDay },
+          [false, 'Last 24 hours'],
+          [true, 'Last 30 days'],
         ]}
+        current={byDay}
+        to={(days) => withRange(path, search, days)}
       />
       <div class="cols cols-2">
-        <Panel id="rate" title={`Deliveries per ${name}`} side={<Legend entries={series.toReversed()} />}>
-          <div class="panel-body">
-            <Columns
-              id="rate-chart"
-              summary={`Deliveries per ${name} over ${time}: ${all.delivered.toLocaleString('en')} delivered, ${counted(failed, 'failed attempt', 'failed attempts')}`}
-              series={series}
-              columns={columns.map(({ name, tally }) => ({
-                name,
-                values: [tally.failed + tally.retried, tally.delivered],
-              }))}
-            />
-          </div>
+        <Panel
+          id="rate"
+          title={`Deliveries per ${name}`}
+          side={<Legend entries={series.toReversed()} />}
+          body
+        >
+          <Columns
+            id="rate-chart"
+            summary={`Deliveries per ${name} over ${time}: ${all.delivered.toLocaleString('en')} delivered, ${counted(failed, 'failed attempt', 'failed attempts')}`}
+            series={series}
+            columns={columns.map(({ name, tally }) => ({
+              name,
+              values: [tally.failed + tally.retried, tally.delivered],
+            }))}
+          />
         </Panel>
-        <Panel id="speed" title="Response time, ms" side={<Legend entries={lines} />}>
-          <div class="panel-body">
-            <Lines
-              id="speed-chart"
-              summary={speedIn(all, time)}
-              unit="ms"
-              points={columns.map(({ name }) => name)}
-              lines={lines.map((line, i) => ({
-                ...line,
-                values: columns.map(({ tally }) => percentile(tally.answers, i === 0 ? 0.5 : 0.95)),
-              }))}
-            />
-          </div>
+        <Panel id="speed" title="Response time, ms" side={<Legend entries={lines} />} body>
+          <Lines
+            id="speed-chart"
+            summary={speedIn(all, time)}
+            unit="ms"
+            points={columns.map(({ name }) => name)}
+            lines={lines.map((line, i) => ({
+              ...line,
+              values: columns.map(({ tally }) => percentile(tally.answers, i === 0 ? 0.5 : 0.95)),
+            }))}
+          />
         </Panel>
       </div>
     </>

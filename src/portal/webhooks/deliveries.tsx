@@ -44,19 +44,15 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
       <div class="panel-body tools">
         <Segment
           label="State"
-          choices={choices(counts).map(([view, name]) => ({
-            href: to({ view, search: undefined }),
-            name,
-            current: !search && selection.view === view,
-          }))}
+          choices={choices(counts)}
+          current={search ? null : selection.view}
+          to={(view) => to({ view, search: undefined })}
         />
         <Segment
           label="Type"
-          choices={types.map(([type, name]) => ({
-            href: to({ type, search: undefined }),
-            name,
-            current: !search && selection.type === type,
-          }))}
+          choices={types}
+          current={search ? null : selection.type}
+          to={(type) => to({ type, search: undefined })}
         />
         <Find path={path} q={search} hint="Delivery-Id, event ID or VIN" button="Search" look="search" />
       </div>

@@ -201,23 +201,22 @@ const About = ({ delivery }: { delivery: DeliveryDetail }) => {
           </a>
         )
       }
+      body
     >
-      <div class="panel-body">
-        <Facts
-          facts={[
-            ['Risk', about?.risk ? <Risk risk={about.risk} named /> : null],
-            ['Level', type === ACCIDENT ? <Level level={level} /> : null],
-            ['Vehicle', about?.vehicle || null],
-            ['VIN', about?.vin ? <code>{about.vin}</code> : null],
-            ['Made up', isMadeUp ? 'Yes, as a test' : null],
-            ['Attempts', log.length + attemptsOmitted],
-            ['Ended', finishedAt === null ? null : <Time at={finishedAt} seconds />],
-            ['Delivery-Id', <code class="text-xs">{id}</code>],
-            ['Event ID', <code class="text-xs">{eventId}</code>],
-            ['Request', requestId === null ? null : <code class="text-xs">{requestId}</code>],
-          ]}
-        />
-      </div>
+      <Facts
+        facts={[
+          ['Risk', about?.risk && <Risk risk={about.risk} named />],
+          ['Level', type === ACCIDENT ? <Level level={level} /> : null],
+          ['Vehicle', about?.vehicle],
+          ['VIN', about?.vin && <code>{about.vin}</code>],
+          ['Made up', isMadeUp ? 'Yes, as a test' : null],
+          ['Attempts', log.length + attemptsOmitted],
+          ['Ended', finishedAt && <Time at={finishedAt} seconds />],
+          ['Delivery-Id', <code class="text-xs">{id}</code>],
+          ['Event ID', <code class="text-xs">{eventId}</code>],
+          ['Request', requestId && <code class="text-xs">{requestId}</code>],
+        ]}
+      />
     </Panel>
   );
 };

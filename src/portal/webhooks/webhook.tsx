@@ -133,6 +133,7 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
   const [median, slow] = [percentile(day.answers, 0.5), percentile(day.answers, 0.95)];
   const ended = day.delivered + day.failed;
   const nextAt = counts.nextAt === null ? null : Math.max(counts.nextAt, receiver?.openUntil ?? 0);
+  const waits = counts.retrying > 0 ? `${upTo(counts.retrying, maxCounted)} to retry, next at ` : 'next at ';
   return (
     <Figures
       figures={[
@@ -153,18 +154,11 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
           name: 'Waiting',
           value: upTo(counts.waiting, maxCounted),
           scale:
-            nextAt === null ? (
-              'nothing to send'
-            ) : receiver?.pausedAt ? (
-              'until the webhook is resumed'
-            ) : nextAt <= Date.now() ? (
-              'being sent'
-            ) : (
-              <>
-                {counts.retrying > 0 && `${upTo(counts.retrying, maxCounted)} to retry, `}next at{' '}
-                <Time at={nextAt} />
-              </>
-            ),
+            nextAt === null
+              ? 'nothing to send'
+              : nextAt <= Date.now()
+                ? 'being sent'
+                : [waits, <Time at={nextAt} />],
         },
         { name: 'Median response', ...milliseconds(median), scale: '24 h' },
         { name: 'Slowest 5%', ...milliseconds(slow), scale: `timeout is ${retries.timeoutSeconds} s` },
@@ -187,57 +181,62 @@ const Configuration = (props: {
     <Panel
       id="configuration"
       title="Configuration"
-      side={
-        <Allowed to={`${pathOf(webhook)}/edit`} method="GET">
-          <a href={`${pathOf(webhook)}/edit`}>Edit</a>
-        </Allowed>
-      }
+      side={<Change webhook={webhook} page="edit" name="Edit" />}
+      body
     >
-      <div class="panel-body">
-        <Facts
-          facts={[
-            ['Types', capital(typesOf(webhook))],
-            ['Connections', listed(activity.connections) || 'None, so nothing is sent'],
-            [
-              'Headers',
-              headers.length === 0
-                ? 'None: your receiver cannot tell who calls'
-                : headers.map((name) => (
-                    <div>
-                      <code>{name}</code> <span class="sub">value hidden</span>
-                    </div>
-                  )),
-            ],
-            [
-              'Filters',
-              <>
-                {webhook.filters
-                  ? filtersInWords(webhook.filters).map((words) => <div>{capital(words)}</div>)
-                  : 'None '}
-                {passed && <div class="sub">{passedInWords(passed)}</div>}
-                <Allowed to={`${pathOf(webhook)}/filters`}>
-                  <a href={`${pathOf(webhook)}/filters`}>Change</a>
-                </Allowed>
-              </>,
-            ],
-            [
-              'Signature',
-              <>
-                {webhook.signing ? 'Signed' : 'None'}{' '}
-                <Allowed to={`${pathOf(webhook)}/signing`}>
-                  <a href={`${pathOf(webhook)}/signing`}>Change</a>
-                </Allowed>
-              </>,
-            ],
-            ['Calls', activity.receiver && callLimits(activity.receiver)],
-            ['Added', <Time at={webhook.createdAt} />],
-            ['ID', <code class="text-xs">{webhook.id}</code>],
-          ]}
-        />
-      </div>
+      <Facts
+        facts={[
+          ['Types', capital(typesOf(webhook))],
+          ['Connections', listed(activity.connections) || 'None, so nothing is sent'],
+          [
+            'Headers',
+            headers.length === 0
+              ? 'None: your receiver cannot tell who calls'
+              : headers.map((name) => (
+                  <div>
+                    <code>{name}</code> <span class="sub">value hidden</span>
+                  </div>
+                )),
+          ],
+          [
+            'Filters',
+            <>
+              {webhook.filters
+                ? filtersInWords(webhook.filters).map((words) => <div>{capital(words)}</div>)
+                : 'None '}
+              {passed && <div class="sub">{passedInWords(passed)}</div>}
+              <Change webhook={webhook} page="filters" />
+            </>,
+          ],
+          [
+            'Signature',
+            <>
+              {webhook.signing ? 'Signed' : 'None'} <Change webhook={webhook} page="signing" />
+            </>,
+          ],
+          ['Calls', activity.receiver && callLimits(activity.receiver)],
+          ['Added', <Time at={webhook.createdAt} />],
+          ['ID', <code class="text-xs">{webhook.id}</code>],
+        ]}
+      />
     </Panel>
   );
 };
+
+/** The way to where something of a webhook is changed. */
+const Change = ({
+  webhook,
+  page,
+  name = 'Change',
+}: {
+  webhook: StoredWebhook;
+  page: string;
+  name?: string;
+}) => (
+  <Allowed to={`${pathOf(webhook)}/${page}`} method="GET">
+    <a href={`${pathOf(webhook)}/${page}`}>{name}</a>
+  </Allowed>
+);
 
 /** How much filters let through of what came in last. */
 const passedInWords = (passed: Passed[]): string =>
@@ -251,21 +250,19 @@ const unitOf = (level: number): [one: string, many: string] =>
   level === EVENT_LEVEL ? ['safety event', 'safety events'] : ['accident level', 'accident levels'];
 
 const Retries = () => (
-  <Panel id="retries" title="Retries">
-    <div class="panel-body grid gap-2">
-      <p>
-        A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours: at once, and
-        after {retries.waitsAsText}. Accidents are retried sooner at first: after {retries.accidentWaits}.
-      </p>
-      <p>
-        {circuitAfter} failures in a row pause the webhook for up to {circuitLongestMs / 60_000} minutes at a
-        time. One success resumes it.
-      </p>
-      <p>
-        <a class="underline" href="/docs/reliability#what-counts-as-delivered">
-          How retries work
-        </a>
-      </p>
-    </div>
+  <Panel id="retries" title="Retries" body="grid gap-2">
+    <p>
+      A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours: at once, and after{' '}
+      {retries.waitsAsText}. Accidents are retried sooner at first: after {retries.accidentWaits}.
+    </p>
+    <p>
+      {circuitAfter} failures in a row pause the webhook for up to {circuitLongestMs / 60_000} minutes at a
+      time. One success resumes it.
+    </p>
+    <p>
+      <a class="underline" href="/docs/reliability#what-counts-as-delivered">
+        How retries work
+      </a>
+    </p>
   </Panel>
 );

@@ -157,18 +157,3 @@ describe('a sign-in link', () => {
     expect((await ask('POST', '/portal/sign-in', { fields: { email: 'no address' } })).status).toBe(400);
   });
 });
-
-it('people belong to one account only', async () => {
-  const path = `/operator/accounts/${theirs.us.accountId}/users`;
-  expect(await operator.post(path, { email: ours.email })).toMatchObject({
-    status: 400,
-    errors: [{ field: 'email', message: `belongs to the account ${us.accountId} already` }],
-  });
-  expect(await operator.post(path, { email: 'x' })).toMatchObject({
-    message: 'email must be an email address',
-  });
-  expect(await operator.post('/operator/sign-in-links', { email: 'nobody@example.com' })).toMatchObject({
-    status: 400,
-    message: 'Unknown address',
-  });
-});

@@ -54,9 +54,11 @@ describe('a browser gets a page for', () => {
       expect((await pageOf('DELETE', path)).header('allow')).toBe('GET, HEAD');
   });
 
-  it('413', async () => {
-    const page = await pageOf('POST', '/portal/sign-in', { fields: { email: 'x'.repeat(270_000) } });
-    expect(page).toMatchObject({ status: 413, heading: 'Too large' });
+  it.each([
+    [403, 'Form refused', { origin: 'https://evil.example' }],
+    [413, 'Too large', { fields: { email: 'x'.repeat(270_000) } }],
+  ])('%d: %s', async (status, heading, sent) => {
+    expect(await pageOf('POST', '/portal/sign-in', sent)).toMatchObject({ status, heading });
   });
 
   it('429, which says when to try again', async () => {
@@ -78,13 +80,8 @@ describe('a browser gets a page for', () => {
   it.each(['all', 'transactions'] as const)(
     '503, which says when to try again, when D1 is overloaded (%s)',
     async (which) => {
-      for (const path of [
-        '/portal/connections',
-        webhook,
-        delivery,
-        `${webhook}/edit`,
-        '/portal/settings/people',
-      ]) {
+      const paths = ['/portal/connections', webhook, delivery, `${webhook}/edit`, '/portal/settings/people'];
+      for (const path of paths) {
         const page = await pageOf('GET', path, { bindings: withFailing(which) });
         expect(page).toMatchObject({ status: 503, heading: 'Temporarily unavailable' });
         expect(page.header('retry-after')).toBe('2');
@@ -93,11 +90,8 @@ describe('a browser gets a page for', () => {
   );
 
   it('400, for a form that cannot be read', async () => {
-    for (const path of [
-      ...['/portal/sign-in', '/portal/webhooks/new', `${webhook}/edit`],
-      ...['/portal/settings/tokens', '/portal/settings/people'],
-    ]) {
-      const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    for (const path of ['/portal/sign-in', `${webhook}/edit`, '/portal/settings/tokens']) {
       const page = await pageOf('POST', path, { headers, body: '--x\r\nnonsense' });
       expect(page, path).toMatchObject({ status: 400, heading: 'That did not work' });
     }
@@ -105,11 +99,7 @@ describe('a browser gets a page for', () => {
 
   const broken: [string, string, string][] = [
     ['a multipart body that is none', 'multipart/form-data; boundary=x', 'nonsense'],
-    [
-      'one that ends early',
-      'multipart/form-data; boundary=x',
-      '--x\r\ncontent-disposition: form-data; name="email"',
-    ],
+    ['one that ends early', 'multipart/form-data; boundary=x', '--x\r\ncontent-disposition: form-data'],
     ['one without a boundary', 'multipart/form-data', '--x--'],
     ['one with another boundary', 'multipart/form-data; boundary=y', '--x\r\n\r\n--x--'],
     ['one whose part has no name', 'multipart/form-data; boundary=x', '--x\r\nx: y\r\n\r\nz\r\n--x--'],
@@ -130,11 +120,6 @@ describe('a browser gets a page for', () => {
     }
     expect(log).not.toHaveBeenCalled();
     log.mockRestore();
-  });
-
-  it('403, for a form of another site', async () => {
-    const page = await pageOf('POST', '/portal/sign-out', { origin: 'https://evil.example' });
-    expect(page).toMatchObject({ status: 403, heading: 'Form refused' });
   });
 });
 

@@ -29,8 +29,10 @@ create table connections (
   created_at        integer not null,
   updated_at        integer not null,
   last_pulled_at    integer,       -- written every few minutes at most while all goes well, null if it never pulled
-  silent_since      integer        -- of one that a connector feeds: since when it is known to be silent
+  silent_since      integer,       -- of one that a connector feeds: since when it is known to be silent
+  external_id       text           -- the account's own identifier
 ) strict, without rowid;
+create unique index connections_by_external on connections (account_id, external_id) where external_id is not null;
 create index connections_by_account on connections (account_id, created_at, id);
 -- For the count in the menu, which reads no more than it counts.
 create index connections_with_problems on connections (account_id, created_at, id) where health_status <> 1;

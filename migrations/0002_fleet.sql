@@ -16,12 +16,14 @@ create table vehicles (
   license_plate     text,
   odometer_km       real,
   last_location     text check (json_valid(last_location)),
+  external_id       text, -- the account's own identifier: no record sets it
   source_updated_at integer,
   created_at        integer not null,
   updated_at        integer not null
 ) strict, without rowid;
 create index vehicles_by_connection on vehicles (connection_id, created_at, id);
 create index vehicles_by_vin on vehicles (account_id, vin, created_at, id) where vin is not null;
+create unique index vehicles_by_external on vehicles (account_id, external_id) where external_id is not null;
 
 create table drivers (
   id                text primary key,

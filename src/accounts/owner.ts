@@ -14,6 +14,7 @@ const owners = {
   deletion: (id: string) => sql`select account_id from deletions where id = ${id}`,
   connection: (id: string) => sql`select account_id from connections where id = ${id}`,
   token: (id: string) => sql`select account_id from tokens where id = ${id}`,
+  vehicle: (id: string) => sql`select account_id from vehicles where id = ${id}`,
   driver: (id: string) => sql`select account_id from drivers where id = ${id}
     union all select account_id from erased_drivers where id = ${id}`,
   // Deliveries outlive their webhook.

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { accountCommands } from './operate/accounts.ts';
 import { auditCommand } from './operate/audit.ts';
 import { ApiError } from './operate/client.ts';
-import { connectionCommands } from './operate/connections.ts';
+import { connectionCommands, vehicleCommands } from './operate/connections.ts';
 import { deletionCommands, driverCommands } from './operate/delete.ts';
 import { deliveryCommands } from './operate/deliveries.ts';
 import { exportCommand } from './operate/export.ts';
@@ -28,6 +28,7 @@ export const fleetCommand = (): Command =>
     .addCommand(accountCommands())
     .addCommand(homeCommands())
     .addCommand(connectionCommands())
+    .addCommand(vehicleCommands())
     .addCommand(tokenCommands())
     .addCommand(ingestKeyCommands())
     .addCommand(userCommands())

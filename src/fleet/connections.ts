@@ -9,6 +9,7 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/
 import { connections } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
 import { noteRecords } from './changes/note.ts';
+import { savingExternalId } from './external-ids.ts';
 
 export type Connection = typeof connections.$inferSelect;
 
@@ -81,6 +82,7 @@ export async function createConnection(
     updatedAt: now,
     lastPulledAt: null,
     silentSince: null,
+    externalId: null,
   };
   await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
@@ -103,12 +105,14 @@ export async function createConnection(
 }
 
 /** The properties of a connection that can change. */
-export type ConnectionChange = Partial<Pick<Connection, 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap'>>;
+export type ConnectionChange = Partial<
+  Pick<Connection, 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId'>
+>;
 
 /**
  * Changes a connection of the account. The edge forgets its ingest keys, so that a new map soon applies everywhere.
  *
- * @throws Refusal: invalid, when there is no such connection
+ * @throws Refusal: invalid, when there is no such connection, or another one has the externalId
  */
 export async function updateConnection(
   env: Env,
@@ -118,21 +122,23 @@ export async function updateConnection(
 ): Promise<Connection> {
   const { accountId } = caller;
   const updatedAt = Date.now();
-  const [[connection]] = await asCaller(env, caller, (db) => [
-    db
-      .update(connections)
-      .set({ ...changes, updatedAt })
-      .where(and(eq(connections.id, id), eq(connections.accountId, accountId)))
-      .returning(),
-    noteConnection(db, { id, accountId, updatedAt }),
-    note(db, caller, {
-      action: 'changed',
-      subject: 'connection',
-      of: sql`select id, coalesce(name, tsp) as name from connections
+  const [[connection]] = await savingExternalId('connection', () =>
+    asCaller(env, caller, (db) => [
+      db
+        .update(connections)
+        .set({ ...changes, updatedAt })
+        .where(and(eq(connections.id, id), eq(connections.accountId, accountId)))
+        .returning(),
+      noteConnection(db, { id, accountId, updatedAt }),
+      note(db, caller, {
+        action: 'changed',
+        subject: 'connection',
+        of: sql`select id, coalesce(name, tsp) as name from connections
         where id = ${id} and account_id = ${caller.accountId}`,
-      fields: Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key)),
-    }),
-  ]);
+        fields: Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key)),
+      }),
+    ]),
+  );
   if (!connection) throw invalid('Unknown connection');
   await refreshIngestKeys(env, caller, id);
   return connection;

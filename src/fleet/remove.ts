@@ -74,7 +74,7 @@ export const takeConnection = (db: Database, caller: Caller, id: string, name: s
       subject: 'connection',
       of: sql`select id, coalesce(name, tsp) as name from connections where ${own}`,
     }),
-    change(db)`update connections set account_id = ${nobody} where ${own}`,
+    change(db)`update connections set account_id = ${nobody}, external_id = null where ${own}`,
   ] as const;
 };
 

@@ -4,13 +4,18 @@ import * as v from 'valibot';
 import { authenticate } from '../accounts/tokens/authenticate.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { parse } from '../platform/fields.ts';
+import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { QueryTime } from '../platform/query.ts';
 import { readChanges } from './changes/feed.ts';
+import { updateConnection } from './connections.ts';
+import { setVehicleExternalId } from './external-ids.ts';
 import { findItem } from './find.ts';
+import { connections } from './lists/connections.ts';
 import { capitalised, type List } from './lists/list.ts';
 import { lists } from './lists/registry.ts';
+import { ExternalIdInput } from './lists/resource.ts';
 import { readList } from './service.ts';
 
 /** A list for each registered one, an item of it by its id, and what changed in them. */
@@ -19,7 +24,10 @@ for (const { list } of lists)
   fleetRoutes
     .get(list.path, authenticate('api'), (c) => page(c, list))
     .get(`${list.path}/:id`, authenticate('api'), (c) => item(c, list));
-fleetRoutes.get('/changes', authenticate('api'), changes);
+fleetRoutes
+  .get('/changes', authenticate('api'), changes)
+  .put('/connections/:id', authenticate('api'), (c) => nameConnection(c))
+  .put('/vehicles/:id', authenticate('api'), (c) => nameVehicle(c));
 
 async function page(c: Context, list: List) {
   const { items, next } = await readList(c.env, c.get('caller'), list, {
@@ -38,7 +46,32 @@ async function item(c: Context, list: List) {
   return ok(c, capitalised(list.singular), found);
 }
 
+const largestBody = 64 * 1024;
+
 const ItemQuery = v.object({ at: v.optional(QueryTime) });
+
+/** Gives a connection the account's own identifier. */
+async function nameConnection(c: Context) {
+  const { id, change } = await renaming(c);
+  const { list } = connections;
+  if (!(await findItem(c.env, c.get('caller'), list, id))) throw new Refusal({ kind: 'not found' });
+  await updateConnection(c.env, c.get('caller'), id, change);
+  return ok(c, 'Connection changed', await findItem(c.env, c.get('caller'), list, id));
+}
+
+async function nameVehicle(c: Context) {
+  const { id, change } = await renaming(c);
+  const vehicle = await setVehicleExternalId(c.env, c.get('caller'), id, change.externalId);
+  if (!vehicle) throw new Refusal({ kind: 'not found' });
+  return ok(c, 'Vehicle changed', vehicle);
+}
+
+async function renaming(c: Context) {
+  const change = parse(ExternalIdInput, await readJson(c, largestBody));
+  const id = c.req.param('id')?.toLowerCase() ?? '';
+  if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
+  return { id, change };
+}
 
 /** In the order in which the service learned it. */
 async function changes(c: Context) {

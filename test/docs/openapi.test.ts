@@ -6,6 +6,8 @@ import { operatorDocument } from '../../src/docs/openapi/operator.ts';
 import { expiredCursor } from '../../src/fleet/changes/schema.ts';
 import { encodeCursor } from '../../src/platform/db/cursor.ts';
 import { newId } from '../../src/platform/db/ids.ts';
+import { listPage } from '../support/fleet.ts';
+import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import {
   as,
@@ -75,7 +77,11 @@ describe('every message that the documents give for a 400', () => {
   let lonely: WebhookOut;
   let paused: WebhookOut;
   beforeAll(async () => {
-    us = await world();
+    us = await world({ providers: ['motive', 'samsara'] });
+    await as(us.connection.ingestKey).send(vehicle(), vehicle({ sourceId: 'truck-2' }));
+    vehicles = (await listPage(us.apiToken, '/vehicles', us.connection.id)).data.map(({ id }) => id);
+    await as(us.apiToken).put(`/vehicles/${vehicles[0]}`, { externalId: 'taken' });
+    await as(us.apiToken).put(`/connections/${us.connections[1]?.id}`, { externalId: 'taken' });
     webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
     await operator.post(`/operator/accounts/${us.accountId}/users`, { email: 'taken@example.com' });
     await rows("update portal_users set confirmed_at = 1 where email = 'taken@example.com'");
@@ -95,6 +101,7 @@ describe('every message that the documents give for a 400', () => {
         id === pending || id === paused.id ? 'pending' : 'failed',
       );
   });
+  let vehicles: (string | undefined)[];
   const tooOld = newId(Date.now() - 25 * 86_400_000);
   const unwanted = newId();
   const pending = newId();
@@ -182,6 +189,13 @@ describe('every message that the documents give for a 400', () => {
       query: 'since=2026-11-21T00:00:00Z&until=2026-11-20T00:00:00Z',
       body: { since: '2026-11-21T00:00:00Z', until: '2026-11-20T00:00:00Z' },
     }),
+    'externalId is required': () => ({ body: {} }),
+    'externalId is already used by another connection': () => ({ body: { externalId: 'taken' } }),
+    'externalId is already used by another vehicle': () => ({
+      id: vehicles[1] ?? '',
+      body: { externalId: 'taken' },
+    }),
+    'Unknown vehicle': () => ({ id: 'none', body: { externalId: 'A' } }),
     'Unknown user': () => ({ id: 'none' }),
     'This address cannot be added': () => ({ body: { email: 'taken@example.com' } }),
     'Unknown address': () => ({ body: { email: 'nobody@example.com' } }),
@@ -193,6 +207,8 @@ describe('every message that the documents give for a 400', () => {
   };
 
   const valid: Record<string, object> = {
+    'PUT /connections/{id}': { externalId: 'A' },
+    'PATCH /operator/vehicles/{id}': { externalId: 'A' },
     'POST /webhook/{id}/replay': { dryRun: true },
     'POST /webhook/{id}/test': { type: 2 },
     'POST /operator/accounts': { name: 'New' },
@@ -224,7 +240,7 @@ describe('every message that the documents give for a 400', () => {
     const isOperator = pattern.startsWith('/operator');
     const ids = isOperator
       ? { id: pattern.includes('/accounts/') ? us.accountId : operatorId(pattern), userId: 'none' }
-      : { id: webhook.id };
+      : { id: pattern.startsWith('/connections') ? us.connection.id : webhook.id };
     const path = pattern.replace('{id}', wrong.id ?? ids.id).replace('{userId}', 'none');
     const query = new URLSearchParams({
       ...(pattern === '/safety-events' && { from: '2026-11-20', to: '2026-11-21' }),

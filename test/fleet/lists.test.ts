@@ -30,6 +30,7 @@ describe('items have every field of the contract', () => {
         tSP: 'Motive',
         healthStatus: 1,
         lastPulledAt: null,
+        externalId: null,
         createdAt: time,
         updatedAt: time,
       },
@@ -40,6 +41,7 @@ describe('items have every field of the contract', () => {
         tSP: 'Samsara',
         healthStatus: 1,
         lastPulledAt: null,
+        externalId: null,
         createdAt: time,
         updatedAt: time,
       },
@@ -147,7 +149,7 @@ describe('filters', () => {
   it.each([
     ['/safety-events?from=2026-11-20&to=2026-11-21&minRisk=4', 'minRisk', /, did you mean minEventRisk\?$/],
     ['/trips?vehicleId=1', 'vehicleId', /, did you mean vehicleIds\?$/],
-    ['/vehicles?from=2026-11-20', 'from', /; the list has limit, cursor, status, vin$/],
+    ['/vehicles?from=2026-11-20', 'from', /; the list has limit, cursor, status, vin, externalId$/],
     ['/changes?Kind=trip', 'Kind', /, did you mean kinds\?$/],
     ['/deliveries?since=2026-11-20', 'since', /; the list has limit, cursor, webhookId/],
   ])('that are unknown are refused with the nearest: %s', async (path, field, message) => {

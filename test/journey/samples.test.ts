@@ -183,6 +183,16 @@ it('events-of-a-day.sh lists the events of a day', async () => {
   expect(JSON.parse(out).data.map(({ sourceId }: Kept) => sourceId)).toEqual(['of a day']);
 });
 
+it('external-id.sh gives a connection an identifier, and finds it by that', async () => {
+  const { out } = await reader.run('external-id.sh', reader.settings);
+  const connection = { id: reader.settings.CONNECTION_ID, externalId: 'POL-2026-0042' };
+  const [set, found] = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect([set.data, found.data]).toMatchObject([connection, [connection]]);
+});
+
 it('pages.sh reads a list to its end, page by page', async () => {
   const { settings, run } = reader;
   const { code, out } = await run('pages.sh', settings);

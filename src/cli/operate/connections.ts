@@ -10,6 +10,7 @@ import { pullTables } from './pulls.ts';
 const columns: Column<Item<'PATCH /connections/:id'>>[] = [
   'id',
   'name',
+  'externalId',
   'provider',
   'tSP',
   'healthStatus',
@@ -38,7 +39,8 @@ export const connectionCommands = (): Command =>
       .option('--name <name>', 'name of the connection')
       .option('--tsp <name>', "provider's name in deliveries")
       .option('--health <status>', 'health status: 1 healthy, 2 warning, 3 unavailable or 4 degraded', Number)
-      .option('--incident-types <file>', typesFile, readJson),
+      .option('--incident-types <file>', typesFile, readJson)
+      .option('--external-id <id>', ownId, orNull),
     about('rename', 'rename a connection', 'PATCH /connections/:id', columns).argument(
       '<name>',
       'its new name',
@@ -87,6 +89,21 @@ export const connectionCommands = (): Command =>
     ),
     deleteConnectionCommand(),
   ]);
+
+/** fleet vehicle … */
+export const vehicleCommands = (): Command =>
+  group('vehicle', 'change what accounts themselves say of vehicles', [
+    about('update', 'change a vehicle', 'PATCH /vehicles/:id', [
+      'id',
+      'name',
+      'vin',
+      'externalId',
+      'connectionId',
+    ]).requiredOption('--external-id <id>', ownId, orNull),
+  ]);
+
+const ownId = "the account's own identifier; an empty one removes it";
+const orNull = (text: string): string | null => text || null;
 
 const typesFile = "JSON file that maps the provider's terms to normalised incident types";
 

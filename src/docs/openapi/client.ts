@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Change, changesByKind } from '../../fleet/changes/schema.ts';
+import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { Health } from '../../operator/api/service.ts';
 import { sentence } from '../../platform/fields.ts';
 import { DeliverySummary, LastAnswer, ReplayInput, ReplayOutcome } from '../../webhooks/deliveries/schema.ts';
@@ -49,7 +50,7 @@ export const clientDocument = (): Json =>
       'Guides with complete programs are at [/docs](/docs). Within one API-Version changes are additions ' +
       'only: ignore properties and headers that you do not know.',
     tags: [
-      { name: 'Webhooks', description: 'Where notifications go. The only resource that clients change.' },
+      { name: 'Webhooks', description: 'Where notifications go.' },
       { name: 'Fleet', description: 'What telematics providers report, in lists.' },
       { name: 'Service', description: 'The service itself.' },
       {
@@ -72,6 +73,7 @@ export const clientDocument = (): Json =>
       WebhookFilters: Filters,
       SigningSecret,
       ...itemSchemas,
+      ExternalIdInput,
       ...Object.fromEntries(changesByKind.map(({ name, schema }) => [name, schema])),
       Change: v.pipe(Change, v.metadata(byKind)),
       EventDelivery,

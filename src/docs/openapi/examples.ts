@@ -115,5 +115,6 @@ export const examples: Record<string, unknown> = {
     rejected: [{ index: 2, sourceId: 'e2', message: 'startedAt is required' }],
   },
   IngestWarning: { field: 'incidentTypes', message: 'maps hard_break to Other', records: 2, index: 0 },
+  ExternalIdInput: { externalId: 'FL-0042' },
   WebhookFilters: { minEventRisk: 4, vehicleGroups: ['North'] },
 };

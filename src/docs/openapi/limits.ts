@@ -4,6 +4,7 @@ import { maxRows } from '../../fleet/changes/feed.ts';
 import { keptMs } from '../../fleet/changes/prune.ts';
 import { maxReportUrlLength } from '../../fleet/lists/accidents.ts';
 import { maxAddressLength } from '../../fleet/lists/field-types.ts';
+import { maxExternalId } from '../../fleet/lists/resource.ts';
 import { incidentTypeLimits, recipientLimits } from '../../fleet/lists/safety-events.ts';
 import { groupLimits, maxNameBytes, maxVinBytes } from '../../fleet/lists/vehicles.ts';
 import { fewRecords } from '../../ingest/service.ts';
@@ -61,6 +62,7 @@ export const limits: { [section: string]: Row[] } = {
     ['age of changes and of their cursors', time(keptMs), '400; read the lists again'],
     ['active API tokens of an account', n(maxApiTokens), '400; revoke one'],
     ['active ingest keys of a connection', n(maxIngestKeys), '400; ask us to revoke one'],
+    ['`externalId` of a connection or vehicle', `${maxExternalId} characters`, '400'],
     ['name of a token', `${maxName} characters`, '400'],
     ['revoking a token if [lists may lag](/docs/lists#lists-that-may-lag)', time(allExpiredMs), ''],
   ],

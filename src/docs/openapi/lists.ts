@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { expiredCursor, feedCursor, QueryKinds } from '../../fleet/changes/schema.ts';
 import { capitalised, type List } from '../../fleet/lists/list.ts';
 import { lists } from '../../fleet/lists/registry.ts';
-import { exampleConnectionId } from '../../fleet/lists/resource.ts';
+import { ExternalIdInput, exampleConnectionId } from '../../fleet/lists/resource.ts';
 import { listCursor } from '../../platform/db/cursor.ts';
 import { fieldError, sentence } from '../../platform/fields.ts';
 import { Limit, notAParameter, QueryText, QueryTime } from '../../platform/query.ts';
@@ -17,7 +17,50 @@ export const listOperations = (): Operation[] =>
   lists.flatMap((resource) => [
     listOperation(resource.list, itemName(resource)),
     itemOperation(resource.list, itemName(resource)),
+    ...('externalId' in resource.list.columns
+      ? [externalIdOperation(resource.list, itemName(resource))]
+      : []),
   ]);
+
+const unknownId = { 404: failing(404, 'Your account has none with this id.', ['Not found']) };
+
+const idParameter = (id: string, example: unknown): Json => ({
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: `Its \`${id}\`.`,
+  schema: { type: 'string', format: 'uuid' },
+  example,
+});
+
+function externalIdOperation({ path, singular }: List, item: string): Operation {
+  const { id: example } = examples[item] as { id: string }; // the component's example
+  const taken = `is already used by another ${singular}`;
+  return {
+    method: 'put',
+    path: `${path}/{id}`,
+    id: `update${item}`,
+    tag: 'Fleet',
+    summary: `Give a ${singular} your own identifier`,
+    description:
+      'Unique in your account where it is set, and a filter of the list. Providers never change it. Our addition to the specification.',
+    security: 'ApiToken',
+    parameters: [idParameter('id', example)],
+    body: 'ExternalIdInput',
+    reply: {
+      name: `${item}Reply`,
+      message: `${capitalised(singular)} changed`,
+      data: ref(item),
+      example: examples[item],
+    },
+    refusals: [
+      refused('externalId', ExternalIdInput.entries.externalId, undefined),
+      { message: `externalId ${taken}`, field: 'externalId', must: taken },
+      { message: 'Request body is not valid JSON' },
+    ],
+    others: unknownId,
+  };
+}
 
 function itemOperation({ path, singular, id, order, archive }: List, item: string): Operation {
   const { [id]: example } = examples[item] as { [key: string]: unknown }; // the component's example
@@ -30,14 +73,7 @@ function itemOperation({ path, singular, id, order, archive }: List, item: strin
     description: 'As the list shows it. It never lags, and is our addition to the specification.',
     security: 'ApiToken',
     parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        required: true,
-        description: `Its \`${id}\`.`,
-        schema: { type: 'string', format: 'uuid' },
-        example,
-      },
+      idParameter(id, example),
       ...(archive
         ? [
             parameter(
@@ -50,7 +86,7 @@ function itemOperation({ path, singular, id, order, archive }: List, item: strin
     ],
     reply: { name: `${item}Reply`, message: capitalised(singular), data: ref(item) },
     refusals: archive ? [refused('at', QueryTime, ['?'])] : [],
-    others: { 404: failing(404, 'Your account has none with this id.', ['Not found']) },
+    others: unknownId,
   };
 }
 

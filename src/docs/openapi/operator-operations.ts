@@ -65,6 +65,7 @@ const ids: Record<string, string> = {
   deliveries: 'The Delivery-Id.',
   drivers: "The driver's id.",
   tokens: "The token's id.",
+  vehicles: "The vehicle's id.",
   webhooks: "The webhook's id.",
 };
 

@@ -1,7 +1,7 @@
 import { connections as table } from '../../platform/db/tables.ts';
 import { optional } from './field.ts';
 import { code, text, time, uuid } from './field-types.ts';
-import { exampleConnectionId, listed, stamps } from './resource.ts';
+import { byExternalId, exampleConnectionId, externalId, listed, stamps } from './resource.ts';
 
 /** The account's data sources. Operators set them up; no connector sends them in. */
 export const connections = listed(
@@ -23,8 +23,9 @@ export const connections = listed(
         '2026-11-20T20:00:00.000Z',
       ),
     ),
+    externalId,
     ...stamps,
   },
   table,
-  { path: '/connections', order: 'createdAt', connection: 'optional' },
+  { path: '/connections', order: 'createdAt', connection: 'optional', filters: byExternalId },
 );

@@ -1,7 +1,9 @@
+import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import type { AccountTable } from '../../platform/db/tables.ts';
-import type { Fields } from './field.ts';
+import { derived, type Fields, fixed, optional } from './field.ts';
 import { text, time, uuid } from './field-types.ts';
+import { indexed } from './filters.ts';
 import { itemOf, type ListDeclaration, listOf } from './list.ts';
 import { type RecordDeclaration, recordKind } from './record.ts';
 import { tableOf } from './table.ts';
@@ -51,3 +53,29 @@ export const stamps = {
   createdAt: time('When the service first saw it.', '2026-11-20T19:58:00.000Z'),
   updatedAt: time('When the service last saw it change.', '2026-11-20T20:00:02.114Z'),
 };
+
+/** The longest identifier that an account can give something, in characters. */
+export const maxExternalId = 100;
+
+const ownId = text(
+  maxExternalId,
+  'Your own identifier, such as a policy or fleet number; null if you have set none.',
+  'FL-0042',
+);
+
+/** What the account itself calls something. Records leave it as it is: `src/fleet/external-ids.ts` sets it. */
+export const externalId = fixed(derived(optional(ownId)));
+
+/** What customers set of a connection or a vehicle: their own identifier, or null for none. */
+export const ExternalIdInput = v.object({
+  externalId: v.nullable(ownId.input as v.GenericSchema<string, string>), // a text is kept as it is
+});
+
+/** The filter by it. */
+export const byExternalId = {
+  externalId: {
+    ...indexed('externalId', 'Only the one to which you have given this identifier.'),
+    ofAccount: true,
+    unique: true,
+  },
+} as const;

@@ -6,6 +6,7 @@ import {
   type SQLiteColumnBuilderBase,
   sqliteTable,
   text,
+  uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import type { AccountTable } from '../../platform/db/tables.ts';
 import type { Fields } from './field.ts';
@@ -42,24 +43,36 @@ export function tableOf<N extends string>(
     ...(connection === 'optional' ? [['accountId']] : []),
     ['connectionId'],
     ...Object.values(filters).flatMap((filter) =>
-      'indexed' in filter ? [[...(filter.ofAccount ? ['accountId'] : []), filter.field]] : [],
+      'indexed' in filter && !filter.unique
+        ? [[...(filter.ofAccount ? ['accountId'] : []), filter.field]]
+        : [],
     ),
   ];
+  const unique = Object.values(filters).flatMap((filter) =>
+    'indexed' in filter && filter.unique ? [filter.field] : [],
+  );
   return sqliteTable(name, columns, (table: { [key: string]: SQLiteColumn }) => {
     const columnFor = columnsByKey(table);
     const indexed = leads.map((lead) => {
       const [first = '', ...rest] = lead;
-      const by = columnName(lead.at(-1) ?? '').replace(/_id$/, '');
-      return index(`${name}_by_${by}`).on(columnFor(first), ...[...rest, order, 'id'].map(columnFor));
+      return index(`${name}_by_${shortName(lead.at(-1) ?? '')}`).on(
+        columnFor(first),
+        ...[...rest, order, 'id'].map(columnFor),
+      );
     });
     const others = Object.entries(further).map(([name, keys]) => {
       const [first, ...rest] = keys.map(columnFor);
       if (!first) throw new Error(`Index ${name} has no columns`);
       return index(name).on(first, ...rest);
     });
-    return [...indexed, ...others];
+    const once = unique.map((key) =>
+      uniqueIndex(`${name}_by_${shortName(key)}`).on(columnFor('accountId'), columnFor(key)),
+    );
+    return [...indexed, ...others, ...once];
   });
 }
+
+const shortName = (key: string): string => columnName(key).replace(/_id$/, '');
 
 const builders = {
   text: (name: string) => text(name),

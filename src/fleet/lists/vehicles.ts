@@ -3,7 +3,7 @@ import { QueryText } from '../../platform/query.ts';
 import { optional, orElse } from './field.ts';
 import { choice, integer, number, shortText, text, texts, vehicleLocation } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
-import { resource } from './resource.ts';
+import { byExternalId, externalId, resource } from './resource.ts';
 
 // Each event of a vehicle keeps its name, VIN and groups as they were then, and so does the event's notification: with
 // all three at their longest, a small event still fits into one row of each without a page of its own.
@@ -27,7 +27,9 @@ export const vehicles = resource({
     licensePlate: optional(text(40, 'Its licence plate.', 'ABC-1234')),
     odometerKm: optional(number(0, 100_000_000, 'Its last odometer reading, in kilometres.', 184_220.5)),
     lastLocation: optional(vehicleLocation('Where it was last seen.')),
+    externalId,
   },
+  derive: () => ({ externalId: null }),
   list: {
     path: '/vehicles',
     order: 'createdAt',
@@ -40,6 +42,7 @@ export const vehicles = resource({
         ofAccount: true,
         query: v.pipe(QueryText, v.metadata({})),
       },
+      ...byExternalId,
     },
   },
 });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isIncidentType } from '../../fleet/incidents/types.ts';
 import { archiveKinds, lists } from '../../fleet/lists/registry.ts';
+import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { AtMost, Name } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
 import { count, id, Limit, type Operation, time } from './operation.ts';
@@ -51,6 +52,7 @@ export const ConnectionChange = v.object({
     ),
   ),
   incidentTypeMap: v.optional(IncidentTypeMap),
+  externalId: v.optional(ExternalIdInput.entries.externalId),
 });
 
 export const OperatorConnection = v.object({
@@ -62,8 +64,19 @@ export const OperatorConnection = v.object({
   healthStatus: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [1, 2, 3, 4] })),
   incidentTypeMap: v.nullable(v.record(v.string(), v.array(v.string()))),
   lastPulledAt: v.nullable(time),
+  externalId: v.nullable(v.string()),
   createdAt: time,
   updatedAt: time,
+});
+
+export const VehicleChange = v.object(ExternalIdInput.entries);
+
+export const OperatorVehicle = v.object({
+  id,
+  connectionId: id,
+  name: v.string(),
+  vin: v.nullable(v.string()),
+  externalId: v.nullable(v.string()),
 });
 
 /** With another address, it is tried and from then on called there. */
@@ -142,7 +155,16 @@ export const connectionOperations = {
     body: ConnectionChange,
     message: 'Connection changed',
     reply: OperatorConnection,
-    refusals: ['Unknown connection'],
+    refusals: ['Unknown connection', { field: 'externalId', must: 'is already used by another connection' }],
+  },
+  changeVehicle: {
+    call: 'PATCH /vehicles/:id',
+    tag: 'Connections',
+    summary: "Set an account's own identifier of a vehicle",
+    body: VehicleChange,
+    message: 'Vehicle changed',
+    reply: OperatorVehicle,
+    refusals: ['Unknown vehicle', { field: 'externalId', must: 'is already used by another vehicle' }],
   },
   getPull: {
     call: 'GET /connections/:id/pull',

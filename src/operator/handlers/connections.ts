@@ -7,6 +7,7 @@ import {
   sliceConnections,
   updateConnection,
 } from '../../fleet/connections.ts';
+import { setVehicleExternalId } from '../../fleet/external-ids.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { readList } from '../../fleet/service.ts';
 import type { Caller } from '../../platform/db/guard.ts';
@@ -32,14 +33,26 @@ export const connectionHandlers: Handlers<typeof connectionOperations> = {
     );
   },
 
-  async changeConnection({ env, caller, id, body: { name, tSP, healthStatus, incidentTypeMap } }) {
+  async changeConnection({
+    env,
+    caller,
+    id,
+    body: { name, tSP, healthStatus, incidentTypeMap, externalId },
+  }) {
     const changes = {
       ...(name !== undefined && { name }),
       ...(tSP !== undefined && { tsp: tSP }),
       ...(healthStatus !== undefined && { healthStatus }),
       ...(incidentTypeMap !== undefined && { incidentTypeMap }),
+      ...(externalId !== undefined && { externalId }),
     };
     return withTSP(await updateConnection(env, caller, id, changes));
+  },
+
+  async changeVehicle({ env, caller, id, body: { externalId } }) {
+    const vehicle = await setVehicleExternalId(env, caller, id, externalId);
+    if (!vehicle) throw invalid('Unknown vehicle');
+    return vehicle;
   },
 
   getPull: pull,

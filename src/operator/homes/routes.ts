@@ -13,6 +13,7 @@ export const owned = {
   connections: 'connection',
   tokens: 'token',
   drivers: 'driver',
+  vehicles: 'vehicle',
   webhooks: 'webhook',
 } as const;
 

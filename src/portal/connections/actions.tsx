@@ -1,6 +1,8 @@
-import { type Connection, findConnection } from '../../fleet/connections.ts';
+import { type Connection, findConnection, updateConnection } from '../../fleet/connections.ts';
+import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import { Refusal } from '../../platform/errors.ts';
+import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { replaceCredential } from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
@@ -10,6 +12,7 @@ import { type PullSummary, pullSummary } from '../../providers/status.ts';
 import { done, submit } from '../ui/form.ts';
 import { Buttons, Field, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
+import { found } from '../ui/records.tsx';
 import { showConnection } from './connection.tsx';
 import { connectionsPath, nameOf } from './connections.tsx';
 import { CredentialFields, HowToCreate, mainInput, sentCredential } from './credential.tsx';
@@ -62,6 +65,22 @@ export async function saveSecret(c: Context) {
     },
     () => showConnection(c),
     'secret',
+  );
+}
+
+/** Gives it the account's own identifier, or takes that away. Connections that do not pull have one, too. */
+export async function saveExternalId(c: Context) {
+  const id = c.req.param('id') ?? '';
+  const connection = found(await findConnection(c.env, c.get('caller'), id));
+  return submit(
+    c,
+    async (form) => {
+      const { externalId } = parse(ExternalIdInput, { externalId: form.value('externalId').trim() || null });
+      await updateConnection(c.env, c.get('caller'), id, { externalId });
+      return done(c, `${connectionsPath}/${id}`, `The external ID of “${nameOf(connection)}” was saved.`);
+    },
+    () => showConnection(c),
+    'externalId',
   );
 }
 

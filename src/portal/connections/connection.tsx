@@ -10,6 +10,7 @@ import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import { Columns } from '../ui/chart.tsx';
+import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { capital, upTo } from '../ui/format.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
@@ -90,6 +91,11 @@ export async function showConnection(c: Context) {
           <Details connection={connection} pull={pull} />
         </Panel>
       </div>
+      <ExternalIdPanel
+        to={`${path}/external-id`}
+        value={connection.externalId}
+        hint="Such as a policy number. The API has it as externalId, and no other connection can have the same."
+      />
       <Panel id="records" title="Records" foot={scopeOf(config(c.env).hotDays)} live>
         <Table caption="Records by kind" labels columns={recordColumns} items={records} />
       </Panel>
@@ -154,6 +160,7 @@ const Details = ({ connection, pull }: { connection: Connection; pull: PullStatu
       ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
       ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
       ['Name in deliveries', connection.tsp],
+      ['External ID', connection.externalId],
       ['Connection ID', <code>{connection.id}</code>],
       ['Added', <Time at={connection.createdAt} />],
       ['Last changed', <Time at={connection.updatedAt} />],

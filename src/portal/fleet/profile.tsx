@@ -1,12 +1,26 @@
+import type { Child } from 'hono/jsx';
+import { setVehicleExternalId } from '../../fleet/external-ids.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
+import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
+import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { ExternalIdPanel } from '../ui/external-id.tsx';
+import { done, submit } from '../ui/form.ts';
 import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
-import { type FactList, found, idIn, MapAndFacts, pointsOf, SourceLink } from '../ui/records.tsx';
+import {
+  type FactList,
+  found,
+  idIn,
+  MapAndFacts,
+  pointsOf,
+  SourceLink,
+  vehiclePath,
+} from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { Distance } from '../ui/units.tsx';
@@ -19,6 +33,21 @@ export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, ab
 /** The same of a driver. */
 export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, aboutDriver);
 
+/** Gives a vehicle the account's own identifier, or takes that away. */
+export async function saveExternalId(c: Context) {
+  const id = idIn(c);
+  return submit(
+    c,
+    async (form) => {
+      const { externalId } = parse(ExternalIdInput, { externalId: form.value('externalId').trim() || null });
+      const vehicle = found(await setVehicleExternalId(c.env, c.get('caller'), id, externalId));
+      return done(c, vehiclePath(vehicle), `The external ID of “${vehicle.name}” was saved.`);
+    },
+    () => ofVehicle(c),
+    'externalId',
+  );
+}
+
 /** What the page says of a vehicle or driver besides what it says of both. */
 type About = {
   inactive: boolean;
@@ -26,6 +55,7 @@ type About = {
   map: string;
   points: MapPoint[];
   facts: FactList;
+  form?: Child;
 };
 
 async function profile<T extends { name: string; connectionId: string; sourceId: string }>(
@@ -41,7 +71,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
   ]);
   const item = found(stored);
   const { connection } = await findReferences(c.env, c.get('caller'), { connectionId: item.connectionId });
-  const { inactive, lead, map, points, facts } = describe(item);
+  const { inactive, lead, map, points, facts, form } = describe(item);
   return page(
     c,
     {
@@ -53,6 +83,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
     <div class="cols cols-3-2">
       <div class="stack">
         <HistoryPanels of={of} id={id} history={history} />
+        {form}
       </div>
       <MapAndFacts
         label={map}
@@ -69,7 +100,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
 }
 
 const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About => {
-  const { name, vin, licensePlate, fuelType, odometerKm, lastLocation: seen } = vehicle;
+  const { name, vin, licensePlate, externalId, fuelType, odometerKm, lastLocation: seen } = vehicle;
   const groups = vehicle.groups.join(', ');
   return {
     inactive: vehicle.status === 'inactive',
@@ -81,10 +112,18 @@ const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About 
       ['Place', seen && <FullPlace place={seen} />],
       ['VIN', vin && <code>{vin}</code>],
       ['Plate', licensePlate],
+      ['External ID', externalId],
       ['Fuel', fuelType],
       ['Odometer', odometerKm === null ? null : <Distance km={odometerKm} whole />],
       ['Groups', groups || null],
     ],
+    form: (
+      <ExternalIdPanel
+        to={`${vehiclePath(vehicle)}/external-id`}
+        value={externalId}
+        hint="Such as a fleet number. The API has it as externalId, and no other vehicle can have the same."
+      />
+    ),
   };
 };
 

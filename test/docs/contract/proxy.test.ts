@@ -130,6 +130,11 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect([rest.data.length, rest.next]).toEqual([2, undefined]);
   expect((await client('GET', '/vehicles?cursor=abc', undefined, connection)).message).toBe('Invalid cursor');
 
+  const [van] = (await client<{ id: string }[]>('GET', '/vehicles', undefined, connection)).data;
+  for (const path of [`/vehicles/${van?.id}`, `/connections/${us.connectionId}`])
+    expect((await client('PUT', path, { externalId: 'A-1' })).data).toMatchObject({ externalId: 'A-1' });
+  await fleetJson(seen, 'vehicle', 'update', van?.id ?? '', '--external-id', 'A-2');
+
   expect((await client<object[]>('GET', '/changes?limit=5')).data).toHaveLength(5);
 
   expect((await fetch(`${proxy.url}/health`)).status).toBe(200);
@@ -175,7 +180,8 @@ it('a validating proxy between clients, connectors, operators and the service fi
   );
   expect(exported.rows).toBe(4);
   await fleetJson(seen, 'connection', 'list', '--account', us.accountId);
-  await fleetJson(seen, 'connection', 'update', us.connectionId, '--name', 'Vans of the city');
+  const renamed = ['--name', 'Vans of the city', '--external-id', 'A-3'];
+  await fleetJson(seen, 'connection', 'update', us.connectionId, ...renamed);
 
   // They connect a provider, look after it, and it rings.
   const samsara = {

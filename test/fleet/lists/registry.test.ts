@@ -5,6 +5,7 @@ import { text } from '../../../src/fleet/lists/field-types.ts';
 import { recordKind } from '../../../src/fleet/lists/record.ts';
 import { lists, recordKinds, resources } from '../../../src/fleet/lists/registry.ts';
 import { type Item, listPage } from '../../support/fleet.ts';
+import { rows } from '../../support/rows.ts';
 import { as, type IngestOutcome, type World, world } from '../../support/world.ts';
 
 /** Whatever is declared in `fleet/`, by its file. */
@@ -44,6 +45,7 @@ beforeAll(async () => {
     [2, 3].map((number) => ({ ...example, sourceId: `${example.sourceId}-${number}` })),
   );
   taken = (await as(us.connection.ingestKey).send(...examples, ...others)).data;
+  for (const table of ['connections', 'vehicles']) await rows(`update ${table} set external_id = id`);
 });
 
 it('a record of every kind is taken in, and known when it comes again', async () => {

@@ -34,10 +34,12 @@ export const connections = sqliteTable(
     updatedAt: integer('updated_at').notNull(),
     lastPulledAt: integer('last_pulled_at'),
     silentSince: integer('silent_since'),
+    externalId: text('external_id'),
   },
   (t) => [
     index('connections_by_account').on(t.accountId, t.createdAt, t.id),
     index('connections_with_problems').on(t.accountId, t.createdAt, t.id),
+    uniqueIndex('connections_by_external').on(t.accountId, t.externalId),
   ],
 );
 

@@ -1,0 +1,51 @@
+import { sql } from 'drizzle-orm';
+import { note } from '../accounts/audit/note.ts';
+import { breaksUnique, change } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { invalid } from '../platform/errors.ts';
+import { noteRecords } from './changes/note.ts';
+import { findItem } from './find.ts';
+import { vehicles } from './lists/vehicles.ts';
+
+/**
+ * Sets what the account itself calls one of its vehicles. Returns the vehicle as its list shows it; undefined if there
+ * is none with this id. Changes nothing, and tells nobody, if that is what it is called.
+ *
+ * @throws Refusal: invalid, when another vehicle of the account has this externalId
+ */
+export async function setVehicleExternalId(env: Env, caller: Caller, id: string, externalId: string | null) {
+  const { accountId } = caller;
+  const vehicle = await findItem(env, caller, vehicles.list, id);
+  if (!vehicle) return undefined;
+  const source = { accountId, connectionId: vehicle.connectionId, now: Date.now() };
+  const own = sql`id = ${id} and account_id = ${accountId}`;
+  await savingExternalId('vehicle', () =>
+    asCaller(env, caller, (db) => [
+      note(db, caller, {
+        action: 'changed',
+        subject: 'connection',
+        of: sql`select id, coalesce(name, tsp) as name from connections
+          where id = (select connection_id from vehicles where ${own} and external_id is not ${externalId})`,
+        fields: ['externalId of a vehicle'],
+      }),
+      change(db)`update vehicles set external_id = ${externalId}, updated_at = ${source.now}
+        where ${own} and external_id is not ${externalId}`,
+      change(db, noteRecords(source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`)),
+    ]),
+  );
+  return findItem(env, caller, vehicles.list, id);
+}
+
+/** Saves an externalId of a kind. @throws Refusal: invalid, when another of the account has it */
+export async function savingExternalId<T>(
+  kind: 'connection' | 'vehicle',
+  save: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await save();
+  } catch (error) {
+    if (!breaksUnique(error, `${kind}s.account_id, ${kind}s.external_id`)) throw error;
+    const message = `is already used by another ${kind}`;
+    throw invalid(`externalId ${message}`, [{ field: 'externalId', message }]);
+  }
+}

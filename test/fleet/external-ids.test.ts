@@ -1,0 +1,138 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { operatorIn } from '../../src/accounts/owner.ts';
+import { deleteConnection } from '../../src/operator/deletion/accept.ts';
+import { type Item, listPage } from '../support/fleet.ts';
+import { ask, follow, signIn, textOf } from '../support/portal.ts';
+import { vehicle } from '../support/records.ts';
+import { as, type IssuedToken, operator, type World, world } from '../support/world.ts';
+
+let us: World;
+beforeEach(async () => {
+  us = await world({ providers: ['motive', 'samsara'] });
+  for (const { ingestKey } of us.connections)
+    await as(ingestKey).send(vehicle(), vehicle({ sourceId: 'truck-2' }));
+});
+
+const vehiclesOf = async (place = 0, query = '', account = us) =>
+  (await listPage(account.apiToken, `/vehicles${query}`, account.connections[place]?.id)).data;
+const put = (path: string, externalId: unknown, token = us.apiToken) =>
+  as(token).put<Item>(path, { externalId });
+const changed = async (since: string | undefined) => {
+  const path = `/changes?cursor=${since}`;
+  return (await as(us.apiToken).get<{ data: Item }[]>(path)).data.map(({ data }) => data.externalId);
+};
+
+describe('an externalId', () => {
+  it('of a vehicle is shown, found and followed, whatever its provider sends, until it is taken away', async () => {
+    const [first] = await vehiclesOf();
+    expect(first).toMatchObject({ externalId: null });
+    const path = `/vehicles/${first?.id}`;
+    const now = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
+    expect(await put(path, ' FL-0042 ')).toMatchObject({
+      status: 200,
+      message: 'Vehicle changed',
+      data: { id: first?.id, externalId: 'FL-0042' },
+    });
+    await as(us.connection.ingestKey).send(vehicle({ name: 'Renamed' }));
+    expect(await vehiclesOf(0, '?externalId=FL-0042')).toMatchObject([
+      { id: first?.id, name: 'Renamed', externalId: 'FL-0042' },
+    ]);
+    expect(await vehiclesOf(1, '?externalId=FL-0042')).toEqual([]);
+    expect(await vehiclesOf(0, '?externalId=FL-0042&status=inactive')).toEqual([]);
+    expect(await changed(now.resume)).toEqual(['FL-0042']);
+    expect((await put(path, null)).data).toMatchObject({ externalId: null });
+    expect(await vehiclesOf(0, '?externalId=FL-0042')).toEqual([]);
+  });
+
+  it('of a connection is shown, found and followed', async () => {
+    const now = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
+    expect(await put(`/connections/${us.connection.id}`, 'POL-7')).toMatchObject({
+      message: 'Connection changed',
+      data: { id: us.connection.id, externalId: 'POL-7' },
+    });
+    const found = (await as(us.apiToken).get<Item[]>('/connections?externalId=POL-7')).data;
+    expect(found).toMatchObject([{ id: us.connection.id, externalId: 'POL-7' }]);
+    expect(await changed(now.resume)).toEqual(['POL-7']);
+  });
+
+  it('is unique in an account, among vehicles and among connections', async () => {
+    const [here, there] = [await vehiclesOf(0), await vehiclesOf(1)];
+    await put(`/vehicles/${here[0]?.id}`, 'A');
+    for (const other of [here[1], there[0]])
+      expect(await put(`/vehicles/${other?.id}`, 'A')).toMatchObject({
+        status: 400,
+        message: 'externalId is already used by another vehicle',
+        errors: [{ field: 'externalId', message: 'is already used by another vehicle' }],
+      });
+    expect((await put(`/vehicles/${here[0]?.id}`, 'A')).status).toBe(200);
+    const [one, two] = us.connections.map(({ id }) => `/connections/${id}`);
+    expect((await put(String(one), 'A')).status).toBe(200);
+    expect((await put(String(two), 'A')).message).toBe('externalId is already used by another connection');
+    const them = await world();
+    expect((await put(`/connections/${them.connection.id}`, 'A', them.apiToken)).status).toBe(200);
+  });
+
+  it('of a connection that is deleted is free again, for every account', async () => {
+    const them = await world();
+    for (const account of [us, them]) {
+      await put(`/connections/${account.connection.id}`, 'A', account.apiToken);
+      await deleteConnection(env, operatorIn(account.accountId), account.connection.id, 'Motive');
+    }
+    expect((await put(`/connections/${us.connections[1]?.id}`, 'A')).status).toBe(200);
+  });
+
+  it.each([
+    [undefined, 'externalId is required'],
+    ['', 'externalId must not be empty'],
+    ['x'.repeat(101), 'externalId can be at most 100 characters'],
+    ['a\tb', 'externalId must not contain control characters'],
+    [7, 'externalId must be a string'],
+  ])('%j is refused', async (externalId, message) => {
+    const [first] = await vehiclesOf();
+    for (const path of [`/vehicles/${first?.id}`, `/connections/${us.connection.id}`])
+      expect(await put(path, externalId)).toMatchObject({
+        status: 400,
+        message,
+        errors: [{ field: 'externalId' }],
+      });
+  });
+
+  it('is not set by read-only tokens, nor of what is unknown or of others', async () => {
+    const path = `/operator/accounts/${us.accountId}/tokens`;
+    const { data: token } = await operator.post<IssuedToken>(path, { name: 'reports', readOnly: true });
+    const [first] = await vehiclesOf();
+    const them = await world();
+    for (const path of [`/vehicles/${first?.id}`, `/connections/${us.connection.id}`]) {
+      expect((await put(path, 'A', token.value)).status).toBe(403);
+      expect(await put(path, 'A', them.apiToken)).toMatchObject({ status: 404, message: 'Not found' });
+    }
+    expect((await put('/vehicles/1', 'A')).status).toBe(404);
+    expect((await vehiclesOf()).map(({ externalId }) => externalId)).toEqual([null, null]);
+  });
+
+  it('is set in the portal, and by operators, and noted in the audit log', async () => {
+    const { cookie } = await signIn(us);
+    const [first, second] = await vehiclesOf();
+    const save = async (path: string, externalId: string) => {
+      const sent = await ask('POST', `/portal${path}/external-id`, { cookie, fields: { externalId } });
+      return sent.status === 303 ? follow(sent, cookie) : textOf(sent);
+    };
+    expect(await save(`/vehicles/${first?.id}`, 'FL-1')).toMatch(/The external ID of “.*” was saved\..*FL-1/);
+    expect(await save(`/vehicles/${second?.id}`, 'FL-1')).toContain('is already used by another vehicle');
+    expect(await save(`/connections/${us.connection.id}`, 'POL-1')).toMatch(/was saved\..*POL-1/);
+    expect(await save(`/connections/${us.connection.id}`, '')).toContain('was saved.');
+    const vehicleChange = await operator.patch(`/operator/vehicles/${second?.id}`, { externalId: 'FL-2' });
+    expect(vehicleChange.data).toMatchObject({ id: second?.id, externalId: 'FL-2' });
+    const change = await operator.patch(`/operator/connections/${us.connection.id}`, { externalId: 'P' });
+    expect(change.data).toMatchObject({ externalId: 'P' });
+    const { data } = await operator.get<{ actor: string; fields: string[] }[]>(
+      `/operator/accounts/${us.accountId}/audit`,
+    );
+    const noted = data.filter(({ fields }) => fields.some((field) => field.includes('externalId')));
+    expect(noted.map(({ actor }) => actor).toReversed()).toEqual([
+      ...['person', 'person', 'person'],
+      ...['operator', 'operator'],
+    ]);
+  });
+});

@@ -8,11 +8,12 @@ import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { type PullSummary, pullSummaries } from '../../providers/status.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { upTo } from '../ui/format.ts';
-import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { type Column, Empty, Live, Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { Empty, Live, Panel } from '../ui/parts.tsx';
+import { type Column, SlicePager, Table } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
 

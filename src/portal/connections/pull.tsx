@@ -4,10 +4,12 @@ import type { FeedStatus, PullStatus, PullSummary } from '../../providers/status
 import { refusalsKept } from '../../providers/store.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { AskInstead } from '../ui/allowed.tsx';
+import { Submit } from '../ui/buttons.tsx';
 import { percent } from '../ui/format.ts';
-import { Field, Form, Submit } from '../ui/forms.tsx';
-import { type Column, Copyable, Panel, Table } from '../ui/parts.tsx';
+import { Field, Form } from '../ui/forms.tsx';
+import { Copyable, Panel } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Ago, Time } from '../ui/time.tsx';
 import { feedWords, isWaiting, timeLeft } from './health.tsx';
 

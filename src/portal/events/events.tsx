@@ -19,9 +19,10 @@ import { addDays, dayName, daysInWords, isDay, problemsOfDays, rangeOfDays } fro
 import { Field, type Offered, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Chip, type Column, Empty, Table } from '../ui/parts.tsx';
+import { Chip, Empty } from '../ui/parts.tsx';
 import { DriverName, eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Clock, dayIn } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 

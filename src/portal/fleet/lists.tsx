@@ -4,13 +4,15 @@ import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { typedIn } from '../ui/browse.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { capital } from '../ui/format.ts';
-import { Find, LinkButton } from '../ui/forms.tsx';
+import { Find } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { type Column, Empty, Pager, Table } from '../ui/parts.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
+import { type Column, Pager, Table } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 
 /** How many rows a page has; and of a search, which then says that there are more. */

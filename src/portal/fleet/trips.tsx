@@ -3,8 +3,9 @@ import { type NamedTrip, tripsWithNames } from '../../fleet/named.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { browse } from '../ui/browse.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Chip, type Column, Empty, Table } from '../ui/parts.tsx';
+import { Chip, Empty } from '../ui/parts.tsx';
 import { DriverName, driverPath, tripPath, vehiclePath } from '../ui/records.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { spanInWords, Time } from '../ui/time.tsx';
 import { Distance } from '../ui/units.tsx';
 

@@ -1,7 +1,8 @@
 import { waitInWords } from '../../webhooks/deliveries/latency.ts';
 import type { levelsOf, ServiceLevel } from '../../webhooks/service-levels.ts';
 import { percent } from '../ui/format.ts';
-import { type Column, Panel, Table } from '../ui/parts.tsx';
+import { Panel } from '../ui/parts.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 
 /** How long notifications took from their receipt to the first attempt and to their delivery. Nothing while there are none. */
 export const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof levelsOf> }) => {

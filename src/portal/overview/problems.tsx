@@ -6,7 +6,7 @@ import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import { givenHealth } from '../connections/health.tsx';
 import { ailingWebhooks, failedOf, maxCounted } from '../session/attention.ts';
-import { LinkButton } from '../ui/forms.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import type { Mood } from '../ui/states.tsx';

@@ -2,7 +2,7 @@ import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
-import { LinkButton } from '../ui/forms.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icons.tsx';
 
 /** Whether nothing of the checklist is left to do. */

@@ -2,7 +2,8 @@ import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../
 import { RiskChart } from '../ui/chart.tsx';
 import { addDays } from '../ui/days.ts';
 import { capital, percent } from '../ui/format.ts';
-import { type Column, Empty, Panel, Segment, Table } from '../ui/parts.tsx';
+import { Empty, Panel, Segment } from '../ui/parts.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { shortDate } from '../ui/time.tsx';
 
 /** Safety events per day by risk, against as many days before. `due` says how many days are still to be counted. */

@@ -4,7 +4,8 @@ import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { type Column, Empty, Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { Empty, Panel } from '../ui/parts.tsx';
+import { type Column, SlicePager, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 
 const pageSize = 100;

@@ -11,8 +11,9 @@ import {
 } from '../../webhooks/alerts/channels.ts';
 import { channelKinds } from '../../webhooks/alerts/message-formats.ts';
 import { findMailRule } from '../../webhooks/alerts/rules.ts';
+import { PostButton } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
-import { Buttons, Choice, Field, Form, PostButton, Select } from '../ui/forms.tsx';
+import { Buttons, Choice, Field, Form, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';

@@ -7,12 +7,14 @@ import type { ChannelKind } from '../../webhooks/alerts/message-formats.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { levelOptions } from '../ui/accidents.tsx';
+import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { done, readForm } from '../ui/form.ts';
-import { Choice, Choices, Form, LinkButton, Select, Submit } from '../ui/forms.tsx';
+import { Choice, Choices, Form, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { type Column, Empty, Note, Panel, Table } from '../ui/parts.tsx';
+import { Empty, Note, Panel } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { State } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 
 export const notificationsPath = '/portal/settings/notifications';

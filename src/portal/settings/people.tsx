@@ -14,12 +14,14 @@ import { requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
+import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { done, parseForm, submit } from '../ui/form.ts';
-import { Buttons, Choices, Confirm, Field, Form, LinkButton, Select, Submit } from '../ui/forms.tsx';
+import { Buttons, Choices, Confirm, Field, Form, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { type Column, Panel, SlicePager, Table } from '../ui/parts.tsx';
+import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
+import { type Column, SlicePager, Table } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
 const peoplePath = '/portal/settings/people';

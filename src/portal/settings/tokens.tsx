@@ -10,13 +10,15 @@ import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
+import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { dayMs } from '../ui/days.ts';
 import { done, parseForm, submit } from '../ui/form.ts';
-import { Confirm, Field, Form, LinkButton, type Offered, Select, Submit } from '../ui/forms.tsx';
+import { Confirm, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { type Column, Copyable, Empty, Panel, ShownOnce, SlicePager, Table } from '../ui/parts.tsx';
+import { Copyable, Empty, Panel, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
+import { type Column, SlicePager, Table } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
 const path = '/portal/settings/tokens';

@@ -2,9 +2,9 @@ import type { accidentsWithVehicles } from '../../fleet/named.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import type { Offered } from './forms.tsx';
 import { shortPlaceName } from './map.tsx';
-import { type Column, Table } from './parts.tsx';
 import { accidentPath } from './records.tsx';
 import { Level, State } from './states.tsx';
+import { type Column, Table } from './table.tsx';
 import { Time } from './time.tsx';
 
 /** The levels to choose from. */

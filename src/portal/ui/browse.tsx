@@ -6,12 +6,14 @@ import type { ListRequest } from '../../fleet/service.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { LinkButton, Submit } from './buttons.tsx';
 import { csvFile } from './csv.ts';
 import { FilledForm, filledIn } from './form.ts';
-import { Field, LinkButton, Submit } from './forms.tsx';
+import { Field } from './forms.tsx';
 import { Icon } from './icons.tsx';
 import { page } from './layout.tsx';
-import { Empty, Pager } from './parts.tsx';
+import { Empty } from './parts.tsx';
+import { Pager } from './table.tsx';
 
 /** A list of records that people look through, newest first; with `cells` also as a file, called `file`. */
 export type Browsed<T> = {

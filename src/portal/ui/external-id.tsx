@@ -1,5 +1,6 @@
 import { maxExternalId } from '../../fleet/lists/resource.ts';
-import { Field, Form, Submit } from './forms.tsx';
+import { Submit } from './buttons.tsx';
+import { Field, Form } from './forms.tsx';
 import { Panel } from './parts.tsx';
 
 /** What the account itself calls a connection or a vehicle, for people who may change it. */

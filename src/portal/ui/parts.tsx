@@ -1,7 +1,4 @@
 import type { Child } from 'hono/jsx';
-import type { SliceQuery } from '../../platform/db/slices.ts';
-import type { Context } from '../../platform/http/context.ts';
-import { cursorFor } from '../../platform/http/slices.ts';
 import { Icon, type IconName } from './icons.tsx';
 import type { Mood } from './states.tsx';
 
@@ -126,89 +123,6 @@ export function Segment<V>(props: {
   );
 }
 
-/**
- * A column of a table: its head, and what the row of an item has in it; with `href` that is the link which covers the
- * row, and `more` stands below it. On a phone, where rows are cards, a cell says its part there by the classes in `look`,
- * or stands beside its `label`.
- */
-export type Column<T> = {
-  head: string;
-  hideHead?: boolean;
-  look?: string;
-  label?: string;
-  href?: (item: T) => string;
-  more?: (item: T) => Child;
-  cell: (item: T) => Child;
-};
-
-/**
- * A table with a row for each item, whose rows become cards on a phone; in groups with a heading each, if they have one.
- * With `labels` the cells of a card without a part of their own have their column's head as their label. Without items
- * it is what `empty` says instead.
- */
-export function Table<T>(props: {
-  caption: string;
-  columns: Column<T>[];
-  look?: string;
-  labels?: boolean;
-  items?: T[];
-  groups?: { name?: Child; items: T[] }[];
-  empty?: Child;
-}) {
-  const { caption, look = 'data-cards data-flow', items = [], groups = [{ items }], empty } = props;
-  const columns = props.labels ? props.columns.map(labelled) : props.columns;
-  if (empty && groups.every((group) => group.items.length === 0)) return <>{empty}</>;
-  return (
-    <table class={`data ${look}`}>
-      <caption class="sr-only">{caption}</caption>
-      <thead>
-        <tr>
-          {columns.map(({ head, hideHead, look }) => (
-            <th scope="col" class={look?.startsWith('num') ? 'num' : undefined}>
-              {hideHead ? <span class="sr-only">{head}</span> : head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      {groups.map(({ name, items }) => (
-        <tbody>
-          {name && (
-            <tr class="group-row">
-              <th scope="rowgroup" colspan={columns.length}>
-                {name}
-              </th>
-            </tr>
-          )}
-          {items.map((item) => (
-            <tr>{columns.map((column) => cellOf(column, item))}</tr>
-          ))}
-        </tbody>
-      ))}
-    </table>
-  );
-}
-
-const labelled = <T,>(column: Column<T>): Column<T> =>
-  column.href || /card-|end/.test(column.look ?? '') ? column : { label: column.head, ...column };
-
-function cellOf<T>({ href, look = href && 'card-title', label, more, cell }: Column<T>, item: T) {
-  const content = cell(item);
-  return (
-    <td class={look} data-label={label}>
-      {href ? (
-        <a class="cover" href={href(item)}>
-          {content}
-        </a>
-      ) : label && content ? (
-        <span>{content}</span>
-      ) : (
-        content
-      )}
-      {more?.(item)}
-    </td>
-  );
-}
-
 /** A filter that is set, with what removes it. */
 export const Chip = ({ text, href }: { text: string; href: string }) => (
   <li>
@@ -219,55 +133,6 @@ export const Chip = ({ text, href }: { text: string; href: string }) => (
     </a>
   </li>
 );
-
-/** What leads to older entries of a list, or back to its beginning; `names` for lists in another order. */
-export const Pager = (props: {
-  count: Child;
-  newest?: string | undefined;
-  older?: string | undefined;
-  names?: [newest: string, older: string];
-}) => {
-  const { count, newest, older, names = ['Newest', 'Older'] } = props;
-  return (
-    <nav class="pager" aria-label="Pages">
-      <span>{count}</span>
-      <span class="actions">
-        {newest && (
-          <a class="btn btn-sm" href={newest}>
-            <Icon name="chevron-left" />
-            {names[0]}
-          </a>
-        )}
-        {older && (
-          <a class="btn btn-sm" href={older}>
-            {names[1]}
-            <Icon name="chevron-right" />
-          </a>
-        )}
-      </span>
-    </nav>
-  );
-};
-
-/** The same for a list that is read in slices; nothing if it has one page only. */
-export const SlicePager = (props: {
-  c: Context;
-  count: Child;
-  slice: SliceQuery;
-  next: SliceQuery['after'];
-  names?: [newest: string, older: string];
-}) => {
-  const { c, count, slice, next, ...names } = props;
-  const path = c.req.path;
-  if (!slice.after && !next) return null;
-  return (
-    <Pager
-      {...{ count, ...names }}
-      newest={slice.after && path}
-      older={next && `${path}?cursor=${cursorFor(c, next)}`}
-    />
-  );
-};
 
 /** A text for machines, which a click selects whole; with script, a button copies it. */
 export const Copyable = ({ id, text }: { id: string; text: string }) => (

@@ -4,11 +4,13 @@ import type { ListedDelivery, View } from '../../webhooks/deliveries/browse.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { Allowed, AllowedForm } from '../ui/allowed.tsx';
+import { FormButton, LinkButton } from '../ui/buttons.tsx';
 import { upTo } from '../ui/format.ts';
-import { Find, FormButton, LinkButton } from '../ui/forms.tsx';
+import { Find } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { type Column, Empty, Pager, Panel, Segment, Table } from '../ui/parts.tsx';
+import { Empty, Panel, Segment } from '../ui/parts.tsx';
 import { type PausedUntil, pausedUntil, Risk, Status } from '../ui/states.tsx';
+import { type Column, Pager, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
 

@@ -1,4 +1,5 @@
-import { FieldProblem, FormButton } from '../ui/forms.tsx';
+import { FormButton } from '../ui/buttons.tsx';
+import { FieldProblem } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { type FormState, filledRows, type WebhookFields } from './sent.ts';
 

@@ -11,9 +11,10 @@ import {
   type ReplaySelection,
   replayableMs,
 } from '../../webhooks/deliveries/replayable.ts';
+import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { dayMs, isLocalTime, localTime, momentOf } from '../ui/days.ts';
 import { done, FilledForm, filledIn, orProblem, readForm } from '../ui/form.ts';
-import { Field, LinkButton, Problem, Select, Submit } from '../ui/forms.tsx';
+import { Field, Problem, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
 import { reader } from '../ui/reader.ts';

@@ -1,8 +1,9 @@
 import { invalid } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { rotateSecret, updateWebhook } from '../../webhooks/service.ts';
+import { Submit } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
-import { Form, Submit } from '../ui/forms.tsx';
+import { Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Panel, ShownOnce } from '../ui/parts.tsx';
 import { requireWebhook } from './webhook.tsx';

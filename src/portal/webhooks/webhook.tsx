@@ -14,8 +14,8 @@ import { circuitAfter, circuitLongestMs, retries } from '../../webhooks/deliveri
 import { EVENT, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
+import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
 import { capital, listed, percent, upTo } from '../ui/format.ts';
-import { LinkButton, MoreActions, PostButton } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';

@@ -6,11 +6,12 @@ import { addTallies, noTally, type Tally } from '../../webhooks/deliveries/count
 import { percentile } from '../../webhooks/deliveries/latency.ts';
 import { webhookVersion } from '../session/version.ts';
 import { WebhookUrl } from '../ui/allowed.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { percent, upTo } from '../ui/format.ts';
-import { LinkButton } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { type Column, Empty, SlicePager, Table } from '../ui/parts.tsx';
+import { Empty } from '../ui/parts.tsx';
+import { type Column, SlicePager, Table } from '../ui/table.tsx';
 import { Health, rankOf } from './health.tsx';
 import { pathOf, titleOf } from './words.ts';
 

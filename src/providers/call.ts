@@ -65,14 +65,14 @@ export async function call({ url, headers = {}, query = {}, body, until }: Call)
   } catch (error) {
     if (error instanceof Problem) throw error;
     const late = error instanceof Error && error.name === 'TimeoutError';
-    throw new Problem('unavailable', late ? 'does not answer in time' : 'cannot be reached');
+    throw new Problem('unavailable', late ? 'does not respond in time' : 'cannot be reached');
   } finally {
     clearTimeout(timeout);
   }
-  if (valuesIn(text) > maxValues) throw new Problem('unexpected', 'answers with more than 100,000 values');
+  if (valuesIn(text) > maxValues) throw new Problem('unexpected', 'returns more than 100,000 values');
   const json = parsedJson(text);
   if (!response.ok) throw problemOf(response, json, headers);
-  if (json === undefined) throw new Problem('unexpected', 'answers with something else than JSON');
+  if (json === undefined) throw new Problem('unexpected', 'returns something other than JSON');
   return { json, headers: response.headers };
 }
 
@@ -82,7 +82,7 @@ async function readText({ body }: Response): Promise<string> {
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > maxReplyBytes) throw new Problem('unexpected', 'answers with more than 2 MiB');
+    if (size > maxReplyBytes) throw new Problem('unexpected', 'returns more than 2 MiB');
     chunks.push(chunk);
   }
   return new TextDecoder().decode(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer());
@@ -106,7 +106,7 @@ const kinds: { [status: number]: ProblemKind } = {
 
 function problemOf({ status, headers }: Response, json: unknown, sent: Record<string, string>): Problem {
   const kind = kinds[status] ?? (status >= 500 || status === 408 ? 'unavailable' : 'unexpected');
-  return new Problem(kind, `answers ${status}${inItsWords(json, sent)}`, retryAfterOf(headers), status);
+  return new Problem(kind, `returns ${status}${inItsWords(json, sent)}`, retryAfterOf(headers), status);
 }
 
 /** What the provider says of it, if that is a short line, and does not repeat the credential. */

@@ -75,12 +75,12 @@ function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {
 const words: { [status in HealthStatus]: { subject: string; lead: string } } = {
   1: {
     subject: 'works again',
-    lead: 'works again. We load what happened in the meantime, and notify you of it.',
+    lead: 'works again. We are loading what happened in the meantime, and will notify you of it.',
   },
   2: { subject: 'is late', lead: 'nothing could be pulled for a while.' },
   3: {
     subject: 'is unavailable',
-    lead: 'nothing is pulled any more, so you are not notified of crashes.',
+    lead: 'nothing is being pulled, so you are not notified of crashes.',
   },
   4: { subject: 'is incomplete', lead: 'some of its data cannot be pulled.' },
 };

@@ -48,10 +48,10 @@ export function adviceFor(
     case 'not permitted':
       return `The ${credential.label} may not read this.${scopes && ` It needs these scopes: ${scopes}.`}`;
     case 'rate limited':
-      return `${name} is called too often with this ${credential.label}, perhaps by others too. We wait, and go on.`;
+      return `${name} is rate limiting this ${credential.label}. We will retry automatically.`;
     case 'unavailable':
     case 'unexpected':
-      return `${name} ${message}. We keep trying.`;
+      return `${name} ${message}. We will keep trying.`;
     case 'invalid':
       return message;
   }

@@ -184,7 +184,7 @@ function problemIn({ claimed }: Run, error: unknown): Problem {
     return new Problem('rate limited', 'We are busy', failure.retryAfter * 1000);
   const { connectionId } = claimed;
   fault('error', { message: 'A pull was interrupted', connectionId, ...described(error) });
-  return new Problem('unexpected', 'gives us something that we cannot read yet');
+  return new Problem('unexpected', 'returns something that we cannot read yet');
 }
 
 async function pullPage(env: Env, run: Run, task: Task): Promise<void> {

@@ -55,7 +55,7 @@ export function idAt(value: unknown, ...path: (string | number)[]): unknown {
 /** A list of the reply. @throws Problem when it is none: then it is not the reply that we know */
 export function listAt(value: unknown, ...path: string[]): unknown[] {
   const found = at(value, ...path);
-  if (!Array.isArray(found)) throw new Problem('unexpected', `answers without a list of ${path.at(-1)}`);
+  if (!Array.isArray(found)) throw new Problem('unexpected', `returns no list of ${path.at(-1)}`);
   return found;
 }
 

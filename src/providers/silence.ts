@@ -64,9 +64,9 @@ async function note(db: Database, { id, accountId, silent }: Changed, now: numbe
 }
 
 const silence =
-  'has sent nothing for a day, so you are not notified of crashes. Ask whoever runs its connector to look at it.';
+  'has sent nothing for a day, so you are not notified of crashes. Ask the team that runs its connector to check it.';
 
 const storyOf = ({ silent, ...one }: Changed): Story =>
   silent
     ? { ...one, subject: `${one.name} is silent`, text: silence }
-    : { ...one, subject: `${one.name} sends again`, text: 'sends again.' };
+    : { ...one, subject: `${one.name} is sending again`, text: 'is sending again.' };

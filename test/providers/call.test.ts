@@ -10,7 +10,7 @@ it('gives a provider up that does not answer in time, as one that may answer lat
   );
   await expect(call({ url: 'https://api.example.com', until: Date.now() + 1 })).rejects.toMatchObject({
     kind: 'unavailable',
-    message: 'does not answer in time',
+    message: 'does not respond in time',
   });
 });
 

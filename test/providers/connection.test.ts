@@ -191,10 +191,10 @@ it('is not read when it is more than 2 MiB or 100,000 values', async () => {
   };
   expect(await adviceAfter(maxReplyBytes, maxValues - 10)).toEqual([]);
   expect(await adviceAfter(maxReplyBytes + 1, 0)).toContain(
-    'Samsara answers with more than 2 MiB. We keep trying.',
+    'Samsara returns more than 2 MiB. We will keep trying.',
   );
   expect(await adviceAfter(0, maxValues)).toContain(
-    'Samsara answers with more than 100,000 values. We keep trying.',
+    'Samsara returns more than 100,000 values. We will keep trying.',
   );
 });
 
@@ -207,7 +207,9 @@ it('goes on with its other feeds when one brings what nobody has thought of, and
   await turn(id);
   expect(eventsAsked()).toBe(1);
   expect(await pullColumn(id, 'claimed_until')).toBe(0);
-  expect(await adviceOnTrips(id)).toBe('Samsara gives us something that we cannot read yet. We keep trying.');
+  expect(await adviceOnTrips(id)).toBe(
+    'Samsara returns something that we cannot read yet. We will keep trying.',
+  );
   expect(log.mock.calls.flat().join()).toContain('A pull was interrupted');
 });
 
@@ -240,8 +242,8 @@ it('shows what Samsara says of a mistake, but not if that repeats the credential
     await turn(id);
     return adviceOnTrips(id);
   };
-  expect(await adviceOn('No such tag')).toBe('Samsara answers 400: No such tag. We keep trying.');
-  expect(await adviceOn(`Not for ${provider.data.token}`)).toBe('Samsara answers 400. We keep trying.');
+  expect(await adviceOn('No such tag')).toBe('Samsara returns 400: No such tag. We will keep trying.');
+  expect(await adviceOn(`Not for ${provider.data.token}`)).toBe('Samsara returns 400. We will keep trying.');
 });
 
 it.each([

@@ -134,7 +134,7 @@ it('goes on with a backlog at once, and reads the newest events after each five 
 
 describe('what goes wrong', () => {
   const problem = (kind: ProblemKind, retryAfterMs?: number) =>
-    new Problem(kind, 'answers 503', retryAfterMs);
+    new Problem(kind, 'returns 503', retryAfterMs);
 
   it('keeps a feed waiting, longer each time, and no other', () => {
     const waits = [1, 2, 3, 4, 5, 6].reduce<{ ms: number[]; state: Feeds['events'] }>(
@@ -192,7 +192,7 @@ describe('what goes wrong', () => {
 it('is due each minute, at once while there is history, and never in the past for long', () => {
   expect(nextDueAt(planned(caughtUp(connectedAt)), connectedAt + 30_000)).toBe(connectedAt + minute);
   expect(nextDueAt(planned(caughtUp(connectedAt), 20), connectedAt)).toBe(connectedAt);
-  const failed = afterProblem(complete(), new Problem('unavailable', 'answers 503'), connectedAt);
+  const failed = afterProblem(complete(), new Problem('unavailable', 'returns 503'), connectedAt);
   const all = { vehicles: failed, drivers: failed, trips: failed, events: failed };
   expect(nextDueAt(planned(all, 20), connectedAt)).toBe(connectedAt + minute);
 });
@@ -227,7 +227,7 @@ describe('how a connection is doing', () => {
   const well = { refusedAt: null, succeededAt: now - minute, now };
   const failing = (since: number, kind: ProblemKind = 'unavailable') => ({
     ...complete(),
-    problem: { kind, message: 'answers 503', since, times: 3, until: now },
+    problem: { kind, message: 'returns 503', since, times: 3, until: now },
   });
   const all = (state: Feeds['events'] & object): Feeds => ({
     vehicles: state,

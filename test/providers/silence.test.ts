@@ -42,7 +42,7 @@ it('becomes unavailable once its connector has not called for a day, and healthy
   expect(await noteSilences(env, now + 27 * hour)).toBe(0); // and people are told once
   expect(await noteSilences(env, now + hour)).toBe(1);
   expect(await health()).toBe(1);
-  expect(subjects()).toEqual(['Motive is silent', 'Motive sends again']);
+  expect(subjects()).toEqual(['Motive is silent', 'Motive is sending again']);
 });
 
 it('is left alone while it has never sent anything', async () => {

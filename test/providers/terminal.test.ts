@@ -282,7 +282,7 @@ it('says that Terminal has lost the customer, keeps what there is, and goes on w
   const problem = (await pullStatus(id)).feeds.find(({ feed }) => feed === 'vehicles')?.problem;
   expect(problem?.advice).toBe(
     'Terminal is no longer connected to Samsara: the customer has to sign in there again, through Terminal. ' +
-      'We keep trying.',
+      'We will keep trying.',
   );
   data.status = 'connected';
   await pullAll(id);

@@ -47,7 +47,7 @@ function boundBefore(query: Query, plan: Plan, { databases, homes }: AccountCont
       if (!there)
         throw new Stopped(
           `The database of the home ${name} is gone, with the accounts that lived there. ` +
-            `If that was meant, take the binding DB_${name.toUpperCase()} from the Worker in the dashboard, and run it again.`,
+            `If that was intended, remove the binding DB_${name.toUpperCase()} from the Worker in the dashboard, and run it again.`,
         );
       const known = there.jurisdiction === undefined ? { ...there, jurisdiction } : there;
       const asked = plan.home?.name === name ? plan.home.place : {};

@@ -84,7 +84,7 @@ export async function mustHaveSchema(
   if (differing.length > 0)
     throw new Stopped(
       `The database ${database.name} is not as the migrations make it: ${[...new Set(differing)].slice(0, 10).join(', ')}. ` +
-        'No code was uploaded. Mend these by hand, or restore the database, and run it again.',
+        'No code was uploaded. Fix these by hand, or restore the database, and run it again.',
     );
 }
 

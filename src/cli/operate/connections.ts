@@ -58,7 +58,7 @@ export const connectionCommands = (): Command =>
     )
       .requiredOption('--kind <kind>', 'trips, safety-events or accidents')
       .requiredOption('--date <date>', 'day, UTC, as in the key of the file: 2026-05-31')
-      .option('--apply', 'have the catalog name the files that are there'),
+      .option('--apply', 'make the catalog name the files that exist'),
     about(
       'status',
       'show how a connection that pulls from its provider is doing',

@@ -20,11 +20,11 @@ const columns: Column<Item<'GET /deletions'>>[] = [
 /** fleet account delete */
 export const deleteAccountCommand = (): Command =>
   new Command('delete')
-    .description('suspend an account, and delete it with all that it has 30 days later')
+    .description('suspend an account, and delete it with all of its data 30 days later')
     .argument('<id>', 'id of the account')
     .option('--now', 'delete it at once: this cannot be undone')
     .option('--yes <name>', 'name of the account, instead of asking for it')
-    .addHelpText('after', '\nUntil it begins, fleet account activate cancels it.')
+    .addHelpText('after', '\nUntil deletion begins, fleet account activate cancels it.')
     .action(async (id, { now = false, yes }, command) => {
       const name = await nameOf('account', yes);
       const operator = operatorFor(command);
@@ -48,13 +48,13 @@ export const deleteConnectionCommand = (): Command =>
 
 /** fleet driver … */
 export const driverCommands = (): Command =>
-  group('driver', 'erase what is known of a driver', [
+  group('driver', 'erase the data of a driver', [
     new Command('erase')
       .description('erase a driver and every reference to them: this cannot be undone')
       .argument('<id>', 'id of the driver')
       .option('--yes', 'do not ask')
       .action(async (id, { yes }, command) => {
-        const question = 'Everything that is known of this driver will be erased. Erase?';
+        const question = 'All data of this driver will be erased. Erase?';
         if (!yes && !(await agrees(question, noTerminal('--yes'))))
           throw new ApiError('Nothing has been erased');
         const operator = operatorFor(command);

@@ -6,7 +6,7 @@ import { generateFleet } from './synthetic-fleet.ts';
 /** fleet generate */
 export function generateCommand(): Command {
   return new Command('generate')
-    .description('print made-up but realistic records as NDJSON; equal options give equal records')
+    .description('print realistic test records as NDJSON; the same options print the same records')
     .option('--vehicles <count>', 'number of vehicles', wholeNumberTo(100_000), 20)
     .option('--days <count>', 'number of days', wholeNumberTo(3650), 7)
     .option('--start <date>', 'first day', '2026-10-01')

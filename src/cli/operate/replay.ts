@@ -47,7 +47,7 @@ const noTerminal = 'Give --yes to replay them: there is no terminal to ask at';
 function inWords({ count, more, tooOld }: ReplayCount, all: boolean): string {
   const found =
     more && count < maxReplayCounted
-      ? `${count} of the first ${maxReplayCounted} deliveries can be replayed, and there are others after them.`
+      ? `${count} of the first ${maxReplayCounted} deliveries can be replayed, and there are more after them.`
       : `${count}${more ? ' or more' : ''} ${count === 1 ? 'delivery' : 'deliveries'} can be replayed.`;
   const old = `${tooOld}${tooOld === maxReplayCounted ? ' or more' : ''} ${tooOld === 1 ? 'is' : 'are'} too old and left out.`;
   const repeats = 'Receivers will see a repeat of what was delivered.';

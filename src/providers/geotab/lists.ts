@@ -10,7 +10,7 @@ export async function get(api: Api, typeName: string, more: object = {}): Promis
 
 /** What a reply must be. @throws Problem if it is no list */
 export function listOf(result: unknown): unknown[] {
-  if (!Array.isArray(result)) throw new Problem('unexpected', 'answers without a list');
+  if (!Array.isArray(result)) throw new Problem('unexpected', 'returns no list');
   return result;
 }
 
@@ -54,7 +54,6 @@ export const versionNow = async (api: Api, typeName: string): Promise<string> =>
 
 function versionIn(result: unknown): string {
   const version = at(result, 'toVersion');
-  if (typeof version !== 'string' || version === '')
-    throw new Problem('unexpected', 'answers without a version');
+  if (typeof version !== 'string' || version === '') throw new Problem('unexpected', 'returns no version');
   return version;
 }

@@ -23,7 +23,7 @@ export class GeotabError extends Problem {
   readonly type: string;
 
   constructor(type: string, retryAfterMs: number | undefined) {
-    super(kinds[type] ?? 'unexpected', `answers ${type}`, retryAfterMs);
+    super(kinds[type] ?? 'unexpected', `returns ${type}`, retryAfterMs);
     this.type = type;
   }
 }
@@ -73,7 +73,7 @@ export async function rpcAll(api: Api, calls: { method: string; params: object }
     parts.map(async (part) => {
       const result = await rpc(api, 'ExecuteMultiCall', { calls: part });
       if (!Array.isArray(result) || result.length !== part.length)
-        throw new Problem('unexpected', 'answers some of several calls only');
+        throw new Problem('unexpected', 'returns only some of several results');
       return result as unknown[];
     }),
   );
@@ -115,7 +115,7 @@ async function authenticate(api: Api): Promise<Session> {
   }
   const said = at(result, 'credentials');
   const sessionId = at(said, 'sessionId');
-  if (typeof sessionId !== 'string') throw new Problem('unexpected', 'answers without a session');
+  if (typeof sessionId !== 'string') throw new Problem('unexpected', 'returns no session');
   const session = {
     server: serverAt(api, at(result, 'path')),
     database: textOr(at(said, 'database'), database),
@@ -146,7 +146,7 @@ async function send(api: Api, server: string, method: string, params: object): P
   const error = at(json, 'error');
   if (error !== undefined && error !== null) throw new GeotabError(typeOf(error), waitOf(headers));
   const result = at(json, 'result');
-  if (result === undefined) throw new Problem('unexpected', 'answers without a result');
+  if (result === undefined) throw new Problem('unexpected', 'returns no result');
   return result;
 }
 

@@ -66,7 +66,7 @@ describe('fleet delivery replay', () => {
     expect(await replay('--dry-run', '--yes')).toEqual({ code: 0, out: `${counted}\n`, err: '' });
     count = { count: 12, more: true, tooOld: 0 };
     expect((await replay('--dry-run')).out).toBe(
-      '12 of the first 10000 deliveries can be replayed, and there are others after them.\n',
+      '12 of the first 10000 deliveries can be replayed, and there are more after them.\n',
     );
     count = { count: 0, more: false, tooOld: 1 };
     expect(await replay('--json')).toMatchObject({ code: 0, err: expect.stringContaining('1 is too old') });

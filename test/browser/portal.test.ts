@@ -182,7 +182,7 @@ it('a provider is connected: its credential tested first, its history shown as i
   await page.getByLabel('Address').fill(provider.url);
   await page.getByLabel('API token').fill(data.token);
   await press('Test the connection');
-  expect(await said()).toContain('It works. Samsara says that it belongs to “Acme Trucking”.');
+  expect(await said()).toContain('It works. Samsara says it belongs to “Acme Trucking”.');
   await expectGoodPages(page, ['the page of a tested credential'], async () => undefined);
   await page.getByRole('textbox', { name: 'Name' }).fill('Harbor');
   await page.getByRole('radio', { name: '30 days' }).check();

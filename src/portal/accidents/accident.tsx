@@ -49,7 +49,7 @@ export async function handle(c: Context) {
       const changed = await handleAccident(c.env, caller, accident, { does, by, note: note || null });
       const [text, mood] = changed
         ? ([`The accident is ${handlings[does]}.`, 'ok'] as const)
-        : (['Nothing has been changed: somebody was faster, or it is in the archive.', 'warn'] as const);
+        : (['Nothing was changed: somebody else was faster, or the accident is archived.', 'warn'] as const);
       return done(c, accidentPath(accident), text, mood);
     },
     () => detail(c),
@@ -243,10 +243,10 @@ const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { acci
     ) : (
       <p class="panel-body sub">
         {reportReady
-          ? `${tSP} has the report, but gave no link to it.`
+          ? `${tSP} has the report, but provides no link.`
           : dismissed
-            ? 'There is no report of a false alarm.'
-            : `${tSP} has not sent a report yet. It follows with level 3.`}
+            ? 'False alarms have no report.'
+            : `${tSP} has not sent a report yet. It arrives with level 3.`}
       </p>
     )}
   </Panel>

@@ -60,7 +60,7 @@ export async function saveSecret(c: Context) {
       return done(
         c,
         path,
-        `The secret was saved. From now on a call of ${connector.name} has this pulled at once.`,
+        `The secret was saved. From now on, calls from ${connector.name} make this connection pull immediately.`,
       );
     },
     () => showConnection(c),
@@ -98,7 +98,7 @@ export async function showCredential(c: Context) {
     {
       title: `Replace the ${label}`,
       above: above(pulled),
-      lead: 'The new one is tested first. Then pulling goes on from where it stopped: nothing is missed or notified twice.',
+      lead: 'The new one is tested first. Then pulling resumes where it stopped: nothing is missed or notified twice.',
       narrow: true,
     },
     <section class="panel" aria-label={`New ${label}`}>
@@ -128,8 +128,13 @@ export async function saveCredential(c: Context) {
       const tried = await replaceCredential(c.env, c.get('caller'), known, credential);
       const what = `${connector.name} accepts the new ${connector.credential.label} of “${tried.organisation}”.`;
       return tried.organisationId === organisationId
-        ? done(c, path, `${what} Pulling goes on.`)
-        : done(c, path, `${what} The one before was of “${organisation}”: is this what you meant?`, 'warn');
+        ? done(c, path, `${what} Pulling continues.`)
+        : done(
+            c,
+            path,
+            `${what} The previous one belonged to “${organisation}”. Is this the right one?`,
+            'warn',
+          );
     },
     () => showCredential(c),
     (field) => (field.startsWith('credential.') ? field : mainInput(connector)),
@@ -145,16 +150,14 @@ export async function showRemoval(c: Context) {
     <section class="panel" aria-label="Remove this connection?">
       <Form look="panel-body grid gap-4">
         <p class="wrap-anywhere">
-          <strong>“{nameOf(connection)}”</strong> is no longer pulled, and everything that came from it is
-          deleted: its vehicles, drivers, trips, safety events and accidents. Webhooks get nothing of it any
-          more. This cannot be undone. Nothing changes at {connection.tsp}.
+          <strong>“{nameOf(connection)}”</strong> will no longer be pulled, and all of its data will be
+          deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more
+          from it. This cannot be undone. Nothing changes at {connection.tsp}.
         </p>
-        {pull.state !== 'paused' && (
-          <p class="sub">To stop pulling and keep what there is, pause it instead.</p>
-        )}
+        {pull.state !== 'paused' && <p class="sub">To stop pulling and keep the data, pause it instead.</p>}
         <Field
           name="name"
-          label="Its name, to confirm"
+          label="Type its name to confirm"
           autocomplete="off"
           hint={`Enter “${nameOf(connection)}”.`}
         />

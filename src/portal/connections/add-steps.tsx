@@ -107,8 +107,8 @@ const OtherProvider = () => (
   <>
     <p class="mt-2">
       Any system can send its records to <code>POST /ingest</code>. The team that runs this service adds the
-      connection and gives you an ingest key for it. A program of yours then sends vehicles, drivers, trips,
-      safety events and accidents as they come.
+      connection and gives you an ingest key for it. Your program then sends vehicles, drivers, trips, safety
+      events and accidents.
     </p>
     <div class="actions mt-4">
       <LinkButton href="/docs/connectors" name="How to write a connector" icon="book-open" />
@@ -125,7 +125,9 @@ const Enter = ({ connector }: { connector: Connector }) => (
       <Address connector={connector} />
     </div>
     <Buttons send="Test the connection" back={connectionsPath} />
-    <p class="hint mt-2">The test asks {connector.name} whose it is. Nothing is saved.</p>
+    <p class="hint mt-2">
+      The test asks {connector.name} which organisation it belongs to. Nothing is saved.
+    </p>
   </Form>
 );
 
@@ -167,7 +169,7 @@ const Works = ({ name, organisation }: { name: string; organisation: string }) =
   <div class="mt-3" id="test">
     <Note mood="ok" role="status">
       <p>
-        <strong>It works.</strong> {name} says that it belongs to{' '}
+        <strong>It works.</strong> {name} says it belongs to{' '}
         <strong class="wrap-anywhere">“{organisation}”</strong>. Whether it may read everything shows on the
         connection’s page within minutes.
       </p>
@@ -190,14 +192,14 @@ const Finish = ({ connector, tested }: { connector: Connector; tested: Tested })
       type="radio"
       name="historyDays"
       legend="History"
-      hint="For trends and comparisons. It comes newest first, and notifies nobody."
+      hint="For trends and comparisons. It loads newest first, and notifies nobody."
       columns={4}
       chosen={[String(Math.min(usualHistoryDays, connector.maxHistoryDays))]}
       options={historyChoices(connector)}
     />
     <div>
       <Buttons send="Add connection" back={connectionsPath} />
-      <p class="hint mt-2">Within {draftMs / 60_000} minutes; after that, the test is to be repeated.</p>
+      <p class="hint mt-2">Within {draftMs / 60_000} minutes. After that, test it again.</p>
     </div>
   </Form>
 );

@@ -63,7 +63,7 @@ export async function showConnection(c: Context) {
             }
           >
             <p class="wrap-anywhere">
-              {health.note} {!pull && 'The team that runs this service looks after this connection.'}
+              {health.note} {!pull && 'The team that runs this service manages this connection.'}
             </p>
           </Note>
         )}
@@ -85,7 +85,7 @@ export async function showConnection(c: Context) {
               columns={hourly(byHour, timeZoneOf(c))}
             />
           ) : (
-            <p class="sub">There are too many to chart here.</p>
+            <p class="sub">Too many to chart.</p>
           )}
         </Panel>
         <Panel id="facts" title="Details" body live>
@@ -178,12 +178,12 @@ const recordColumns: Column<RecordCount>[] = [
   },
   { head: 'Count', cell: ({ count }) => upTo(count, maxCounted) },
   {
-    head: 'Latest came in',
+    head: 'Last received',
     look: 'nowrap',
     cell: ({ arrivedAt }) => (arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />),
   },
   {
-    head: 'Latest happened',
+    head: 'Last happened',
     look: 'nowrap',
     cell: ({ kind, happenedAt }) =>
       kind === 'vehicles' || kind === 'drivers' ? '–' : <Time at={happenedAt} />,

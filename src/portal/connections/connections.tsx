@@ -57,7 +57,7 @@ export async function list(c: Context) {
       <Live id="connections-now" class="block">
         {connections.length === 0 ? (
           <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
-            A connection brings in the data of one telematics provider.
+            A connection pulls the data of one telematics provider.
           </Empty>
         ) : (
           <Table caption="Connections" labels columns={columns} items={connections} />

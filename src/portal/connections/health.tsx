@@ -63,8 +63,8 @@ export const givenHealth = (status: number): ConnectionHealth =>
 const someIsMissing = 'Some data is late or missing.';
 const givenHealths: { [status: number]: ConnectionHealth } = {
   1: { mood: 'ok', word: 'Healthy', urgency: 0 },
-  2: { mood: 'warn', word: 'Warning', urgency: 1, note: 'Data comes in, but something needs a look.' },
-  3: { mood: 'bad', word: 'Unavailable', urgency: 3, note: 'No data comes in.' },
+  2: { mood: 'warn', word: 'Warning', urgency: 1, note: 'Data arrives, but something needs attention.' },
+  3: { mood: 'bad', word: 'Unavailable', urgency: 3, note: 'No data arrives.' },
   4: { mood: 'warn', word: 'Degraded', urgency: 2, note: someIsMissing },
 };
 
@@ -76,7 +76,7 @@ function healthOfPull({ healthStatus }: Connection, pull: PullSummary): Connecti
       word: 'Paused',
       icon: 'pause',
       urgency: 0,
-      note: 'Nothing is pulled until somebody resumes it.',
+      note: 'Nothing is pulled until you resume it.',
     };
   if (state === 'refused')
     return {
@@ -98,7 +98,7 @@ function healthOfPull({ healthStatus }: Connection, pull: PullSummary): Connecti
     return {
       ...givenHealth(2),
       word: 'Late',
-      note: advice.join(' ') || 'Nothing could be pulled for some minutes. We keep trying.',
+      note: advice.join(' ') || 'Nothing could be pulled for some minutes. We will keep trying.',
     };
   const history = historyOf(pull);
   if (!history) return givenHealth(1);

@@ -19,7 +19,7 @@ export const Feeds = ({ pull }: { pull: PullSummary }) => (
     id="feeds"
     title="What is pulled"
     live
-    foot="History comes newest first and notifies nobody. What has happened since the connection was made does."
+    foot="History loads newest first and notifies nobody. Events since the connection was made do."
   >
     <Table caption="What is pulled" look="data-cards" columns={feedColumns(pull)} labels items={pull.feeds} />
   </Panel>
@@ -55,8 +55,8 @@ const FeedState = ({ feed: { problem }, state }: { feed: FeedStatus; state: Pull
 };
 
 const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullSummary }) => {
-  if (!history) return <span class="sub">None: the provider gives the present state.</span>;
-  if (pull.historyDays === 0) return <span class="sub">None was asked for.</span>;
+  if (!history) return <span class="sub">None: the provider only has the current state.</span>;
+  if (pull.historyDays === 0) return <span class="sub">None requested.</span>;
   const { share, records, recordsPerMinute, endsAt } = history;
   const many = counted(records, 'record', 'records');
   if (share >= 1)
@@ -79,7 +79,7 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullSumm
         {[many, ...rate, ...left].join(', ')}
         {waits && (
           <>
-            . The provider wants us to wait until <Time at={pull.nextAt} />.
+            . The provider asks us to wait until <Time at={pull.nextAt} />.
           </>
         )}
       </span>
@@ -103,14 +103,14 @@ export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (
     title="Refused records"
     live
     side={countOf(refusals)}
-    foot={`The last ${refusalsKept} are kept. A record that comes again in better shape is taken in.`}
+    foot={`The last ${refusalsKept} are kept. A corrected record is accepted when it is resent.`}
   >
     <Table
       caption="Refused records, the latest first"
       labels
       columns={refusalColumns}
       items={refusals.slice(0, firstShown)}
-      empty={<p class="panel-body sub">Everything that came could be taken in.</p>}
+      empty={<p class="panel-body sub">No records were refused.</p>}
     />
     {refusals.length > firstShown && (
       <details class="border-t border-line">
@@ -151,7 +151,7 @@ const refusalColumns: Column<PullStatus['refusals'][number]>[] = [
 ];
 
 const wordColumns: Column<PullStatus['unmapped'][number]>[] = [
-  { head: 'Word', look: 'card-title', cell: ({ word }) => <code class="break-all">{word}</code> },
+  { head: 'Label', look: 'card-title', cell: ({ word }) => <code class="break-all">{word}</code> },
   { head: 'Events', cell: ({ count }) => count.toLocaleString('en') },
 ];
 
@@ -159,19 +159,19 @@ const wordColumns: Column<PullStatus['unmapped'][number]>[] = [
 export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
   <Panel
     id="unmapped"
-    title="Words without a type"
+    title="Unmapped incident labels"
     live
     side={countOf(unmapped)}
     foot={`Of the last ${eventsLookedAt.toLocaleString('en')} events${
       unmapped.length > maxWords ? `, ${maxWords} are shown` : ''
-    }. Events with such a word alone have the type Other. The team that runs this service can map it.`}
+    }. Events with only such labels have the type Other. The team that runs this service can map them.`}
   >
     <Table
-      caption="Words without a type"
+      caption="Unmapped incident labels"
       labels
       columns={wordColumns}
       items={unmapped.slice(0, maxWords)}
-      empty={<p class="panel-body sub">Every incident has a type that we know.</p>}
+      empty={<p class="panel-body sub">All incident labels are mapped.</p>}
     />
   </Panel>
 );
@@ -190,8 +190,8 @@ export const ProviderWebhook = ({ path, url, pull }: { path: string; url: string
       body="stack"
     >
       <p>
-        Optional. {connector.name} calls it when something happens, and we pull at once instead of within a
-        minute. The call itself carries no data to us.
+        Optional. {connector.name} calls it when something happens, and we pull immediately instead of within
+        a minute. The call itself carries no data.
       </p>
       <div>
         <strong class="font-medium">URL</strong>

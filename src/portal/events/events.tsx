@@ -134,7 +134,7 @@ export async function list(c: Context) {
     table: (items) => <EventTable events={items} connections={connections} zone={zone} />,
     empty: (
       <Empty icon="shield-check" title="No safety events in the last 7 days">
-        New events appear here as they come in.
+        New events appear here as they arrive.
       </Empty>
     ),
   });
@@ -156,7 +156,7 @@ const riskChoices: Offered[] = [
 const NoConnections = () => (
   <section class="panel">
     <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
-      Safety events appear here once a connection brings them in.
+      Safety events appear here once a connection has received them.
     </Empty>
   </section>
 );

@@ -88,7 +88,7 @@ async function pageByName<K extends Kind>(c: Context, { kind, icon, hint, found,
           title={q ? `No ${kind} matches “${q}”` : `No more ${many}`}
           action={<LinkButton href={path} name={`All ${many}`} />}
         >
-          {q && 'Names match from their beginning.'}
+          {q && 'Names match from the start.'}
         </Empty>
       ) : (
         <Empty icon={icon} title={`No ${many} yet`}>

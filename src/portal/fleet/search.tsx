@@ -42,7 +42,7 @@ export async function search(c: Context) {
       {q && !only && (
         <section class="panel" aria-label="Result">
           <Empty icon="search" title={`Nothing matches “${q}”`}>
-            Names and plates are found by their beginning; VINs, event IDs and Delivery-Ids only whole.
+            Search by the start of a name or plate, or by a whole VIN, event ID or Delivery-Id.
           </Empty>
         </section>
       )}

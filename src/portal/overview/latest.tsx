@@ -93,7 +93,7 @@ export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
   <Panel id="latest" live title="Latest arrivals" side={<a href="/portal/events">All safety events</a>}>
     {events.length === 0 ? (
       <Empty icon="shield-check" title="No safety events yet">
-        They appear here as they come in.
+        They appear here as they arrive.
       </Empty>
     ) : (
       <Events events={events} withProvider />

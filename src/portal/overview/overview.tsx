@@ -62,7 +62,7 @@ export async function overview(c: Context) {
       title: isNew ? `Set up ${account}` : 'Overview',
       narrow: isNew,
       lead: isNew ? (
-        'Each step ticks itself off, and the list disappears once all are done.'
+        'Steps are checked off automatically, and the list disappears once all are done.'
       ) : (
         <>
           {longDay(zone, now)}.{' '}

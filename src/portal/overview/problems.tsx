@@ -47,7 +47,7 @@ const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
   const title = refused
     ? `is refused by ${tsp}`
     : healthStatus === 2
-      ? 'needs a look'
+      ? 'needs attention'
       : `is ${word.toLowerCase()}`;
   return (
     <Problem
@@ -78,7 +78,7 @@ const OfWebhook = ({ webhook }: { webhook: WebhookProblem }) => {
         title={`Webhook “${name}”: ${deliveries(failed, maxCounted)} failed in the last 7 days`}
         action={<LinkButton href={href} name="Review and replay" about={`of ${name}`} small />}
       >
-        {failures === 0 ? 'The receiver works again and can get them now.' : does}
+        {failures === 0 ? 'The receiver works again and can receive them now.' : does}
       </Problem>
     );
   return (

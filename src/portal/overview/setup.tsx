@@ -30,7 +30,7 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
     name: 'Choose where notifications go',
     done: Boolean(webhook),
     text: webhook
-      ? 'A webhook is called as accidents and safety events happen.'
+      ? 'A webhook receives accidents and safety events as they happen.'
       : 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
     action: { href: '/portal/webhooks/new', name: 'Add a webhook', what: 'add one' },
   },
@@ -46,7 +46,7 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
 
 function connectionText(name: string | null, sent: boolean, vehicles: number): string {
   if (name === null)
-    return 'Choose your telematics provider, and enter its API token. The data comes in by itself.';
+    return 'Choose your telematics provider, and enter its API token. Its data is pulled automatically.';
   if (!sent)
     return `“${name}” is connected and has not sent anything yet. Its data appears here within seconds.`;
   const found = vehicles > 0 ? ` ${counted(vehicles, 'vehicle', 'vehicles', 1000)} found.` : '';

@@ -51,8 +51,8 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
       />
       {due > 0 && (
         <p class="sub mt-2">
-          {due === 1 ? 'One day is' : `${due} days are`} being counted again, because events came in late or
-          were corrected.
+          {due === 1 ? 'One day is' : `${due} days are`} being recounted, because events arrived late or were
+          corrected.
         </p>
       )}
     </Panel>

@@ -78,7 +78,7 @@ const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
         />
         <Submit name="Save" />
       </div>
-      <p class="hint">This is for you alone. CSV files have this time zone too. The API has times in UTC.</p>
+      <p class="hint">This applies to you only, also in CSV files. The API uses UTC.</p>
     </Form>
   </Panel>
 );
@@ -99,7 +99,7 @@ function zonesByRegion(): [region: string | undefined, zones: Offered[]][] {
 const Kept = ({ env }: { env: Env }) => {
   const { hotDays, retentionMs } = config(env);
   return (
-    <Panel id="kept" title="What is kept, and for how long" side={<a href="/docs/limits">Limits</a>} body>
+    <Panel id="kept" title="Data retention" side={<a href="/docs/limits">Limits</a>} body>
       <Facts
         facts={[
           ['Vehicles and drivers', 'Until you ask us to delete them'],

@@ -34,7 +34,7 @@ export async function showNotifications(c: Context) {
     <>
       {!config(c.env).emailFrom && (
         <Note mood="warn">
-          <p>This deployment sends no email at all.</p>
+          <p>This deployment sends no email.</p>
         </Note>
       )}
       <RecordEmails rule={rule} groups={groups} email={email} />
@@ -51,7 +51,7 @@ export async function showNotifications(c: Context) {
             value="yes"
             checked={getsAlerts}
             label="Email me when a webhook is paused, when deliveries have failed, and when it works again"
-            note={`Once a webhook has been paused for ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook and reason. This setting is for you alone.`}
+            note={`Once a webhook has been paused for ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook and reason. This setting applies to you only.`}
           />
           <Submit name="Save" />
         </Form>
@@ -129,7 +129,7 @@ const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }
   return (
     <Panel id="record-emails" title="Emails about accidents and safety events">
       <Form to={recordsPath} look="panel-body grid gap-4">
-        <p>To {email}, within about a minute. On days with very many, those of a minute come in one email.</p>
+        <p>To {email}, within about a minute. On busy days, those of a minute are combined in one email.</p>
         <RuleFields rule={rule} groups={groups} />
         <div>
           <Submit name="Save choice" />
@@ -166,7 +166,7 @@ export const RuleFields = ({ rule, groups }: { rule: MailRule; groups: string[] 
         columns={2}
         chosen={rule.groups ?? []}
         options={groups.map((group) => [group, group])}
-        hint="With none chosen, of all vehicles. Accidents of vehicles that we do not know yet are always included."
+        hint="If you choose none, all vehicles. Accidents of unknown vehicles are always included."
       />
     )}
   </>

@@ -56,8 +56,8 @@ export async function list(c: Context) {
 
 /** What each role may do, in a few words. */
 const roleNotes: { [role in Role]: string } = {
-  admin: 'Everything, people and API tokens included.',
-  member: 'Everything but people and API tokens.',
+  admin: 'Everything, including people and API tokens.',
+  member: 'Everything except people and API tokens.',
   viewer: 'Sees everything, changes nothing.',
 };
 

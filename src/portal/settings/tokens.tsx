@@ -96,9 +96,9 @@ const Generate = () => (
           <Submit name="Generate Token" />
         </div>
         <p class="hint mt-3">
-          A token can read and change everything in this account; one that is read only can change nothing,
-          and does not see the headers of webhooks. Give each system its own token, so that you can revoke one
-          without stopping the others.
+          A token can read and change everything in this account. A read-only token can change nothing, and
+          does not see webhook headers. Give each system its own token, so that you can revoke one without
+          stopping the others.
         </p>
       </Form>
     </Panel>
@@ -133,7 +133,8 @@ export async function confirmRevoke(c: Context) {
     c,
     { title: `Revoke “${name}”?` },
     <Confirm to={c.req.path} confirm={`Revoke “${name}”`} back={path}>
-      The API will refuse this token from now on. Whatever still uses it stops working. You cannot undo this.
+      The API will reject this token from now on. Programs that still use it stop working. You cannot undo
+      this.
     </Confirm>,
   );
 }
@@ -141,7 +142,7 @@ export async function confirmRevoke(c: Context) {
 export async function revoke(c: Context) {
   const { id, name } = await requireToken(c);
   await revokeToken(c.env, c.get('caller'), id);
-  return done(c, path, `Revoked “${name}”: the API refuses it from now on.`);
+  return done(c, path, `Revoked “${name}”: the API now rejects it.`);
 }
 
 /** The token that the path names. @throws Refusal: not found, also for another account's */

@@ -69,7 +69,7 @@ const Pending = ({ delivery, paused }: { delivery: Shown; paused: PausedUntil })
   if (paused === 'resumed')
     return (
       <State mood="quiet" icon="pause">
-        Waits, webhook paused
+        Waiting, webhook paused
       </State>
     );
   const at = Math.max(delivery.nextAttemptAt, paused ?? 0);

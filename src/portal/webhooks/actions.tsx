@@ -35,17 +35,21 @@ export async function confirmDelete(c: Context) {
 export async function remove(c: Context) {
   const webhook = await requireWebhook(c);
   await deleteWebhook(c.env, c.get('caller'), webhook.id);
-  return done(c, '/portal/webhooks', `Webhook "${titleOf(webhook)}" was deleted. It is called no more.`);
+  return done(
+    c,
+    '/portal/webhooks',
+    `Webhook "${titleOf(webhook)}" was deleted. No more deliveries will be sent.`,
+  );
 }
 
 export async function pause(c: Context) {
   const webhook = await pauseWebhook(c.env, c.get('caller'), (await requireWebhook(c)).id);
-  return done(c, pathOf(webhook), 'Webhook paused. What there is to send waits until you resume it.');
+  return done(c, pathOf(webhook), 'Webhook paused. Deliveries wait until you resume it.');
 }
 
 export async function resume(c: Context) {
   const webhook = await resumeWebhook(c.env, c.get('caller'), (await requireWebhook(c)).id);
-  return done(c, pathOf(webhook), 'Webhook resumed. What was waiting is being sent, accidents first.');
+  return done(c, pathOf(webhook), 'Webhook resumed. Pending deliveries are being sent, accidents first.');
 }
 
 export const sendEvent = (c: Context) => sendAndWait(c, testEvent, 'Test event sent.');

@@ -105,7 +105,7 @@ export async function firstOutcome(
   if (attempt) return { text: outcomeOf(attempt), mood: attempt.result === 'success' ? 'ok' : 'warn' };
   const { webhook } = (await findDelivery(c.env, c.get('caller'), key)) ?? {};
   return pausedUntil(webhook)
-    ? { text: 'It waits, because the webhook is paused.', mood: 'warn' }
+    ? { text: 'It is waiting, because the webhook is paused.', mood: 'warn' }
     : { text: 'It is on its way.', mood: 'ok' };
 }
 

@@ -28,7 +28,7 @@ export async function show(c: Context) {
     {
       title: 'Filters',
       above: aboveOf(webhook),
-      lead: 'For what comes in from now on. With nothing chosen, everything passes.',
+      lead: 'For new notifications. If you choose nothing, everything passes.',
       narrow: true,
     },
     <Panel id="filters" title="Notify this webhook of">
@@ -66,7 +66,7 @@ export async function show(c: Context) {
             columns={2}
             chosen={filters.vehicleGroups}
             options={groups.map((group) => [group, group])}
-            hint="Accidents of vehicles that we do not know yet always pass."
+            hint="Accidents of unknown vehicles always pass."
           />
         )}
         <Buttons send="Save" back={pathOf(webhook)} />

@@ -106,7 +106,7 @@ function formPage(
       title: webhook ? 'Edit webhook' : 'Add a webhook',
       above: aboveOf(webhook),
       lead: webhook
-        ? 'Changes also apply to deliveries that wait.'
+        ? 'Changes also apply to pending deliveries.'
         : 'Accidents and safety events are sent to your endpoint as they happen.',
       narrow: true,
     },
@@ -160,7 +160,7 @@ const fieldOf: { [message: string]: string } = {
 
 const words: { [message: string]: string } = {
   'Webhook with this URL already exist': 'Another webhook of your account has this URL.',
-  'Invalid connection ids': 'Some of these connections do not exist any more. Open the form again.',
+  'Invalid connection ids': 'Some of these connections no longer exist. Open the form again.',
   'must be an absolute https URL':
     'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
   'must not be a private, local or reserved name, nor this service itself':
@@ -197,6 +197,6 @@ const Duties = () => (
 const duties: [icon: IconName, duty: Child][] = [
   ['timer', `Return any 2xx status within ${retries.timeoutSeconds} seconds. Do slow work afterwards.`],
   ['shield-check', 'Check the secret header and refuse requests without it.'],
-  ['copy', ['Drop repeats by ', <code>Delivery-Id</code>, '.']],
+  ['copy', ['Ignore repeats by ', <code>Delivery-Id</code>, '.']],
   ['rotate-ccw', `Expect retries: up to ${retries.maxAttempts} attempts over ${retries.hours} hours.`],
 ];

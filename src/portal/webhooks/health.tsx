@@ -53,8 +53,8 @@ export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiti
           <strong>
             Paused since <Time at={pausedAt} />.
           </strong>{' '}
-          Nothing is sent. {waits}. What has waited for {giveUpAfterMs / dayMs} days fails, and can then be
-          replayed.
+          Nothing is sent. {waits}. Deliveries that have waited for {giveUpAfterMs / dayMs} days fail, and can
+          then be replayed.
         </p>
       </Note>
     );
@@ -72,7 +72,7 @@ export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiti
             Next attempt at <Time at={openUntil} />.
           </>
         )}{' '}
-        One success resumes it.
+        One success resumes deliveries.
       </p>
     </Note>
   );

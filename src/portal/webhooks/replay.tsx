@@ -85,8 +85,8 @@ const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[]
             name="which"
             label="Deliveries"
             options={[
-              ['missed', 'What was missed: failed or cancelled'],
-              ['all', 'Everything, also what was delivered'],
+              ['missed', 'Missed deliveries: failed or cancelled'],
+              ['all', 'All deliveries, including delivered ones'],
             ]}
           />
           <div class="grid gap-4 sm:grid-cols-2">
@@ -95,7 +95,7 @@ const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[]
           </div>
         </FilledForm.Provider>
         <p class="hint">
-          Both in <ZoneName />. Without them, all that can still be replayed.
+          Both in <ZoneName />. If empty, everything that can still be replayed.
         </p>
         <div class="actions">
           <Submit name="Count" weight="plain" />
@@ -152,7 +152,7 @@ const Question = (props: { back: string; fields: ReplayFields; count: ReplayCoun
         <h2 id="question">{inWords(count, fields)}</h2>
         {count.tooOld > 0 && (
           <p class="sub">
-            {`${deliveries(count.tooOld, maxReplayCounted)} cannot be replayed any more: that is possible for ${Math.floor(days)} days.`}
+            {`${deliveries(count.tooOld, maxReplayCounted)} can no longer be replayed: that is possible for ${Math.floor(days)} days.`}
           </p>
         )}
         {(count.count > 0 || count.more) && (
@@ -161,7 +161,7 @@ const Question = (props: { back: string; fields: ReplayFields; count: ReplayCoun
               Each keeps its Delivery-Id.{' '}
               {fields.which === 'all'
                 ? 'Your receiver will see a repeat of each that it has already received.'
-                : 'Your receiver should drop any that it has already received.'}
+                : 'Your receiver should ignore any that it has already received.'}
             </p>
             <form method="post" action="?">
               {Object.entries(fields).map(([name, value]) => (
@@ -182,7 +182,7 @@ const Question = (props: { back: string; fields: ReplayFields; count: ReplayCoun
 function inWords({ count, more }: ReplayCount, { which, sent }: ReplayFields): string {
   const left = sent === '' ? '' : 'more ';
   if (more && count < maxReplayCounted)
-    return `Of the first ${maxReplayCounted.toLocaleString('en')} ${left}deliveries ${count} can be replayed, and there are others after them.`;
+    return `Of the first ${maxReplayCounted.toLocaleString('en')} ${left}deliveries ${count} can be replayed, and there are more after them.`;
   if (count > 0)
     return `${counted(count, `${left}delivery`, `${left}deliveries`, more ? maxReplayCounted : undefined)} can be replayed.`;
   return which === 'all' ? 'There is nothing to replay.' : 'Nothing was missed.';

@@ -29,7 +29,7 @@ export async function show(c: Context, secret?: string) {
           </p>
           {webhook.signing && (
             <p class="sub">
-              After a rotation both secrets sign for 24 hours, so that you can replace yours without refusing
+              After a rotation both secrets sign for 24 hours, so that you can replace yours without rejecting
               a delivery.
             </p>
           )}

@@ -191,7 +191,7 @@ const Configuration = (props: {
           [
             'Headers',
             headers.length === 0
-              ? 'None: your receiver cannot tell who calls'
+              ? 'None: your receiver cannot verify who is calling'
               : headers.map((name) => (
                   <div>
                     <code>{name}</code> <span class="sub">value hidden</span>
@@ -241,7 +241,7 @@ const Change = ({
 /** How much filters let through of what came in last. */
 const passedInWords = (passed: Passed[]): string =>
   passed.length === 0
-    ? 'Nothing has come in yet.'
+    ? 'Nothing has arrived yet.'
     : `Of the latest, ${listed(
         passed.map(({ level, letThrough, all }) => `${letThrough} of ${counted(all, ...unitOf(level))}`),
       )} pass.`;
@@ -257,7 +257,7 @@ const Retries = () => (
     </p>
     <p>
       {circuitAfter} failures in a row pause the webhook for up to {circuitLongestMs / 60_000} minutes at a
-      time. One success resumes it.
+      time. One success resumes deliveries.
     </p>
     <p>
       <a class="underline" href="/docs/reliability#what-counts-as-delivered">

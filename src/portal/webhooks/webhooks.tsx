@@ -36,7 +36,7 @@ export async function list(c: Context) {
         id,
         version: webhookVersion(hours.at(-1) ?? { hour: 0, ...noTally }),
       })),
-      lead: 'Your endpoints, called as accidents and safety events happen. Figures cover the last 24 hours.',
+      lead: 'Your endpoints for accidents and safety events. Figures cover the last 24 hours.',
       actions: webhooks.length > 0 && <Add />,
     },
     <section class="panel" aria-label="Webhooks" data-live>

@@ -207,9 +207,9 @@ describe('the page of an accident', () => {
 
   it('leads to the report, or says why there is none', async () => {
     expect(await get(await linkTo('VINREADY'))).toContain('href="https://reports.example.com/crash-2"');
-    expect(await get(await linkTo('VIN114'))).toContain('It follows with level 3');
+    expect(await get(await linkTo('VIN114'))).toContain('It arrives with level 3');
     const dismissed = await get(await linkTo('VINFALSE'));
-    expect(dismissed).toContain('There is no report of a false alarm');
+    expect(dismissed).toContain('False alarms have no report');
     expect(dismissed).toContain('It was a false alarm');
   });
 });

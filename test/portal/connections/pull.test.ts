@@ -47,7 +47,7 @@ describe('a connection that pulls', () => {
     expect(page).toMatch(
       /Safety events and accidents .*50% of 30 days 1,200 records, [\d,]+ a minute, about 1 min/,
     );
-    expect(page).toContain('Vehicles Works Every 15 minutes None: the provider gives the present state.');
+    expect(page).toContain('Vehicles Works Every 15 minutes None: the provider only has the current state.');
     expect(page).toContain('make must be a string');
     expect(page).toContain('NeverHeardOf 1');
     expect(page).toContain('Loading history');
@@ -55,7 +55,7 @@ describe('a connection that pulls', () => {
       /Harbor Samsara Loading history \d+% of 30 days, about/,
     );
     await rows('update pulls set due_at = ?1 where connection_id = ?2', Date.now() + 3_600_000, id);
-    expect(await textAt(path)).toMatch(/[\d,]+ a minute\s?\. The provider wants us to wait until/);
+    expect(await textAt(path)).toMatch(/[\d,]+ a minute\s?\. The provider asks us to wait until/);
     await pullAll(id);
     expect(await textAt(path)).toMatch(/All 30 days, [\d,]+ records/);
     expect(await textAt('/portal/connections')).toMatch(/Harbor Samsara Healthy (just now|\d+ seconds ago)/);
@@ -85,7 +85,7 @@ describe('a connection that pulls', () => {
     expect(html.match(/Samsara refuses the API token/g)).toHaveLength(1);
     expect(html).not.toContain('samsara_api_wrong');
     expect(await outcome(form, { credential: provider.data.token })).toContain(
-      'Samsara accepts the new API token of “Acme Trucking”. Pulling goes on.',
+      'Samsara accepts the new API token of “Acme Trucking”. Pulling continues.',
     );
     await pullAll(id);
     expect(await textAt(path)).toContain('Healthy');
@@ -99,7 +99,7 @@ describe('a connection that pulls', () => {
   it('warns of a new credential that is of another organization', async () => {
     Object.assign(provider.data, { organisation: 'Somebody else', organisationId: '1' });
     const said = await outcome(`${path}/credential`, { credential: token });
-    expect(said).toContain('The one before was of “Acme Trucking”');
+    expect(said).toContain('The previous one belonged to “Acme Trucking”');
   });
 
   it('names the feeds that fail, with what to do about it', async () => {

@@ -92,10 +92,10 @@ it('events are counted when they come in, and late ones when the job has run; ea
     safetyEvent({ ...event, sourceId: 'late', startedAt: ago(26 * hourMs), eventRisk: 4 }),
   );
   expect(await textOf('trend-now')).toContain('1 in the last 30 days');
-  expect(await textOf('trend-now')).toContain('One day is being counted again');
+  expect(await textOf('trend-now')).toContain('One day is being recounted');
   await countEvents(env);
   expect(await textOf('trend-now')).toMatch(/2 in the last 30 days.*Risk 5 1 \+1 Risk 4 1 \+1 Risk 3 0 0/);
-  expect(await textOf('trend-now')).not.toContain('counted again');
+  expect(await textOf('trend-now')).not.toContain('recounted');
   expect(await textOf('types-now')).toMatch(/Speeding 2 \+2/);
   expect(await textOf('vehicles-now')).toMatch(/Truck 1 1 1 2/);
   expect(await textOf('drivers-now')).toMatch(/Ann 1 1 2/);
@@ -137,7 +137,7 @@ it('what has a problem comes first, with why and where to go, and is counted in 
   expect((await deliveriesOf(webhook.id)).some(({ status }) => status === 'failed')).toBe(true);
   await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Cold chain', healthStatus: 3 });
   const problems = await textOf('problems-now');
-  expect(problems).toContain('Connection “Cold chain” is unavailable No data comes in.');
+  expect(problems).toContain('Connection “Cold chain” is unavailable No data arrives.');
   expect(problems).toContain('Webhook “receiver.example.com”');
   expect(problems).toContain('returns 410');
   expect(await textOf('open-now')).toMatch(

@@ -99,7 +99,7 @@ describe('the API Tokens tab', () => {
 
   it('revokes a token once', async () => {
     const path = `/portal/settings/tokens/${us.tokenId}/revoke`;
-    expect(await outcome(path)).toContain('Revoked “main”: the API refuses it from now on.');
+    expect(await outcome(path)).toContain('Revoked “main”: the API now rejects it.');
     expect((await send(path)).status).toBe(404);
     expect((await get(path)).status).toBe(404);
   });
@@ -203,7 +203,7 @@ describe('the Notifications tab', () => {
   it('says so where the deployment sends no email', async () => {
     const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
     const page = await ask('GET', path, { cookie: ann.cookie, bindings });
-    expect(await page.text()).toContain('This deployment sends no email at all.');
+    expect(await page.text()).toContain('This deployment sends no email.');
   });
 });
 

@@ -103,7 +103,7 @@ it('what is too old is left out, and counted', async () => {
     await rows('update deliveries set id = ?1 where id = ?2', newId(Date.now() - 21 * dayMs), id);
   const { text, hidden } = await open();
   expect(text).toContain(
-    'Nothing was missed. 2 deliveries cannot be replayed any more: that is possible for 20 days.',
+    'Nothing was missed. 2 deliveries can no longer be replayed: that is possible for 20 days.',
   );
   expect(hidden).toEqual([]);
 });

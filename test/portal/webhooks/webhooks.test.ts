@@ -87,16 +87,16 @@ describe('a webhook that fails', () => {
 
 it('a webhook is paused and resumed on its page, which says what waits', async () => {
   const { id, show, list, press, delivery } = await hookThat(200);
-  expect(await press('pause')).toContain('Webhook paused. What there is to send waits until you resume it.');
+  expect(await press('pause')).toContain('Webhook paused. Deliveries wait until you resume it.');
   await tale.happen(1);
   const page = await show();
   expect(page).toMatch(/Paused since .*\. Nothing is sent\. 1 delivery is waiting\./);
-  expect(page).toContain('Waits, webhook paused');
+  expect(page).toContain('Waiting, webhook paused');
   expect(await list()).toContain('Paused by your account');
-  expect(await delivery((await deliveriesOf(id))[0]?.id)).toContain('Waits, webhook paused');
+  expect(await delivery((await deliveriesOf(id))[0]?.id)).toContain('Waiting, webhook paused');
   expect(await press('test-event')).toContain('This webhook is paused, resume it first.');
   expect(await press('resume')).toContain(
-    'Webhook resumed. What was waiting is being sent, accidents first.',
+    'Webhook resumed. Pending deliveries are being sent, accidents first.',
   );
   await settled(id, 1, ['delivered']);
   expect(await show()).not.toContain('aused');
@@ -119,7 +119,7 @@ describe('what an action leads to is said on the page that follows', () => {
       'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 5, 1, 1e15)',
       id,
     );
-    expect(await press('test-event')).toContain('It waits, because the webhook is paused.');
+    expect(await press('test-event')).toContain('It is waiting, because the webhook is paused.');
   });
 
   it('of replaying one, some, or none', async () => {

@@ -59,7 +59,7 @@ async function tried(call: string, fill: (form: Locator) => Promise<void>) {
   await page.getByRole('button', { name: `Try it: ${call}`, exact: true }).click();
   const form = page.locator('form.try').filter({ has: page.getByRole('button', { name: 'Close' }) });
   await fill(form);
-  await form.getByRole('button', { name: 'Send' }).click();
+  await form.getByRole('button', { name: 'Send', exact: true }).click();
   const reply = form.getByRole('status');
   await reply.getByText(/^\d+ in \d+ ms$/).waitFor();
   const shown = {
@@ -91,7 +91,7 @@ it('an operation that is tried out is sent to this host, with a token that stays
   expect(made).toMatchObject({ caption: '200', body: { data: { connectionIds: [connectionId] } } });
   await page.getByRole('button', { name: 'Try it: GET /connections', exact: true }).click();
   await page.getByLabel('Connection-Id').fill('Ω'); // which no header can have
-  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
   await page.getByText('It could not be sent.').waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
   const gone = await tried('DELETE /webhook/{id}', (form) =>
@@ -111,7 +111,7 @@ it('what cannot be loaded can be tried again', async () => {
   await page.getByText('It could not be loaded. Try again').waitFor();
   await page.unroute('**/openapi.json');
   await button.click();
-  await page.getByRole('button', { name: 'Send' }).waitFor();
+  await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
   complaints.splice(0); // the browser complains of what was not loaded
 });
 
@@ -119,7 +119,7 @@ it('an open form keeps to the rules of pages', async () => {
   const openForm = async (path: string) => {
     await open(path);
     await page.getByRole('button', { name: 'Try it: PUT /webhook/{id}' }).click();
-    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
   };
   await expectGoodPages(page, ['/docs/reference'], openForm, { within: 'form.try' });
 });

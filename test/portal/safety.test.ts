@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { ask, signIn } from '../support/portal.ts';
+import { ask, signIn, visitor } from '../support/portal.ts';
 import { personalRoutes, portalAccount } from '../support/portal-account.ts';
 import { portalRoutes } from '../support/routes.ts';
 import { rows, rowsOf, value } from '../support/rows.ts';
@@ -104,18 +104,17 @@ describe('a session', () => {
   it('ends with its 14 days, with its person, and with the suspension of its account', async () => {
     const other = await world();
     const { cookie, email } = await signIn(other);
-    const status = async () => (await ask('GET', '/portal/connections', { cookie })).status;
+    const { get, textAt } = visitor(() => cookie);
+    const status = async () => (await get('/portal/connections')).status;
     expect(await status()).toBe(200);
     await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'suspended' });
     expect(await status()).toBe(403);
+    expect(await textAt('/portal/vehicles')).toContain('This account is suspended');
     await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'active' });
     expect(await status()).toBe(200);
-    const { data } = await operator.get<{ id: string; email: string }[]>(
-      `/operator/accounts/${other.accountId}/users`,
-    );
-    await operator.delete(
-      `/operator/accounts/${other.accountId}/users/${data.find((user) => user.email === email)?.id}`,
-    );
+    const users = `/operator/accounts/${other.accountId}/users`;
+    const { data } = await operator.get<{ id: string; email: string }[]>(users);
+    await operator.delete(`${users}/${data.find((user) => user.email === email)?.id}`);
     expect(await status()).toBe(303);
     const late = await signIn(other);
     await rows('update sessions set expires_at = 1');

@@ -1,9 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { overloaded } from '../../support/database.ts';
-import { ask, type Sent, signIn } from '../../support/portal.ts';
+import { ask, type Sent } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
-import { operator, world } from '../../support/world.ts';
 
 let cookie: string;
 let webhook: string;
@@ -135,13 +134,4 @@ it.each([
   const isPage = accept.startsWith('text/html');
   expect(reply.headers.get('content-type')).toContain(isPage ? 'text/html' : 'application/json');
   expect(Boolean(reply.headers.get('content-security-policy'))).toBe(isPage);
-});
-
-it('people of a suspended account get a page that says so', async () => {
-  const us = await world();
-  const { cookie } = await signIn(us);
-  await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
-  const reply = await ask('GET', '/portal/vehicles', { cookie });
-  expect(reply.status).toBe(403);
-  expect(await reply.text()).toContain('This account is suspended');
 });

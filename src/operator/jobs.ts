@@ -2,6 +2,7 @@ import { pruneAudit } from '../accounts/audit/prune.ts';
 import { pruneSessions, pruneSignInLinks, pruneTokens } from '../accounts/prune.ts';
 import { archive } from '../fleet/archive/job.ts';
 import { forgetLately } from '../fleet/archive/lately.ts';
+import { noteMerged } from '../fleet/changes/note.ts';
 import { pruneChanges } from '../fleet/changes/prune.ts';
 import { archiveKinds } from '../fleet/lists/registry.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
@@ -40,7 +41,7 @@ export const jobs: Jobs = {
   'emails of accidents and events': whenDue(recordMailsAreDue, sendRecordMails),
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
   [channelJob]: hourly(sendChannelMessages),
-  archive: hourly((env, now, budget) => archive(env, archiveKinds, now, budget)),
+  archive: hourly((env, now, budget) => archive(env, archiveKinds, noteMerged, now, budget)),
   'give up old deliveries': hourly(giveUp),
   'service levels': hourly(addUpWaits),
   'delete old deliveries': hourly(pruneDeliveries),

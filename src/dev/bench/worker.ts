@@ -1,4 +1,5 @@
 import { archive } from '../../fleet/archive/job.ts';
+import { noteMerged } from '../../fleet/changes/note.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import type { QueueMessage } from '../../index.ts';
 import { newBudget } from '../../platform/jobs/budget.ts';
@@ -118,7 +119,8 @@ const noLimit = { limit: async () => ({ success: true }) };
 async function archived(env: Env, forMs: number) {
   const cost: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
   const budget = newBudget({ ms: forMs });
-  if (forMs > 0) await archive({ ...env, DB: metered(env.DB, cost) }, archiveKinds, Date.now(), budget);
+  if (forMs > 0)
+    await archive({ ...env, DB: metered(env.DB, cost) }, archiveKinds, noteMerged, Date.now(), budget);
   const { results, meta } = await env.DB.prepare(
     `select coalesce(sum(part.value->>'rows'), 0) as rows, coalesce(sum(part.value->>'bytes'), 0) as bytes,
        count(part.value) as files, coalesce(sum(state <> 'done'), 0) as open

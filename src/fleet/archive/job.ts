@@ -3,7 +3,6 @@ import { type Database, openDatabase } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
-import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
 import type { ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf } from './bucket.ts';
@@ -11,7 +10,7 @@ import { inArchive, openEntries } from './catalog.ts';
 import { dayMs, dayOf, firstHotDay } from './day.ts';
 import { moveDay } from './move.ts';
 import { oldestRows } from './rows.ts';
-import { usualSizes } from './write.ts';
+import { type Move, type NoteMerged, usualSizes } from './write.ts';
 
 /** How many connections with old rows are looked up at a time; each has a day moved before any has two. */
 const connectionsAtATime = 20;
@@ -23,6 +22,7 @@ const connectionsAtATime = 20;
 export async function archive(
   env: Env,
   kinds: ArchiveKind[],
+  noteMerged: NoteMerged,
   now = Date.now(),
   budget = newBudget(),
 ): Promise<void> {
@@ -30,26 +30,27 @@ export async function archive(
   const before = firstHotDay(env, now);
   if (!bucket || before === -Infinity) return;
   if ((await daysToMove(env, openDatabase(env), kinds, before * dayMs)).length === 0) return;
-  await inArchive(env, (lease) => run(env, lease, bucket, kinds, before * dayMs, budget));
+  await inArchive(env, (lease) =>
+    run(env, { lease, bucket, sizes: usualSizes, noteMerged }, kinds, before * dayMs, budget),
+  );
 }
 
 /** Goes on until there is nothing to do. A connection that fails is left for the next run, and stops no other. */
 async function run(
   env: Env,
-  lease: Lease,
-  bucket: R2Bucket,
+  shared: Omit<Move, 'kind' | 'day'>,
   kinds: ArchiveKind[],
   before: number,
   budget: Budget,
 ): Promise<void> {
   const failed = new Set<string>();
   for (;;) {
-    const found = await daysToMove(env, lease.db, kinds, before);
+    const found = await daysToMove(env, shared.lease.db, kinds, before);
     const days = found.filter(({ day }) => !failed.has(day.kind + day.connectionId));
     if (days.length === 0) return;
     for (const { kind, day } of days) {
       if (!isLeft(budget)) return;
-      await moveDay({ bucket, kind, day, lease, sizes: usualSizes }, budget).catch((error: unknown) => {
+      await moveDay({ ...shared, kind, day }, budget).catch((error: unknown) => {
         failed.add(day.kind + day.connectionId);
         const { connectionId } = day;
         fault('error', {

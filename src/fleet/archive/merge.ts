@@ -3,6 +3,7 @@ import { maxClockLeadMs } from '../../platform/fields.ts';
 import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
 import type { Part } from './bucket.ts';
 import { putEntry } from './catalog.ts';
+import { noteLately } from './lately.ts';
 import { deleteRows, hotRows } from './rows.ts';
 import { type Move, readPart, readPartWith, writeParts } from './write.ts';
 
@@ -11,18 +12,32 @@ import { type Move, readPart, readPartWith, writeParts } from './write.ts';
  * again that one of them belongs to. Some at a time: the day comes up again until none is left.
  */
 export async function mergeLate(move: Move, parts: Part[]): Promise<'next' | 'done'> {
-  const { kind, day, lease } = move;
+  const { kind, day, lease, noteMerged } = move;
   const late = await hotRows(lease.db, kind, day);
   if (late.length === 0) return 'done';
-  const { settled, changes } = sort(kind, parts, late, await twinsOf(move, parts, late));
-  if (settled.length > 0) await lease.write(deleteRows(lease.db, kind, settled));
+  const twins = await twinsOf(move, parts, late);
+  const { settled, changes } = sort(kind, parts, late, twins);
+  const source = { ...day, now: Date.now() };
+  // Until then the change feed has shown the late rows as they came in.
+  const replace = (rows: Row[]) => [
+    noteLately(lease.db, kind, day, rows),
+    noteMerged(
+      lease.db,
+      source,
+      kind,
+      rows.map((row) => row[kind.id]).filter((id) => twins.has(id)),
+    ),
+    deleteRows(lease.db, kind, rows),
+  ];
+  if (settled.length > 0) await lease.write(...replace(settled));
   if (changes.size === 0) return 'next';
   const merged: Part[] = [];
   for (const [at, part] of parts.entries()) {
     const change = changes.get(at);
     merged.push(...(change ? await rewrite(move, part, change) : [part]));
   }
-  await lease.write(putEntry(lease.db, day, 'moving', merged));
+  const moved = late.filter((row) => !settled.includes(row));
+  await lease.write(putEntry(lease.db, day, 'moving', merged), ...replace(moved));
   return 'next';
 }
 

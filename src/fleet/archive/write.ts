@@ -1,3 +1,4 @@
+import type { change, Database } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
@@ -11,11 +12,29 @@ import { decodeFooter, decodeRows, encodeRows } from './parquet.ts';
 export type Sizes = { part: number; group: number };
 export const usualSizes: Sizes = { part: 5000, group: 250 };
 
+/** The statement that notes in the change feed that records which were archived have changed. */
+export type NoteMerged = (
+  db: Database,
+  source: DayOf & { now: number },
+  kind: ArchiveKind,
+  ids: unknown[],
+) => ReturnType<typeof change>;
+
 /** A day of a connection that is moved, or merged, by whoever has the lease. */
-export type Move = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; lease: Lease; sizes: Sizes };
+export type Move = {
+  bucket: R2Bucket;
+  kind: ArchiveKind;
+  day: DayOf;
+  lease: Lease;
+  sizes: Sizes;
+  noteMerged: NoteMerged;
+};
+
+/** What it takes to write files of a day. */
+type Place = Omit<Move, 'lease' | 'noteMerged'>;
 
 /** Writes rows of a day, which are in order, as files. `replaces` names the one that they replace. */
-export async function writeParts(move: Omit<Move, 'lease'>, rows: Row[], replaces?: string): Promise<Part[]> {
+export async function writeParts(move: Place, rows: Row[], replaces?: string): Promise<Part[]> {
   const of = Math.ceil(rows.length / move.sizes.part);
   const size = Math.ceil(rows.length / of);
   const parts: Part[] = [];
@@ -31,7 +50,7 @@ type Label = Omit<Part, 'file' | 'bytes'> & { replaces?: { file: string; of: num
 
 /** Writes a file, reads it back and counts. @throws Error: what was read back is not what was written */
 async function writePart(
-  { bucket, kind, day, sizes }: Omit<Move, 'lease'>,
+  { bucket, kind, day, sizes }: Place,
   rows: Row[],
   replaces: Label['replaces'] | '' | undefined,
 ): Promise<Part> {

@@ -1,7 +1,8 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import type { AccountTable } from '../../platform/db/tables.ts';
-import type { ListedKind } from '../lists/registry.ts';
+import type { NoteMerged } from '../archive/write.ts';
+import { type ListedKind, lists } from '../lists/registry.ts';
 
 /** Whose records change, and when, in milliseconds since 1970. */
 export type ChangeSource = { accountId: string; connectionId: string; now: number };
@@ -52,6 +53,16 @@ export const noteDeleted = (db: Database, source: ChangeSource, kind: ListedKind
     db,
     noteRecords(source, 'deleted', kind, sql`select value as id from json_each(${JSON.stringify(ids)})`),
   );
+
+/** Notes that records have changed whose late versions have been put together with what the archive had. */
+export const noteMerged: NoteMerged = (db, source, { name }, ids) => {
+  const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
+  if (!kind) throw new Error(`${name} is no list`);
+  return change(
+    db,
+    noteRecords(source, 'changed', kind, sql`select value as id from json_each(${JSON.stringify(ids)})`),
+  );
+};
 
 /** D1 runs transactions one after the other: whichever commits later finds a higher one. */
 const nextSeq = ({ accountId, now }: ChangeSource): SQL =>

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
+import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { bucket, dayMs, emptyArchive } from '../../support/archive.ts';
 import { driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
@@ -20,7 +21,7 @@ beforeEach(async () => {
       trip({ driver: 'driver-1', startedAt: old }),
       safetyEvent({ driver: 'driver-1', startedAt: old }),
     );
-  await archive(env, archiveKinds);
+  await archive(env, archiveKinds, noteMerged);
 });
 
 const old = new Date(Date.now() - 200 * dayMs).toISOString();

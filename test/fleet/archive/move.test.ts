@@ -5,6 +5,7 @@ import { inArchive } from '../../../src/fleet/archive/catalog.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { findArchived, forgetLately } from '../../../src/fleet/archive/lately.ts';
 import { removeArchive, rewriteArchive } from '../../../src/fleet/archive/remove.ts';
+import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { change } from '../../../src/platform/db/database.ts';
@@ -173,7 +174,7 @@ describe('the job', () => {
   it('moves what is older than the hot days, of every kind, and the lists stay as they were', async () => {
     await send();
     const before = [await read('/trips'), await read('/safety-events')];
-    await archive(env, archiveKinds);
+    await archive(env, archiveKinds, noteMerged);
     expect([await hot(), (await rows('select 1 from safety_events')).length, (await files()).length]).toEqual(
       [1, 1, 2],
     );
@@ -184,7 +185,7 @@ describe('the job', () => {
     await send();
     const [kind = tripKind] = archiveKinds;
     const archived = String((await rows('select id from trips order by started_at limit 1'))[0]?.id);
-    await archive(env, archiveKinds);
+    await archive(env, archiveKinds, noteMerged);
     expect(await findArchived(env, caller, kind, [archived, newId()])).toMatchObject([
       { id: archived, sourceId: 'old' },
     ]);
@@ -197,8 +198,8 @@ describe('the job', () => {
 
   it('does nothing without a bucket, or with HOT_DAYS = 0', async () => {
     await send();
-    await archive({ ...env, ARCHIVE: undefined as unknown as R2Bucket }, archiveKinds);
-    await archive({ ...env, HOT_DAYS: '0' as '180' }, archiveKinds);
+    await archive({ ...env, ARCHIVE: undefined as unknown as R2Bucket }, archiveKinds, noteMerged);
+    await archive({ ...env, HOT_DAYS: '0' as '180' }, archiveKinds, noteMerged);
     expect([await hot(), await files()]).toEqual([2, []]);
   });
 
@@ -207,7 +208,7 @@ describe('the job', () => {
     await insertTrips(them, [{ startedAt: day, vehicle: 'no UUID' }]);
     const { lines } = listenToLog();
     await send();
-    await archive(env, archiveKinds);
+    await archive(env, archiveKinds, noteMerged);
     expect([await hot(), (await files()).length]).toEqual([2, 2]);
     expect(lines('fault')).toMatchObject([
       { message: 'A job failed', job: 'archive', connectionId: them.connection.id },
@@ -216,7 +217,7 @@ describe('the job', () => {
 
   it('rows are rewritten in the files too, and those of an account removed', async () => {
     await send();
-    await archive(env, archiveKinds);
+    await archive(env, archiveKinds, noteMerged);
     const [item] = (await read('/trips')) as { driverId: string }[];
     const value = item?.driverId ?? '';
     const change = (row: object) => ({ ...row, driverId: null });

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
+import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs } from '../../support/archive.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
@@ -18,7 +19,7 @@ it('records from before the hot days are stored, but notify nobody, archived or 
   const old = safetyEvent({ startedAt: daysAgo(182) });
   const send = (...records: object[]) => as(tale.us.connection.ingestKey).send(vehicle(), ...records);
   expect((await send(old)).data).toMatchObject({ accepted: 2, rejected: [] });
-  await archive(env, archiveKinds);
+  await archive(env, archiveKinds, noteMerged);
   expect(await rows('select 1 from safety_events')).toEqual([]);
   await send(old);
   await send({ ...old, sourceUpdatedAt: new Date().toISOString(), incidentTypes: ['crash'] });
@@ -43,7 +44,7 @@ it.each(['180', '0'])(
         bindings: { ...env, HOT_DAYS: hotDays as '180' },
       });
     await send(known, '45');
-    await archive({ ...env, HOT_DAYS: '45' as '180' }, archiveKinds);
+    await archive({ ...env, HOT_DAYS: '45' as '180' }, archiveKinds, noteMerged);
     expect(await rows('select 1 from safety_events')).toEqual([]);
     const before = await told();
     await send(known, days);

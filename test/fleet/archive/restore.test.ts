@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
+import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
@@ -51,7 +52,7 @@ it('days that were archived since are read from D1, and archived again without a
   await move(us, 11 * dayMs, { sizes });
   await restore();
   expect(await listed()).toEqual(before);
-  await archive(env, archiveKinds);
+  await archive(env, archiveKinds, noteMerged);
   expect(await listed()).toEqual(before);
   expect(await filesOfDay('1970-01-12')).toBe(1);
   expect(await rows('select 1 from trips')).toEqual([]);
@@ -121,9 +122,9 @@ describe('a file that cannot be read', () => {
         expect.objectContaining({ message: 'A file of the archive cannot be read', key, level: 'error' }),
       );
       await insertTrips(us, [{ startedAt: 10 * dayMs + 7 }]);
-      await archive(env, archiveKinds);
+      await archive(env, archiveKinds, noteMerged);
       await restore();
-      await archive(env, archiveKinds);
+      await archive(env, archiveKinds, noteMerged);
       expect(await listed()).toEqual(expect.arrayContaining(ids));
       expect(await listed()).toHaveLength(13);
     },

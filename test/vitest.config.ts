@@ -34,7 +34,7 @@ const inWorkerd = {
   restoreMocks: true,
 };
 
-const outside = 'test/{cli,dev/fakes,docs/contract,docs/pages,homes,journey,browser,structure}/**';
+const outside = 'test/{cli,dev/fakes,docs/contract,docs/pages,homes,journey,browser,simulation,structure}/**';
 
 /** Files that set the clock, which new ids remember: each has a Worker of its own. */
 const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).filter((file) =>
@@ -96,6 +96,19 @@ export default defineConfig({
           })),
         ],
         test: { ...inWorkerd, name: 'homes', include: ['test/homes/**/*.test.ts'] },
+      },
+      {
+        resolve: { alias: { 'cloudflare:workers': `${root}test/simulation/workers.ts` } },
+        test: {
+          name: 'simulation',
+          root,
+          include: ['test/simulation/*.test.ts'],
+          execArgv: ['--js-base-64'],
+          // It remembers the time of the last id, until the modules are reset.
+          server: { deps: { inline: ['uuid'] } },
+          env: { MIGRATIONS: JSON.stringify(strictMigrations().flatMap(({ queries }) => queries)) },
+          testTimeout: 600_000,
+        },
       },
       {
         test: {

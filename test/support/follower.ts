@@ -27,10 +27,6 @@ export function follower(
   let cursor: string | undefined;
   const client = {
     copy,
-    /** Takes over what a list shows, as a client does when it starts. */
-    take: (items: Record<string, unknown>[]) => {
-      for (const item of items) copy.set(String(item.id ?? item.eventId), item);
-    },
     /** Reads a page from `from`, or from where it stands. Tells whether there is more. */
     read: async (from = cursor): Promise<boolean> => {
       const page = await changes(token, `${query}${from ? `&cursor=${from}` : ''}`, connection);

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { Command, InvalidArgumentError } from 'commander';
+import { root } from './project/paths.ts';
+
+// npm run proof: tests at full size.
+
+/** A simulation of each seed has 1,000 days of its own, which end in the year 7500. */
+const maxSeed = 2000;
+
+/** All that try what is random, kill the service, have its stores hang, or move an account. */
+const all = ['journey/kill', 'journey/hang', 'homes/moves', 'simulation', 'model', 'counts', 'pages'].concat([
+  'across',
+  'generated',
+]);
+
+const whole = (least: number, most: number) => (text: string) => {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= least && number <= most) return number;
+  throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
+};
+
+const { seed, steps } = new Command('npm run proof --')
+  .description(
+    'Runs at full size the tests that try what is random, kill the service, have its stores hang or move an account: an ' +
+      'hour. With a seed or a number of steps it only simulates the service.',
+  )
+  .option('--seed <number>', 'what to simulate first; the same again is the same', whole(1, maxSeed))
+  .option(
+    '--steps <number>',
+    'for how many steps, from seed to seed; one seed has some 2,000',
+    whole(1, 4_000_000),
+  )
+  .parse()
+  .opts<{ seed?: number; steps?: number }>();
+
+const only = seed !== undefined || steps !== undefined;
+const { status } = spawnSync(
+  'vitest',
+  ['run', '--config', 'test/vitest.config.ts', '--reporter=default', ...(only ? ['test/simulation'] : all)],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, FULL_PROOF: '1', ...(only && { SEED: `${seed ?? 1}`, STEPS: `${steps ?? 1}` }) },
+  },
+);
+process.exitCode = status ?? 1;

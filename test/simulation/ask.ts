@@ -1,0 +1,66 @@
+import worker from '../../src/index.ts';
+import type { Kernel } from './kernel.ts';
+import { Violation } from './model.ts';
+
+const second = 1000;
+
+export type Reply = {
+  status: number;
+  tries?: number;
+  message?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each route's data is its own
+  data?: any;
+  next?: string;
+  resume?: string;
+};
+type Ask = (method: string, path: string, headers: object, body?: object) => Promise<Reply>;
+export type Asking = ReturnType<typeof asking>;
+
+/** How clients call the service, with what they do when it fails. */
+export function asking(kernel: Kernel, env: Env) {
+  const { below, sleep } = kernel;
+  /** One request; status 0 if nothing came back. */
+  const once: Ask = async (method, path, headers, body) => {
+    const reply = await kernel.invoke(`${method} ${path}`, async (context): Promise<Reply> => {
+      const sent = { 'content-type': 'application/json', 'cf-connecting-ip': '192.0.2.1', ...headers };
+      const init = { method, headers: sent, ...(body && { body: JSON.stringify(body) }) };
+      const response = await worker.fetch(new Request(`https://api.example.com${path}`, init), env, context);
+      return { ...(await response.json<object>()), status: response.status };
+    });
+    return reply ?? { status: 0 };
+  };
+  /** Asks until there is a reply that asking again would not change. */
+  const insist: Ask = async (...call) => {
+    for (let tries = 1; ; tries++) {
+      const reply = await once(...call);
+      if (reply.status !== 0 && reply.status < 500 && reply.status !== 429) return { ...reply, tries };
+      await sleep(second + below(5 * second));
+    }
+  };
+  /** Asks until it is done. */
+  const must: Ask = async (...call) => {
+    const reply = await insist(...call);
+    if (reply.status !== 200) throw new Violation(`${call[0]} ${call[1]}: ${reply.status} ${reply.message}`);
+    return reply;
+  };
+  return {
+    once,
+    insist,
+    must,
+    operator: { authorization: `Bearer ${env.OPERATOR_KEY}` },
+    /** All items of a list, page by page; undefined if a page was refused. */
+    // biome-ignore lint/suspicious/noExplicitAny: each list's items are its own
+    async list(path: string, headers: object, ask = once): Promise<any[] | undefined> {
+      const items = [];
+      const limit = 1 + below(50);
+      let cursor = '';
+      do {
+        const page = await ask('GET', `${path}limit=${limit}${cursor && `&cursor=${cursor}`}`, headers);
+        if (page.status !== 200) return undefined;
+        items.push(...page.data);
+        cursor = page.next ?? '';
+      } while (cursor);
+      return items;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import type { QueueMessage } from '../../src/index.ts';
+import type { Kernel } from './kernel.ts';
+import { memoryD1, type Through } from './sqlite.ts';
+
+const second = 1000;
+const minute = 60 * second;
+
+type Message = { body: QueueMessage; at: number };
+
+/** What a deployment with two homes binds, in memory: every call of it waits for its turn. */
+export function bindings(kernel: Kernel, migrations: string[]) {
+  const { through, random, now } = kernel;
+  const databases = [0, 1].map(() => memoryD1(migrations, through, kernel));
+  const buckets = [0, 1].map(() => memoryBucket(through));
+  const messages: Message[] = [];
+  const queue = memoryQueue(kernel, messages);
+  const env = {
+    OPERATOR_KEY: 'an operator key for tests, 32+ characters',
+    HEADER_KEYS: `test:${new Uint8Array(32).fill(7).toBase64()}`,
+    ORIGIN: 'https://portal.example.com',
+    HOT_DAYS: '30',
+    DELIVERY_RETENTION_DAYS: '30',
+    DB: databases[0]?.d1,
+    DB_EU: databases[1]?.d1,
+    DELIVERIES: queue,
+    DELIVERIES_EU: queue,
+    ARCHIVE: buckets[0]?.bucket,
+    ARCHIVE_EU: buckets[1]?.bucket,
+    TOKENS: staleKv(through, now, random),
+    ATTEMPTS: { writeDataPoint: () => {} },
+    EMAIL: { send: () => through('mail', () => ({ messageId: 'm' })) },
+    ...Object.fromEntries(limiters.map((name) => [name, { limit: async () => ({ success: true }) }])),
+  } as unknown as Env; // what the service uses of each
+  return {
+    env,
+    messages,
+    /** Every row and every file that there is, as text. */
+    everything: () => [
+      ...databases.flatMap(({ rows }) =>
+        rows(`select name from sqlite_master where type = 'table'`).flatMap(({ name }) =>
+          rows(`select * from "${name}"`).map((row) => `${name} ${JSON.stringify(row)}`),
+        ),
+      ),
+      ...buckets.flatMap(({ keys }) => keys()),
+    ],
+  };
+}
+
+const limiters = [
+  'TOKEN_LIMIT',
+  'UNKNOWN_LIMIT',
+  'RING_LIMIT',
+  'SIGN_IN_LIMIT',
+  'OPERATOR_LIMIT',
+  'HEALTH_LIMIT',
+  'LINK_REQUEST_LIMIT',
+  'LINK_LIMIT',
+  'ACTION_LIMIT',
+  'ACCOUNT_ACTION_LIMIT',
+];
+
+/** A queue that loses some messages and doubles others. */
+function memoryQueue({ through, random, now, faults }: Kernel, messages: Message[]): Queue {
+  const add = (body: QueueMessage, delaySeconds = 0) => {
+    const copies = random() < faults.rate ? 0 : random() < faults.rate ? 2 : 1;
+    for (let i = 0; i < copies; i++) messages.push({ body, at: now() + delaySeconds * second });
+  };
+  return {
+    metrics: () => through('queue', () => ({ backlogCount: messages.length })),
+    send: (body: QueueMessage, { delaySeconds = 0 } = {}) => through('queue', () => add(body, delaySeconds)),
+    sendBatch: (batch: { body: QueueMessage }[]) =>
+      through('queue', () => {
+        for (const { body } of batch) add(body);
+      }),
+  } as unknown as Queue; // as above
+}
+
+/** KV, which for up to a minute may say what was there before, or that there was nothing. */
+function staleKv(through: Through, now: () => number, random: () => number) {
+  const entries = new Map<string, { value: string | null; before: string | null; at: number }>();
+  const set = (key: string, value: string | null) =>
+    entries.set(key, { value, before: entries.get(key)?.value ?? null, at: now() });
+  return {
+    get: (key: string, options?: { type?: string }) =>
+      through('KV', () => {
+        const entry = entries.get(key);
+        const isStale = entry && now() - entry.at < minute && random() < 0.5;
+        const text = (isStale ? entry.before : entry?.value) ?? null;
+        return text !== null && options?.type === 'json' ? JSON.parse(text) : text;
+      }),
+    put: (key: string, value: string) => through('KV', () => void set(key, value)),
+    delete: (key: string) => through('KV', () => void set(key, null)),
+  };
+}
+
+type Stored = { bytes: ArrayBuffer; customMetadata: Record<string, string> | undefined };
+
+function memoryBucket(through: Through) {
+  const files = new Map<string, Stored>();
+  const keys = () => [...files.keys()].sort();
+  const object = (key: string, { bytes, customMetadata }: Stored) => ({
+    key,
+    size: bytes.byteLength,
+    customMetadata,
+    arrayBuffer: async () => bytes.slice(0),
+  });
+  const bucket = {
+    put: (key: string, value: ArrayBuffer | Uint8Array, options?: Partial<Stored>) =>
+      through('R2', () => {
+        const bytes = new Uint8Array(value).slice().buffer;
+        files.set(key, { bytes, customMetadata: options?.customMetadata });
+        return object(key, { bytes, customMetadata: options?.customMetadata });
+      }),
+    get: (key: string, options?: { range?: { offset: number; length: number } }) =>
+      through('R2', () => {
+        const file = files.get(key);
+        const { offset = 0, length = file?.bytes.byteLength ?? 0 } = options?.range ?? {};
+        return file ? object(key, { ...file, bytes: file.bytes.slice(offset, offset + length) }) : null;
+      }),
+    delete: (some: string | string[]) =>
+      through('R2', () => {
+        for (const key of [some].flat()) files.delete(key);
+      }),
+    list: ({ prefix = '', limit = 1000, cursor = '', startAfter = '' } = {}) =>
+      through('R2', () => {
+        const all = keys().filter((key) => key.startsWith(prefix) && key > (cursor || startAfter));
+        const found = all.slice(0, limit);
+        const objects = found.flatMap((key) => {
+          const file = files.get(key);
+          return file ? [object(key, file)] : [];
+        });
+        return {
+          objects,
+          truncated: all.length > limit,
+          ...(all.length > limit && { cursor: found.at(-1) }),
+        };
+      }),
+  };
+  return { bucket, keys };
+}

@@ -1,0 +1,145 @@
+import { recordId } from '../../src/platform/db/ids.ts';
+import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
+import type { Asking, Reply } from './ask.ts';
+import type { Kernel } from './kernel.ts';
+import { type Account, type Config, type Hook, keyOf, Violation } from './model.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const day = 86_400 * second;
+
+export const by = ({ token }: Account) => ({ 'x-api-key': token.value });
+
+/** Customers: their connectors send records, and they keep webhooks. */
+export function customers({ now, below, random, pick }: Kernel, { insist, must, operator }: Asking) {
+  let made = 0;
+
+  const open = async (): Promise<Account> => {
+    const name = `Account ${made++}`;
+    const { data } = await must('POST', '/operator/accounts', operator, { name });
+    const connections = [];
+    for (const provider of ['motive', 'samsara']) {
+      const path = `/operator/accounts/${data.id}/connections`;
+      const { id } = (await must('POST', path, operator, { provider })).data;
+      const key = await must('POST', `/operator/connections/${id}/ingest-keys`, operator, {
+        name: 'connector',
+      });
+      connections.push({ id, key: key.data.value });
+    }
+    const token = await must('POST', `/operator/accounts/${data.id}/tokens`, operator, { name: 'main' });
+    return {
+      ...{ id: data.id, name, home: 'main', token: token.data, connections, hooks: [], suspensions: [] },
+      ...{ news: new Map(), records: new Map(), followers: [{ cursor: undefined, copy: new Map() }] },
+      ...{ isBusy: false, gone: false },
+    };
+  };
+
+  /** Mostly just now, sometimes so long ago that it is archived. */
+  const someTime = () => now() - below(random() < 0.8 ? 30 * minute : 60 * day);
+  /** What has been sent of each connection. */
+  const trips = new Map<string, { sourceId: string; startedAt: string }[]>();
+  const accidents = new Map<string, { sourceId: string; at: number }>();
+  /** The next level of an accident, once the connector knows that the one before was taken in; or a new one. */
+  const nextLevel = ({ news }: Account, connectionId: string) => {
+    const last = [...news.values()].find(
+      (one) =>
+        one.type === 1 &&
+        one.level < 3 &&
+        one.connectionId === connectionId &&
+        one.accepted < now() &&
+        !news.has(keyOf(one.eventId, one.level + 1)),
+    );
+    const known = last && random() < 0.7 ? accidents.get(last.eventId) : undefined;
+    const begun = known ?? { sourceId: `r${made++}`, at: someTime() };
+    accidents.set(recordId(connectionId, 'accident', begun.sourceId), begun);
+    return { ...begun, level: last && known ? last.level + 1 : 1 };
+  };
+
+  const send = async (account: Account) => {
+    const connection = pick(account.connections);
+    const records: object[] = [vehicle({ odometerKm: below(1000) })];
+    const taken: { accepted: number }[] = [];
+    const news = (eventId: string, level: number, type: number, at: number) => {
+      const one = { eventId, level, type, at, connectionId: connection.id, sent: now(), accepted: Infinity };
+      account.news.set(keyOf(eventId, level), one);
+      taken.push(one);
+    };
+    const add = (path: string, kind: string, record: { sourceId: string }) => {
+      const id = recordId(connection.id, kind, record.sourceId);
+      const one = account.records.get(id) ?? { path, connectionId: connection.id, accepted: Infinity };
+      account.records.set(id, one);
+      taken.push(one);
+      records.push(record);
+      return id;
+    };
+    for (let i = 0; i <= below(3); i++) {
+      const sourceId = `r${made++}`;
+      const at = someTime();
+      const of = { sourceId, startedAt: new Date(at).toISOString() };
+      const kind = below(3);
+      if (kind === 0) {
+        const known = trips.get(connection.id) ?? [];
+        const again = random() < 0.2 && known.length > 0 ? pick(known) : of;
+        trips.set(connection.id, [...known, again]);
+        add('/trips', 'trip', { ...trip({ distanceKm: below(1000) }), ...again });
+      } else if (kind === 1)
+        news(add('/safety-events', 'safetyEvent', safetyEvent(of) as typeof of), 0, 2, at);
+      else {
+        const { level, ...known } = nextLevel(account, connection.id);
+        const eventTime = new Date(known.at).toISOString();
+        const record = accident({ sourceId: known.sourceId, eventTime, notificationLevel: level });
+        news(add('/accidents', 'accident', record), level, 1, known.at);
+      }
+    }
+    const reply = await insist('POST', '/ingest', { 'x-api-key': connection.key }, { records });
+    if (reply.status !== 200) return;
+    if (reply.data.rejected.length > 0) throw new Violation(JSON.stringify(reply.data.rejected));
+    for (const one of taken) one.accepted = Math.min(one.accepted, now());
+  };
+
+  const someConfig = ({ connections: [first, second] }: Account): NonNullable<Config> => ({
+    connectionIds: pick([[first], [second], [first, second]]).flatMap((one) => one?.id ?? []),
+    types: pick([[1], [2], [1, 2], [1, 2]]),
+  });
+  const bodyOf = (url: string, { connectionIds, types }: NonNullable<Config>) => ({
+    ...{ url, httpVerb: 'POST', headers: {}, connectionIds, notificationTypes: types },
+  });
+  /** Changes a webhook. What was refused may have been done by an earlier try. */
+  const change = async (hook: Hook, config: Config, done: RegExp, ...call: Parameters<typeof insist>) => {
+    const change = { sent: now(), done: Infinity, config };
+    hook.changes.push(change);
+    hook.isBusy = true;
+    const reply = await insist(...call);
+    if (done.test(`${reply.status} ${reply.message}`)) change.done = now();
+    else if (reply.tries === 1) hook.changes.splice(hook.changes.indexOf(change), 1);
+    hook.isBusy = false;
+    return { ...reply, isDone: change.done < Infinity };
+  };
+  const create = async (account: Account) => {
+    if (account.hooks.filter(({ deletedAt }) => deletedAt === Infinity).length >= 4) return;
+    const url = `https://receiver.example.com/${made++}`;
+    const config = someConfig(account);
+    const hook: Hook = { account, url, mood: 'up', changes: [], deletedAt: Infinity, isBusy: true };
+    account.hooks.push(hook);
+    const [body, done] = [bodyOf(url, config), /^200|already exist/];
+    const { data, isDone } = await change(hook, config, done, 'POST', '/webhook', by(account), body);
+    const isOurs = (one: { url: string }) => one.url === url;
+    const all = async (): Promise<Reply> =>
+      isDone ? insist('GET', '/webhooks', by(account)) : { status: 0 };
+    hook.id = data?.id ?? (await all()).data?.find(isOurs)?.id;
+  };
+  const update = async (account: Account, hook: Hook) => {
+    const config = someConfig(account);
+    const body = bodyOf(hook.url, config);
+    await change(hook, config, /^200/, 'PUT', `/webhook/${hook.id}`, by(account), body);
+  };
+  const remove = async (account: Account, hook: Hook) => {
+    const done = /^200|Invalid webhook id/;
+    const { status, isDone } = await change(hook, null, done, 'DELETE', `/webhook/${hook.id}`, by(account));
+    if (!isDone) return;
+    // An earlier try may have deleted it, and was cut off before it had waited for the calls under way.
+    hook.deletedAt = status === 200 ? now() : now() + 5 * second;
+    hook.isBusy = true;
+  };
+  return { open, send, create, update, remove };
+}

@@ -1,0 +1,190 @@
+import { maxAttemptsOf } from '../../src/webhooks/deliveries/policy.ts';
+import type { Invocation, Kernel } from './kernel.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const day = 86_400 * second;
+
+/** What a webhook asks for; null once it is deleted. Times are when the change was asked for, and when it was confirmed. */
+export type Config = { types: number[]; connectionIds: string[] } | null;
+type Change = { sent: number; done: number; config: Config };
+
+/** How a receiver responds at the moment. */
+export type Mood = 'up' | 'down' | 'gone' | 'hangs';
+
+export type Hook = {
+  account: Account;
+  id?: string;
+  url: string;
+  mood: Mood;
+  changes: Change[];
+  /** No call may start from this time on. */
+  deletedAt: number;
+  isBusy: boolean;
+};
+
+/** What customers are to be notified of; `accepted` is when the connector knew that it was taken in. */
+export type News = {
+  eventId: string;
+  level: number;
+  type: number;
+  connectionId: string;
+  at: number;
+  sent: number;
+  accepted: number;
+};
+
+/** A record of a list, and when the connector knew that it was taken in. */
+export type Listed = { path: string; connectionId: string; accepted: number };
+
+export type Account = {
+  id: string;
+  name: string;
+  token: { id: string; value: string };
+  connections: { id: string; key: string }[];
+  hooks: Hook[];
+  news: Map<string, News>;
+  records: Map<string, Listed>;
+  /** When it was suspended, and asked to be active again. */
+  suspensions: { done: number; ended: number }[];
+  home: string;
+  /** It is being moved, suspended or deleted, one at a time. */
+  isBusy: boolean;
+  gone: boolean;
+  followers: Follower[];
+};
+
+/** Somebody who follows the changes of an account, with a copy of its records. */
+export type Follower = { cursor: string | undefined; copy: Map<string, unknown> };
+
+/** One call that a receiver got. */
+type Got = { id: string; hook: Hook; news: News; by: Invocation; running: boolean; heard?: number };
+
+export type Delivery = {
+  eventId: string;
+  level: number | null;
+  status: string;
+  attempts: number;
+  id: string;
+};
+
+export const keyOf = (eventId: unknown, level: unknown): string => `${eventId} ${level}`;
+
+/** Whether a webhook is to be notified: 'maybe' while its changes and the call that brought the news were under way at once. */
+export function isFor(hook: Hook, news: News): 'must' | 'maybe' | 'never' {
+  const before = hook.changes.findLast(({ done }) => done < news.sent)?.config ?? null;
+  const during = hook.changes.filter(({ sent, done }) => sent <= news.accepted && done >= news.sent);
+  const matching = [before, ...during.map(({ config }) => config)].map(
+    (config) => config?.types.includes(news.type) && config.connectionIds.includes(news.connectionId),
+  );
+  if (matching.every((one) => !one)) return 'never';
+  return matching.every(Boolean) && news.accepted < Infinity ? 'must' : 'maybe';
+}
+
+/** What receivers got, and what is wrong with it. */
+export function receivers({ now, note, current, through }: Kernel, accounts: Account[]) {
+  const calls = new Map<string, Got[]>();
+  const arrived = (url: string, init: RequestInit): Got => {
+    note(`${new Headers(init.headers).get('delivery-id')} is sent to ${url} by ${current()?.name}`);
+    const hook = accounts.flatMap(({ hooks }) => hooks).find((one) => one.url === url);
+    const id = new Headers(init.headers).get('delivery-id') ?? '';
+    const { data } = JSON.parse(String(init.body));
+    const news = hook?.account.news.get(keyOf(data.eventId, data.notificationLevel ?? 0));
+    const by = current();
+    if (!hook || !news || !by) throw new Violation(`a call that nobody asked for: ${url} ${init.body}`);
+    const earlier = calls.get(id) ?? [];
+    const { account } = hook;
+    if (hook.deletedAt <= now()) throw new Violation(`delivery ${id} was sent to a deleted webhook`);
+    if (account.gone) throw new Violation(`delivery ${id} was sent for a deleted account`);
+    if (account.suspensions.some(({ done, ended }) => done <= now() && now() < ended))
+      throw new Violation(`delivery ${id} was sent for a suspended account`);
+    if (isFor(hook, news) === 'never') throw new Violation(`delivery ${id} was not subscribed to`);
+    if (earlier.some(({ running, by }) => running && !by.over))
+      throw new Violation(`two calls at a time for delivery ${id}`);
+    const done = earlier.find(({ heard }) => heard !== undefined && isFinal(heard));
+    if (done && !done.by.disturbed)
+      throw new Violation(`delivery ${id} was sent again, though ${done.by.name} got ${done.heard}`);
+    const others = [...calls.values()].find(
+      ([one]) => one?.hook === hook && one.news === news && one.id !== id,
+    );
+    if (others)
+      throw new Violation(
+        `${keyOf(news.eventId, news.level)} has two deliveries, ${id} and ${others[0]?.id}`,
+      );
+    if (earlier.length === 0) checkOrder(hook, news, id);
+    const got: Got = { id, hook, news, by, running: true };
+    calls.set(id, [...earlier, got]);
+    return got;
+  };
+  /** Whether an earlier level is still being tried, and could be waited for. */
+  const checkOrder = (hook: Hook, news: News, id: string) => {
+    for (let level = 1; level < news.level; level++) {
+      const lower = hook.account.news.get(keyOf(news.eventId, level));
+      if (!lower || isFor(hook, lower) !== 'must') continue;
+      const tried = [...calls.values()].flat().filter((one) => one.hook === hook && one.news === lower);
+      const ended = tried.some(({ heard }) => heard !== undefined && isFinal(heard));
+      if (!ended && now() < lower.sent + minute)
+        throw new Violation(`level ${news.level} came before level ${level}: delivery ${id}`);
+    }
+  };
+  return {
+    /** Responds to a call as its receiver does at the moment, if at all. */
+    async respond(url: string, init: RequestInit): Promise<Response> {
+      const call = arrived(url, init);
+      const aborted = new Promise<never>((_, reject) =>
+        init.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
+      );
+      const response = through('receiver', () => {
+        const { mood } = call.hook;
+        note(`${url} ${mood === 'hangs' ? mood : `is ${mood}`}`);
+        return mood === 'hangs' ? undefined : { up: 200, down: 500, gone: 410 }[mood];
+      });
+      try {
+        call.heard = (await Promise.race([response, aborted])) ?? (await aborted);
+        return new Response('response', { status: call.heard });
+      } finally {
+        call.running = false;
+      }
+    },
+
+    /** What is wrong with a webhook's deliveries in the end, when all receivers have been well for long enough. */
+    check(hook: Hook, deliveries: Delivery[]) {
+      for (const news of hook.account.news.values()) {
+        const key = keyOf(news.eventId, news.level);
+        const found = deliveries.filter((one) => keyOf(one.eventId, one.level ?? 0) === key);
+        const expected = isFor(hook, news);
+        if (found.length > 1) throw new Violation(`${key} has ${found.length} deliveries for ${hook.url}`);
+        const isRecent = news.at > news.accepted - 28 * day;
+        if (expected === 'must' && isRecent && found.length === 0)
+          throw new Violation(`${key} is lost for ${hook.url}`);
+        if (expected === 'never' && found.length > 0) throw new Violation(`${key} is not for ${hook.url}`);
+        for (const delivery of found) checkEnd(hook, news, delivery);
+      }
+    },
+  };
+
+  function checkEnd(hook: Hook, news: News, { id, status, attempts }: Delivery) {
+    const made = calls.get(id) ?? [];
+    const heard = made.flatMap((one) => one.heard ?? []);
+    const isRight = {
+      pending: false,
+      delivered: made.length > 0 && heard.some(isSuccess),
+      failed: heard.includes(410) || attempts === maxAttemptsOf(news.type),
+      cancelled:
+        hook.account.suspensions.length > 0 ||
+        hook.changes.some(({ done, config }) => done >= news.sent && !config?.types.includes(news.type)) ||
+        hook.changes.some(
+          ({ done, config }) => done >= news.sent && !config?.connectionIds.includes(news.connectionId),
+        ),
+    }[status];
+    if (!isRight)
+      throw new Violation(`delivery ${id} ended ${status} after ${attempts} attempts, heard ${heard}`);
+    const lost = made.find((one) => one.heard !== undefined && isSuccess(one.heard) && !one.by.disturbed);
+    if (lost && status !== 'delivered') throw new Violation(`delivery ${id} succeeded, and is ${status}`);
+  }
+}
+
+export class Violation extends Error {}
+
+const isSuccess = (status: number) => status >= 200 && status < 300;
+const isFinal = (status: number) => isSuccess(status) || status === 410;

@@ -1,0 +1,68 @@
+import type { Asking } from './ask.ts';
+import type { Kernel } from './kernel.ts';
+import { type Account, Violation } from './model.ts';
+
+const second = 1000;
+
+/** Operators: they revoke tokens, and move, suspend and delete accounts. */
+export function operators(
+  { now, below, random, sleep }: Kernel,
+  { once, insist, must, operator }: Asking,
+  everything: () => string[],
+) {
+  return {
+    async revoke(account: Account) {
+      const old = account.token;
+      const fresh = await insist('POST', `/operator/accounts/${account.id}/tokens`, operator, {
+        name: 'next',
+      });
+      if (fresh.status !== 200) return;
+      account.token = fresh.data;
+      const revoked = await insist('DELETE', `/operator/tokens/${old.id}`, operator);
+      for (let tries = 0; tries < 3 && revoked.status === 200; tries++) {
+        const { status } = await once('GET', '/trips', { 'x-api-key': old.value });
+        if (status === 200) throw new Violation('A revoked token reads');
+        await sleep(below(40 * second));
+      }
+    },
+
+    /** There and back, or it is cancelled. */
+    async move(account: Account) {
+      const path = `/operator/accounts/${account.id}/move`;
+      const begun = await insist('POST', path, operator, { to: account.home === 'main' ? 'eu' : 'main' });
+      if (begun.status !== 200) return;
+      if (random() < 0.3) await insist('DELETE', path, operator);
+      for (let data = begun.data; data?.move !== null; ) {
+        await sleep(below(30 * second));
+        data = (await insist('GET', path, operator)).data;
+        if (data?.move?.state === 'stopped') throw new Violation(`A move has stopped: ${data.move.problem}`);
+      }
+      const { data } = await must('GET', '/operator/accounts', operator);
+      account.home = data.find(({ id }: Account) => id === account.id)?.home;
+    },
+
+    async suspend(account: Account) {
+      const suspension = { done: Infinity, ended: Infinity };
+      account.suspensions.push(suspension);
+      await must('POST', `/operator/accounts/${account.id}/deletion`, operator, { name: account.name });
+      suspension.done = now();
+      await sleep(below(120 * second));
+      suspension.ended = now();
+      await must('PATCH', `/operator/accounts/${account.id}`, operator, { status: 'active' });
+    },
+
+    async erase(account: Account) {
+      const body = { name: account.name, now: true };
+      account.suspensions.push({ done: Infinity, ended: Infinity });
+      const { data } = await must('POST', `/operator/accounts/${account.id}/deletion`, operator, body);
+      account.gone = true;
+      for (let { deletion } = data; deletion; ) {
+        await sleep(below(20 * second));
+        const path = `/operator/deletions/${account.id}/continue`;
+        deletion = (await must('POST', path, operator, {})).data.deletion;
+      }
+      const traces = everything().filter((row) => row.includes(account.id) && !row.startsWith('audit_log '));
+      if (traces.length > 0) throw new Violation(`A deleted account has left ${traces[0]}`);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { asCaller } from '../../src/platform/db/guard.ts';
+import { homesOf } from '../../src/platform/homes/homes.ts';
+import type { Asking } from './ask.ts';
+import { by } from './customers.ts';
+import type { Kernel } from './kernel.ts';
+import { type Account, type Delivery, type Follower, type Hook, Violation } from './model.ts';
+
+const paths: [string, string][] = [
+  ['/safety-events', '?from=1970-01-01&to=9999-01-01&'],
+  ['/trips', '?'],
+  ['/accidents', '?'],
+  ['/vehicles', '?'],
+];
+
+/** Whoever reads an account's data, and what is wrong with that. */
+export function readers(kernel: Kernel, { once, must, list }: Asking, env: Env) {
+  const { now, below, pick } = kernel;
+  const itemId = (item: { id?: string; eventId?: string }) => item.id ?? item.eventId ?? '';
+
+  /** Reads a list, and finds what was taken in before exactly once. */
+  const read = async (
+    account: Account,
+    [path, query] = pick(paths),
+    { id } = pick(account.connections),
+    ask = once,
+  ) => {
+    const before = now();
+    const items = await list(path + query, { ...by(account), 'connection-id': id }, ask);
+    if (!items || account.gone) return undefined;
+    const seen = items.map(itemId);
+    if (new Set(seen).size < seen.length) throw new Violation(`${path} has a record twice: ${seen}`);
+    for (const [wanted, record] of account.records)
+      if (record.path === path && record.connectionId === id && record.accepted < before)
+        if (!seen.includes(wanted)) throw new Violation(`${wanted} is not in ${path}: ${seen}`);
+    return items;
+  };
+
+  const page = (account: Account, cursor: string | undefined, ask = once) => {
+    const query = `kinds=vehicle,trip,safetyEvent,accident&limit=${1 + below(20)}`;
+    return ask('GET', `/changes?${query}${cursor ? `&cursor=${cursor}` : ''}`, by(account));
+  };
+  /** Reads a page of the changes; returns whether there are more. */
+  const follow = async (account: Account, follower: Follower, ask = once) => {
+    const { cursor } = follower;
+    const { status, data, resume, next } = await page(account, cursor, ask);
+    if (status !== 200 || follower.cursor !== cursor) return false; // it has read on meanwhile
+    for (const { id, data: item } of data) follower.copy.set(id, item);
+    follower.cursor = resume;
+    return next !== undefined;
+  };
+  const readAll = async (account: Account, ask = once) => {
+    const items = [];
+    for (const path of paths)
+      for (const connection of account.connections)
+        items.push(...((await read(account, path, connection, ask)) ?? [undefined]));
+    return items;
+  };
+
+  return {
+    read: async (account: Account) => void (await read(account)),
+    follow: async (account: Account) => void (await follow(account, pick(account.followers))),
+    /** Somebody begins to follow, with what the lists have. */
+    async join(account: Account) {
+      const { status, resume } = await page(account, 'now');
+      const items = await readAll(account);
+      if (status !== 200 || items.includes(undefined)) return;
+      account.followers.push({ cursor: resume, copy: new Map(items.map((item) => [itemId(item), item])) });
+    },
+
+    /** Whether deliveries of an account are pending. */
+    async waits(account: Account) {
+      const page = await must('GET', '/deliveries?status=pending&limit=1', by(account));
+      return page.data.length > 0 || page.next !== undefined;
+    },
+
+    deliveriesOf: async (hook: Hook): Promise<Delivery[]> =>
+      (await list(`/deliveries?webhookId=${hook.id}&`, by(hook.account), must)) ?? [],
+
+    /** In the end all lists are complete, whoever has followed has the same, and one home has all of it. */
+    async check(account: Account) {
+      const items = await readAll(account, must);
+      for (const follower of account.followers) {
+        while (await follow(account, follower, must));
+        for (const item of items) {
+          const [copy, listed] = [follower.copy.get(itemId(item)), item].map((one) => JSON.stringify(one));
+          if (copy !== listed) throw new Violation(`whoever follows has ${copy}, and not ${listed}`);
+        }
+      }
+      const homes = [...homesOf(env).values()].map((home) =>
+        asCaller(home, { tokenId: account.token.id, accountId: account.id }, () => []).then(
+          () => 1,
+          () => 0,
+        ),
+      );
+      const readable = (await Promise.all(homes)).filter((one) => one === 1).length;
+      if (readable !== 1) throw new Violation(`${readable} homes have account ${account.id}`);
+    },
+  };
+}

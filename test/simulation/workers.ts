@@ -1,0 +1,2 @@
+/** What the Worker's entry imports from the runtime. */
+export class WorkerEntrypoint {}

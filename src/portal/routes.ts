@@ -34,6 +34,7 @@ import * as webhookActions from './webhooks/actions.tsx';
 import * as delivery from './webhooks/delivery.tsx';
 import * as filters from './webhooks/filters.tsx';
 import * as webhookForm from './webhooks/form.tsx';
+import * as oauth from './webhooks/oauth.tsx';
 import * as replay from './webhooks/replay.tsx';
 import * as signing from './webhooks/signing.tsx';
 import * as webhook from './webhooks/webhook.tsx';
@@ -152,6 +153,8 @@ export const portalRoutes = new Hono<App>()
   .post('/webhooks/:id/filters', needs('member'), limitActions, filters.change)
   .get('/webhooks/:id/signing', needs('member'), (c) => signing.show(c))
   .post('/webhooks/:id/signing', needs('member'), limitActions, signing.change)
+  .get('/webhooks/:id/oauth', needs('member'), (c) => oauth.show(c))
+  .post('/webhooks/:id/oauth', needs('member'), limitActions, oauth.change)
   .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), delivery.detail)
   .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, delivery.replayDelivery)
   .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, delivery.sendDelivery)

@@ -3,6 +3,7 @@ import { webhooks } from '../platform/db/tables.ts';
 import { AtMost, isPrintable } from '../platform/fields.ts';
 import { Filters } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
+import { OAuth, OAuthInput } from './oauth.ts';
 
 /**
  * One field of a webhook, from which all else follows: what the API takes, returns and documents, what D1 keeps, what
@@ -142,6 +143,16 @@ export const webhookFields = {
     example: undefined,
     input: v.optional(v.nullable(Filters)),
     output: v.optional(Filters),
+    plain: false,
+  },
+  oauth: {
+    description:
+      'The OAuth 2 client whose access token each delivery carries, as `Authorization: Bearer …`. Its `clientSecret` is ' +
+      'never returned; left out, it stays as it is while `tokenUrl` and `clientId` do. Without `oauth` all of it stays ' +
+      'as it is; null removes it.',
+    example: undefined,
+    input: v.optional(v.nullable(OAuthInput)),
+    output: v.optional(OAuth),
     plain: false,
   },
 } as const satisfies { [name: string]: WebhookField };

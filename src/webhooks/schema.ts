@@ -114,6 +114,11 @@ export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInpu
     const ids = first.field.startsWith('connectionIds.');
     throw invalid(ids ? 'Invalid connection ids' : sentence(first), errors);
   }
+  const tokenProblem = result.output.oauth && receiverProblem(result.output.oauth.tokenUrl, policy);
+  if (tokenProblem) {
+    const error = { field: 'oauth.tokenUrl', message: urlProblems[tokenProblem].field };
+    throw invalid(sentence(error), [error]);
+  }
   const unmatched = unmatchable(result.output);
   if (unmatched) throw invalid(sentence(unmatched), [unmatched]);
   return result.output;

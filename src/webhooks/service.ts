@@ -21,17 +21,19 @@ import { wakeOf } from './deliveries/queue.ts';
 import { pick, plainColumns, plainFields } from './fields.ts';
 import { canMatch, type Filters, filtersOf, stored } from './filters.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
+import { type OAuth, type OAuthInput, oauthOf, sealClient } from './oauth.ts';
 import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
 import { webhookToNote } from './to-note.ts';
 
 /** A webhook as its account sees it; `createdAt` in milliseconds since 1970. */
-export type Webhook = Omit<WebhookInput, 'signing' | 'filters'> & {
+export type Webhook = Omit<WebhookInput, 'signing' | 'filters' | 'oauth'> & {
   id: string;
   createdAt: number;
   headers: Record<string, string>;
   signing?: true;
   filters?: Filters;
+  oauth?: OAuth;
   /** When its account paused it, in milliseconds since 1970. */
   pausedAt?: number;
 };
@@ -52,7 +54,8 @@ export const maxWebhookBytes = 2_000_000;
 
 /** SQL for how large they are about: urls, encrypted headers, filters, 39 bytes for each connection, and what each has besides. */
 const webhookBytes = ({ accountId }: Caller): SQL => sql`(
-  select coalesce(sum(300 + octet_length(url) + length(headers) + coalesce(octet_length(filters), 0)), 0) from webhooks where account_id = ${accountId}) + 39 * (
+  select coalesce(sum(300 + octet_length(url) + length(headers) + coalesce(octet_length(filters), 0)
+    + coalesce(length(oauth), 0)), 0) from webhooks where account_id = ${accountId}) + 39 * (
   select count(*) from webhooks w cross join webhook_connections c on c.webhook_id = w.id
   where w.account_id = ${accountId})`;
 
@@ -91,7 +94,7 @@ export async function createWebhook(
   input: WebhookInput,
   labels: Labels = { name: null, description: null },
 ): Promise<SavedWebhook> {
-  const { signing, filters, headers = {}, ...plain } = input;
+  const { signing, filters, oauth, headers = {}, ...plain } = input;
   if (Object.keys(headers).some((name) => /^webhook-/i.test(name)))
     throw invalid('headers must not name a header of signatures (Webhook-*)', [
       { field: 'headers', message: 'must not name a header of signatures (Webhook-*)' },
@@ -99,6 +102,7 @@ export async function createWebhook(
   const webhook: Webhook = { id: newId(), ...plain, headers, createdAt: Date.now() };
   const secret = signing ? await newSigning(env, webhook.id) : undefined;
   const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${maxWebhooks}`;
+  const client = oauth ? await sealClient(env, webhook.id, oauth) : null;
   const columns = columnsOf(input);
   const sealed = await seal(config(env).headerKeys, webhook.id, headers);
   await savingUrl(() =>
@@ -114,6 +118,7 @@ export async function createWebhook(
         ...labels,
         signing: secret?.sealed ?? null,
         filters: stored(filters),
+        oauth: client,
       }),
       subscribe(db, webhook, sql`${stored(filters) === null ? 0 : 1}`),
       mustBeListable(db, caller),
@@ -124,6 +129,7 @@ export async function createWebhook(
     ...webhook,
     ...(secret && { signing: true, signingSecret: secret.value }),
     ...filtersOf(stored(filters)),
+    ...(await oauthOf(env, webhook.id, client)),
   };
 }
 
@@ -141,11 +147,12 @@ export async function updateWebhook(
   input: WebhookInput,
   { revision, labels }: { revision?: string; labels?: Labels } = {},
 ): Promise<SavedWebhook> {
-  const { signing, filters, headers, ...plain } = input;
+  const { signing, filters, oauth, headers, ...plain } = input;
   const { headerKeys } = config(env);
   const secret = signing ? await newSigning(env, id) : undefined;
   const sealed = headers && (await seal(headerKeys, id, headers));
   const own = ownWebhook(caller, id);
+  const client = oauth && (await sealClient(env, id, oauth, await clientBefore(env, caller, id, oauth)));
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
   const columns = columnsOf(input);
   const [, , [updated]] = await savingUrl(() =>
@@ -164,6 +171,7 @@ export async function updateWebhook(
           normalisedUrl: unlessKept(columns),
           headers: sealed ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
           filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : stored(filters),
+          ...(client !== undefined && { oauth: client, oauthToken: null }),
           ...(signing === false && { signing: null }),
           ...(secret && { signing: sql`coalesce(${webhooks.signing}, ${secret.sealed})` }),
         })
@@ -173,6 +181,7 @@ export async function updateWebhook(
           headers: webhooks.headers,
           signing: webhooks.signing,
           filters: webhooks.filters,
+          oauth: webhooks.oauth,
           pausedAt: webhooks.pausedAt,
         }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
@@ -190,6 +199,7 @@ export async function updateWebhook(
     createdAt: updated.createdAt,
     ...(updated.signing !== null && { signing: true }),
     ...filtersOf(updated.filters),
+    ...(await oauthOf(env, id, updated.oauth)),
     ...pausedSince(updated.pausedAt),
     ...(secret && updated.signing === secret.sealed && { signingSecret: secret.value }),
   };
@@ -224,6 +234,15 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
   ]);
   if (rotated.length === 0) throw new Refusal({ kind: 'unavailable', retryAfter: 1 }); // another rotation was faster
   return { signingSecret };
+}
+
+/** The client that a webhook has had, where one without a secret replaces it. */
+async function clientBefore(env: Env, caller: Caller, id: string, { clientSecret }: OAuthInput) {
+  if (clientSecret !== undefined) return undefined;
+  const [[found]] = await asCaller(env, caller, (db) => [
+    db.select({ oauth: webhooks.oauth }).from(webhooks).where(ownWebhook(caller, id)),
+  ]);
+  return found?.oauth;
 }
 
 async function newSigning(env: Env, webhookId: string): Promise<{ value: string; sealed: string }> {
@@ -270,6 +289,7 @@ const selectWebhooks = (db: Database, which: SQL | undefined) =>
       signing: sql<number>`${webhooks.signing} is not null`.as('is_signed'),
       notificationTypes: webhooks.notificationTypes,
       filters: webhooks.filters,
+      oauth: webhooks.oauth,
       createdAt: webhooks.createdAt,
       pausedAt: webhooks.pausedAt,
       name: webhooks.name,
@@ -284,11 +304,12 @@ type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
 
 const opened = async (
   env: Env,
-  { signing, filters, pausedAt, ...row }: WebhookRow,
+  { signing, filters, oauth, pausedAt, ...row }: WebhookRow,
 ): Promise<StoredWebhook> => ({
   ...row,
   ...(signing && { signing: true }),
   ...filtersOf(filters),
+  ...(await oauthOf(env, row.id, oauth)),
   ...pausedSince(pausedAt),
   connectionIds: JSON.parse(row.connectionIds),
   headers: await unseal(config(env).headerKeys, row.id, row.headers),

@@ -71,6 +71,7 @@ const pages: { [name: string]: string } = {
   'webhook-edit': `/portal/webhooks/${webhookId}/edit`,
   'webhook-replay': `/portal/webhooks/${webhookId}/replay`,
   'webhook-signing': `/portal/webhooks/${webhookId}/signing`,
+  'webhook-oauth': `/portal/webhooks/${webhookId}/oauth`,
   'webhook-filters': `/portal/webhooks/${webhookId}/filters`,
   'webhook-delete': `/portal/webhooks/${webhookId}/delete`,
   delivery: `/portal/webhooks/${failingId}/deliveries/${failed?.id}`,

@@ -19,6 +19,7 @@ import { connectors } from '../../src/providers/registry.ts';
 import { largestBody as largestCall } from '../../src/providers/routes.ts';
 import { refusalsKept } from '../../src/providers/store.ts';
 import { internalSuffixes } from '../../src/webhooks/address.ts';
+import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/access-token.ts';
 import * as policy from '../../src/webhooks/deliveries/policy.ts';
 import { replayableMs } from '../../src/webhooks/deliveries/replayable.ts';
 import { refusedHeaders } from '../../src/webhooks/fields.ts';
@@ -44,6 +45,7 @@ it.each([
     'history that a connection loads',
     [...new Set(connectors.map(({ maxHistoryDays }) => maxHistoryDays)), usualHistoryDays],
   ],
+  ['webhooks', 'token endpoint', [tokenTimeoutMs / 1000, maxTokenBytes]],
   ['deliveries', 'age of a delivery that can be replayed', [replayableMs(env) / day]],
   ['deliveries', 'finished deliveries are kept', [config(env).retentionMs / day]],
 ])('the limits of %s have the %s that the service keeps to', (section, what, figures) => {

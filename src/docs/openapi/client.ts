@@ -193,7 +193,7 @@ const webhookOperations: Operation[] = [
     tag: 'Webhooks',
     summary: 'Replace a webhook',
     description:
-      'Send the whole configuration; only headers, signing and filters stay as they are when left out. It also applies ' +
+      'Send the whole configuration; only headers, signing, filters and oauth stay as they are when left out. It also applies ' +
       'to pending deliveries, except for filters.',
     security: 'ApiToken',
     parameters: [id],

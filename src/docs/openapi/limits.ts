@@ -100,6 +100,8 @@ export const limits: { [section: string]: Row[] } = {
     ['`url`', `${n(webhooks.maxUrlLength)} characters`, '400'],
     ['`headers`', '50, and 8 KiB as JSON', '400'],
     ['name of a header', '128 characters', '400'],
+    ['`clientSecret` of `oauth`', '2,000 characters', '400'],
+    ['token endpoint', '5 seconds, 16 KiB', 'the attempt has failed'],
   ],
   deliveries: [
     ['time to respond', `${policy.retries.timeoutSeconds} seconds`, 'the attempt has failed'],

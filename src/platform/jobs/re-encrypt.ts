@@ -8,6 +8,8 @@ import { inSteps, newBudget } from './budget.ts';
 const columns = [
   { table: 'webhooks', id: 'id', column: 'headers' },
   { table: 'webhooks', id: 'id', column: 'signing' },
+  { table: 'webhooks', id: 'id', column: 'oauth' },
+  { table: 'webhooks', id: 'id', column: 'oauth_token' },
   { table: 'alert_channels', id: 'id', column: 'address' },
   { table: 'pulls', id: 'connection_id', column: 'secrets' },
   { table: 'pulls', id: 'connection_id', column: 'webhook_secret' },

@@ -98,7 +98,7 @@ export async function change(c: Context) {
       };
       const given = Object.entries(chosen).filter(([, of]) => typeof of === 'number' || of.length > 0);
       const filters = parse(Filters, Object.fromEntries(given));
-      const input = { ...webhook, signing: undefined, filters };
+      const input = { ...webhook, signing: undefined, oauth: undefined, filters };
       await updateWebhook(c.env, c.get('caller'), id, input, { revision });
       const said = given.length > 0 ? 'Filters were saved.' : 'This webhook has no filters.';
       return done(c, pathOf(webhook), said);

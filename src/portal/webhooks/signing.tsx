@@ -54,7 +54,7 @@ export async function change(c: Context) {
       const does = form.value('do');
       if (does === 'rotate') return show(c, (await rotateSecret(c.env, c.get('caller'), id)).signingSecret);
       if (does !== 'on' && does !== 'off') throw invalid('Choose what to do');
-      const input = { ...webhook, signing: does === 'on' };
+      const input = { ...webhook, oauth: undefined, signing: does === 'on' };
       const { signingSecret } = await updateWebhook(c.env, c.get('caller'), id, input, { revision });
       return does === 'on'
         ? show(c, signingSecret)

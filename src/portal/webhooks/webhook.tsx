@@ -214,6 +214,13 @@ const Configuration = (props: {
               {webhook.signing ? 'Signed' : 'None'} <Change webhook={webhook} page="signing" />
             </>,
           ],
+          [
+            'OAuth 2',
+            <>
+              {webhook.oauth ? new URL(webhook.oauth.tokenUrl).host : 'None'}{' '}
+              <Change webhook={webhook} page="oauth" />
+            </>,
+          ],
           ['Calls', activity.receiver && callLimits(activity.receiver)],
           ['Added', <Time at={webhook.createdAt} />],
           ['ID', <code class="text-xs">{webhook.id}</code>],

@@ -2,7 +2,8 @@ import { version } from '../../../package.json';
 import type { PlainField } from '../fields.ts';
 import type { WebhookInput } from '../schema.ts';
 import { signatureHeaders } from '../signing.ts';
-import { callTimeoutMs, type Outcome, parseRetryAfter } from './policy.ts';
+import type { Authorize } from './access-token.ts';
+import { callTimeoutMs, kindOf, type Outcome, parseRetryAfter } from './policy.ts';
 
 /**
  * A webhook's receiver, ready to be called: its address has been checked, its headers decrypted and completed. Its calls
@@ -11,6 +12,8 @@ import { callTimeoutMs, type Outcome, parseRetryAfter } from './policy.ts';
 export type CallTarget = Pick<WebhookInput, PlainField> & {
   headers: Record<string, string>;
   keys?: CryptoKey[];
+  /** What gets its calls an access token, if they need one. */
+  authorize?: Authorize;
 };
 
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
@@ -21,16 +24,46 @@ export const maxReadMs = 1000;
 export const maxKeptBytes = 1024;
 
 /** The headers of every call to a receiver, but its signature. `custom` ones can replace ours only for User-Agent. */
-export function headersFor(custom: Record<string, string>, isSigned = false): Record<string, string> {
+export function headersFor(
+  custom: Record<string, string>,
+  { isSigned = false, isAuthorized = false } = {},
+): Record<string, string> {
   const named = Object.keys(custom).some((name) => name.toLowerCase() === 'user-agent');
   // What describes the body was refused only later, and what is like a signature: webhooks may still have them.
-  const replaced = isSigned ? /^(?:content|webhook)-/i : /^content-/i;
-  const sent = Object.entries(custom).filter(([name]) => !replaced.test(name));
+  const replaced = [
+    /^content-/i,
+    ...(isSigned ? [/^webhook-/i] : []),
+    ...(isAuthorized ? [/^authorization$/i] : []),
+  ];
+  const sent = Object.entries(custom).filter(([name]) => !replaced.some((one) => one.test(name)));
   return {
     ...(!named && { 'User-Agent': `FleetDataService/${version}` }),
     ...Object.fromEntries(sent),
     'Content-Type': 'application/json',
   };
+}
+
+/** How much of its time a call must have left for the receiver to be called again with another token. */
+const renewWithinMs = callTimeoutMs - 1000;
+
+/**
+ * Makes the call of a delivery with an access token, if the webhook needs one, which is renewed once if the receiver
+ * refuses it. All of it takes no longer than a call without. Never throws.
+ */
+export async function authorized(target: CallTarget, call: Call): Promise<Outcome> {
+  const { authorize } = target;
+  if (!authorize) return attempt(target, call);
+  const began = Date.now();
+  const until = began + callTimeoutMs;
+  let refused: string | undefined;
+  for (;;) {
+    const token = await authorize(until, refused);
+    if (!('value' in token)) return token;
+    const headers = { ...target.headers, Authorization: `Bearer ${token.value}` };
+    const outcome = await attempt({ ...target, headers }, call, Math.max(1, until - Date.now()));
+    if (outcome.status !== 401 || refused !== undefined || Date.now() - began > renewWithinMs) return outcome;
+    refused = token.value;
+  }
 }
 
 /**
@@ -40,22 +73,27 @@ export function headersFor(custom: Record<string, string>, isSigned = false): Re
 export async function attempt(
   { url, httpVerb, headers, keys = [] }: CallTarget,
   call: Call,
+  timeoutMs = callTimeoutMs,
 ): Promise<Outcome> {
   const at = Date.now();
   // `data` is JSON already: parsing it only to write it again would cost a batch's CPU.
   const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
   try {
     const signature = keys.length > 0 && (await signatureHeaders(keys, { id: call.id, at, body }));
-    return await callOnce(url, {
-      method: httpVerb,
-      headers: {
-        ...headers,
-        'Delivery-Id': call.id,
-        'Delivery-Attempt': String(call.attempt),
-        ...signature,
+    return await callOnce(
+      url,
+      {
+        method: httpVerb,
+        headers: {
+          ...headers,
+          'Delivery-Id': call.id,
+          'Delivery-Attempt': String(call.attempt),
+          ...signature,
+        },
+        body,
       },
-      body,
-    });
+      timeoutMs,
+    );
   } catch (error) {
     return { result: kindOf(error) };
   }
@@ -124,13 +162,4 @@ function cut(text: string): string {
   while (bytes(kept) > maxKeptBytes)
     kept = kept.slice(0, Math.floor((kept.length * maxKeptBytes) / bytes(kept)));
   return kept.isWellFormed() ? kept : kept.slice(0, -1);
-}
-
-/** Classifies an exception by its message, which is all that the runtime gives; by default, it is the connection. */
-function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection' {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
-  const message = error instanceof Error ? error.message : '';
-  if (/dns|resolve|getaddrinfo/i.test(message)) return 'dns';
-  if (/tls|ssl|certificate/i.test(message)) return 'tls';
-  return 'connection';
 }

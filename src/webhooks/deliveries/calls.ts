@@ -6,7 +6,8 @@ import { receiverProblem } from '../address.ts';
 import { pick, plainFields } from '../fields.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { signingKeys } from '../signing.ts';
-import { attempt, type CallTarget, headersFor } from './attempt.ts';
+import { authorizer } from './access-token.ts';
+import { authorized, type CallTarget, headersFor } from './attempt.ts';
 import type { Claimed, ClaimedWebhook } from './claim.ts';
 import { nextAfter, type Outcome } from './policy.ts';
 import type { Recorded } from './record.ts';
@@ -125,7 +126,7 @@ async function attemptClaimed(
   const outcome: Outcome =
     target === 'blocked'
       ? { result: 'blocked address' }
-      : await attempt(target, { id, attempt: attempts + 1, type, data });
+      : await authorized(target, { id, attempt: attempts + 1, type, data });
   const now = Date.now();
   countAttempt(env, delivery, { ms: now - at, ...outcome });
   const next = nextAfter(outcome, { type, attempts: attempts + 1 }, now, Math.random());
@@ -144,12 +145,17 @@ async function targetOf(
   const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
   if (receiverProblem(webhook.url, { allowLoopback })) return 'blocked';
   try {
-    const { signing } = webhook;
+    const { signing, oauth, oauthToken } = webhook;
     const [custom, keys] = await Promise.all([
       unseal(headerKeys, webhookId, webhook.headers),
       signing ? signingKeys(env, webhookId, signing) : [],
     ]);
-    return { ...pick(webhook, plainFields), headers: headersFor(custom, keys.length > 0), keys };
+    return {
+      ...pick(webhook, plainFields),
+      headers: headersFor(custom, { isSigned: keys.length > 0, isAuthorized: oauth !== null }),
+      keys,
+      ...(oauth && { authorize: authorizer(env, webhookId, oauth, oauthToken) }),
+    };
   } catch (error) {
     fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
     return 'unreadable';

@@ -22,6 +22,9 @@ export type ClaimedWebhook = Pick<WebhookInput, PlainField> & {
   headers: Sealed;
   /** The secrets that sign its calls; null if it has none. */
   signing: Sealed | null;
+  /** The client that gets its access tokens, and what is kept of these; null if it has none. */
+  oauth: Sealed | null;
+  oauthToken: string | null;
   /** The most calls that it may have in flight now, and ever. */
   window: number;
   ceiling: number;
@@ -121,7 +124,7 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
 
 /** SQL for what a worker sees of `w` and its health `h`. */
 const webhookColumns = (now: number): SQL => sql`
-  w.account_id as accountId, ${plain}, w.headers, w.signing,
+  w.account_id as accountId, ${plain}, w.headers, w.signing, w.oauth, w.oauth_token as oauthToken,
   coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
   w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
   ${windowOf(now)} as window, ${ceilingOf} as ceiling`;
@@ -205,17 +208,19 @@ const callsLeft = (now: number, count: number): SQL => sql`
     else min(${count}, max(0, cast(max(1, w.max_per_second * ${burstSeconds})
       - max(0, coalesce(h.next_call_at, 0) - ${now}) * w.max_per_second / 1000.0 as integer))) end`;
 
-type WebhookRow = Omit<ClaimedWebhook, 'headers' | 'signing' | 'more'> & {
+type WebhookRow = Omit<ClaimedWebhook, 'headers' | 'signing' | 'oauth' | 'more'> & {
   headers: string;
   signing: string | null;
+  oauth: string | null;
   more: number;
 };
 
 type ClaimedRow = Omit<Claimed, 'type' | 'data' | 'requestId' | 'wanted'> & { notification: string | null };
 
-const secretsOf = ({ headers, signing }: Pick<WebhookRow, 'headers' | 'signing'>) => ({
+const secretsOf = ({ headers, signing, oauth }: Pick<WebhookRow, 'headers' | 'signing' | 'oauth'>) => ({
   headers: JSON.parse(headers) as Sealed, // as `seal` has made them
-  signing: signing === null ? null : (JSON.parse(signing) as Sealed),
+  signing: JSON.parse(signing ?? 'null') as Sealed | null,
+  oauth: JSON.parse(oauth ?? 'null') as Sealed | null,
 });
 
 /**

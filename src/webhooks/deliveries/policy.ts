@@ -7,6 +7,7 @@ export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const
 export type Outcome =
   | { result: 'success'; status: number; answer: string }
   | { result: 'status' | 'redirect'; status: number; answer: string; retryAfter?: number | undefined }
+  | { result: 'token'; status?: undefined; answer: string } // nobody gave us an access token
   | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number };
 
 /** The state of a delivery after an attempt: done, given up, or due again at a time (milliseconds since 1970). */
@@ -141,6 +142,15 @@ export function nextAfter(
   const spread = wait * (0.8 + 0.4 * random);
   const asked = outcome.result === 'status' && isBusy(outcome.status) ? (outcome.retryAfter ?? 0) : 0;
   return { status: 'pending', at: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))) };
+}
+
+/** Classifies an exception by its message, which is all that the runtime gives; by default, it is the connection. */
+export function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection' {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
+  const message = error instanceof Error ? error.message : '';
+  if (/dns|resolve|getaddrinfo/i.test(message)) return 'dns';
+  if (/tls|ssl|certificate/i.test(message)) return 'tls';
+  return 'connection';
 }
 
 /** Parses a Retry-After header, in seconds or as a date, to milliseconds from `now`. */

@@ -13,6 +13,8 @@ export const webhooks = sqliteTable(
     // As sealing.ts has them, which Node programs cannot import: these reach this file through the registry.
     headers: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>().notNull(),
     signing: text(),
+    oauth: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>(),
+    oauthToken: text('oauth_token'),
     notificationTypes: integer('notification_types').notNull(),
     filters: text(),
     createdAt: integer('created_at').notNull(),

@@ -1,0 +1,90 @@
+import * as v from 'valibot';
+import { config } from '../platform/config.ts';
+import { type Sealed, seal, unseal } from '../platform/crypto.ts';
+import { change, type Database } from '../platform/db/database.ts';
+import { invalid } from '../platform/errors.ts';
+import { AtMost } from '../platform/fields.ts';
+
+const Visible = (longest: number) =>
+  v.pipe(
+    v.string(),
+    AtMost(longest),
+    v.check((text) => /^[ -~]+$/.test(text), 'must be visible ASCII characters'),
+  );
+
+const Shown = {
+  tokenUrl: v.pipe(Visible(2048), v.metadata({ format: 'uri' })),
+  clientId: Visible(500),
+  scope: v.optional(Visible(1000)),
+};
+
+/** The client that gets access tokens for a webhook, by OAuth 2 client credentials. */
+export const OAuthInput = v.strictObject(
+  { ...Shown, clientSecret: v.optional(Visible(2000)) },
+  ({ expected }) =>
+    expected === 'never'
+      ? 'is not a property of oauth'
+      : expected === 'Object'
+        ? 'must be an object'
+        : 'is required',
+);
+export type OAuthInput = v.InferOutput<typeof OAuthInput>;
+
+/** The same as clients see it. */
+export const OAuth = v.object(Shown);
+export type OAuth = v.InferOutput<typeof OAuth>;
+
+/** All of it, as it is kept. */
+export type OAuthClient = OAuth & { clientSecret: string };
+
+/**
+ * Encrypts a client for its webhook. Without a secret it keeps that of `before`, which never goes to another address.
+ *
+ * @throws Refusal: invalid, if there is none to keep
+ */
+export async function sealClient(
+  env: Env,
+  webhookId: string,
+  { tokenUrl, clientId, scope, clientSecret }: OAuthInput,
+  before?: Sealed | null,
+): Promise<Sealed> {
+  const kept = before && clientSecret === undefined ? await openClient(env, webhookId, before) : undefined;
+  const isSame = kept?.tokenUrl === tokenUrl && kept.clientId === clientId;
+  const secret = clientSecret ?? (isSame ? kept.clientSecret : undefined);
+  if (secret === undefined)
+    throw invalid('oauth.clientSecret is required', [
+      { field: 'oauth.clientSecret', message: 'is required' },
+    ]);
+  return seal(config(env).headerKeys, webhookId, {
+    ...{ tokenUrl, clientId, clientSecret: secret },
+    ...(scope && { scope }),
+  });
+}
+
+/** Decrypts a client. @throws Error as `unseal` does */
+export async function openClient(env: Env, webhookId: string, sealed: Sealed): Promise<OAuthClient> {
+  return (await unseal(config(env).headerKeys, webhookId, sealed)) as OAuthClient; // as `sealClient` has made it
+}
+
+/** What a client adds to a webhook as clients see it. */
+export async function oauthOf(
+  env: Env,
+  webhookId: string,
+  sealed: Sealed | null,
+): Promise<{ oauth?: OAuth }> {
+  if (!sealed) return {};
+  const { clientSecret: _, ...oauth } = await openClient(env, webhookId, sealed);
+  return { oauth };
+}
+
+/** The statement that keeps `next` in place of `kept` for a webhook's workers, while the webhook has this client. */
+export const keepToken = (
+  db: Database,
+  webhookId: string,
+  client: Sealed,
+  kept: string | null,
+  next: string,
+) =>
+  change(db)`
+    update webhooks set oauth_token = ${next}
+    where id = ${webhookId} and oauth_token is ${kept} and oauth->>'iv' = ${client.iv}`;

@@ -1,0 +1,286 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { reEncrypt } from '../../src/platform/jobs/re-encrypt.ts';
+import { authorizer, maxTokenBytes } from '../../src/webhooks/deliveries/access-token.ts';
+import { attempted, deliveriesOf, settled } from '../support/deliveries.ts';
+import { ask, follow, formOn, signIn } from '../support/portal.ts';
+import { rows } from '../support/rows.ts';
+import { story } from '../support/story.ts';
+import { as, type WebhookOut, webhookBody } from '../support/world.ts';
+
+const tale = story();
+type Hook = WebhookOut & { oauth?: { tokenUrl: string; clientId: string; scope?: string } };
+const api = () => as(tale.us.apiToken);
+const origin = 'https://login.example.com';
+const client = {
+  tokenUrl: `${origin}/oauth2/token`,
+  clientId: 'fleet data',
+  clientSecret: 's3cret:+',
+  scope: 'claims.write',
+};
+
+/** What the token endpoint got, and what it responds. */
+type Asked = { authorization: string | null; fields: { [name: string]: string } };
+let asked: Asked[];
+let grant: (request: Asked) => Response | Promise<Response>;
+const granted = (access_token: string, more: object = {}) =>
+  Response.json({ access_token, token_type: 'Bearer', expires_in: 3600, ...more });
+beforeEach(() => {
+  asked = [];
+  grant = () => granted(`token-${asked.length}`);
+  tale.heard.serves(origin, async (request) => {
+    const fields = Object.fromEntries(
+      new URLSearchParams(new TextDecoder().decode(await request.arrayBuffer())),
+    );
+    const one = { authorization: request.headers.get('authorization'), fields };
+    asked.push(one);
+    return grant(one);
+  });
+});
+
+const register = (oauth: object | null = client, more: object = {}) =>
+  tale.register({ oauth, ...more }) as Promise<Hook>;
+const sentTokens = () => tale.heard.got.map(({ headers }) => headers.authorization);
+
+describe('a webhook with an OAuth 2 client', () => {
+  it('is called with one token for all of its deliveries, which is asked for as the RFC says', async () => {
+    const hook = await register(client, { headers: { Authorization: 'Basic mine', 'X-Mine': '1' } });
+    await tale.happen(12);
+    await settled(hook.id, 12);
+    expect(new Set(sentTokens())).toEqual(new Set(['Bearer token-1']));
+    expect(tale.heard.got[0]?.headers['x-mine']).toBe('1');
+    expect(asked).toEqual([
+      {
+        authorization: `Basic ${btoa('fleet+data:s3cret%3A%2B')}`,
+        fields: { grant_type: 'client_credentials', scope: 'claims.write' },
+      },
+    ]);
+    await tale.happen(1, 'later');
+    await settled(hook.id, 13);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('has its secret in no reply, and encrypted with its token', async () => {
+    const hook = await register();
+    const { clientSecret: _, ...shown } = client;
+    expect(hook.oauth).toEqual(shown);
+    await tale.happen();
+    await settled(hook.id);
+    const { data } = await api().get<Hook[]>('/webhooks');
+    expect(data[0]?.oauth).toEqual(shown);
+    const stored = JSON.stringify(await rows('select * from webhooks'));
+    for (const secret of [client.clientSecret, 'token-1'])
+      expect(JSON.stringify(data) + stored).not.toContain(secret);
+    const key = `new:${env.HEADER_KEYS.split(':')[1]}`;
+    await reEncrypt({ ...env, HEADER_KEYS: `${key},${env.HEADER_KEYS}` });
+    expect(
+      await rows(
+        `select distinct oauth->>'key' as a, oauth_token->>'key' as b from webhooks where id = ?`,
+        hook.id,
+      ),
+    ).toEqual([{ a: 'new', b: 'new' }]);
+  });
+
+  it('is shown and called as ever if it has none', async () => {
+    const hook = await register(null);
+    expect(hook).not.toHaveProperty('oauth');
+    await tale.happen();
+    await settled(hook.id);
+    expect([sentTokens(), asked]).toEqual([[undefined], []]);
+  });
+
+  it('keeps it when it is replaced without a word of it, and loses it by null', async () => {
+    const { id } = await register();
+    const kept = await api().put<Hook>(`/webhook/${id}`, webhookBody(tale.us));
+    expect(kept.data.oauth?.clientId).toBe(client.clientId);
+    const off = await api().put<Hook>(`/webhook/${id}`, webhookBody(tale.us, { oauth: null }));
+    expect(off.data).not.toHaveProperty('oauth');
+    await tale.happen();
+    await settled(id);
+    expect(sentTokens()).toEqual([undefined]);
+  });
+
+  it('keeps its secret while its token URL and client stay, so that it goes nowhere else', async () => {
+    const { id, oauth } = await register();
+    const put = (changed: object) =>
+      api().put<Hook>(`/webhook/${id}`, webhookBody(tale.us, { oauth: { ...oauth, ...changed } }));
+    expect((await put({ scope: 'other' })).data.oauth?.scope).toBe('other');
+    await tale.happen();
+    await settled(id);
+    expect(asked[0]?.fields.scope).toBe('other');
+    for (const changed of [{ tokenUrl: 'https://elsewhere.example.com' }, { clientId: 'other' }])
+      expect(await put(changed)).toMatchObject({
+        status: 400,
+        errors: [{ field: 'oauth.clientSecret', message: 'is required' }],
+      });
+  });
+
+  it.each([
+    ['no secret', { clientSecret: undefined }, 'oauth.clientSecret', 'is required'],
+    ['no client', { clientId: undefined }, 'oauth.clientId', 'is required'],
+    [
+      'a plain http URL',
+      { tokenUrl: 'http://login.example.com' },
+      'oauth.tokenUrl',
+      'must be an absolute https URL',
+    ],
+    ['a private address', { tokenUrl: 'https://10.0.0.1/t' }, 'oauth.tokenUrl', 'must use a host name'],
+    ['a line break', { clientSecret: 'a\nb' }, 'oauth.clientSecret', 'must be visible ASCII characters'],
+    ['a long scope', { scope: 'x'.repeat(1001) }, 'oauth.scope', 'can be at most 1,000 characters'],
+    ['another property', { grant: 'password' }, 'oauth.grant', 'is not a property of oauth'],
+  ])('is refused with %s', async (_, changed, field, message) => {
+    const refused = await api().post('/webhook', webhookBody(tale.us, { oauth: { ...client, ...changed } }));
+    expect(refused).toMatchObject({
+      status: 400,
+      errors: [{ field, message: expect.stringContaining(message) }],
+    });
+  });
+});
+
+describe('a token', () => {
+  it('is renewed once when the receiver refuses it, and not again if that is refused too', async () => {
+    const hook = await register();
+    let good = 'Bearer token-1';
+    tale.heard.answers(
+      ({ headers }) => new Response('', { status: headers.authorization === good ? 200 : 401 }),
+    );
+    await tale.happen(1, 'a');
+    await settled(hook.id, 1);
+    good = 'Bearer token-2';
+    await tale.happen(1, 'b');
+    await settled(hook.id, 2);
+    expect(sentTokens()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+    good = 'none';
+    await tale.happen(1, 'c');
+    await vi.waitFor(() => expect(tale.heard.got).toHaveLength(5));
+    expect(asked).toHaveLength(3);
+    await vi.waitFor(async () => {
+      const log = (await deliveriesOf(hook.id)).at(-1)?.log;
+      expect(log).toMatchObject([{ result: 'status', status: 401 }]);
+    });
+  });
+
+  it('is renewed before it expires, and not asked for again while it lives', async () => {
+    const sealed = await sealedOf(await register());
+    grant = () => granted(`token-${asked.length}`, { expires_in: 1 });
+    const authorize = authorizer(env, sealed.id, sealed.oauth, null);
+    const soon = () => Date.now() + 5_000;
+    expect(await authorize(soon())).toMatchObject({ value: 'token-1' });
+    expect(await authorize(soon())).toMatchObject({ value: 'token-1' });
+    await vi.waitFor(async () => expect(await authorize(soon())).toMatchObject({ value: 'token-2' }));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is asked for once by workers in several isolates', async () => {
+    const { id, oauth } = await sealedOf(await register());
+    grant = async () => {
+      await scheduler.wait(300);
+      return granted('one');
+    };
+    const workers = Array.from({ length: 5 }, () => authorizer(env, id, oauth, null));
+    const tokens = await Promise.all(workers.map((authorize) => authorize(Date.now() + 5_000)));
+    expect(tokens).toEqual(Array(5).fill({ value: 'one', goodUntil: expect.any(Number) }));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is asked for in the body by those whose endpoint refuses Basic', async () => {
+    grant = ({ authorization }) =>
+      authorization ? Response.json({ error: 'invalid_client' }, { status: 401 }) : granted('by-post');
+    const hook = await register();
+    await tale.happen();
+    await settled(hook.id);
+    expect(sentTokens()).toEqual(['Bearer by-post']);
+    expect(asked.at(-1)?.fields).toMatchObject({
+      client_id: client.clientId,
+      client_secret: client.clientSecret,
+    });
+  });
+});
+
+const sealedOf = async ({ id }: { id: string }) => {
+  const [row] = await rows<{ oauth: string }>('select oauth from webhooks where id = ?1', id);
+  return { id, oauth: JSON.parse(row?.oauth ?? '') };
+};
+
+describe('a token endpoint that fails', () => {
+  it.each([
+    [
+      'with an error code',
+      () => Response.json({ error: 'invalid_scope' }, { status: 400 }),
+      'responded 400: invalid_scope',
+    ],
+    [
+      'with words that repeat the secret',
+      () => Response.json({ error: `no ${client.clientSecret}` }, { status: 400 }),
+      'responded 400',
+    ],
+    ['with a redirect', () => Response.redirect('https://elsewhere.example.com'), 'responded 302'],
+    ['with something else than JSON', () => new Response('<html>'), 'responded without a bearer token'],
+    [
+      'with a token of another type',
+      () => granted('x', { token_type: 'mac' }),
+      'responded without a bearer token',
+    ],
+    ['with a token that no header can hold', () => granted('a\r\nb'), 'responded without a bearer token'],
+    ['with too much', () => granted('x'.repeat(maxTokenBytes)), 'responded with more than 16 KiB'],
+    ['by not being there', () => Promise.reject(new Error('connect refused')), 'cannot be reached'],
+    [
+      'by being slow',
+      () => Promise.reject(new DOMException('late', 'TimeoutError')),
+      'did not respond in time',
+    ],
+  ] as [string, () => Response | Promise<Response>, string][])(
+    '%s, is an attempt that says so: “%s”',
+    async (_, fails, says) => {
+      grant = fails;
+      const hook = await register();
+      await tale.happen();
+      const { log } = await attempted(hook.id);
+      expect(log[0]).toMatchObject({ result: 'token', answer: `token endpoint ${says}` });
+      expect(JSON.stringify(log)).not.toContain(client.clientSecret);
+      expect(tale.heard.got).toEqual([]);
+      const { cookie } = await signIn(tale.us);
+      const [delivery] = await deliveriesOf(hook.id);
+      const page = await (
+        await ask('GET', `/portal/webhooks/${hook.id}/deliveries/${delivery?.id}`, { cookie })
+      ).text();
+      expect(page).toContain('No access token');
+      expect(page).toContain(`token endpoint ${says}`);
+      const { data } = await api().get<object[]>(`/deliveries?webhookId=${hook.id}`);
+      expect(data).toMatchObject([{ lastAnswer: { kind: 'token', status: null } }]);
+    },
+  );
+
+  it('is asked once for the deliveries that wait, not once for each', async () => {
+    grant = () => Response.json({ error: 'server_error' }, { status: 500 });
+    const hook = await register();
+    await tale.happen(4);
+    await vi.waitFor(async () =>
+      expect((await deliveriesOf(hook.id)).every(({ attempts }) => attempts > 0)).toBe(true),
+    );
+    expect(asked.length).toBeLessThanOrEqual(2);
+  });
+});
+
+it('the portal saves a client, keeps its secret, says what is wrong, and removes it', async () => {
+  const hook = await register(null);
+  const { cookie } = await signIn(tale.us);
+  const path = `/portal/webhooks/${hook.id}/oauth`;
+  const send = (fields: Record<string, string>) => ask('POST', path, { cookie, fields });
+  const fields = Object.fromEntries(Object.entries(client).map(([name, text]) => [`oauth.${name}`, text]));
+  const wrong = await send({ ...fields, 'oauth.tokenUrl': 'http://login.example.com' });
+  expect(wrong.status).toBe(400);
+  const text = await wrong.text();
+  expect(text).toContain('must be an absolute https URL');
+  expect(text).not.toContain(client.clientSecret);
+  expect(await follow(await send(fields), cookie)).toContain('carry an access token');
+  const form = await formOn(await ask('GET', path, { cookie }));
+  expect(form.values('oauth.clientId')).toEqual([client.clientId]);
+  expect(form.values('oauth.clientSecret')).toEqual(['']);
+  await send({ ...fields, 'oauth.clientSecret': '', 'oauth.scope': '' });
+  await tale.happen();
+  await settled(hook.id);
+  expect(sentTokens()).toEqual(['Bearer token-1']);
+  await send({ ...fields, do: 'remove' });
+  expect((await api().get<Hook[]>('/webhooks')).data[0]).not.toHaveProperty('oauth');
+});

@@ -1,13 +1,12 @@
 import { Argument, Command } from 'commander';
 import { archive } from './bench/archive.ts';
 import { backlog } from './bench/backlog.ts';
-import { curve } from './bench/curve.ts';
 import { deliveries } from './bench/deliveries.ts';
 import { runBenchmarks } from './bench/harness.ts';
 import { ingest } from './bench/ingest.ts';
 import { neighbours } from './bench/neighbours.ts';
 import { pulls } from './bench/pulls.ts';
-import { receivers } from './bench/receivers.ts';
+import { curve, receivers } from './bench/receivers.ts';
 import { requests } from './bench/requests.ts';
 import { startup } from './bench/startup.ts';
 

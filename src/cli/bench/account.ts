@@ -13,7 +13,10 @@ export type BenchAccount = {
   post: <T>(path: string, body: object, key?: string) => Promise<T>;
   ingest: (records: object[]) => Promise<{ rejected: unknown[] }>;
   /** Creates a webhook for each URL. Returns their ids. */
-  webhooks: (urls: string[], changes?: { notificationTypes?: number[]; signing?: true }) => Promise<string[]>;
+  webhooks: (
+    urls: string[],
+    changes?: { connectionIds?: string[]; notificationTypes?: number[]; signing?: true },
+  ) => Promise<string[]>;
 };
 
 const vehicles = 50;

@@ -38,16 +38,17 @@ export const archive: Benchmark = {
     return [
       {
         title: `Archiving ${rows} of ${events} events over ${days} days in ${accounts} accounts`,
-        head: ['', 'measured'],
         rows: [
-          ['events archived', rows],
-          ['events per second', Math.round(rows / seconds)],
-          ['files', archive.files],
-          ['bytes per event in Parquet', perEvent(archive.bytes)],
-          ['bytes per event in D1, with its indexes', bytesInD1.toFixed(1)],
-          ['Parquet against D1', (archive.bytes / rows / bytesInD1).toFixed(2)],
-          ['rows read per event', perEvent(work.read)],
-          ['rows written per event', perEvent(work.written)],
+          {
+            'events archived': rows,
+            'events per second': Math.round(rows / seconds),
+            files: archive.files,
+            'bytes per event in Parquet': perEvent(archive.bytes),
+            'bytes per event in D1, with its indexes': bytesInD1.toFixed(1),
+            'Parquet against D1': (archive.bytes / rows / bytesInD1).toFixed(2),
+            'rows read per event': perEvent(work.read),
+            'rows written per event': perEvent(work.written),
+          },
         ],
       },
     ];

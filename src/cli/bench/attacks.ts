@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { demoSignIn } from '../demo/account.ts';
 import type { Stack } from '../local/stack.ts';
 import { operatorOf } from '../operate/client.ts';
 import { type BenchAccount, newAccount, safetyEvent, vehicle } from './account.ts';
 import { startCounter } from './counter.ts';
-import { paced } from './neighbour.ts';
 
 /** How much the attackers do; `perSecond` is how many requests those send that only hammer. */
 export type AttackSize = { webhooks: number; eventsPerCall: number; floodCalls: number; perSecond: number };
@@ -163,3 +163,18 @@ const outcome = ({ ingest }: BenchAccount, records: object[]): Promise<string> =
     ({ rejected }) => (rejected.length === 0 ? 'all taken' : `${rejected.length} rejected`),
     (error: Error) => error.message,
   );
+
+/** Begins `work` so many times a second until `signal`, whether or not the last has ended, and waits for all of it. */
+export async function paced(
+  perSecond: number,
+  signal: AbortSignal,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const begun: Promise<unknown>[] = [];
+  for (const start = performance.now(); !signal.aborted; ) {
+    begun.push(work());
+    const next = start + (begun.length * 1000) / perSecond;
+    await wait(Math.max(0, next - performance.now()));
+  }
+  await Promise.all(begun);
+}

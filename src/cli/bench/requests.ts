@@ -1,12 +1,12 @@
 import autocannon from 'autocannon';
 import { newAccount } from './account.ts';
-import { compare, comparedWithBare } from './compare.ts';
 import type { Benchmark } from './harness.ts';
+import { compare, comparedWithBare } from './table.ts';
 
 export const requests: Benchmark = {
   about: 'pages and refusals a second',
   run: async ({ small, stack: start }) => {
-    const { rounds, amount } = small ? { rounds: 1, amount: 50 } : { rounds: 5, amount: 1500 };
+    const { rounds, amount } = small ? { rounds: 0, amount: 50 } : { rounds: 5, amount: 1500 };
     const stack = await start();
     const us = await newAccount(stack);
     const headers = { 'x-api-key': us.token, 'connection-id': us.connection };

@@ -2,29 +2,26 @@ import { cpus } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import CliTable from 'cli-table3';
 
-/** What a benchmark has measured. A last column `met` says whether a row is within its bars. */
-export type Table = { title: string; head: string[]; rows: (string | number)[][] };
+/** What a benchmark has measured: rows of the same columns. `met` says whether a row is within its bars. */
+export type Table = { title: string; rows: Row[] };
+export type Row = { [column: string]: string | number | boolean };
 
 /** Prints a benchmark's table under its title; with `json`, as one line of JSON. */
-export function print(benchmark: string, { title, head, rows }: Table, json: boolean): void {
+export function print(benchmark: string, { title, rows }: Table, json: boolean): void {
   if (json) {
-    const named = rows.map((row) => Object.fromEntries(head.map((name, i) => [name, row[i]])));
-    console.log(JSON.stringify({ benchmark, title, rows: named }));
+    console.log(JSON.stringify({ benchmark, title, rows }));
     return;
   }
+  const head = Object.keys(rows[0] ?? {});
   const table = new CliTable({ head, style: { head: [], border: [] } });
-  table.push(...rows);
-  console.log(`\n${title}; ${machine()}\n${stripVTControlCharacters(table.toString())}`);
+  const cell = (value: Row[string] = '') => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : value);
+  table.push(...rows.map((row) => head.map((column) => cell(row[column]))));
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`;
+  console.log(`\n${title}; ${machine}\n${stripVTControlCharacters(table.toString())}`);
 }
 
 /** Whether every row is within its bars. */
-export const allMet = ({ head, rows }: Table): boolean =>
-  head.at(-1) !== 'met' || rows.every((row) => row.at(-1) === 'yes');
-
-export const yesOrNo = (met: boolean): string => (met ? 'yes' : 'no');
-
-const machine = (): string =>
-  `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`;
+export const allMet = ({ rows }: Table): boolean => rows.every(({ met }) => met !== false);
 
 /** Returns the smallest value that at least `share` (0 to 1) of the values do not exceed. */
 export const percentile = (values: number[], share: number): number =>
@@ -37,4 +34,36 @@ export function spread(values: number[], digits = 0): string {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const range = low === high ? '' : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`;
   return median(values).toFixed(digits) + range;
+}
+
+export const comparedWithBare = (rows: Row[]): Table => ({
+  title: 'The service and the least code that could do the same job, by turns; medians (lowest–highest)',
+  rows,
+});
+
+/** What is compared: its ratio, service divided by bare, must be at least or at most so much. */
+type Measure = { what: string; unit: string; atLeast?: number; atMost?: number };
+
+/** Runs both by turns, once to warm up and then `rounds` times; without rounds, just once. Returns the row of the table. */
+export async function compare(
+  { what, unit, atLeast = 0, atMost = Number.POSITIVE_INFINITY }: Measure,
+  rounds: number,
+  run: { bare: () => Promise<number>; service: () => Promise<number> },
+): Promise<Row> {
+  const figures: [bare: number, service: number][] = [];
+  for (let round = 0; round <= rounds; round++) figures.push([await run.bare(), await run.service()]);
+  const counted = figures.slice(Math.min(1, rounds));
+  const ratios = counted.map(([bare, service]) => service / bare);
+  const digits = unit === 'ms' ? 1 : 0;
+  return {
+    '': what,
+    bare: `${median(counted.map(([bare]) => bare)).toFixed(digits)} ${unit}`,
+    service: `${spread(
+      counted.map(([, service]) => service),
+      digits,
+    )} ${unit}`,
+    ratio: spread(ratios, 2),
+    bar: atLeast > 0 ? `≥ ${atLeast.toFixed(2)}` : `≤ ${atMost.toFixed(2)}`,
+    met: median(ratios) >= atLeast && median(ratios) <= atMost,
+  };
 }

@@ -1,18 +1,21 @@
 import { Command } from 'commander';
-import { accountCommands } from './operate/accounts.ts';
-import { auditCommand } from './operate/audit.ts';
+import {
+  accountCommands,
+  auditCommand,
+  homeCommands,
+  signInLinkCommand,
+  userCommands,
+} from './operate/accounts.ts';
 import { ApiError } from './operate/client.ts';
 import { connectionCommands, vehicleCommands } from './operate/connections.ts';
 import { deletionCommands, driverCommands } from './operate/delete.ts';
 import { deliveryCommands } from './operate/deliveries.ts';
 import { exportCommand } from './operate/export.ts';
-import { generateCommand } from './operate/generate.ts';
-import { homeCommands } from './operate/homes.ts';
 import { importCommand } from './operate/import.ts';
 import { printable } from './operate/print.ts';
 import { statusCommand } from './operate/status.ts';
+import { generateCommand } from './operate/synthetic-fleet.ts';
 import { ingestKeyCommands, tokenCommands } from './operate/tokens.ts';
-import { signInLinkCommand, userCommands } from './operate/users.ts';
 import { webhookCommands } from './operate/webhooks.ts';
 
 /** The tool with all of its commands. */

@@ -1,18 +1,23 @@
-import type { Command } from 'commander';
-import type { Account } from '../../operator/api/accounts.ts';
+import { Command, Option } from 'commander';
+import type { Account, AuditEntry } from '../../operator/api/accounts.ts';
+import { maxAccountsCounted } from '../../operator/api/counted.ts';
+import type { Home } from '../../operator/api/service.ts';
 import { mainHome } from '../../platform/homes/names.ts';
-import { about, calling, group } from './command.ts';
+import { roles } from '../../platform/roles.ts';
+import { ApiError, type Item } from './client.ts';
+import { about, calling, group, within } from './command.ts';
+import { operatorFor, wholeNumberTo } from './context.ts';
 import { deleteAccountCommand } from './delete.ts';
 import { moveAccountCommand } from './moves.ts';
-import { type Column, rowsOf } from './print.ts';
+import { type Column, printable, rowsOf, show } from './print.ts';
 
-const columns: Column<Account>[] = ['id', 'name', 'status', 'createdAt'];
+const accountColumns: Column<Account>[] = ['id', 'name', 'status', 'createdAt'];
 
 /** Where they live is shown where it is not the same for all. */
 function withHomes(found: Account | Account[]): string {
   const accounts = [found].flat();
   const elsewhere = accounts.some(({ home }) => home !== mainHome);
-  return rowsOf(accounts, elsewhere ? [...columns, 'home'] : columns);
+  return rowsOf(accounts, elsewhere ? [...accountColumns, 'home'] : accountColumns);
 }
 
 /** fleet account … */
@@ -30,4 +35,103 @@ export const accountCommands = (): Command =>
   ]);
 
 const changing = (name: string, description: string, change: object = {}): Command =>
-  about(name, description, 'PATCH /accounts/:id', columns, (given) => ({ ...given, ...change }));
+  about(name, description, 'PATCH /accounts/:id', accountColumns, (given) => ({ ...given, ...change }));
+
+const homeColumns: Column<Home>[] = [
+  ['home', 'name'],
+  ['accounts', ({ accounts }) => (accounts === maxAccountsCounted ? `${accounts}+` : accounts)],
+  [
+    'size',
+    ({ bytes, share }) =>
+      bytes === null || share === null
+        ? 'cannot be asked'
+        : `${(bytes / 1e9).toFixed(2)} of 10 GB (${Math.round(share * 100)} %)`,
+  ],
+  ['events a day', 'eventsPerDay'],
+  ['full on', (home) => (home.bytes === null ? null : (home.fullOn ?? 'not growing'))],
+];
+
+/** fleet home … */
+export const homeCommands = (): Command =>
+  group('home', 'look at the homes: where accounts live', [
+    calling(
+      'list',
+      'list all homes: how many accounts live there, how full they are, and when they will be full',
+      'GET /homes',
+      homeColumns,
+    ),
+  ]);
+
+const userColumns: Column<Item<'GET /accounts/:id/users'>>[] = [
+  'id',
+  'email',
+  'role',
+  'pending',
+  'createdAt',
+  'lastSignInAt',
+];
+
+/** fleet user … */
+export const userCommands = (): Command =>
+  group('user', 'manage the users of an account, who sign in to the portal', [
+    within(
+      'add',
+      'let somebody sign in to the portal; they are pending until they have',
+      'POST /accounts/:id/users',
+      userColumns,
+    )
+      .argument('<email>', 'email address of the user')
+      .addOption(
+        new Option('--role <role>', 'what they may do; the first user of an account becomes an admin')
+          .choices(roles)
+          .default('admin'),
+      ),
+    new Command('remove')
+      .description('remove a user and end all of their sessions')
+      .argument('<email>', 'email address of the user')
+      .requiredOption('--account <id>', 'account of the user')
+      .action(async (email, { account: id }, command) => {
+        const operator = operatorFor(command);
+        const users = await operator.call('GET /accounts/:id/users', { id });
+        const found = users.find((user) => user.email === email.toLowerCase());
+        if (!found) throw new ApiError(`This account has no user ${email}`);
+        const asked = { id, userId: found.id };
+        show(command, await operator.call('DELETE /accounts/:id/users/:userId', asked), userColumns);
+      }),
+    within('list', 'list the users of an account', 'GET /accounts/:id/users', userColumns),
+  ]);
+
+/** fleet sign-in-link */
+export const signInLinkCommand = (): Command =>
+  calling(
+    'sign-in-link',
+    'create a link that signs a user in to the portal; valid once, for 15 minutes',
+    'POST /sign-in-links',
+    ({ url }) => printable(url),
+    ({ email, account: accountId }) => ({ email, accountId }),
+  )
+    .argument('<email>', 'email address of the user')
+    .option('--account <id>', 'account to sign in to, for somebody whom several have invited');
+
+const auditColumns: Column<AuditEntry>[] = [
+  'at',
+  ['who', ({ actor, actorName, actorId }) => [actor, actorName ?? actorId].filter(Boolean).join(' ')],
+  'action',
+  'subject',
+  ['name', 'subjectName'],
+  ['id', 'subjectId'],
+  ['fields', ({ fields }) => fields.join(', ') || null],
+];
+
+/** fleet audit */
+export const auditCommand = (): Command =>
+  new Command('audit')
+    .description('show who created, changed or deleted what, newest first')
+    .option('--account <id>', 'only in this account')
+    .option('--limit <count>', 'number of entries, at most 1000', wholeNumberTo(1000), 100)
+    .action(async ({ account: id, limit }, command) => {
+      const operator = operatorFor(command);
+      const query = { limit: String(limit) };
+      if (id) show(command, await operator.call('GET /accounts/:id/audit', { id, query }), auditColumns);
+      else show(command, await operator.call('GET /audit', { query }), ['accountId', ...auditColumns]);
+    });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import type { Pull } from '../../operator/api/connections.ts';
 import { ApiError, type Item } from './client.ts';
 import { about, group, within } from './command.ts';
 import { deleteConnectionCommand } from './delete.ts';
-import type { Column } from './print.ts';
-import { pullTables } from './pulls.ts';
+import { type Column, rowsOf } from './print.ts';
 
 const columns: Column<Item<'PATCH /connections/:id'>>[] = [
   'id',
@@ -121,3 +121,38 @@ const secretFrom = async (given: string): Promise<string> =>
 
 const inWords = ({ files, records }: { files: number; records: number }): string =>
   `${files} files, ${records} records`;
+
+/** How a connection that pulls from a provider is doing. */
+const pullTables = (pull: Pull): string =>
+  [
+    rowsOf([pull], ['provider', 'organisation', 'baseUrl', 'state', 'lastPulledAt']),
+    rowsOf(pull.feeds, [
+      'feed',
+      ['every', ({ everyMinutes }) => (everyMinutes === 1 ? 'minute' : `${everyMinutes} minutes`)],
+      ['problem', ({ problem }) => problem?.advice ?? 'none'],
+      ['since', ({ problem }) => problem?.since],
+      ['next try', ({ problem }) => problem?.nextAt],
+      ['history', ({ history }) => history && historyOf(history)],
+      ['done by', ({ history }) => history?.endsAt],
+    ]),
+    ...(pull.refusals.length > 0
+      ? [rowsOf(pull.refusals, [['refused', 'at'], 'kind', 'sourceId', 'reason'])]
+      : []),
+    ...(pull.unmapped.length > 0
+      ? [
+          rowsOf(pull.unmapped, [
+            ['word that nothing maps', 'word'],
+            ['events', 'count'],
+          ]),
+        ]
+      : []),
+  ].join('\n');
+
+function historyOf({
+  share,
+  records,
+  recordsPerMinute,
+}: NonNullable<Pull['feeds'][number]['history']>): string {
+  const rate = recordsPerMinute === null ? '' : `, ${recordsPerMinute} a minute`;
+  return `${Math.floor(share * 100)} %, ${records} records${rate}`;
+}

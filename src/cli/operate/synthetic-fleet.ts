@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { Command } from 'commander';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+import { wholeNumberTo } from './context.ts';
 
 /** The size of the fleet, its first day (`YYYY-MM-DD`), and the seed that decides everything else. */
 export type FleetOptions = { vehicles: number; days: number; start: string; seed: number };
@@ -41,6 +44,21 @@ const rates: [type: string, rate: number][] = [
   ['Crash', 0.02],
 ];
 const totalRate = rates.reduce((sum, [, rate]) => sum + rate, 0);
+
+/** fleet generate */
+export function generateCommand(): Command {
+  return new Command('generate')
+    .description('print realistic test records as NDJSON; the same options print the same records')
+    .option('--vehicles <count>', 'number of vehicles', wholeNumberTo(100_000), 20)
+    .option('--days <count>', 'number of days', wholeNumberTo(3650), 7)
+    .option('--start <date>', 'first day', '2026-10-01')
+    .option('--seed <number>', 'seed; each gives another fleet', wholeNumberTo(2 ** 31), 1)
+    .action(async (options: FleetOptions) => {
+      process.stdout.on('error', () => process.exit()); // the reader has closed the pipe
+      for (const record of generateFleet(options))
+        if (!process.stdout.write(`${JSON.stringify(record)}\n`)) await once(process.stdout, 'drain');
+    });
+}
 
 /**
  * Yields the records of a made-up fleet: drivers and vehicles, and then for each day the trips of their shifts,

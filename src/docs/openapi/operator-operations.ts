@@ -35,11 +35,28 @@ const isBody = ([, schema]: [string, v.GenericSchema]) => declared.some(({ body 
 export const operatorBodies = Object.fromEntries(Object.entries(schemas).filter(isBody));
 export const operatorReplies = Object.fromEntries(Object.entries(schemas).filter((entry) => !isBody(entry)));
 
-export const operatorOperations = (): Operation[] =>
-  Object.entries<Declared>(operations).map(([id, operation]) => operationOf(id, operation));
+/** What the operations are about: the tags of the document. */
+const groups: { [tag: string]: [description: string, operations: Record<string, Declared>] } = {
+  Accounts: ['Customers of the service.', accounts.accountOperations],
+  Connections: ['Their data sources, and what these hold.', connections.connectionOperations],
+  Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
+  Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
+  Users: ['Who signs in to the portal.', accounts.userOperations],
+  'Audit log': ['Who changed what.', accounts.auditOperations],
+  Deletion: ['Deleting accounts and connections, and erasing drivers.', deletion.deletionOperations],
+  Moving: ['Moving accounts from one home to another.', moves.moveOperations],
+  Service: ['The service itself.', service.serviceOperations],
+};
 
-function operationOf(id: string, operation: Declared): Operation {
-  const { call, tag, summary, description, body } = operation;
+export const operatorTags = Object.entries(groups).map(([name, [description]]) => ({ name, description }));
+
+export const operatorOperations = (): Operation[] =>
+  Object.entries(groups).flatMap(([tag, [, operations]]) =>
+    Object.entries(operations).map(([id, operation]) => operationOf(tag, id, operation)),
+  );
+
+function operationOf(tag: string, id: string, operation: Declared): Operation {
+  const { call, summary, description, body } = operation;
   const [method = '', path = ''] = call.split(' ');
   const bodyName = body && nameOf(body);
   return {

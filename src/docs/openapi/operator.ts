@@ -4,7 +4,7 @@ import { type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { refused } from './lists.ts';
 import type { Operation } from './operation.ts';
-import { operatorBodies, operatorOperations, operatorReplies } from './operator-operations.ts';
+import { operatorBodies, operatorOperations, operatorReplies, operatorTags } from './operator-operations.ts';
 import { recordSchemas } from './resources.ts';
 
 /** The document of what connectors and operators call, served at `/openapi.operator.json`. */
@@ -12,19 +12,7 @@ export const operatorDocument = (): Json =>
   document({
     title: 'Fleet Data Service, for connectors and operators',
     description: 'How connectors send records, and what operators can do. Not for customers.',
-    tags: [
-      { name: 'Ingest', description: 'For connectors.' },
-      { name: 'Accounts', description: 'Customers of the service.' },
-      { name: 'Connections', description: 'Their data sources.' },
-      { name: 'Tokens', description: 'API tokens and ingest keys.' },
-      { name: 'Deliveries', description: 'Deliveries of notifications to webhooks.' },
-      { name: 'Users', description: 'Who signs in to the portal.' },
-      { name: 'Audit log', description: 'Who changed what.' },
-      { name: 'Deletion', description: 'Deleting accounts and connections, and erasing drivers.' },
-      { name: 'Moving', description: 'Moving accounts from one home to another.' },
-      { name: 'Export', description: 'Reading everything.' },
-      { name: 'Service', description: 'The service itself.' },
-    ],
+    tags: [{ name: 'Ingest', description: 'For connectors.' }, ...operatorTags],
     operations: [ingest, ring, ...operatorOperations()],
     schemas: {
       IngestInput: v.object({

@@ -93,7 +93,6 @@ export const SignInLink = v.object({ url: v.string() });
 export const accountOperations = {
   listAccounts: {
     call: 'GET /accounts',
-    tag: 'Accounts',
     summary: 'List accounts',
     description: 'Oldest first, at most 1,000 at a time.',
     message: 'Accounts',
@@ -102,7 +101,6 @@ export const accountOperations = {
   },
   createAccount: {
     call: 'POST /accounts',
-    tag: 'Accounts',
     summary: 'Create an account',
     body: NewAccount,
     message: 'Account created',
@@ -110,16 +108,17 @@ export const accountOperations = {
   },
   changeAccount: {
     call: 'PATCH /accounts/:id',
-    tag: 'Accounts',
     summary: 'Suspend or reactivate an account',
     body: AccountChange,
     message: ({ status = 'changed' }) => `Account ${status}`,
     reply: Account,
     refusals: ['Unknown account'],
   },
+} satisfies Record<string, Operation>;
+
+export const tokenOperations = {
   listTokens: {
     call: 'GET /accounts/:id/tokens',
-    tag: 'Tokens',
     summary: "List an account's API tokens and ingest keys",
     message: 'Tokens',
     reply: v.array(Token),
@@ -127,7 +126,6 @@ export const accountOperations = {
   },
   issueApiToken: {
     call: 'POST /accounts/:id/tokens',
-    tag: 'Tokens',
     summary: 'Issue an API token',
     body: NewApiToken,
     message: 'Token issued',
@@ -136,7 +134,6 @@ export const accountOperations = {
   },
   issueIngestKey: {
     call: 'POST /connections/:id/ingest-keys',
-    tag: 'Tokens',
     summary: 'Issue an ingest key for a connection',
     body: NewToken,
     message: 'Token issued',
@@ -145,15 +142,16 @@ export const accountOperations = {
   },
   revokeToken: {
     call: 'DELETE /tokens/:id',
-    tag: 'Tokens',
     summary: 'Revoke an API token or ingest key immediately',
     message: 'Token revoked',
     reply: Token,
     refusals: ['Unknown token'],
   },
+} satisfies Record<string, Operation>;
+
+export const userOperations = {
   listUsers: {
     call: 'GET /accounts/:id/users',
-    tag: 'Users',
     summary: "List an account's users",
     message: 'Users',
     reply: v.array(PortalUser),
@@ -161,7 +159,6 @@ export const accountOperations = {
   },
   addUser: {
     call: 'POST /accounts/:id/users',
-    tag: 'Users',
     summary: 'Add a user, who can then sign in',
     description:
       'The first user of an account becomes an admin, whatever `role` says. Somebody who is pending already gets the ' +
@@ -173,7 +170,6 @@ export const accountOperations = {
   },
   removeUser: {
     call: 'DELETE /accounts/:id/users/:userId',
-    tag: 'Users',
     summary: 'Remove a user and end their sessions',
     message: 'User removed',
     reply: PortalUser,
@@ -181,7 +177,6 @@ export const accountOperations = {
   },
   makeSignInLink: {
     call: 'POST /sign-in-links',
-    tag: 'Users',
     summary: 'Create a link that signs a user in',
     description:
       'The account is needed only for somebody whom several have invited and who has yet to sign in.',
@@ -190,9 +185,11 @@ export const accountOperations = {
     reply: SignInLink,
     refusals: ['Unknown address'],
   },
+} satisfies Record<string, Operation>;
+
+export const auditOperations = {
   listAudit: {
     call: 'GET /audit',
-    tag: 'Audit log',
     summary: 'List who created, changed or deleted what',
     description: 'Newest first, in all accounts. Entries are kept for a year.',
     message: 'Audit log',
@@ -201,7 +198,6 @@ export const accountOperations = {
   },
   listAccountAudit: {
     call: 'GET /accounts/:id/audit',
-    tag: 'Audit log',
     summary: 'List who created, changed or deleted what in an account',
     description: 'Newest first. Entries are kept for a year.',
     message: 'Audit log',

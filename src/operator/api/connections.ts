@@ -133,7 +133,6 @@ const isPaused = 'This connection does not pull from a provider, or is paused';
 export const connectionOperations = {
   listAccountConnections: {
     call: 'GET /accounts/:id/connections',
-    tag: 'Connections',
     summary: "List an account's connections",
     message: 'Connections',
     reply: v.array(OperatorConnection),
@@ -141,7 +140,6 @@ export const connectionOperations = {
   },
   createConnection: {
     call: 'POST /accounts/:id/connections',
-    tag: 'Connections',
     summary: 'Add a connection',
     body: NewConnection,
     message: 'Connection created',
@@ -150,7 +148,6 @@ export const connectionOperations = {
   },
   changeConnection: {
     call: 'PATCH /connections/:id',
-    tag: 'Connections',
     summary: 'Change a connection',
     body: ConnectionChange,
     message: 'Connection changed',
@@ -168,7 +165,6 @@ export const connectionOperations = {
   },
   getPull: {
     call: 'GET /connections/:id/pull',
-    tag: 'Connections',
     summary: 'See how a connection that pulls from its provider is doing',
     message: 'Pull',
     reply: Pull,
@@ -176,7 +172,6 @@ export const connectionOperations = {
   },
   pullNow: {
     call: 'POST /connections/:id/pull',
-    tag: 'Connections',
     summary: 'Pull now, whatever the connection waits for',
     message: 'Pull is due',
     reply: Pull,
@@ -184,7 +179,6 @@ export const connectionOperations = {
   },
   pausePull: {
     call: 'POST /connections/:id/pause',
-    tag: 'Connections',
     summary: 'Stop pulling',
     message: 'Paused',
     reply: Pull,
@@ -192,7 +186,6 @@ export const connectionOperations = {
   },
   resumePull: {
     call: 'POST /connections/:id/resume',
-    tag: 'Connections',
     summary: 'Pull again',
     message: 'Resumed',
     reply: Pull,
@@ -200,7 +193,6 @@ export const connectionOperations = {
   },
   replaceCredential: {
     call: 'PUT /connections/:id/credential',
-    tag: 'Connections',
     summary: 'Replace the credential, which is tried first',
     body: NewCredential,
     message: 'Credential replaced',
@@ -209,7 +201,6 @@ export const connectionOperations = {
   },
   setWebhookSecret: {
     call: 'PUT /connections/:id/webhook-secret',
-    tag: 'Connections',
     summary: "Save the secret of the provider's webhook",
     body: WebhookSecret,
     message: 'Webhook secret saved',
@@ -222,7 +213,6 @@ export const connectionOperations = {
   },
   repairArchive: {
     call: 'POST /connections/:id/archive/repair',
-    tag: 'Connections',
     summary: 'Compare a day of the archive with its files, and have the catalog name those that are there',
     description:
       'Without `apply` nothing changes: `catalog` is what the day has now, and `bucket` what it would have. Put a ' +
@@ -234,7 +224,6 @@ export const connectionOperations = {
   },
   listRecords: {
     call: 'GET /connections/:id/records',
-    tag: 'Export',
     summary: "List a connection's records of one kind",
     description: 'The items of the list of that kind, with its parameters, such as `from` and `to`.',
     query: v.object({

@@ -26,7 +26,6 @@ const wrongName = 'The name does not match. Nothing has been deleted.';
 export const deletionOperations = {
   deleteAccount: {
     call: 'POST /accounts/:id/deletion',
-    tag: 'Deletion',
     summary: 'Suspend an account, and delete it in 30 days or at once',
     description: 'Until it begins, activating the account cancels it.',
     body: AccountDeletion,
@@ -36,7 +35,6 @@ export const deletionOperations = {
   },
   deleteConnection: {
     call: 'POST /connections/:id/deletion',
-    tag: 'Deletion',
     summary: 'Delete a connection and its records',
     description:
       'The connection is unknown from this moment on. Its name is that of its provider if it has none.',
@@ -47,7 +45,6 @@ export const deletionOperations = {
   },
   eraseDriver: {
     call: 'POST /drivers/:id/erasure',
-    tag: 'Deletion',
     summary: 'Erase a driver and every reference to them',
     description:
       'Their trips and events remain, without a driver. Records of the driver that come later are ignored.',
@@ -57,14 +54,12 @@ export const deletionOperations = {
   },
   listDeletions: {
     call: 'GET /deletions',
-    tag: 'Deletion',
     summary: 'List what is being deleted, or will be',
     message: 'Deletions',
     reply: v.array(Deletion),
   },
   continueDeletion: {
     call: 'POST /deletions/:id/continue',
-    tag: 'Deletion',
     summary: 'Go on with a deletion for some seconds',
     description:
       'The service goes on by itself each minute; this is faster. Null once nothing is left to do.',

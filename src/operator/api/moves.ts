@@ -43,7 +43,6 @@ export type MoveProgress = v.InferOutput<typeof MoveProgress>;
 export const moveOperations = {
   showMove: {
     call: 'GET /accounts/:id/move',
-    tag: 'Moving',
     summary: "Show how an account's move stands",
     description:
       'Null if the account is not being moved. Then `estimate` says for how many seconds a move would refuse its ' +
@@ -53,7 +52,6 @@ export const moveOperations = {
   },
   moveAccount: {
     call: 'POST /accounts/:id/move',
-    tag: 'Moving',
     summary: 'Move an account to another home, or go on with that for some seconds',
     description:
       'The service goes on by itself each minute; calling this again and again is faster. Writes get 503 with ' +
@@ -69,7 +67,6 @@ export const moveOperations = {
   },
   cancelMove: {
     call: 'POST /accounts/:id/move/cancel',
-    tag: 'Moving',
     summary: 'Cancel a move, or go on with that for some seconds',
     description: 'What was copied is deleted. After the switch it is too late: move the account back.',
     message: 'Move',

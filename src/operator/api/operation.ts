@@ -8,7 +8,6 @@ import { limitUpTo, timestamp } from '../../platform/fields.ts';
 export type Operation = {
   /** Its method, and its path below `/operator`. An `:id` is that of what the path begins with. */
   call: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
-  tag: string;
   summary: string;
   description?: string;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;

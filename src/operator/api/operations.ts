@@ -1,4 +1,4 @@
-import { accountOperations } from './accounts.ts';
+import { accountOperations, auditOperations, tokenOperations, userOperations } from './accounts.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
 import { moveOperations } from './moves.ts';
@@ -9,7 +9,10 @@ import { webhookOperations } from './webhooks.ts';
 export const operations = {
   ...accountOperations,
   ...connectionOperations,
+  ...tokenOperations,
   ...webhookOperations,
+  ...userOperations,
+  ...auditOperations,
   ...deletionOperations,
   ...moveOperations,
   ...serviceOperations,

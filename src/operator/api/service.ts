@@ -164,7 +164,6 @@ export type Check = v.InferOutput<typeof Check>;
 export const serviceOperations = {
   status: {
     call: 'GET /status',
-    tag: 'Service',
     summary: 'Show the state of the service, and which webhooks fail',
     description:
       'Counts stop at 10,000, and failed deliveries of a webhook at 100. These values mean that many or more.',
@@ -173,7 +172,6 @@ export const serviceOperations = {
   },
   listHomes: {
     call: 'GET /homes',
-    tag: 'Service',
     summary: 'List the homes where accounts live, and how full each is',
     description:
       'Counts of accounts stop at 10,000. `eventsPerDay` is the safety events of yesterday, UTC, and `fullOn` the day ' +
@@ -183,7 +181,6 @@ export const serviceOperations = {
   },
   checkService: {
     call: 'POST /check',
-    tag: 'Service',
     summary: 'Try what the service relies on',
     description:
       'What `npm run deploy -- --check` calls. It writes and reads a key of KV, an object of R2 and a few rows, and ' +

@@ -96,14 +96,12 @@ const emptySpan = { field: 'since', must: 'must be before until' };
 export const webhookOperations = {
   listWebhookHealth: {
     call: 'GET /accounts/:id/webhooks',
-    tag: 'Accounts',
     summary: "List an account's webhooks with the health of their receivers",
     message: 'Webhooks',
     reply: v.array(WebhookHealth),
   },
   limitReceiver: {
     call: 'PATCH /webhooks/:id/limits',
-    tag: 'Deliveries',
     summary: 'Limit the calls to a webhook',
     body: ReceiverLimits,
     message: 'Limits changed',
@@ -112,7 +110,6 @@ export const webhookOperations = {
   },
   pauseWebhook: {
     call: 'POST /webhooks/:id/pause',
-    tag: 'Deliveries',
     summary: 'Pause a webhook, as its account can',
     description: 'Deliveries wait for up to five days.',
     message: 'Webhook paused',
@@ -121,7 +118,6 @@ export const webhookOperations = {
   },
   resumeWebhook: {
     call: 'POST /webhooks/:id/resume',
-    tag: 'Deliveries',
     summary: 'Resume a webhook that its account or an operator has paused',
     message: 'Webhook resumed',
     reply: WebhookHealth,
@@ -129,7 +125,6 @@ export const webhookOperations = {
   },
   listDeliveries: {
     call: 'GET /deliveries',
-    tag: 'Deliveries',
     summary: "List a webhook's deliveries",
     description: 'Newest first, at most 500.',
     query: v.object({
@@ -145,7 +140,6 @@ export const webhookOperations = {
   },
   findDeliveries: {
     call: 'GET /deliveries/find',
-    tag: 'Deliveries',
     summary: 'Find deliveries of all accounts by an event or a VIN',
     description:
       'Give one of the two. By a VIN, the deliveries of its 20 latest events and accidents of the last 30 days. Newest first.',
@@ -156,7 +150,6 @@ export const webhookOperations = {
   },
   getDelivery: {
     call: 'GET /deliveries/:id',
-    tag: 'Deliveries',
     summary: 'Show a delivery with all its attempts',
     message: 'Delivery',
     reply: Delivery,
@@ -164,7 +157,6 @@ export const webhookOperations = {
   },
   replayDelivery: {
     call: 'POST /deliveries/:id/replay',
-    tag: 'Deliveries',
     summary: 'Replay a finished delivery',
     message: 'Replayed',
     reply: Replayed,
@@ -177,7 +169,6 @@ export const webhookOperations = {
   },
   sendDelivery: {
     call: 'POST /deliveries/:id/send',
-    tag: 'Deliveries',
     summary: 'Send a pending delivery now, ignoring any wait',
     description: 'A level of an accident still waits for the one before it.',
     message: 'Delivery is due',
@@ -186,7 +177,6 @@ export const webhookOperations = {
   },
   countReplay: {
     call: 'GET /webhooks/:id/replay',
-    tag: 'Deliveries',
     summary: 'Count what a replay would send again',
     description: 'Looks at no more than 10,000 deliveries.',
     query: v.object({
@@ -206,7 +196,6 @@ export const webhookOperations = {
   },
   replayWebhook: {
     call: 'POST /webhooks/:id/replay',
-    tag: 'Deliveries',
     summary: 'Replay what a webhook has missed, or all of its deliveries',
     description:
       'At most 5,000 per call, oldest first. Deliveries that are too old are left out, and so are those that the ' +

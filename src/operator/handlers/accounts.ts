@@ -5,13 +5,15 @@ import { createSignInLinks, signInUrl } from '../../accounts/sessions.ts';
 import { issueToken, listTokens, revokeToken } from '../../accounts/tokens/service.ts';
 import { invalid } from '../../platform/errors.ts';
 import { homesOf, mainHome } from '../../platform/homes/homes.ts';
-import type { accountOperations } from '../api/accounts.ts';
+import type { accountOperations, auditOperations, tokenOperations, userOperations } from '../api/accounts.ts';
 import { activateAccount } from '../deletion/accept.ts';
 import type { Handlers } from '../handler.ts';
 import { listAllAccounts, listEverybodysAudit } from '../homes/lists.ts';
 
 /** Accounts, their users and credentials, and who changed what. */
-export const accountHandlers: Handlers<typeof accountOperations> = {
+export const accountHandlers: Handlers<
+  typeof accountOperations & typeof tokenOperations & typeof userOperations & typeof auditOperations
+> = {
   listAccounts: ({ env, slice }) => listAllAccounts(env, slice),
 
   async createAccount({ env, body: { name, home = mainHome } }) {

@@ -1,23 +1,34 @@
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
-import { demoAccount, demoAccountIn, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
+import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { sendSampleEvents } from './demo/sample-events.ts';
 import { type Demo, type DemoHome, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
 import { type Received, startReceiver } from './local/receiver.ts';
 import { startStack } from './local/stack.ts';
 import { type Operator, operatorOf } from './operate/client.ts';
+import { wholeNumber } from './operate/context.ts';
 import { printable } from './operate/print.ts';
 import { furtherHomes } from './project/homes.ts';
 import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
   .description('Runs the whole service on this machine, with a demo account and a receiver for its webhook.')
-  .option('--port <port>', 'port of the API; the receiver and a fake provider get the next two', asPort, 8787)
+  .option(
+    '--port <port>',
+    'port of the API; the receiver and a fake provider get the next two',
+    wholeNumber(1024, 65_533),
+    8787,
+  )
   .option('--quiet', 'send no sample events: nothing happens until you send something')
   .option('--homes <names>', 'run several homes, such as main,eu,us2, each with a demo account', asHomes, [])
-  .option('--isolates <count>', 'run the service in so many isolates, as Cloudflare does', asIsolates, 1)
+  .option(
+    '--isolates <count>',
+    'run the service in so many isolates, as Cloudflare does',
+    wholeNumber(1, 9),
+    1,
+  )
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
 const { port, quiet, fresh, homes, isolates } = program.opts<{
@@ -27,18 +38,6 @@ const { port, quiet, fresh, homes, isolates } = program.opts<{
   homes: string[];
   isolates: number;
 }>();
-
-function asPort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1024 || port > 65_533)
-    throw new InvalidArgumentError('A port is a whole number from 1024 to 65533.');
-  return port;
-}
-
-function asIsolates(text: string): number {
-  if (!/^[1-9]$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 9.');
-  return Number(text);
-}
 
 function asHomes(text: string): string[] {
   try {
@@ -74,7 +73,7 @@ async function run(): Promise<void> {
     );
     const provider = await startDemoProvider(stack.certificates, port + 2, quiet === true);
     const operator = operatorOf(stack.baseUrl, stack.operatorKey);
-    const account = await demoAccount(operator, before, provider);
+    const account = await demoAccount(operator, before, { provider });
     await provider.ringFor(operator, stack.baseUrl, account.connections[1]?.id ?? '');
     const url = receiver.url + demoPath;
     await demoWebhook(stack.baseUrl, account, url);
@@ -111,7 +110,7 @@ async function openHomes(
 ): Promise<{ [home: string]: DemoHome }> {
   const all = { ...before?.homes };
   for (const home of homes) {
-    const account = await demoAccountIn(operator, home, all[home]);
+    const account = await demoAccount(operator, all[home], { home });
     await demoWebhook(baseUrl, account, url);
     const portalSignInUrl = await demoSignIn(operator, account.accountId, `demo@${home}.fleet.example`);
     all[home] = { ...account, portalSignInUrl };

@@ -102,7 +102,16 @@ const filesHolding = (text: string): string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => readFileSync(file).includes(text));
+    .filter((file) => contentOf(file).includes(text));
+
+/** Of the service's files, which may be gone by the time that they are read. */
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    return Buffer.of();
+  }
+}
 
 /** The lines that the running service has written about our account. */
 const logged = () =>

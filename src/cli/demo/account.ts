@@ -8,43 +8,27 @@ export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 type Provider = { url: string; credential: string };
 
 /**
- * Creates the demo account, or returns the one that an earlier start created. Its first connection is fed by a connector,
- * the second one pulls from `provider`.
+ * Creates the demo account of a home, or returns the one that an earlier start created. Its first connection is fed by a
+ * connector; a second one, of `provider`, pulls.
  */
 export async function demoAccount(
   operator: Operator,
-  before: Demo | undefined,
-  provider: Provider,
+  before: DemoAccount | undefined,
+  { home, provider }: { home?: string; provider?: Provider },
 ): Promise<DemoAccount> {
   const accounts = await operator.call('GET /accounts');
   if (before && accounts.some(({ id }) => id === before.accountId)) {
+    const id = before.connections[1]?.id;
+    if (!id || !provider) return before;
     const { credential, url: baseUrl } = provider; // its port may be another
-    const id = before.connections[1]?.id ?? '';
     await operator.call('PUT /connections/:id/credential', { id, body: { credential, baseUrl } });
     return before;
   }
-  return openAccount(operator, { name: 'Demo Fleet' }, [
+  const vans = { provider: 'samsara', name: 'City vans', historyDays: 30 };
+  return openAccount(operator, home ? { name: `Demo Fleet in ${home}`, home } : { name: 'Demo Fleet' }, [
     { provider: 'motive', name: 'Long haul' },
-    {
-      provider: 'samsara',
-      name: 'City vans',
-      credential: provider.credential,
-      baseUrl: provider.url,
-      historyDays: 30,
-    },
+    ...(provider ? [{ ...vans, credential: provider.credential, baseUrl: provider.url }] : []),
   ]);
-}
-
-/** Creates a demo account in another home than main, or returns the one of an earlier start. A connector feeds its connection. */
-export async function demoAccountIn(
-  operator: Operator,
-  home: string,
-  before: DemoAccount | undefined,
-): Promise<DemoAccount> {
-  const accounts = await operator.call('GET /accounts');
-  if (before && accounts.some(({ id }) => id === before.accountId)) return before;
-  const connection = { provider: 'motive', name: 'Long haul' };
-  return openAccount(operator, { name: `Demo Fleet in ${home}`, home }, [connection]);
 }
 
 /** Opens an account with these connections, an API token, and an ingest key for each connection. */

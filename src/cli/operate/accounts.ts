@@ -6,7 +6,7 @@ import { mainHome } from '../../platform/homes/names.ts';
 import { roles } from '../../platform/roles.ts';
 import { ApiError, type Item } from './client.ts';
 import { about, calling, group, within } from './command.ts';
-import { operatorFor, wholeNumberTo } from './context.ts';
+import { operatorFor, wholeNumber } from './context.ts';
 import { deleteAccountCommand } from './delete.ts';
 import { moveAccountCommand } from './moves.ts';
 import { type Column, printable, rowsOf, show } from './print.ts';
@@ -128,7 +128,7 @@ export const auditCommand = (): Command =>
   new Command('audit')
     .description('show who created, changed or deleted what, newest first')
     .option('--account <id>', 'only in this account')
-    .option('--limit <count>', 'number of entries, at most 1000', wholeNumberTo(1000), 100)
+    .option('--limit <count>', 'number of entries, at most 1000', wholeNumber(1, 1000), 100)
     .action(async ({ account: id, limit }, command) => {
       const operator = operatorFor(command);
       const query = { limit: String(limit) };

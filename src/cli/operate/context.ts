@@ -39,10 +39,10 @@ const suggestionFor = (url: string): string =>
       ? `https://${url}`
       : 'https://api.example.com';
 
-/** Reads an option that must be a whole number from 1 to `max`. */
-export const wholeNumberTo = (max: number) => (text: string) => {
+/** Reads an option that must be a whole number. */
+export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > max)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   return value;
 };

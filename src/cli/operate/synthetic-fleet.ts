@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Command } from 'commander';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import { wholeNumberTo } from './context.ts';
+import { wholeNumber } from './context.ts';
 
 /** The size of the fleet, its first day (`YYYY-MM-DD`), and the seed that decides everything else. */
 export type FleetOptions = { vehicles: number; days: number; start: string; seed: number };
@@ -49,10 +49,10 @@ const totalRate = rates.reduce((sum, [, rate]) => sum + rate, 0);
 export function generateCommand(): Command {
   return new Command('generate')
     .description('print realistic test records as NDJSON; the same options print the same records')
-    .option('--vehicles <count>', 'number of vehicles', wholeNumberTo(100_000), 20)
-    .option('--days <count>', 'number of days', wholeNumberTo(3650), 7)
+    .option('--vehicles <count>', 'number of vehicles', wholeNumber(1, 100_000), 20)
+    .option('--days <count>', 'number of days', wholeNumber(1, 3650), 7)
     .option('--start <date>', 'first day', '2026-10-01')
-    .option('--seed <number>', 'seed; each gives another fleet', wholeNumberTo(2 ** 31), 1)
+    .option('--seed <number>', 'seed; each gives another fleet', wholeNumber(1, 2 ** 31), 1)
     .action(async (options: FleetOptions) => {
       process.stdout.on('error', () => process.exit()); // the reader has closed the pipe
       for (const record of generateFleet(options))

@@ -156,7 +156,6 @@ export const connectionOperations = {
   },
   changeVehicle: {
     call: 'PATCH /vehicles/:id',
-    tag: 'Connections',
     summary: "Set an account's own identifier of a vehicle",
     body: VehicleChange,
     message: 'Vehicle changed',

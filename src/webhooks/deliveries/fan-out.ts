@@ -157,7 +157,7 @@ async function expandNext(
     select webhook_id, filtered from webhook_connections where ${subscribers} and webhook_id > ${mark}
       and exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`fan_outs.account_id`)})
     order by webhook_id limit ${count})`;
-  const keys = sql`select n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
+  const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const [idle, , , [moved]] = await transaction(db, [
     selectIdle(db, source, type, next, keys, sql`1`),
     change(db, insertDeliveries(source, createdAt, keys, next)),

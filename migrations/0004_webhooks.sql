@@ -65,7 +65,7 @@ create table deliveries (
   level            integer not null,
   status           text not null check (status in ('pending', 'delivered', 'failed', 'cancelled')),
   attempts         integer not null default 0,
-  next_attempt_at  integer not null,
+  next_attempt_at  integer, -- null while the call that made it makes its first attempt
   claimed_until    integer not null default 0,
   finished_at      integer,
   log              text not null default '[]' check (json_valid(log)),
@@ -79,7 +79,9 @@ create table deliveries (
   primary key (webhook_id, id)
 ) strict, without rowid;
 -- Deliveries are claimed by webhook: accidents first, then events by risk, then by when they became due.
-create index deliveries_due on deliveries (webhook_id, priority, next_attempt_at) where status = 'pending';
+-- Without those whose first attempt is made by the call that made them: usually that succeeds, and saves an entry.
+create index deliveries_due on deliveries (webhook_id, priority, next_attempt_at)
+  where status = 'pending' and next_attempt_at is not null;
 create index deliveries_failed on deliveries (webhook_id, id) where status = 'failed';
 -- Cancelled because their webhook did not subscribe to them: they can be sent again once it does.
 create index deliveries_cancelled on deliveries (webhook_id, id) where status = 'cancelled';

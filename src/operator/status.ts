@@ -36,7 +36,7 @@ export async function deliveryStatus(
           d.attempts, d.next_attempt_at as nextAttemptAt
         from (
           select d.* from hooks cross join deliveries d indexed by deliveries_due
-            on d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
+            on d.webhook_id = hooks.id and d.status = 'pending' and d.next_attempt_at is not null and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
           limit ${maxPendingCounted}) d
         cross join accounts a on a.id = d.account_id order by d.id limit ${maxListed}`,
     statement<Omit<DeliveryStatus['failing'][number], 'lastFailure'> & { lastFailure: string | null }>(db)`

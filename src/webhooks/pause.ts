@@ -4,7 +4,7 @@ import { change } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
-import { untilNoClaimedCallStarts } from './deliveries/cancel.ts';
+import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { allowProbe } from './deliveries/replay.ts';
 import { findWebhook, type StoredWebhook } from './service.ts';
@@ -18,7 +18,7 @@ import { webhookToNote } from './to-note.ts';
  */
 export async function pauseWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook> {
   const paused = await setPaused(env, caller, id, true);
-  await untilNoClaimedCallStarts(env, [id]);
+  await untilNoCallStarts(env, [id]);
   return paused;
 }
 

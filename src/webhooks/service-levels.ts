@@ -84,7 +84,7 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
     select * from (
       select d.id, d.priority, d.attempts, d.next_attempt_at, ${isFirst(sql`d`)} as first
       from hooks cross join deliveries d indexed by deliveries_due
-        on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in ${priorities}
+        on d.webhook_id = hooks.id and d.status = 'pending' and d.next_attempt_at is not null and d.priority in ${priorities}
       limit ${maxPendingLookedAt})`;
   return [
     statement<{ hours: number; waits: string }>(db)`

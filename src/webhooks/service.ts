@@ -16,7 +16,7 @@ import { webhookConnections, webhooks } from '../platform/db/tables.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { normalisedUrl } from './address.ts';
-import { untilNoCallStarts, untilNoClaimedCallStarts } from './deliveries/cancel.ts';
+import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { pick, plainColumns, plainFields } from './fields.ts';
 import { canMatch, type Filters, filtersOf, stored } from './filters.ts';
@@ -191,7 +191,7 @@ export async function updateWebhook(
     ]),
   );
   if (!updated) throw invalid('Invalid webhook id');
-  await untilNoClaimedCallStarts(env, [id]);
+  await untilNoCallStarts(env, [id]);
   return {
     id,
     ...plain,
@@ -263,7 +263,7 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
   ]);
   if (deleted.length === 0) throw invalid('Invalid webhook id');
   await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels what is pending
-  await untilNoCallStarts(env, id);
+  await untilNoCallStarts(env, [id]);
 }
 
 const ownWebhook = (caller: Caller, id: string) =>

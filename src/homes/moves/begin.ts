@@ -5,7 +5,8 @@ import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { change, openDatabase, refuseUnless, statement, transaction } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { homesOf, nameOf } from '../../platform/homes/homes.ts';
-import { claimedUntil } from '../../webhooks/deliveries/cancel.ts';
+import { claimedUntilOf } from '../../webhooks/deliveries/cancel.ts';
+import { listAbandoned } from '../../webhooks/deliveries/sweep.ts';
 import { stopWebhooks } from '../../webhooks/remove.ts';
 import { countRows } from './copy.ts';
 import { hasFiles } from './files.ts';
@@ -100,6 +101,7 @@ export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   const { accountId, from, turn } = job;
   const leftMs = Math.max(await workEndsAt(job), startedAt + quietMs) - Date.now();
   if (leftMs > 0) return scheduler.wait(Math.min(leftMs, 250));
+  await listAbandoned(openDatabase(from), Date.now());
   const home = nameOf(from);
   const [account] = await statement<{ createdAt: number }>(
     openDatabase(from),
@@ -127,7 +129,7 @@ export async function drain(job: Job, { startedAt }: Move): Promise<void> {
 /** Until when deliveries or pulls of the account are claimed (milliseconds since 1970); 0 if none is. */
 async function workEndsAt({ from, accountId }: Job): Promise<number> {
   const [deliveries, [pulls]] = await Promise.all([
-    claimedUntil(from, accountId),
+    claimedUntilOf(from, accountId),
     statement<{ until: number | null }>(openDatabase(from))`
       select max(p.claimed_until) as until from connections c cross join pulls p on p.connection_id = c.id
       where c.account_id = ${accountId} and p.claim is not null`,

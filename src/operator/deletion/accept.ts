@@ -11,7 +11,7 @@ import { change, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { removePull } from '../../providers/store.ts';
-import { cancelPending, removeFanOuts, untilNoClaimedCallStarts } from '../../webhooks/deliveries/cancel.ts';
+import { cancelPending, removeFanOuts, untilNoCallStarts } from '../../webhooks/deliveries/cancel.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
 import { type Deletion, deletionsWhere } from './state.ts';
 import { firstStepOf } from './steps.ts';
@@ -47,7 +47,7 @@ export async function deleteAccount(
   const ids = webhooks.map((webhook) => webhook.id);
   await cancelPending(env, ids);
   await expired;
-  await untilNoClaimedCallStarts(env, ids);
+  await untilNoCallStarts(env, ids);
   return deletion;
 }
 
@@ -96,7 +96,7 @@ export async function deleteConnection(
   const hashes = keys.map(({ hash }) => hash);
   const webhooks = subscribers.map((webhook) => webhook.id);
   await forgetTokens(env, hashes);
-  await untilNoClaimedCallStarts(env, webhooks);
+  await untilNoCallStarts(env, webhooks);
   return deletion;
 }
 

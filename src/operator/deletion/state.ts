@@ -38,7 +38,7 @@ export const webhooksInWaiting = (db: Database) =>
 /** SQL that says whether deliveries are pending for one of these. */
 export const hasPendingInWaiting: SQL = sql`exists (
   select 1 from deletions d cross join webhooks w on w.account_id = d.account_id
-    cross join deliveries p indexed by deliveries_due on p.webhook_id = w.id and p.status = 'pending'
+    cross join deliveries p indexed by deliveries_due on p.webhook_id = w.id and p.status = 'pending' and p.next_attempt_at is not null
   where d.kind = 'account' and d.step is null)`;
 
 /** The statement that reads deletions. */

@@ -18,7 +18,7 @@ import { change, type Database, openDatabase, transaction } from '../../platform
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
 import { removeAlerting } from '../../webhooks/alerts/mails.ts';
 import {
-  claimedUntil,
+  claimedUntilOf,
   eraseAnswers,
   erasePayloads,
   removeDeliveries,
@@ -102,7 +102,7 @@ const lookAgainMs = 250;
 
 /** Waits for calls that may carry what has just been erased: their receivers' responses are stored, and may repeat it. */
 async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): Promise<string | undefined> {
-  const until = email === null ? null : await claimedUntil(env, accountId, Number(cursor) || undefined);
+  const until = email === null ? null : await claimedUntilOf(env, accountId, Number(cursor) || undefined);
   if (until === null) return undefined;
   await scheduler.wait(lookAgainMs);
   return cursor || String(until);

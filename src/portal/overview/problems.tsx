@@ -145,6 +145,6 @@ export const selectWebhookProblems = (db: Database, { accountId }: Caller, now: 
     select w.id, w.name, w.url, coalesce(h.failures, 0) as failures, coalesce(h.failures >= ${circuitAfter}, 0) as paused,
       h.open_until as openUntil, h.last_failure as lastFailure,
       (select count(*) from (select 1 from deliveries indexed by deliveries_due
-        where webhook_id = w.id and status = 'pending' limit ${maxCounted})) as waiting,
+        where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${maxCounted})) as waiting,
       (select count(*) from (${failedOf(now)} limit ${maxCounted})) as failed
     from ${ailingWebhooks(sql`${accountId}`, now)} order by paused desc, w.created_at limit ${maxShown}`;

@@ -56,7 +56,7 @@ export const selectReports = (db: Database, webhookIds: string[]) =>
     select w.id as webhookId, w.name, w.url, (
         select count(*) from (
           select 1 from deliveries indexed by deliveries_due
-          where webhook_id = w.id and status = 'pending' limit ${maxWaitingCounted})) as waiting,
+          where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${maxWaitingCounted})) as waiting,
       h.last_failure as lastFailure, (
         select log->'$[#-1]' from deliveries indexed by deliveries_failed
         where webhook_id = w.id and status = 'failed' order by id desc limit 1) as lastEnd

@@ -113,12 +113,12 @@ const selectCounts = (db: Database, ownWebhook: SQL) =>
 /** SQL for when the first pending delivery of a webhook is due, or was; null if none is pending. */
 export const firstDueOf = (webhookId: SQL): SQL => sql`
   (select min((select next_attempt_at from deliveries indexed by deliveries_due
-    where webhook_id = ${webhookId} and status = 'pending' and priority = p.value order by next_attempt_at limit 1))
+    where webhook_id = ${webhookId} and status = 'pending' and next_attempt_at is not null and priority = p.value order by next_attempt_at limit 1))
     from json_each('[0, 1, 2, 3]') p)`;
 
 const waitingOf = (most: number): SQL => sql`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
-    where webhook_id = w.id and status = 'pending' limit ${most}))`;
+    where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${most}))`;
 
 /** A webhook as the list of them shows it; hours are the last 24, oldest first. A count of 100 means that or more. */
 export type WebhookSummary = {

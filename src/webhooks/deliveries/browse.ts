@@ -6,7 +6,7 @@ import { firstIdAtSql } from '../../platform/db/ids.ts';
 import { cutScan, maxScanned, type Scanned, scan } from '../../platform/db/pages.ts';
 import { notifiedOf } from '../notifications/of-delivery.ts';
 import { type NotificationType, typeOfLevel } from '../notifications/types.ts';
-import { type About, aboutOf, type Delivery, hasType, lastAttempt } from './queries.ts';
+import { type About, aboutOf, type Delivery, dueAt, hasType, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
 
 /** What a page shows of a webhook's deliveries. Those that are retried are also among those that wait. */
@@ -104,7 +104,7 @@ const orders: { [view in View | 'all']: (before: string | undefined) => ViewOrde
   ),
   waiting: (before) => ({
     source: sql`deliveries d indexed by deliveries_due`,
-    where: sql`and d.status = 'pending' ${before ? afterDue(before) : sql.empty()}`,
+    where: sql`and d.status = 'pending' and d.next_attempt_at is not null ${before ? afterDue(before) : sql.empty()}`,
     order: sql`order by d.priority, d.next_attempt_at, d.id`,
     place: sql`d.priority || ' ' || d.next_attempt_at || ' ' || d.id`,
   }),
@@ -120,7 +120,7 @@ function afterDue(place: string): SQL {
 /** The columns of a `ListedDelivery`; those that are not `shown` are not looked up. */
 export const listed = (shown: SQL): SQL => sql`
   d.id, d.webhook_id as webhookId, d.event_id as eventId, d.level, d.status, d.attempts,
-  d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt,
+  ${dueAt} as nextAttemptAt, d.finished_at as finishedAt,
   json_array_length(d.log) + d.attempts_omitted as made,
   iif(${shown}, ${lastAttempt}, null) as last,
   iif(${shown}, ${aboutOf}, null) as about`;

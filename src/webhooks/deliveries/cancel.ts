@@ -4,9 +4,8 @@ import type { Budget } from '../../platform/jobs/budget.ts';
 import type { Owner, Remover } from '../../platform/jobs/chunks.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
-import { dueDeliveries, leaseMs, startWindowMs } from './claim.ts';
-import { widestWindow } from './policy.ts';
-import { pendingWebhooks } from './sweep.ts';
+import { claimedUntil, leaseMs, startWindowMs } from './claim.ts';
+import { allWebhooks } from './sweep.ts';
 
 /**
  * Cancels the pending deliveries of a deleted webhook that no call is under way for. The sweep finds what is
@@ -20,7 +19,8 @@ export async function cancelDeleted(env: Env, webhookId: string): Promise<void> 
     update deliveries set status = 'cancelled', finished_at = ${now}
     where (webhook_id, id) in (
         select webhook_id, id from deliveries indexed by deliveries_due
-        where webhook_id = ${webhookId} and status = 'pending' and claimed_until <= ${now} limit ${rowsPerChunk})
+        where webhook_id = ${webhookId} and status = 'pending' and next_attempt_at is not null
+          and claimed_until <= ${now} limit ${rowsPerChunk})
       and not exists (select 1 from webhooks where id = ${webhookId})`,
   );
 }
@@ -35,53 +35,37 @@ export async function cancelPending(env: Env, webhookIds: string[], budget?: Bud
     where (webhook_id, id) in (
         select d.webhook_id, d.id from webhooks w
         cross join deliveries d indexed by deliveries_due
-          on d.webhook_id = w.id and d.status = 'pending' and d.claimed_until <= ${now}
+          on d.webhook_id = w.id and d.status = 'pending' and d.next_attempt_at is not null and d.claimed_until <= ${now}
         where w.id in ${jsonList(webhookIds)} and w.stopped_at is not null limit ${rowsPerChunk})`,
     budget,
   );
 }
 
-/** Waits until no more calls can start for what these webhooks had claimed by now: some seconds at most. */
-export async function untilNoClaimedCallStarts(env: Env, webhookIds: string[]): Promise<void> {
-  const now = Date.now();
-  const [row] = await openDatabase(env).all<{ until: number | null }>(sql`
-    select max((select max(claimed_until) from (
-      select claimed_until from ${dueDeliveries(sql`w.value`, now)} limit ${2 * widestWindow}))) as until
-    from json_each(${JSON.stringify(webhookIds)}) w`);
-  const waitMs = (row?.until ?? 0) - leaseMs + startWindowMs - now;
-  if (waitMs > 0) await scheduler.wait(waitMs);
-}
-
-/** Waits until no more calls can start for what was claimed of a webhook that has since been deleted. */
-export async function untilNoCallStarts(env: Env, webhookId: string): Promise<void> {
+/** Waits until no more calls can start for what is claimed of these webhooks now: some seconds at most. */
+export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise<void> {
   const db = openDatabase(env);
-  const mayStart = async () => {
-    const [row] = await db.all<{ until: number | null }>(
-      sql`select max(claimed_until) as until from (
-        select claimed_until from ${dueDeliveries(webhookId, Date.now())} limit ${2 * widestWindow})`,
-    );
-    return (row?.until ?? 0) - leaseMs + startWindowMs > Date.now();
-  };
-  while (await mayStart()) await scheduler.wait(50);
+  for (let last: number | undefined; ; ) {
+    const now = Date.now();
+    const [row] = await db.all<{ until: number }>(sql`
+      select max(${claimedUntil(sql`w.value`, now, last)}) as until from json_each(${JSON.stringify(webhookIds)}) w`);
+    const until = row?.until ?? 0;
+    if (until - leaseMs + startWindowMs <= now) return;
+    last ??= until;
+    await scheduler.wait(50);
+  }
 }
 
 /**
  * The last time, up to `atMost`, until which deliveries of an account are claimed (milliseconds since 1970), those of
  * deleted webhooks too: by then no more calls are under way for them, and all are recorded. Null if none is.
  */
-export async function claimedUntil(
-  env: Env,
-  accountId: string,
-  atMost = Number.MAX_SAFE_INTEGER,
-): Promise<number | null> {
+export async function claimedUntilOf(env: Env, accountId: string, atMost?: number): Promise<number | null> {
   const now = Date.now();
   const [row] = await openDatabase(env).all<{ until: number | null }>(sql`
-    with ${pendingWebhooks}
-    select max((select max(claimed_until) from (
-      select claimed_until from ${dueDeliveries(sql`hooks.id`, now)} limit ${2 * widestWindow})
-      where claimed_until > ${now} and claimed_until <= ${atMost})) as until
+    with ${allWebhooks}
+    select max(${claimedUntil(sql`hooks.id`, now, atMost)}) as until
     from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
-  return row?.until ?? null;
+  return row?.until && row.until > now ? row.until : null;
 }
 
 /** How many rows a chunk looks through, and how many webhooks it passes to find one of the account. */

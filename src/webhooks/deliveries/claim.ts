@@ -129,20 +129,48 @@ const webhookColumns = (now: number): SQL => sql`
   w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
   ${windowOf(now)} as window, ${ceilingOf} as ceiling`;
 
+/** A call claims nothing for a webhook with more deliveries than this within a lease, and looks at so many webhooks. */
+const maxRecent = 100;
+const maxLookedAt = 10;
+
+/** A call claims what it makes only if D1 runs its transaction so soon: the sweep looks for what was lost by id. */
+const claimWithinMs = 5_000;
+
 /**
  * The call that makes new deliveries of events claims the first of them for the first of their webhooks that has nothing
- * to do, and works for it itself: that saves a round trip, a row written, and its receiver some time. These are SQL: that
- * webhook, if its receiver is healthy and has no limit; and until when a new delivery `n` for the webhook `w` is claimed.
+ * to do, and works for it itself: that saves a round trip, two rows written, and its receiver some time. This is SQL for
+ * that webhook: its receiver is healthy and has no limit, and no such claim is open. Null if there is none.
  */
-const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
-  select i.webhook_id from ${webhooks} i
-  join webhooks w on w.id = i.webhook_id and w.stopped_at is null and w.max_per_second is null
+export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
+  select i.webhook_id from (select webhook_id from ${webhooks} order by webhook_id limit ${maxLookedAt}) i
+  join webhooks w on w.id = i.webhook_id and w.stopped_at is null
+    and w.max_per_second is null and w.max_in_flight is null
   left join webhook_health h on h.webhook_id = w.id
   where coalesce(h.failures, 0) = 0 and ${windowOf(now)} >= ${firstWindow}
+    and unixepoch('subsec') * 1000 < ${now + claimWithinMs}
     and not exists (select 1 from ${dueDeliveries(sql`i.webhook_id`, now)} limit 1)
+    and not exists (select 1 from deliveries
+      where webhook_id = i.webhook_id and id >= ${firstIdAt(now - leaseMs)} limit 1 offset ${maxRecent})
+    and ${firstCallsUntil(sql`i.webhook_id`, now - leaseMs)} <= ${now}
   order by i.webhook_id limit 1)`;
-export const claimedAtOnce = (webhooks: SQL, now: number): SQL =>
-  sql`iif(n.key < ${firstWindow} and w.webhook_id = ${readyWebhook(webhooks, now)}, ${now + leaseMs}, 0)`;
+
+/**
+ * SQL for until when deliveries of a webhook are claimed by the calls that made them, after a time (milliseconds since
+ * 1970), or were: these are in no index. As no such claim is made among more than `maxRecent`, none lies beyond them.
+ */
+export const firstCallsUntil = (webhookId: SQL, since: number): SQL => sql`coalesce((
+  select max(iif(status = 'pending' and next_attempt_at is null, claimed_until, 0)) from (
+    select status, next_attempt_at, claimed_until from deliveries
+    where webhook_id = ${webhookId} and id >= ${firstIdAt(since)}
+    order by id limit ${maxRecent + firstWindow})), 0)`;
+
+/** SQL for until when deliveries of a webhook are claimed, of the times up to one, or were (milliseconds since 1970). */
+export const claimedUntil = (webhookId: SQL, now: number, atMost = Number.MAX_SAFE_INTEGER): SQL => sql`(
+  select coalesce(max(until), 0) from (
+    select ${firstCallsUntil(webhookId, now - leaseMs)} as until
+    union all
+    select claimed_until from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow}))
+  where until <= ${atMost})`;
 
 /** What has been claimed at once: `unseen` are the new notifications, before their events are written. */
 export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {

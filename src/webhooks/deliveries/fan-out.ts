@@ -15,8 +15,8 @@ import {
 import { filterable, isLetThrough } from '../notifications/pass.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { holdLevels } from './accident-order.ts';
-import { claimedAtOnce, dueDeliveries, selectClaimedAtOnce } from './claim.ts';
-import { priorityOf } from './policy.ts';
+import { dueDeliveries, leaseMs, readyWebhook, selectClaimedAtOnce } from './claim.ts';
+import { firstWindow, priorityOf } from './policy.ts';
 import { wakeOf } from './queue.ts';
 
 /** The most deliveries that the transaction of an ingest call makes, and each that follows it. */
@@ -65,7 +65,7 @@ export function fanOut(
         source.now,
         newOf(whole),
         first,
-        claims ? claimedAtOnce(first, source.now) : sql`0`,
+        claims ? readyWebhook(first, source.now) : sql`null`,
         ownPayload(source, type),
       ),
     ),
@@ -203,6 +203,9 @@ const selectIdle = (
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 
+/** SQL for whether the delivery of `n` to `w` is claimed as it is made, so that it is in no index. */
+const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id = c.webhook_id)`;
+
 /**
  * Each of the notifications, which are of the time `createdAt`, for each of the webhooks; with the `payload`, unless that is
  * null. The limit keeps SQLite from working it out three times.
@@ -212,15 +215,16 @@ const insertDeliveries = (
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
-  claimedUntil: SQL = sql`0`,
+  ready: SQL = sql`null`,
   payload: SQL = sql`null`,
 ): SQL => sql`
+  with claims as materialized (select ${ready} as webhook_id)
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until,
     connection_id, request_id, data)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
-    n.value->>'priority', ${source.now}, ${claimedUntil},
+    n.value->>'priority', iif(${isClaimed}, null, ${source.now}), iif(${isClaimed}, ${source.now + leaseMs}, 0),
     iif(n.data is null, null, ${source.connectionId}), iif(n.data is null, null, ${source.requestId}), n.data
-  from (select n.key, n.value, ${payload} as data from (${notifications}) n limit -1) n cross join ${webhooks} w
+  from (select n.key, n.value, ${payload} as data from (${notifications}) n limit -1) n cross join claims c cross join ${webhooks} w
   where ${isLetThrough(source)}`;
 
 /** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */

@@ -10,7 +10,7 @@ import { parse, timestamp } from '../../platform/fields.ts';
 import { rangeOf } from '../../platform/query.ts';
 import { notifiedOf } from '../notifications/of-delivery.ts';
 import { accidentLevels, typeOfLevel } from '../notifications/types.ts';
-import { type Delivery, hasType, lastAttempt } from './queries.ts';
+import { type Delivery, dueAt, hasType, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
 import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 
@@ -101,7 +101,7 @@ function selectPage(
     db,
     scan({
       columns: sql`d.webhook_id as webhookId, d.id, d.event_id as eventId, d.level, d.status, d.attempts,
-        d.next_attempt_at as nextAttemptAt, json_array(w.id, ${order.columns}) as at,
+        ${dueAt} as nextAttemptAt, json_array(w.id, ${order.columns}) as at,
         iif(${passes ?? sql`true`}, ${lastAttempt}, null) as last`,
       source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
       order: sql`order by w.id, ${order.columns}`,
@@ -193,7 +193,8 @@ const Due = v.strictTuple([v.string(), v.number(), v.number(), v.string()]);
 
 /** Those that are pending: accidents first, then events of risk 5, those of risk 4, and the rest, each as it is due. */
 export const pendingAsDue: ReadOrder = {
-  deliveries: sql`deliveries d indexed by deliveries_due on d.webhook_id = w.id and d.status = 'pending'`,
+  deliveries: sql`deliveries d indexed by deliveries_due
+    on d.webhook_id = w.id and d.status = 'pending' and d.next_attempt_at is not null`,
   columns: sql`d.priority, d.next_attempt_at, d.id`,
   after: (place) => {
     if (!v.is(Due, place)) return undefined;

@@ -5,7 +5,7 @@ import { createdAtOf } from '../../platform/db/ids.ts';
 import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
 import { notificationOf } from '../notifications/of-delivery.ts';
 import { ofEvent } from './list.ts';
-import { type Delivery, lastAttempt } from './queries.ts';
+import { type Delivery, dueAt, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
 
 /** A delivery of an event or accident, with its receiver. Times are milliseconds since 1970. */
@@ -49,7 +49,7 @@ export async function deliveriesOf(
       db,
       scan({
         columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
-            d.next_attempt_at as nextAttemptAt, d.finished_at as finishedAt, ${lastAttempt} as last,
+            ${dueAt} as nextAttemptAt, d.finished_at as finishedAt, ${lastAttempt} as last,
             w.paused_at as pausedAt,
             (select data->'recipients' from ${notificationOf()}) as recipients,
             (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${Date.now()})

@@ -5,6 +5,7 @@ import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
 import { notificationOf } from '../notifications/of-delivery.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
+import { leaseMs } from './claim.ts';
 import type { statuses } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 import type { Attempt } from './record.ts';
@@ -43,6 +44,9 @@ export const aboutOf: SQL = sql`(
 
 /** SQL for whether the delivery `d` is about something of a type. */
 export const hasType = (type: number): SQL => sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
+
+/** SQL for when the delivery `d` is due, or was. */
+export const dueAt: SQL = sql`coalesce(d.next_attempt_at, d.claimed_until - ${leaseMs})`;
 
 /** SQL for the latest attempt of the delivery `d` as JSON, without what the receiver wrote. */
 export const lastAttempt: SQL = sql`json_remove(d.log -> '$[#-1]', '$.answer')`;
@@ -188,7 +192,7 @@ type Row = Omit<Delivery, 'log' | 'type'> & { log: string };
 const select = (db: Database, which: SQL) =>
   statement<Row>(db)`
     select id, webhook_id as webhookId, event_id as eventId, level, status, attempts,
-      next_attempt_at as nextAttemptAt, finished_at as finishedAt, log,
+      ${dueAt} as nextAttemptAt, finished_at as finishedAt, log,
       attempts_omitted as attemptsOmitted,
       (select request_id from ${notificationOf()}) as requestId
     from deliveries d where ${which}`;

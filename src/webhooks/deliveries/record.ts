@@ -183,7 +183,7 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
     update deliveries set
       status = r.value->>'status',
       attempts = attempts + (r.value->>'attempted'),
-      next_attempt_at = coalesce(r.value->>'nextAttemptAt', next_attempt_at),
+      next_attempt_at = coalesce(r.value->>'nextAttemptAt', next_attempt_at, ${now}),
       claimed_until = 0,
       finished_at = case when r.value->>'status' <> 'pending' then ${now} end,
       attempts_omitted = attempts_omitted + (r.value->>'attempted' and json_array_length(log) >= ${maxKeptAttempts}),
@@ -208,7 +208,7 @@ function moveReceiver(
     and coalesce(h.open_until, 0) <= ${now})`;
   const openings = sql`iif(${successes}, 0, coalesce(h.openings, 0))`;
   const accidentWaits = sql`exists (select 1 from deliveries indexed by deliveries_due
-    where webhook_id = w.id and status = 'pending' and priority = 0)`;
+    where webhook_id = w.id and status = 'pending' and next_attempt_at is not null and priority = 0)`;
   const window = sql`coalesce(h.window, ${firstWindow})`;
   return statement(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure)

@@ -1,18 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { firstIdAt } from '../../platform/db/ids.ts';
+import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { firstIdAt, firstIdAtSql } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { deleteNotifications } from '../notifications/remove.ts';
-import { dueDeliveries } from './claim.ts';
+import { dueDeliveries, leaseMs } from './claim.ts';
 import { countFailed } from './counts.ts';
 import { circuitAfter, giveUpAfterMs } from './policy.ts';
-import { wakeOf } from './queue.ts';
+import { type DeliveryKey, wakeOf } from './queue.ts';
 
+const minuteMs = 60_000;
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
 
@@ -25,11 +26,46 @@ const graceMs = 5_000;
 /** `hooks`: each webhook that has pending deliveries, by one seek each. */
 export const pendingWebhooks: SQL = sql`
   recursive hooks (id) as (
-    select min(webhook_id) from deliveries indexed by deliveries_due where status = 'pending'
+    select * from (select webhook_id from deliveries indexed by deliveries_due
+      where status = 'pending' and next_attempt_at is not null order by webhook_id limit 1)
     union all
     select (select min(webhook_id) from deliveries indexed by deliveries_due
-      where status = 'pending' and webhook_id > hooks.id)
+      where status = 'pending' and next_attempt_at is not null and webhook_id > hooks.id)
     from hooks where hooks.id is not null)`;
+
+/** `hooks`: each webhook that has deliveries, also deleted ones, by one seek each. */
+export const allWebhooks: SQL = sql`
+  recursive hooks (id) as (
+    select * from (select webhook_id from deliveries order by webhook_id limit 1)
+    union all
+    select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
+    from hooks where hooks.id is not null)`;
+
+/**
+ * What calls claimed as they made it, and did not record while their claims held: it is in no index. It was made since a
+ * minute before the last sweep, or whenever, before the first one.
+ */
+const selectAbandoned = (db: Database, now: number) =>
+  statement<DeliveryKey>(db)`
+    with ${allWebhooks}
+    select d.webhook_id as webhookId, d.id from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id < ${firstIdAt(now - leaseMs)}
+      and d.id >= coalesce((
+        select iif(at > ${now + minuteMs}, '', ${firstIdAtSql(sql`(at - ${minuteMs})`)}) from sweeps), '')
+    where d.status = 'pending' and d.next_attempt_at is null limit ${rowsPerChunk}`;
+
+/** Puts that where what is due is looked for. */
+export async function listAbandoned(db: Database, now: number): Promise<void> {
+  for (let found = 1; found > 0; ) {
+    const keys = await selectAbandoned(db, now);
+    found = keys.length;
+    if (found > 0)
+      await change(db)`
+        update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0
+        where (webhook_id, id) in (
+            select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))
+          and status = 'pending' and next_attempt_at is null`;
+  }
+}
 
 const head: SQL = sql`json_array(claimed_until, next_attempt_at, account_id)`;
 
@@ -40,9 +76,10 @@ const head: SQL = sql`json_array(claimed_until, next_attempt_at, account_id)`;
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
-  const [found, fanOuts] = await transaction(
+  const [abandoned, found, fanOuts] = await transaction(
     db,
     [
+      selectAbandoned(db, now),
       statement<{ webhookId: string; accountId: string; dueAt: number; waits: number; late: string | null }>(
         db,
       )`
@@ -53,7 +90,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
                 from ${dueDeliveries(sql`hooks.id`, now - graceMs, 'accidents')} limit 1) where claimed_until <= ${now}),
               (select ${head} from ${dueDeliveries(sql`hooks.id`, now - graceMs, 'events')} limit 1)) as head,
             (select d.id from deliveries d indexed by deliveries_due
-              where d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0
+              where d.webhook_id = hooks.id and d.status = 'pending' and d.next_attempt_at is not null and d.priority = 0
                 and d.id < ${firstIdAt(now - accidentLateMs)} limit 1) as late
           from hooks where id is not null),
         all_heads as (
@@ -69,6 +106,10 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     ],
     { repeatable: true },
   );
+  if (abandoned.length > 0) {
+    await listAbandoned(db, now);
+    return sweep(env, now);
+  }
   const webhooks = found.filter(({ waits }) => waits === 1);
   const late = found.find((one) => one.late !== null);
   if (late?.late)
@@ -120,11 +161,7 @@ export async function prune(env: Env, now = Date.now(), budget = newBudget()): P
   await inSteps(budget, async () => {
     // One seek per webhook that has rows, and then only old rows.
     const gone = await db.all<{ eventId: string; level: number }>(sql`
-      with recursive hooks (id) as (
-        select min(webhook_id) from deliveries
-        union all
-        select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
-        from hooks where hooks.id is not null)
+      with ${allWebhooks}
       delete from deliveries where (webhook_id, id) in (
         select d.webhook_id, d.id from hooks
         cross join deliveries d on d.webhook_id = hooks.id and d.id < ${before}

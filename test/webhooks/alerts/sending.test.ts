@@ -37,7 +37,12 @@ describe('an email goes to', () => {
       [busy, maxWaitingCounted + 50],
       [calm, maxWaitingCounted - 1],
     ] as const)
-      await addRows('deliveries', count, () => ({ webhook_id, account_id: 'a', status: 'pending' }));
+      await addRows('deliveries', count, () => ({
+        webhook_id,
+        account_id: 'a',
+        status: 'pending',
+        next_attempt_at: 0,
+      }));
     await fail([busy, calm]);
     await run();
     await pass(15);

@@ -223,16 +223,17 @@ describe('a delivery', () => {
   });
 
   it.each([
-    ['deletion', (id: string) => as(tale.us.apiToken).delete(`/webhook/${id}`)],
-    ['update', (id: string) => as(tale.us.apiToken).put(`/webhook/${id}`, webhookBody(tale.us))],
-  ])('that a consumer may still start keeps the %s of its webhook waiting', async (_, change) => {
+    ['a worker', 'deletion', (id: string) => as(tale.us.apiToken).delete(`/webhook/${id}`)],
+    [
+      'the call that made it',
+      'update',
+      (id: string) => as(tale.us.apiToken).put(`/webhook/${id}`, webhookBody(tale.us)),
+    ],
+  ])('that %s may still start keeps the %s of its webhook waiting', async (who, _, change) => {
     const hook = await tale.register();
-    await addRows('deliveries', 1, () => ({
-      webhook_id: hook.id,
-      account_id: tale.us.accountId,
-      status: 'pending',
-      give_up_at: Date.now() + 1e9,
-    }));
+    const next = who === 'a worker' ? { next_attempt_at: 0 } : { claimed_until: Date.now() + leaseMs };
+    const ours = { webhook_id: hook.id, account_id: tale.us.accountId, status: 'pending' };
+    await addRows('deliveries', 1, () => ({ ...ours, ...next }));
     await claim(hook.id, 1);
     const began = Date.now();
     expect((await change(hook.id)).status).toBe(200);

@@ -190,7 +190,7 @@ export const deliveries = sqliteTable(
     level: integer().notNull(),
     status: text({ enum: ['pending', 'delivered', 'failed', 'cancelled'] }).notNull(),
     attempts: integer().notNull().default(0),
-    nextAttemptAt: integer('next_attempt_at').notNull(),
+    nextAttemptAt: integer('next_attempt_at'),
     claimedUntil: integer('claimed_until').notNull().default(0),
     finishedAt: integer('finished_at'),
     giveUpAt: integer('give_up_at').notNull().default(0),

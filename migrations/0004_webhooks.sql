@@ -211,6 +211,7 @@ create table test_calls (
 create table sweeps (
   id            integer not null primary key check (id = 1),
   at            integer not null,
-  oldest_due_at integer -- since when the oldest delivery has been due that nobody works for
+  oldest_due_at integer, -- since when the oldest delivery has been due that nobody works for
+  looked_to     integer not null default 0 -- up to when it looked for what calls had claimed and were killed
 ) strict;
 insert into sweeps (id, at) values (1, (unixepoch() + 600) * 1000);

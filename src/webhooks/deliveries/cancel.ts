@@ -44,13 +44,13 @@ export async function cancelPending(env: Env, webhookIds: string[], budget?: Bud
 /** Waits until no more calls can start for what is claimed of these webhooks now: some seconds at most. */
 export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise<void> {
   const db = openDatabase(env);
-  for (let last: number | undefined; ; ) {
+  for (let atMost: number | undefined; ; ) {
     const now = Date.now();
+    const until = claimedUntil(sql`w.value`, { now, since: now - startWindowMs, atMost });
     const [row] = await db.all<{ until: number }>(sql`
-      select max(${claimedUntil(sql`w.value`, now, last)}) as until from json_each(${JSON.stringify(webhookIds)}) w`);
-    const until = row?.until ?? 0;
-    if (until - leaseMs + startWindowMs <= now) return;
-    last ??= until;
+      select max(${until}) as until from json_each(${JSON.stringify(webhookIds)}) w`);
+    if (!row?.until) return;
+    atMost ??= row.until;
     await scheduler.wait(50);
   }
 }
@@ -63,9 +63,9 @@ export async function claimedUntilOf(env: Env, accountId: string, atMost?: numbe
   const now = Date.now();
   const [row] = await openDatabase(env).all<{ until: number | null }>(sql`
     with ${allWebhooks}
-    select max(${claimedUntil(sql`hooks.id`, now, atMost)}) as until
+    select max(${claimedUntil(sql`hooks.id`, { now, since: now - leaseMs, atMost })}) as until
     from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
-  return row?.until && row.until > now ? row.until : null;
+  return row?.until || null;
 }
 
 /** How many rows a chunk looks through, and how many webhooks it passes to find one of the account. */

@@ -151,26 +151,33 @@ export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
     and not exists (select 1 from ${dueDeliveries(sql`i.webhook_id`, now)} limit 1)
     and not exists (select 1 from deliveries
       where webhook_id = i.webhook_id and id >= ${firstIdAt(now - leaseMs)} limit 1 offset ${maxRecent})
-    and ${firstCallsUntil(sql`i.webhook_id`, now - leaseMs)} <= ${now}
+    and ${firstCallsUntil(sql`i.webhook_id`, now - leaseMs, maxRecent)} <= ${now}
   order by i.webhook_id limit 1)`;
 
 /**
  * SQL for until when deliveries of a webhook are claimed by the calls that made them, after a time (milliseconds since
- * 1970), or were: these are in no index. As no such claim is made among more than `maxRecent`, none lies beyond them.
+ * 1970), or were: these are in no index. It looks at what has been made since, `most` at most.
  */
-export const firstCallsUntil = (webhookId: SQL, since: number): SQL => sql`coalesce((
+const firstCallsUntil = (webhookId: SQL, since: number, most = -1): SQL => sql`coalesce((
   select max(iif(status = 'pending' and next_attempt_at is null, claimed_until, 0)) from (
     select status, next_attempt_at, claimed_until from deliveries
     where webhook_id = ${webhookId} and id >= ${firstIdAt(since)}
-    order by id limit ${maxRecent + firstWindow})), 0)`;
+    limit ${most})), 0)`;
 
-/** SQL for until when deliveries of a webhook are claimed, of the times up to one, or were (milliseconds since 1970). */
-export const claimedUntil = (webhookId: SQL, now: number, atMost = Number.MAX_SAFE_INTEGER): SQL => sql`(
+/** SQL for until when deliveries of a webhook that were claimed `since` then are, of the times up to one; 0 for none. */
+export const claimedUntil = (
+  webhookId: SQL,
+  {
+    now,
+    since,
+    atMost = Number.MAX_SAFE_INTEGER,
+  }: { now: number; since: number; atMost?: number | undefined },
+): SQL => sql`(
   select coalesce(max(until), 0) from (
-    select ${firstCallsUntil(webhookId, now - leaseMs)} as until
+    select ${firstCallsUntil(webhookId, since)} as until
     union all
     select claimed_until from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow}))
-  where until <= ${atMost})`;
+  where until between ${since + leaseMs} and ${atMost})`;
 
 /** What has been claimed at once: `unseen` are the new notifications, before their events are written. */
 export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {

@@ -13,7 +13,6 @@ import { countFailed } from './counts.ts';
 import { circuitAfter, giveUpAfterMs } from './policy.ts';
 import { type DeliveryKey, wakeOf } from './queue.ts';
 
-const minuteMs = 60_000;
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
 
@@ -42,15 +41,14 @@ export const allWebhooks: SQL = sql`
     from hooks where hooks.id is not null)`;
 
 /**
- * What calls claimed as they made it, and did not record while their claims held: it is in no index. It was made since a
- * minute before the last sweep, or whenever, before the first one.
+ * What calls claimed as they made it, and did not record while their claims held: it is in no index. The last sweep has
+ * found what was made before; twice a lease lies between for transactions that end late.
  */
 const selectAbandoned = (db: Database, now: number) =>
   statement<DeliveryKey>(db)`
     with ${allWebhooks}
     select d.webhook_id as webhookId, d.id from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id < ${firstIdAt(now - leaseMs)}
-      and d.id >= coalesce((
-        select iif(at > ${now + minuteMs}, '', ${firstIdAtSql(sql`(at - ${minuteMs})`)}) from sweeps), '')
+      and d.id >= coalesce((select ${firstIdAtSql(sql`looked_to`)} from sweeps), '')
     where d.status = 'pending' and d.next_attempt_at is null limit ${rowsPerChunk}`;
 
 /** Puts that where what is due is looked for. */
@@ -120,8 +118,9 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     });
   const oldest = webhooks.length > 0 ? Math.min(...webhooks.map(({ dueAt }) => dueAt)) : null;
   await db.run(sql`
-    insert into sweeps (id, at, oldest_due_at) values (1, ${now}, ${oldest})
-    on conflict (id) do update set at = excluded.at, oldest_due_at = excluded.oldest_due_at`);
+    insert into sweeps (id, at, oldest_due_at, looked_to) values (1, ${now}, ${oldest}, ${now - 2 * leaseMs})
+    on conflict (id) do update
+      set at = excluded.at, oldest_due_at = excluded.oldest_due_at, looked_to = excluded.looked_to`);
   return send(env.DELIVERIES, [
     ...webhooks.flatMap(({ accountId, webhookId }) => wakeOf(accountId, [webhookId])),
     ...fanOuts.map(({ id }) => ({ fanOut: id })),

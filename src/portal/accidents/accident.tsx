@@ -21,6 +21,7 @@ import { FullPlace, type MapPlace } from '../ui/map.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
 import {
   accidentPath,
+  DriverLink,
   found,
   idIn,
   MapAndFacts,
@@ -205,7 +206,7 @@ const Driver = (props: { trip: NamedTrip | undefined; events: NamedEvent[]; at: 
   if (!known?.driverId) return <span class="sub">Not known</span>;
   return (
     <>
-      <a href={`/portal/drivers/${known.driverId}`}>{known.driverName ?? 'Unknown'}</a>{' '}
+      <DriverLink {...known} />{' '}
       <span class="sub">{known === trip ? 'from the trip' : 'from the closest event'}</span>
     </>
   );

@@ -12,7 +12,7 @@ import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { upTo } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty, Live, Panel } from '../ui/parts.tsx';
+import { Empty, Panel } from '../ui/parts.tsx';
 import { type Column, SlicePager, Table } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
@@ -53,26 +53,21 @@ export async function list(c: Context) {
       ...(all && items.length > 0 && { lead: summaryOf(connections) }),
       actions: items.length > 0 && <AddConnection />,
     },
-    <Panel id="connections" title="Connections" hidden>
-      <Live id="connections-now" class="block">
-        {connections.length === 0 ? (
-          <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
-            A connection pulls the data of one telematics provider.
-          </Empty>
-        ) : (
-          <Table caption="Connections" labels columns={columns} items={connections} />
-        )}
-      </Live>
+    <Panel id="connections" title="Connections" hidden live>
+      <Table caption="Connections" labels columns={columns} items={connections} empty={<None />} />
       <SlicePager
-        c={c}
+        {...{ c, slice, next, names: ['First', 'More'] }}
         count={`${items.length} connections on this page`}
-        slice={slice}
-        next={next}
-        names={['First', 'More']}
       />
     </Panel>,
   );
 }
+
+const None = () => (
+  <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
+    A connection pulls the data of one telematics provider.
+  </Empty>
+);
 
 export const AddConnection = () => (
   <LinkButton href={`${connectionsPath}/new`} name="Add a connection" icon="plus" weight="primary" />

@@ -90,27 +90,21 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
   const levels = Map.groupBy(deliveries, ({ level }) => level);
   return (
     <Panel id="notified" title="Who was notified" side={<a href="/portal/webhooks">All webhooks</a>} live>
-      {deliveries.length === 0 ? (
-        <p class="panel-body sub">
-          No webhook was notified: none of them subscribed to it, it came in as history, or its deliveries are
-          past their retention.
-        </p>
-      ) : (
-        <Table
-          caption="Deliveries"
-          look="data-cards data-flow mt-1"
-          columns={columns}
-          groups={[...levels].map(([level, items]) => ({
-            name: level !== EVENT_LEVEL && (
-              <span class="flex items-center gap-2">
-                <Level level={level} />
-                <span>{levelNames[level - 1]}</span>
-              </span>
-            ),
-            items,
-          }))}
-        />
-      )}
+      <Table
+        caption="Deliveries"
+        look="data-cards data-flow mt-1"
+        columns={columns}
+        groups={[...levels].map(([level, items]) => ({
+          name: level !== EVENT_LEVEL && (
+            <span class="flex items-center gap-2">
+              <Level level={level} />
+              <span>{levelNames[level - 1]}</span>
+            </span>
+          ),
+          items,
+        }))}
+        empty={nobody}
+      />
       {!complete && (
         <p class="panel-body sub">
           These are the first {maxOfEvent} deliveries at most. A webhook's own page has the others.
@@ -119,6 +113,13 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
     </Panel>
   );
 };
+
+const nobody = (
+  <p class="panel-body sub">
+    No webhook was notified: none of them subscribed to it, it came in as history, or its deliveries are past
+    their retention.
+  </p>
+);
 
 const columns: Column<DeliveryOfEvent>[] = [
   { head: 'Receiver', look: 'card-title', cell: (delivery) => <Receiver {...delivery} /> },

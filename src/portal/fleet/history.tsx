@@ -78,26 +78,23 @@ export const HistoryPanels = (props: { of: 'vehicle' | 'driver'; id: string; his
         title="Latest safety events"
         side={<a href={`/portal/events?${of}=${id}`}>All events</a>}
       >
-        {events.length === 0 ? (
-          <Empty icon="shield-check" title={`No safety events in the last ${days} days`} />
-        ) : (
-          <EventRows events={events} of={of} />
-        )}
+        <EventRows events={events} of={of} none={`No safety events in the last ${days} days`} />
       </Panel>
       <Panel id="trips" title="Latest trips" side={<a href={`/portal/trips?${of}=${id}`}>All trips</a>}>
-        {trips.length === 0 ? (
-          <Empty icon="route" title={`No trips in the last ${days} days`} />
-        ) : (
-          <TripTable trips={trips} without={of} />
-        )}
+        <TripTable trips={trips} without={of} none={`No trips in the last ${days} days`} />
       </Panel>
     </>
   );
 };
 
-/** Safety events as rows, without what the page is about anyway. */
-export const EventRows = ({ events, of }: { events: NamedEvent[]; of: 'vehicle' | 'driver' }) => (
-  <Table caption="Safety events" columns={eventColumns(of)} items={events} />
+/** Safety events as rows, without what the page is about anyway; or that there are none. */
+export const EventRows = (props: { events: NamedEvent[]; of: 'vehicle' | 'driver'; none: string }) => (
+  <Table
+    caption="Safety events"
+    columns={eventColumns(props.of)}
+    items={props.events}
+    empty={<Empty icon="shield-check" title={props.none} />}
+  />
 );
 
 const eventColumns = (of: 'vehicle' | 'driver'): Column<NamedEvent>[] => [

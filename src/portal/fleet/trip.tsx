@@ -10,7 +10,7 @@ import {
 import type { Context } from '../../platform/http/context.ts';
 import { page } from '../ui/layout.tsx';
 import { type MapPlace, type MapPoint, placeName } from '../ui/map.tsx';
-import { Empty, Panel } from '../ui/parts.tsx';
+import { Panel } from '../ui/parts.tsx';
 import {
   DriverLink,
   found,
@@ -54,11 +54,7 @@ export async function detail(c: Context) {
         title="Safety events on this trip"
         side={events.length === maxTripEvents && <p>The first {maxTripEvents}</p>}
       >
-        {events.length === 0 ? (
-          <Empty icon="shield-check" title="No safety events on this trip" />
-        ) : (
-          <EventRows events={events} of="vehicle" />
-        )}
+        <EventRows events={events} of="vehicle" none="No safety events on this trip" />
       </Panel>
       <MapAndFacts
         label={`Trip of ${name}: where it began and ended, and its safety events`}

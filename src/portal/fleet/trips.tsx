@@ -63,12 +63,13 @@ const About = ({ text, page }: { text: string; page: string }) => (
   </>
 );
 
-/** Trips, one a row, without the column of what the page is about anyway. */
-export const TripTable = ({ trips, without }: { trips: NamedTrip[]; without?: 'vehicle' | 'driver' }) => (
+/** Trips, one a row, without the column of what the page is about anyway; or that there are `none`. */
+export const TripTable = (props: { trips: NamedTrip[]; without?: 'vehicle' | 'driver'; none?: string }) => (
   <Table
     caption="Trips"
-    columns={columns.filter(({ head }) => head.toLowerCase() !== without)}
-    items={trips}
+    columns={columns.filter(({ head }) => head.toLowerCase() !== props.without)}
+    items={props.trips}
+    empty={props.none && <Empty icon="route" title={props.none} />}
   />
 );
 

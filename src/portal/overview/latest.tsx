@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { Child } from 'hono/jsx';
 import { hourMs, int } from '../../fleet/trends/recount.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
@@ -26,23 +27,15 @@ export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
     ) : (
       <ul class="rows mt-2">
         {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp, address }) => (
-          <li class="row-stacked">
-            <Level level={notificationLevel} />
-            <div class="min-w-0">
-              <a class="cover break-words" href={accidentPath({ eventId: id, eventTime })}>
-                {[vehicleName ?? `VIN ${vin}`, address].filter(Boolean).join(', ')}
-              </a>
-              <p class="sub break-words">
-                {notificationLevel === 1
-                  ? 'First detection, not verified yet.'
-                  : 'Verified, report to follow.'}{' '}
-                {tsp}
-              </p>
-            </div>
-            <span class="when">
-              <Time at={eventTime} />
-            </span>
-          </li>
+          <Row stacked mark={<Level level={notificationLevel} />} at={eventTime}>
+            <a class="cover break-words" href={accidentPath({ eventId: id, eventTime })}>
+              {[vehicleName ?? `VIN ${vin}`, address].filter(Boolean).join(', ')}
+            </a>
+            <p class="sub break-words">
+              {notificationLevel === 1 ? 'First detection, not verified yet.' : 'Verified, report to follow.'}{' '}
+              {tsp}
+            </p>
+          </Row>
         ))}
       </ul>
     )}
@@ -104,22 +97,26 @@ export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
 const Events = ({ events, withProvider = false }: { events: LatestEvent[]; withProvider?: boolean }) => (
   <ul class={`rows${withProvider ? ' mt-2' : ' border-t border-line'}`}>
     {events.map(({ id, risk, types, vehicleName, tsp, startedAt, address }) => (
-      <li>
-        <Risk risk={risk} />
-        <div class="min-w-0">
-          <a class="cover break-words" href={eventPath({ id, startedAt })}>
-            {namesIn(types).join(', ')}
-          </a>{' '}
-          <span class="sub break-words">
-            {[vehicleName, ...(withProvider ? [address, tsp] : [])].filter(Boolean).join(' · ')}
-          </span>
-        </div>
-        <span class="when">
-          <Time at={startedAt} />
+      <Row mark={<Risk risk={risk} />} at={startedAt}>
+        <a class="cover break-words" href={eventPath({ id, startedAt })}>
+          {namesIn(types).join(', ')}
+        </a>{' '}
+        <span class="sub break-words">
+          {[vehicleName, ...(withProvider ? [address, tsp] : [])].filter(Boolean).join(' · ')}
         </span>
-      </li>
+      </Row>
     ))}
   </ul>
+);
+
+const Row = (props: { stacked?: boolean; mark: Child; at: number; children: Child }) => (
+  <li class={props.stacked ? 'row-stacked' : undefined}>
+    {props.mark}
+    <div class="min-w-0">{props.children}</div>
+    <span class="when">
+      <Time at={props.at} />
+    </span>
+  </li>
 );
 
 const namesIn = (types: string): string[] => JSON.parse(types); // as D1 keeps them

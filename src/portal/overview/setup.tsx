@@ -90,6 +90,11 @@ export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }
 const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
   const { name, done, text, action } = step;
   const form = action.what ? action.href : '';
+  const button = (
+    <Allowed to={form}>
+      <LinkButton href={action.href} name={action.name} weight={current ? 'primary' : 'plain'} small />
+    </Allowed>
+  );
   return (
     <li class={current ? 'current' : undefined}>
       <span class={done ? 'ok' : current ? undefined : 'quiet'}>
@@ -100,21 +105,8 @@ const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
         <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
         <p class="sub break-words">{text}</p>
         {!done && action.what && <AskInstead to={form} what={action.what} />}
-        {current && (
-          <Allowed to={form}>
-            <div class="actions mt-3">
-              <LinkButton href={action.href} name={action.name} weight="primary" />
-            </div>
-          </Allowed>
-        )}
       </div>
-      {done || current ? (
-        <span />
-      ) : (
-        <Allowed to={form}>
-          <LinkButton href={action.href} name={action.name} small />
-        </Allowed>
-      )}
+      {done ? <span /> : button}
     </li>
   );
 };

@@ -151,27 +151,20 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
 );
 
 /** Above the pages of the settings: their tabs, under a title of their own, or above that of a page within one. */
-const SettingsHead = ({ path, head }: { path: string; head: Head }) =>
-  head.tab ? (
+const SettingsHead = ({ path, head }: { path: string; head: Head }) => (
+  <>
     <header>
-      <h1>Settings</h1>
-      <Tabs path={path} />
+      {head.tab && <h1>Settings</h1>}
+      <nav class="tabs-line" aria-label="Settings">
+        {settings.tabs.map(({ href, name }) => (
+          <a href={href} aria-current={currentOf(path, href)}>
+            {name}
+          </a>
+        ))}
+      </nav>
     </header>
-  ) : (
-    <>
-      <Tabs path={path} />
-      <PageHead head={head} />
-    </>
-  );
-
-const Tabs = ({ path }: { path: string }) => (
-  <nav class="tabs-line" aria-label="Settings">
-    {settings.tabs.map(({ href, name }) => (
-      <a href={href} aria-current={currentOf(path, href)}>
-        {name}
-      </a>
-    ))}
-  </nav>
+    {!head.tab && <PageHead head={head} />}
+  </>
 );
 
 /** The page of somebody who is signed in: one list of links, beside the content or, on a phone, in a drawer. */

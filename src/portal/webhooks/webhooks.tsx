@@ -40,23 +40,20 @@ export async function list(c: Context) {
       actions: webhooks.length > 0 && <Add />,
     },
     <section class="panel" aria-label="Webhooks" data-live>
-      {webhooks.length === 0 ? (
-        <Empty icon="webhook" title="No webhooks yet" action={<Add />}>
-          Add the URL of your endpoint: accidents and safety events are sent to it as they happen.
-        </Empty>
-      ) : (
-        <Table caption="Webhooks" labels columns={columns} items={webhooks} />
-      )}
+      <Table caption="Webhooks" labels columns={columns} items={webhooks} empty={<None />} />
       <SlicePager
-        c={c}
+        {...{ c, slice, next, names: ['First', 'More'] }}
         count={counted(webhooks.length, 'webhook', 'webhooks')}
-        slice={slice}
-        next={next}
-        names={['First', 'More']}
       />
     </section>,
   );
 }
+
+const None = () => (
+  <Empty icon="webhook" title="No webhooks yet" action={<Add />}>
+    Add the URL of your endpoint: accidents and safety events are sent to it as they happen.
+  </Empty>
+);
 
 const Add = () => (
   <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />

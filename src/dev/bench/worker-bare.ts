@@ -70,29 +70,19 @@ export async function bareDeliverSlow(calls: BareCall[]): Promise<void> {
 /** One prepared query for the same rows, and the same JSON, without token, checks and paging. */
 async function bareVehicles(env: Env, url: URL): Promise<Response> {
   const { results } = await env.DB.prepare(
-    `select id, connection_id, source_id, name, vin, groups, status, make, model, year, fuel_type, license_plate,
-       odometer_km, last_location, created_at, updated_at
+    `select id, connection_id as connectionId, source_id as sourceId, name, vin, groups, status, make, model, year,
+       fuel_type as fuelType, license_plate as licensePlate, odometer_km as odometerKm,
+       last_location as lastLocation, external_id as externalId, created_at as createdAt, updated_at as updatedAt
      from vehicles where connection_id = ?1 order by created_at, id limit 50`,
   )
     .bind(url.searchParams.get('connection'))
     .all<Record<string, never>>();
   const data = results.map((row) => ({
-    id: row.id,
-    connectionId: row.connection_id,
-    sourceId: row.source_id,
-    name: row.name,
-    vin: row.vin,
+    ...row,
     groups: JSON.parse(row.groups ?? '[]'),
-    status: row.status,
-    make: row.make,
-    model: row.model,
-    year: row.year,
-    fuelType: row.fuel_type,
-    licensePlate: row.license_plate,
-    odometerKm: row.odometer_km,
-    lastLocation: row.last_location && JSON.parse(row.last_location),
-    createdAt: new Date(row.created_at ?? 0).toISOString(),
-    updatedAt: new Date(row.updated_at ?? 0).toISOString(),
+    lastLocation: row.lastLocation && JSON.parse(row.lastLocation),
+    createdAt: new Date(row.createdAt ?? 0).toISOString(),
+    updatedAt: new Date(row.updatedAt ?? 0).toISOString(),
   }));
   return Response.json({ status: 200, message: 'Vehicles', data, next: url.searchParams.get('next') });
 }

@@ -1,31 +1,18 @@
-import {
-  index,
-  integer,
-  real,
-  type SQLiteColumn,
-  type SQLiteColumnBuilderBase,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/sqlite-core';
+import { integer, real, type SQLiteColumnBuilderBase, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountTable } from '../../platform/db/tables.ts';
 import type { Fields } from './field.ts';
-import { columnName, columnsByKey, type ListDeclaration, shown } from './list.ts';
+import { columnName, type ListDeclaration, shown } from './list.ts';
 
 /**
- * The table of a resource, with an index for each way in which its list is read: by account, unless requests must
- * name a connection; by connection; and by the fields that an index leads to. What D1 has is in `migrations/`: a test
- * compares the two. `unlisted` are columns that no list shows; `further` are indexes that pages of the portal need, by
- * their fields.
+ * The table of a resource. D1 has it by `migrations/`, with an index for each way in which its list is read: a test
+ * compares the two. `unlisted` are columns that no list shows.
  */
-export function tableOf<N extends string>(
+export function tableOf(
   fields: Fields,
-  { path, id, order, connection, filters = {} }: ListDeclaration<N>,
+  { path, id }: Pick<ListDeclaration, 'path' | 'id'>,
   unlisted: { [key: string]: SQLiteColumnBuilderBase } = {},
-  further: { [name: string]: (N | 'accountId' | 'id')[] } = {},
 ): AccountTable {
-  const name = path.slice(1).replaceAll('-', '_');
-  const columns = {
+  return sqliteTable(path.slice(1).replaceAll('-', '_'), {
     accountId: text('account_id').notNull(),
     sourceUpdatedAt: integer('source_updated_at'),
     ...Object.fromEntries(
@@ -38,41 +25,8 @@ export function tableOf<N extends string>(
     ),
     ...unlisted,
     id: text().primaryKey(),
-  };
-  const leads = [
-    ...(connection === 'optional' ? [['accountId']] : []),
-    ['connectionId'],
-    ...Object.values(filters).flatMap((filter) =>
-      'indexed' in filter && !filter.unique
-        ? [[...(filter.ofAccount ? ['accountId'] : []), filter.field]]
-        : [],
-    ),
-  ];
-  const unique = Object.values(filters).flatMap((filter) =>
-    'indexed' in filter && filter.unique ? [filter.field] : [],
-  );
-  return sqliteTable(name, columns, (table: { [key: string]: SQLiteColumn }) => {
-    const columnFor = columnsByKey(table);
-    const indexed = leads.map((lead) => {
-      const [first = '', ...rest] = lead;
-      return index(`${name}_by_${shortName(lead.at(-1) ?? '')}`).on(
-        columnFor(first),
-        ...[...rest, order, 'id'].map(columnFor),
-      );
-    });
-    const others = Object.entries(further).map(([name, keys]) => {
-      const [first, ...rest] = keys.map(columnFor);
-      if (!first) throw new Error(`Index ${name} has no columns`);
-      return index(name).on(first, ...rest);
-    });
-    const once = unique.map((key) =>
-      uniqueIndex(`${name}_by_${shortName(key)}`).on(columnFor('accountId'), columnFor(key)),
-    );
-    return [...indexed, ...others, ...once];
   });
 }
-
-const shortName = (key: string): string => columnName(key).replace(/_id$/, '');
 
 const builders = {
   text: (name: string) => text(name),

@@ -16,7 +16,7 @@ const maxRounds = 3;
 /** Copies the next rows of one table. Nobody changes them meanwhile, and copying some of them again does no harm. */
 export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
   const { table: at = 0, after, rows: limit = rowsAtFirst, round } = cursor;
-  const table = movedTables[at];
+  const table = job.tables[at];
   if (!table) {
     await inOldHome(job, (db) => [goTo(db, job, 'copying files', { cursor: { round } })]);
     return;
@@ -102,7 +102,7 @@ export async function compare(job: Job, { round = 1 }: Cursor): Promise<void> {
 
 /** How many rows an account has in a home, by table; but for notifications, which no index leads to. */
 export async function countRows(env: Env, accountId: string): Promise<Record<string, number>> {
-  const counts = movedTables.flatMap((table) => {
+  const counts = (await movedTables(env)).flatMap((table) => {
     const count = countOf(table, accountId);
     return count ? [sql`${count} as ${raw(`"${table.name}"`)}`] : [];
   });

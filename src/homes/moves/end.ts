@@ -17,7 +17,6 @@ import {
   noteWritable,
   resume,
 } from './state.ts';
-import { movedTables } from './tables.ts';
 
 /** Deletes some of what the old home still has. The account's own row stays, and says where it lives. */
 export async function cleanUp(job: Job, { cursor }: Move): Promise<void> {
@@ -93,9 +92,9 @@ async function removeChunk(
   home: Env,
   inHome: typeof inNewHome,
   job: Job,
-  { table: at = movedTables.length - 1, after }: Cursor,
+  { table: at = job.tables.length - 1, after }: Cursor,
 ): Promise<Cursor | undefined> {
-  const table = movedTables[at];
+  const table = job.tables[at];
   if (!table) return (await removeFiles(home, job.accountId)) ? undefined : { table: at };
   const page = pageStatements(openDatabase(home), table, job.accountId, after, rowsPerChunk);
   const [rows, end] = await transaction(openDatabase(home), page, { repeatable: true });

@@ -14,6 +14,7 @@ import { askHomes } from '../../platform/homes/each.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
 import { resumeWebhooks } from '../../webhooks/remove.ts';
 import type { Place } from './pages.ts';
+import { type Moved, movedTables } from './tables.ts';
 
 /**
  * The steps of a move. Until `switching` it can be cancelled; from there on it goes to its end. `stopped`: rows are
@@ -65,6 +66,7 @@ export type Job = {
   from: Env;
   to: Env;
   turn: number;
+  tables: Moved[];
 };
 
 type Stored = Omit<Move, 'cursor'> & { cursor: string };
@@ -107,7 +109,7 @@ export async function takeTurn(env: Env, accountId: string): Promise<Job | undef
     throw invalid(
       `The home ${taken.home} has no bindings any more. Deploy with them, and the move goes on, or can be cancelled.`,
     );
-  const job = { accountId, from: env, to, turn: taken.turn };
+  const job = { accountId, from: env, to, turn: taken.turn, tables: await movedTables(env) };
   // From now on nothing that an earlier turn has read is written.
   await change(
     openDatabase(to),

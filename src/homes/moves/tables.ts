@@ -1,6 +1,6 @@
-import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { getTableName } from 'drizzle-orm';
 import { recordKinds } from '../../fleet/lists/registry.ts';
-import * as tables from '../../platform/db/tables.ts';
+import { openDatabase, statement } from '../../platform/db/database.ts';
 
 /**
  * How the rows of an account are found in a table: by the account, or by its connections, webhooks or people. Those of
@@ -29,44 +29,42 @@ const owners = {
   delivery: 'webhook_id',
 } satisfies Record<Exclude<Way, 'scan'>, string>;
 
-const kept = recordKinds.flatMap((resource) => ('table' in resource ? [resource.table] : []));
-
-/** All tables whose rows move, those that others refer to first. */
-export const movedTables: Moved[] = [
-  moved(tables.connections, 'account'),
-  moved(tables.webhooks, 'account'),
-  moved(tables.portalUsers, 'account'),
-  moved(tables.mailRules, 'account'),
-  moved(tables.mailFeeds, 'account'),
-  moved(tables.recordMails, 'account'),
-  moved(tables.pulls, 'connection'),
-  moved(tables.tokens, 'account'),
-  moved(tables.invitations, 'account'),
-  moved(tables.sessions, 'person'),
-  moved(tables.signInLinks, 'scan'),
-  moved(tables.webhookConnections, 'connection'),
-  moved(tables.webhookHealth, 'webhook'),
-  moved(tables.webhookHours, 'webhook'),
-  moved(tables.alerts, 'webhook'),
-  moved(tables.alertEmails, 'account'),
-  moved(tables.alertChannels, 'account'),
-  moved(tables.channelMessages, 'account'),
-  moved(tables.pullRefusals, 'connection'),
-  ...kept.map((table) => moved(table, 'connection')),
-  moved(tables.erasedDrivers, 'connection'),
-  moved(tables.archivedDays, 'account'),
-  moved(tables.archivedLately, 'account'),
-  moved(tables.notifications, 'scan'),
-  moved(tables.deliveries, 'delivery'),
-  moved(tables.fanOuts, 'scan'),
-  moved(tables.changes, 'account'),
+/** How the rows of each table that moves are found. Those that others refer to come first. */
+export const ways: Record<string, Way> = {
+  connections: 'account',
+  webhooks: 'account',
+  portal_users: 'account',
+  mail_rules: 'account',
+  mail_feeds: 'account',
+  record_mails: 'account',
+  pulls: 'connection',
+  tokens: 'account',
+  invitations: 'account',
+  sessions: 'person',
+  sign_in_links: 'scan',
+  webhook_connections: 'connection',
+  webhook_health: 'webhook',
+  webhook_hours: 'webhook',
+  alerts: 'webhook',
+  alert_emails: 'account',
+  alert_channels: 'account',
+  channel_messages: 'account',
+  pull_refusals: 'connection',
+  ...Object.fromEntries(recordKinds.map(({ table }) => [getTableName(table), 'connection'])),
+  erased_drivers: 'connection',
+  archived_days: 'account',
+  archived_lately: 'account',
+  notifications: 'scan',
+  deliveries: 'delivery',
+  fan_outs: 'scan',
+  changes: 'account',
   // First up to when events have been counted: what is counted meanwhile is counted again.
-  moved(tables.eventCounting, 'account'),
-  moved(tables.eventCounts, 'account'),
-  moved(tables.eventCountsDue, 'account'),
-  moved(tables.serviceLevels, 'account'),
-  moved(tables.auditLog, 'account'),
-];
+  event_counting: 'account',
+  event_counts: 'account',
+  event_counts_due: 'account',
+  service_levels: 'account',
+  audit_log: 'account',
+};
 
 /** Tables whose rows are counted from others, and may be while the account moves. */
 export const derived = ['event_counting', 'event_counts', 'event_counts_due', 'service_levels'];
@@ -83,29 +81,39 @@ export const stayingTables: Record<string, string> = {
   moves: 'the move itself',
 };
 
-function moved(table: SQLiteTable, way: Way): Moved {
-  const { name, columns, primaryKeys, indexes } = getTableConfig(table);
-  const own = columns.flatMap((column) => (column.primary ? [column.name] : []));
-  const key = own.length > 0 ? own : (primaryKeys[0]?.columns ?? []).map((column) => column.name);
+/** A table as the schema has it; the columns of its key, and of its indexes that hold all rows, in their order. */
+type Described = { name: string; columns: string; key: string; indexes: string };
+
+/** All tables whose rows move, in the order of `ways`, with what this home's schema says of each. */
+export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
+  const described = await statement<Described>(openDatabase(env))`
+    select t.value as name,
+      (select json_group_object(name, type) from pragma_table_info(t.value)) as columns,
+      (select json_group_array(name) from (select name from pragma_table_info(t.value) where pk > 0 order by pk)) as key,
+      (select json_group_object(i.name, (select json_group_array(name) from pragma_index_info(i.name)))
+        from pragma_index_list(t.value) i where i.origin = 'c' and not i.partial) as indexes
+    from json_each(${JSON.stringify(Object.keys(ways))}) t`;
+  return described.map(moved);
+}
+
+function moved({ name, ...described }: Described): Moved {
+  const way = ways[name] ?? 'scan';
+  const types: Record<string, string> = JSON.parse(described.columns);
+  const key: string[] = JSON.parse(described.key);
+  const indexes: Record<string, string[]> = JSON.parse(described.indexes);
   const owner = way === 'scan' ? '' : owners[way];
-  const isText = (wanted: string) =>
-    columns.find((column) => column.name === wanted)?.getSQLType() === 'text';
-  const named = indexes.map(({ config }) => ({
-    index: config.name,
-    columns: config.columns.flatMap((column) => ('name' in column ? [String(column.name)] : [])),
-  }));
-  const byOwner = named.find((one) => one.columns[0] === owner);
-  const led = way === 'scan' || key[0] === owner ? { columns: key, index: undefined } : byOwner;
+  const byOwner = Object.entries(indexes).find(([, columns]) => columns[0] === owner);
+  const [index, led] = way === 'scan' || key[0] === owner ? [undefined, key] : (byOwner ?? []);
   if (!led) throw new Error(`No index leads to the rows of ${name}`);
-  const tail = [...new Set([...led.columns, ...key])].filter((column) => column !== owner);
+  const tail = [...new Set([...led, ...key])].filter((column) => column !== owner);
   return {
     name,
     way,
-    columns: columns.map((column) => column.name),
+    columns: Object.keys(types),
     key,
     owner,
-    tail: tail.map((column) => ({ column, isText: isText(column) })),
-    index: led.index,
+    tail: tail.map((column) => ({ column, isText: types[column]?.toLowerCase() === 'text' })),
+    index,
   };
 }
 

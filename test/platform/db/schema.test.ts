@@ -12,41 +12,42 @@ const declared = [
     ...lists.map(({ table }) => table),
   ]),
 ];
-type ColumnInfo = { name: string; type: string; notnull: number; pk: number };
+type ColumnInfo = { name: string; type: string; notnull: number };
 
 it.each(declared.map((table) => [getTableName(table), table] as const))(
-  'columns, key and indexes of %s are as migrated',
+  'columns of %s are as migrated',
   async (name, table) => {
-    const { columns, primaryKeys, indexes } = getTableConfig(table);
     const info = await env.DB.prepare(`select * from pragma_table_info(?1)`).bind(name).all<ColumnInfo>();
-    const composite = primaryKeys[0]?.columns.map((column) => column.name) ?? [];
     expect(
       Object.fromEntries(
-        columns.map((column) => [
-          column.name,
-          [column.getSQLType(), column.notNull, column.primary || composite.includes(column.name)],
-        ]),
+        getTableConfig(table).columns.map((column) => [column.name, [column.getSQLType(), column.notNull]]),
       ),
     ).toEqual(
       Object.fromEntries(
-        info.results.map(({ name, type, notnull, pk }) => [
-          name,
-          [type.toLowerCase(), notnull === 1, pk > 0],
-        ]),
+        info.results.map(({ name, type, notnull }) => [name, [type.toLowerCase(), notnull === 1]]),
       ),
     );
-    const results = await rows(
-      `select l.name, l."unique", (select group_concat(name) from pragma_index_info(l.name)) as columns
+  },
+);
+
+it.each(lists.map(({ list }) => [list.path, list] as const))(
+  'an index leads to the rows of %s in each way in which it is read',
+  async (_, { table, columns, order, connection, connectionRequired, filters }) => {
+    const leads = [
+      ...(connectionRequired ? [] : [[table.accountId]]),
+      ...(connection === table.id ? [] : [[connection]]),
+      ...Object.values(filters).flatMap(({ where, ofAccount, column }) =>
+        where ? [] : [[...(ofAccount ? [table.accountId] : []), column]],
+      ),
+    ];
+    const indexes = await rows(
+      `select (select group_concat(name) from pragma_index_info(l.name)) as columns
        from pragma_index_list(?1) l where origin = 'c'`,
-      name,
+      getTableName(table),
     );
-    const inCode = indexes.map(({ config }) => ({
-      name: config.name,
-      unique: config.unique ? 1 : 0,
-      columns: config.columns.map((column) => ('name' in column ? column.name : '')).join(','),
-    }));
-    expect(inCode.sort((a, b) => a.name.localeCompare(b.name))).toEqual(
-      results.sort((a, b) => String(a.name).localeCompare(String(b.name))),
-    );
+    for (const lead of leads)
+      expect(indexes).toContainEqual({
+        columns: [...lead, columns[order], table.id].map((column) => column?.name).join(),
+      });
   },
 );

@@ -121,7 +121,7 @@ create table accidents (
   dismissed          integer not null check (dismissed in (0, 1)),
   report_url         text,
   levels             text not null check (json_valid(levels)),
-  told               integer not null check (told between 0 and 7), -- notified: bits 1, 2 and 4 of level 1, 2 and 3
+  notified           integer not null check (notified between 0 and 7), -- bits 1, 2 and 4 of level 1, 2 and 3
   source_updated_at  integer,
   acknowledged       text check (json_valid(acknowledged)), -- by a user of the account: {"at", "by", "note"}
   closed             text check (json_valid(closed)),

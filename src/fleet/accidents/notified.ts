@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 
 /*
- * What a record of an accident changes, as SQL, so that D1 decides it in the transaction that also tells of it: two
- * calls at the same moment can tell a level neither twice nor never. `a` is the accident's row so far, all null if
+ * What a record of an accident changes, as SQL, so that D1 decides it in the transaction that also notifies of it: two
+ * calls at the same moment can notify of a level neither twice nor never. `a` is the accident's row so far, all null if
  * there is none; `record` is JSON with notificationLevel, dismissed and sourceUpdatedAt.
  */
 
@@ -24,17 +24,17 @@ export const dismissedAfter = (record: SQL): SQL => sql`
   end`;
 
 /**
- * The levels that count as told after this record, as bits; what it adds to them is told. A false alarm
- * adds level 2 if level 1 was told: verification has ended, and it was none. Otherwise it adds nothing.
+ * The levels that count as notified after this record, as bits; customers are notified of what it adds. A false alarm
+ * adds level 2 if level 1 was notified: verification has ended, and it was none. Otherwise it adds nothing.
  */
-export const toldAfter = (record: SQL): SQL => sql`
+export const notifiedAfter = (record: SQL): SQL => sql`
   case
-    when ${dismissedAfter(record)} then ${toldBefore} | ((${toldBefore} & 1) << 1)
-    when ${record}->>'dismissed' then a.told -- it was dismissed in an older version only
-    else ${toldBefore} | (1 << (${record}->>'notificationLevel' - 1))
+    when ${dismissedAfter(record)} then ${notifiedBefore} | ((${notifiedBefore} & 1) << 1)
+    when ${record}->>'dismissed' then a.notified -- it was dismissed in an older version only
+    else ${notifiedBefore} | (1 << (${record}->>'notificationLevel' - 1))
   end`;
 
-export const toldBefore = sql`coalesce(a.told, 0)`;
+export const notifiedBefore = sql`coalesce(a.notified, 0)`;
 
 /** The most vehicles of an account with the same VIN that are looked through for the one to name: it is near unique. */
 export const maxVehicles = 50;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import { timestamp } from '../../platform/fields.ts';
-import { dismissedAfter, isOlder, toldAfter, vehicleWithVin } from './notified.ts';
+import { dismissedAfter, isOlder, notifiedAfter, vehicleWithVin } from './notified.ts';
 
 /** A record of an accident, as the row that it would be were it the only one. */
 export type AccidentRow = { id: string; createdAt: number };
@@ -19,7 +19,7 @@ export type AccidentRow = { id: string; createdAt: number };
 export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   change(db)`
     insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, event_time, location,
-      notification_level, report_ready, is_accurate, dismissed, report_url, levels, told, source_updated_at,
+      notification_level, report_ready, is_accurate, dismissed, report_url, levels, notified, source_updated_at,
       created_at, updated_at)
     select
       r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'), vin_now,
@@ -44,13 +44,13 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
           select value from json_each(json_insert(coalesce(levels, '[]'), '$[#]',
             json_object('notificationLevel', level, 'receivedAt', r->>'receivedAt')))
           order by value->>'notificationLevel'))),
-      told_now,
+      notified_now,
       max(coalesce(source_updated_at, r->>'sourceUpdatedAt'), coalesce(r->>'sourceUpdatedAt', source_updated_at)),
       coalesce(created_at, r->>'createdAt'), r->>'updatedAt'
     from (
       select r.value as r, a.*, r.value->>'notificationLevel' as level,
         ${isBehind} as behind, iif(${isBehind}, a.vin, r.value->>'vin') as vin_now,
-        ${dismissedAfter(record)} as dismissed_now, ${toldAfter(record)} as told_now,
+        ${dismissedAfter(record)} as dismissed_now, ${notifiedAfter(record)} as notified_now,
         case
           when a.id is null then 1
           when ${isOlder(record)} then r.value->>'notificationLevel' > a.notification_level
@@ -63,14 +63,14 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
       vin = excluded.vin, vehicle_id = excluded.vehicle_id, event_time = excluded.event_time,
       location = excluded.location, notification_level = excluded.notification_level,
       report_ready = excluded.report_ready, is_accurate = excluded.is_accurate, dismissed = excluded.dismissed,
-      report_url = excluded.report_url, levels = excluded.levels, told = excluded.told,
+      report_url = excluded.report_url, levels = excluded.levels, notified = excluded.notified,
       source_updated_at = excluded.source_updated_at, updated_at = excluded.updated_at
     where (accidents.vin, accidents.vehicle_id, accidents.event_time, accidents.location,
         accidents.notification_level, accidents.report_ready, accidents.is_accurate, accidents.dismissed,
-        accidents.report_url, accidents.levels, accidents.told, accidents.source_updated_at)
+        accidents.report_url, accidents.levels, accidents.notified, accidents.source_updated_at)
       is not (excluded.vin, excluded.vehicle_id, excluded.event_time, excluded.location,
         excluded.notification_level, excluded.report_ready, excluded.is_accurate, excluded.dismissed,
-        excluded.report_url, excluded.levels, excluded.told, excluded.source_updated_at)`;
+        excluded.report_url, excluded.levels, excluded.notified, excluded.source_updated_at)`;
 
 const record = sql`r.value`;
 

@@ -26,7 +26,7 @@ export function combineAccidents(archived: Row, late: Row): Row {
     levels: JSON.stringify(levelsOf(archived.levels, late.levels)),
     acknowledged: late.acknowledged ?? archived.acknowledged,
     closed: late.closed ?? archived.closed,
-    told: Number(archived.told) | Number(late.told),
+    notified: Number(archived.notified) | Number(late.notified),
     sourceUpdatedAt: known ? Math.max(then, now) : (now ?? then),
     createdAt: archived.createdAt,
     updatedAt: late.updatedAt,

@@ -116,16 +116,11 @@ const list: ListDeclaration<keyof typeof item> = {
   },
 };
 
-const table = tableOf(
-  item,
-  list,
-  { told: integer().notNull() },
-  { accidents_open: ['accountId', 'eventTime', 'id'] },
-);
+const table = tableOf(item, list, { notified: integer().notNull() });
 
 /**
  * Accidents. A record is one level of an accident; a row, and an item of the list, is the accident that
- * its records make up, as `src/fleet/accidents/` puts it together. `told` has a bit for each level that was told.
+ * its records make up, as `src/fleet/accidents/` puts it together. `notified` has a bit for each level that was notified.
  */
 export const accidents = {
   ...listed(

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { toldAfter, toldBefore } from '../../fleet/accidents/notified.ts';
+import { notifiedAfter, notifiedBefore } from '../../fleet/accidents/notified.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { isLetThrough } from './pass.ts';
@@ -32,7 +32,7 @@ export const isNew = sql`
   case when n.value->>'level' = 0
     then not exists (select 1 from safety_events where id = n.value->>'eventId')
       and exists (select 1 from vehicles where id = n.value->>'vehicleId')
-    else (select ${toldAfter(sql`n.value->'accident'`)} <> ${toldBefore}
+    else (select ${notifiedAfter(sql`n.value->'accident'`)} <> ${notifiedBefore}
         from (select 1) left join accidents a on a.id = n.value->>'eventId')
       -- The code before accidents had rows tells of some while this one takes its place.
       and not exists (select 1 from notifications

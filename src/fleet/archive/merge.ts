@@ -1,5 +1,4 @@
 import { comparePositions } from '../../platform/db/pages.ts';
-import { maxClockLeadMs } from '../../platform/fields.ts';
 import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
 import type { Part } from './bucket.ts';
 import { putEntry } from './catalog.ts';
@@ -45,12 +44,13 @@ export async function mergeLate(move: Move, parts: Part[]): Promise<'next' | 'do
 type Twin = { row: Row; at: number };
 
 /** What the archive has of these records on this day, by id. */
-async function twinsOf({ bucket, kind, day }: Move, parts: Part[], late: Row[]): Promise<Map<unknown, Twin>> {
-  const ids = new Set(late.map((row) => row[kind.id]));
+async function twinsOf(move: Move, parts: Part[], late: Row[]): Promise<Map<unknown, Twin>> {
+  const { id } = move.kind;
+  const ids = new Set(late.map((row) => row[id]));
   const twins = new Map<unknown, Twin>();
   for (const [at, { file }] of parts.entries())
-    for (const row of await readPartWith(bucket, kind, day, file, kind.id, ids))
-      if (ids.has(row[kind.id])) twins.set(row[kind.id], { row, at });
+    for (const row of await readPartWith(move, file, id, ids))
+      if (ids.has(row[id])) twins.set(row[id], { row, at });
   return twins;
 }
 
@@ -82,8 +82,8 @@ function sort(kind: ArchiveKind, parts: Part[], late: Row[], twins: Map<unknown,
 }
 
 async function rewrite(move: Move, { file }: Part, { without, add }: Change): Promise<Part[]> {
-  const { bucket, kind, day } = move;
-  const kept = (await readPart(bucket, kind, day, file)).filter((row) => !without.has(row[kind.id]));
+  const { kind } = move;
+  const kept = (await readPart(move, file)).filter((row) => !without.has(row[kind.id]));
   const rows = [...kept, ...add].sort((a, b) => comparePositions(placeOf(kind, a), placeOf(kind, b)));
   return rows.length > 0 ? writeParts(move, rows, file) : [];
 }
@@ -101,8 +101,6 @@ export function newerOf(kind: ArchiveKind, archived: Row, late: Row): Row {
 /** The rule of `db/upsert.ts`: an older version never takes the place of a newer one. */
 function upserted({ fixed }: ArchiveKind, archived: Row, late: Row): Row {
   const [was, is] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
-  const fromTheFuture = Number(was) > Number(late.updatedAt) + maxClockLeadMs;
-  const known = typeof was === 'number' && typeof is === 'number';
-  if (known && is < was && !fromTheFuture) return archived;
+  if (typeof was === 'number' && typeof is === 'number' && is < was) return archived;
   return { ...late, ...Object.fromEntries(['createdAt', ...fixed].map((key) => [key, archived[key]])) };
 }

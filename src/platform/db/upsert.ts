@@ -1,6 +1,5 @@
 import { getTableColumns, getTableName, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { maxClockLeadMs } from '../fields.ts';
 import { change, type Database } from './database.ts';
 
 /** The columns that say what a row is; they never change. */
@@ -19,7 +18,7 @@ export type UpsertOptions = {
 /**
  * Prepares to insert or update a connector's records, as one statement over one parameter; `changes()` then counts
  * those that changed anything. A row that is the same costs no write, and one with an older `sourceUpdatedAt` than
- * what is there leaves that alone, unless what is there came from the far future, which was once taken in. Rows have the table's columns by their keys.
+ * what is there leaves that alone. Rows have the table's columns by their keys.
  */
 export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [] }: UpsertOptions = {}) {
   const columns = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));
@@ -36,8 +35,7 @@ export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [
     on conflict (id) do update set ${changing.map((name) => `${name} = excluded.${name}`).join(', ')}
     where (${qualified(target)}) is not (${qualified('excluded')})
       and (excluded.source_updated_at >= ${target}.source_updated_at
-        or excluded.source_updated_at is null or ${target}.source_updated_at is null
-        or ${target}.source_updated_at > excluded.updated_at + ${maxClockLeadMs})`;
+        or excluded.source_updated_at is null or ${target}.source_updated_at is null)`;
   return (db: Database, rows: object[]) =>
     change(db)`${sql.raw(insert)}${JSON.stringify(rows)}${sql.raw(update)}`;
 }

@@ -80,7 +80,8 @@ async function rowsOn(bucket: R2Bucket, kind: ArchiveKind, { parts, ids, ...day 
   const wanted = new Set<unknown>(JSON.parse(ids));
   const files: Part[] = JSON.parse(parts);
   const found: Row[] = [];
-  for (const { file } of files) found.push(...(await readPartWith(bucket, kind, day, file, kind.id, wanted)));
+  for (const { file } of files)
+    found.push(...(await readPartWith({ bucket, kind, day }, file, kind.id, wanted)));
   return found.filter((row) => wanted.has(row[kind.id]));
 }
 

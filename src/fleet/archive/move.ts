@@ -73,18 +73,19 @@ const lengthOf = (row: Row): number =>
   Object.values(row).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 
 /** Deletes from D1 what the archive's files are found to have, and from the bucket what the catalog does not have. */
-async function deleteMoved({ bucket, kind, day, lease }: Move, parts: Part[], budget: Budget) {
+async function deleteMoved(move: Move, parts: Part[], budget: Budget) {
+  const { kind, day, lease } = move;
   for (const { file, first, last } of parts) {
     const [left] = await hotWithin(lease.db, kind, day, first, last);
     if (!left) continue; // by an earlier run
-    const rows = await readPart(bucket, kind, day, file, [kind.id, 'updatedAt']);
+    const rows = await readPart(move, file, [kind.id, 'updatedAt']);
     for (let at = 0; at < rows.length; at += rowsPerStatement) {
       const some = rows.slice(at, at + rowsPerStatement);
       await lease.write(noteLately(lease.db, kind, day, some), deleteRows(lease.db, kind, some));
     }
     if (!isLeft(budget)) return 'stopped';
   }
-  await tidy(bucket, kind, day, parts);
+  await tidy(move, parts);
   await lease.write(putEntry(lease.db, day, 'done', parts));
   return 'done';
 }

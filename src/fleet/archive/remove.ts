@@ -5,7 +5,7 @@ import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, folderOf, type Part, PartGone } from './bucket.ts';
 import { busyMs, entryOf, inArchive, mayHave, type Owner, ownedBy, putEntry, type State } from './catalog.ts';
 import { dayOf } from './day.ts';
-import { filesOf, readPartWith, tidy, usualSizes, writeParts } from './write.ts';
+import { type Folder, filesOf, readPartWith, tidy, writeParts } from './write.ts';
 
 /** Takes a step that changes the archive; while another change goes on, waits a little and returns `cursor`. */
 async function unlessBusy(
@@ -96,7 +96,7 @@ export async function rewriteArchive(
     for (const [at, { state, parts: stored, ...day }] of days.entries()) {
       const kind = having.find(({ name }) => name === day.kind);
       const parts: Part[] = JSON.parse(stored);
-      if (kind) await rewriteDay(bucket, kind, day, { state, parts }, lease, rewrite);
+      if (kind) await rewriteDay({ bucket, kind, day }, { state, parts }, lease, rewrite);
       files += parts.length;
       if (files >= filesPerStep || at === filesPerStep - 1) return JSON.stringify(reachedOf(day));
     }
@@ -134,12 +134,10 @@ async function lookThrough(
     const parts: Part[] = entry ? JSON.parse(entry.parts) : [];
     const isUnknown = (name: string) => !parts.some(({ file }) => name.endsWith(`/${file}`));
     if (!found.some((object) => isUnknown(object.key))) continue;
-    await tidy(bucket, kind, day, parts);
+    const files = { bucket, kind, day };
+    await tidy(files, parts);
     for (const { file } of await filesOf(bucket, day))
-      if (
-        isUnknown(`/${file}`) &&
-        (await readPartWith(bucket, kind, day, file, key, new Set([value]))).length
-      )
+      if (isUnknown(`/${file}`) && (await readPartWith(files, file, key, new Set([value]))).length)
         throw new Error(`${folderOf(day)}${file} has rows to be erased, and the catalog does not name it`);
   }
   return `${listing}${truncated ? objects.at(-1)?.key : `${prefix}~`}`;
@@ -159,29 +157,24 @@ function daysAfter({ db }: Lease, kinds: ArchiveKind[], owner: Owner, cursor: st
 }
 
 async function rewriteDay(
-  bucket: R2Bucket,
-  kind: ArchiveKind,
-  day: DayOf,
+  folder: Folder,
   { state, parts }: { state: State; parts: Part[] },
   { db, write }: Lease,
   { key, value, change }: Rewrite,
 ): Promise<void> {
   const fresh: Part[] = [];
   for (const part of parts) {
-    const rows = await readPartWith(bucket, kind, day, part.file, key, new Set([value])).catch(
-      (error: unknown) => {
-        if (error instanceof PartGone) return []; // nothing is left to change in it
-        throw error;
-      },
-    );
+    const rows = await readPartWith(folder, part.file, key, new Set([value])).catch((error: unknown) => {
+      if (error instanceof PartGone) return []; // nothing is left to change in it
+      throw error;
+    });
     if (rows.length === 0) {
       fresh.push(part);
       continue;
     }
     const changed = rows.map((row) => (row[key] === value ? change(row) : row));
-    const move = { bucket, kind, day, sizes: usualSizes };
-    fresh.push(...(await writeParts(move, changed, part.file)));
+    fresh.push(...(await writeParts(folder, changed, part.file)));
   }
-  if (!fresh.every((part) => parts.includes(part))) await write(putEntry(db, day, state, fresh));
-  await tidy(bucket, kind, day, fresh); // also what an earlier run has left
+  if (!fresh.every((part) => parts.includes(part))) await write(putEntry(db, folder.day, state, fresh));
+  await tidy(folder, fresh); // also what an earlier run has left
 }

@@ -20,27 +20,21 @@ export type NoteMerged = (
   ids: unknown[],
 ) => ReturnType<typeof change>;
 
-/** A day of a connection that is moved, or merged, by whoever has the lease. */
-export type Move = {
-  bucket: R2Bucket;
-  kind: ArchiveKind;
-  day: DayOf;
-  lease: Lease;
-  sizes: Sizes;
-  noteMerged: NoteMerged;
-};
+/** The files of a day of a connection. */
+export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; sizes?: Sizes };
 
-/** What it takes to write files of a day. */
-type Place = Omit<Move, 'lease' | 'noteMerged'>;
+/** A day that is moved, or merged, by whoever has the lease. */
+export type Move = Folder & { lease: Lease; sizes: Sizes; noteMerged: NoteMerged };
 
 /** Writes rows of a day, which are in order, as files. `replaces` names the one that they replace. */
-export async function writeParts(move: Place, rows: Row[], replaces?: string): Promise<Part[]> {
-  const of = Math.ceil(rows.length / move.sizes.part);
+export async function writeParts(folder: Folder, rows: Row[], replaces?: string): Promise<Part[]> {
+  const { sizes = usualSizes } = folder;
+  const of = Math.ceil(rows.length / sizes.part);
   const size = Math.ceil(rows.length / of);
   const parts: Part[] = [];
   for (let at = 0; at < of; at++) {
     const own = rows.slice(at * size, (at + 1) * size);
-    parts.push(await writePart(move, own, replaces && { file: replaces, of }));
+    parts.push(await writePart({ ...folder, sizes }, own, replaces && { file: replaces, of }));
   }
   return parts;
 }
@@ -50,7 +44,7 @@ type Label = Omit<Part, 'file' | 'bytes'> & { replaces?: { file: string; of: num
 
 /** Writes a file, reads it back and counts. @throws Error: what was read back is not what was written */
 async function writePart(
-  { bucket, kind, day, sizes }: Place,
+  { bucket, kind, day, sizes }: Required<Folder>,
   rows: Row[],
   replaces: Label['replaces'] | '' | undefined,
 ): Promise<Part> {
@@ -77,7 +71,7 @@ async function writePart(
 }
 
 /** Reads a file whole. Returns what decodes its rows, or these keys of them. @throws PartGone, Unreadable */
-async function readWhole(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, file: string) {
+async function readWhole({ bucket, kind, day }: Folder, file: string) {
   const key = folderOf(day) + file;
   const buffer = await readFile(bucket, key);
   return (keys?: string[]): Promise<Row[]> => unlessUnreadable(key, decoded(kind, buffer, keys));
@@ -90,24 +84,17 @@ async function decoded(kind: ArchiveKind, buffer: ArrayBuffer, keys?: string[]):
 }
 
 /** Reads all rows of a file, or these keys of them. @throws PartGone */
-export const readPart = async (
-  bucket: R2Bucket,
-  kind: ArchiveKind,
-  day: DayOf,
-  file: string,
-  keys?: string[],
-): Promise<Row[]> => (await readWhole(bucket, kind, day, file))(keys);
+export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<Row[]> =>
+  (await readWhole(folder, file))(keys);
 
 /** Reads all rows of a file if one of them has one of these values under a key; none otherwise. @throws PartGone */
 export async function readPartWith(
-  bucket: R2Bucket,
-  kind: ArchiveKind,
-  day: DayOf,
+  folder: Folder,
   file: string,
   key: string,
   values: ReadonlySet<unknown>,
 ): Promise<Row[]> {
-  const decode = await readWhole(bucket, kind, day, file);
+  const decode = await readWhole(folder, file);
   const isWanted = (row: Row) => values.has(row[key]);
   return (await decode([key])).some(isWanted) ? decode() : [];
 }
@@ -158,7 +145,8 @@ export const filesOf = async (bucket: R2Bucket, day: DayOf): Promise<Part[]> =>
  * Deletes files of a day that the catalog does not name, if what it names takes their place: it replaces them, was to be
  * replaced by them, or has all of their records. Whatever else is there is left alone.
  */
-export async function tidy(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, parts: Part[]): Promise<void> {
+export async function tidy(folder: Folder, parts: Part[]): Promise<void> {
+  const { bucket, day } = folder;
   const known = new Set(parts.map(({ file }) => file));
   const found = await labelled(bucket, day);
   const replaced = new Set(
@@ -167,15 +155,14 @@ export async function tidy(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, part
   for (const { part, replaces } of found) {
     if (known.has(part.file)) continue;
     const isRelated = replaced.has(part.file) || (replaces && known.has(replaces.file));
-    if (isRelated || (await hasAll(bucket, kind, day, parts, part)))
-      await bucket.delete(folderOf(day) + part.file);
+    if (isRelated || (await hasAll(folder, parts, part))) await bucket.delete(folderOf(day) + part.file);
   }
 }
 
 /** Whether these files have all records of another one. */
-async function hasAll(bucket: R2Bucket, kind: ArchiveKind, day: DayOf, parts: Part[], { file }: Part) {
-  const idsIn = async (one: string) =>
-    (await readPart(bucket, kind, day, one, [kind.id])).map((row) => row[kind.id]);
+async function hasAll(folder: Folder, parts: Part[], { file }: Part) {
+  const { id } = folder.kind;
+  const idsIn = async (one: string) => (await readPart(folder, one, [id])).map((row) => row[id]);
   const ids = new Set(await idsIn(file));
   for (const part of parts) for (const id of await idsIn(part.file)) ids.delete(id);
   return ids.size === 0;

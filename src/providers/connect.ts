@@ -170,7 +170,8 @@ const nameFrom = (given: string): string =>
     .join('')
     .trim();
 
-const mayCall = (env: Env, url: string): boolean =>
+/** Whether a URL that people or providers name may be called. */
+export const mayCall = (env: Env, url: string): boolean =>
   providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;
 
 /** The address of the provider's API: the usual one, that of a region, or another that may be called. */

@@ -2,9 +2,6 @@ import * as v from 'valibot';
 import { config } from '../platform/config.ts';
 import { seal, unseal } from '../platform/crypto.ts';
 
-/** A connection that somebody is about to make: what they entered, and what the provider said to it. */
-export type Draft = { provider: string; credential: string; baseUrl: string; organisation: string };
-
 /** For how long a page may hold a draft. */
 export const draftMs = 15 * 60_000;
 
@@ -48,3 +45,6 @@ const Opened = v.object({
   organisation: v.string(),
   until: v.string(),
 });
+
+/** A connection that somebody is about to make: what they entered, and what the provider said to it. */
+export type Draft = Omit<v.InferOutput<typeof Opened>, 'until'>;

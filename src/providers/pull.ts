@@ -4,9 +4,9 @@ import { refusalIn } from '../platform/errors.ts';
 import { type Budget, isLeft, newBudget, within } from '../platform/jobs/budget.ts';
 import { described, fault } from '../platform/log.ts';
 import { send } from '../platform/queue.ts';
-import { providerProblem } from '../webhooks/address.ts';
 import { takeIn } from './accept.ts';
 import { pageMs } from './call.ts';
+import { mayCall } from './connect.ts';
 import type { Access, Connector, FeedName, Json, Page } from './connector.ts';
 import { healthOf } from './health.ts';
 import {
@@ -112,7 +112,7 @@ type Run = {
 };
 
 async function openRun(env: Env, claimed: Claimed, connector: Connector): Promise<Run> {
-  const { headerKeys, allowLoopbackReceivers } = config(env);
+  const { headerKeys } = config(env);
   const { credential = '' } = await unseal(headerKeys, claimed.connectionId, claimed.secrets);
   const kept = claimed.session && (await unseal(headerKeys, claimed.connectionId, claimed.session));
   const { feeds, connectedAt, historyDays } = claimed;
@@ -124,7 +124,7 @@ async function openRun(env: Env, claimed: Claimed, connector: Connector): Promis
     keepSession(session) {
       run.session = { session: JSON.stringify(session) };
     },
-    mayCall: (url) => providerProblem(url, { allowLoopback: allowLoopbackReceivers }) === undefined,
+    mayCall: (url) => mayCall(env, url),
     incidentTypeMap: claimed.incidentTypeMap,
   };
   const run: Run = {

@@ -11,6 +11,12 @@ export function parsedJson(text: string): unknown {
   }
 }
 
+/** Reads a credential that is one word, which is its identity too: `what` people call it, and who shows it. */
+export const asOneWord = (what: string, provider: string) => (text: string) => {
+  const word = wordOf(text, `The ${what} must be one word of 8 to 500 characters, as ${provider} shows it.`);
+  return { credential: word, identity: word };
+};
+
 /** A secret of one word, without the spaces around it. @throws Problem: invalid, as `otherwise` says */
 export function wordOf(given: unknown, otherwise: string): string {
   const word = typeof given === 'string' ? given.trim() : '';
@@ -52,6 +58,12 @@ export function idAt(value: unknown, ...path: (string | number)[]): unknown {
   return id === '0' ? null : id;
 }
 
+/** A list in a reply; an empty one if there is none. */
+export function itemsAt(value: unknown, ...path: string[]): unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
 /** A list of the reply. @throws Problem when it is none: then it is not the reply that we know */
 export function listAt(value: unknown, ...path: string[]): unknown[] {
   const found = at(value, ...path);
@@ -82,6 +94,16 @@ export const timeOf = (ms: unknown): string | null =>
 
 /** RFC 3339 for a time that there is. */
 export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** How long something took, in whole seconds; null if one of its times is missing. */
+export function secondsBetween(start: unknown, end: unknown): number | null {
+  const seconds = Math.round((msOf(end) - msOf(start)) / 1000);
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+/** A year as text, as a number; null for anything else. */
+export const yearIn = (year: unknown): number | null =>
+  typeof year === 'string' && /^\d{4}$/.test(year) ? Number(year) : null;
 
 /** Milliseconds since 1970 of a time as text; NaN if it is none. */
 export const msOf = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : Number.NaN);

@@ -1,60 +1,31 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { selectWords, unmappedOf, type WordCount } from '../fleet/unmapped-words.ts';
+import { selectWords, unmappedOf } from '../fleet/unmapped-words.ts';
 import { statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { following, type SliceQuery } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
-import { type FeedName, feedNames } from './connector.ts';
+import { type Connector, type FeedName, feedNames } from './connector.ts';
 import { isFailing } from './health.ts';
 import { type Feeds, historyProgress, type Planned } from './plan.ts';
 import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
-import { refusalsKept } from './store.ts';
+import { type Refused, refusalsKept } from './store.ts';
 
-/** How a connection's pull is doing. Times are milliseconds since 1970. */
-export type PullStatus = {
+/** A row of a connection that pulls. Times are milliseconds since 1970. */
+type Row = {
+  id: string;
   provider: string;
   organisation: string;
+  /** Two credentials are the same organisation's if these are equal. */
   organisationId: string;
   baseUrl: string;
-  /** Refused: the provider refuses the credential, and nothing is pulled until it is replaced. */
-  state: 'pulling' | 'paused' | 'refused';
-  hasWebhookSecret: boolean;
+  pausedAt: number | null;
+  refusedAt: number | null;
+  hasWebhookSecret: number;
   lastPulledAt: number | null;
   /** Null while nothing is pulled. Later than a minute from now only where the provider wants us to wait. */
   nextAt: number | null;
   historyDays: number;
-  feeds: FeedStatus[];
-  /** The last records that were refused, and why. */
-  refusals: { kind: string; sourceId: string; reason: string; at: number }[];
-  /** Words of the last 1,000 events that nothing maps to an incident type, by how many of these have them. */
-  unmapped: WordCount[];
-};
-
-export type FeedStatus = {
-  feed: FeedName;
-  everyMinutes: number;
-  problem: { advice: string; since: number; nextAt: number; isFailing: boolean } | null;
-  /** Null for feeds that have no history of their own. `share` is from 0 to 1. */
-  history: {
-    share: number;
-    records: number;
-    recordsPerMinute: number | null;
-    endsAt: number | null;
-  } | null;
-};
-
-/** The same without what takes reading more than a row. */
-export type PullSummary = Omit<PullStatus, 'refusals' | 'unmapped'>;
-
-type Row = Pick<
-  PullStatus,
-  'provider' | 'organisation' | 'organisationId' | 'baseUrl' | 'lastPulledAt' | 'nextAt' | 'historyDays'
-> & {
-  id: string;
-  pausedAt: number | null;
-  refusedAt: number | null;
-  hasWebhookSecret: number;
   connectedAt: number;
   incidentTypeMap: string | null;
   feeds: string;
@@ -71,11 +42,11 @@ const row = sql`
  * How a connection of the account that pulls is doing; undefined if it does not pull. Reads up to 1,000 events and 100
  * refused records.
  */
-export async function pullStatus(env: Env, caller: Caller, id: string): Promise<PullStatus | undefined> {
+export async function pullStatus(env: Env, caller: Caller, id: string) {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
   const [[found], refusals, words] = await asCaller(env, caller, (db) => [
     statement<Row>(db)`${row} where p.connection_id = ${own}`,
-    statement<PullStatus['refusals'][number]>(db)`
+    statement<Refused & { at: number }>(db)`
         select kind, source_id as sourceId, reason, at from pull_refusals indexed by pull_refusals_by_time
         where connection_id = ${own} order by at desc limit ${refusalsKept}`,
     selectWords(db, own),
@@ -86,6 +57,7 @@ export async function pullStatus(env: Env, caller: Caller, id: string): Promise<
   const feed = { provider: found.provider, incidentTypeMap: map === null ? undefined : JSON.parse(map) };
   return { ...summary, refusals, unmapped: unmappedOf(feed, words) };
 }
+export type PullStatus = NonNullable<Awaited<ReturnType<typeof pullStatus>>>;
 
 /** The same without refused records and words, which takes reading two rows. */
 export const pullSummary = async (env: Env, caller: Caller, id: string): Promise<PullSummary | undefined> =>
@@ -117,7 +89,10 @@ async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<stri
   );
 }
 
-function summaryOf(found: Row): PullSummary | undefined {
+/** Refused: the provider refuses the credential, and nothing is pulled until it is replaced. */
+type State = 'pulling' | 'paused' | 'refused';
+
+function summaryOf(found: Row) {
   const connector = connectorOf(found.provider);
   if (!connector) return undefined;
   const {
@@ -132,35 +107,33 @@ function summaryOf(found: Row): PullSummary | undefined {
   } = found;
   const { historyDays } = found;
   const planned = { connector, feeds: JSON.parse(feeds) as Feeds, connectedAt, historyDays }; // as pulls write it
+  const state: State = pausedAt !== null ? 'paused' : refusedAt !== null ? 'refused' : 'pulling';
   return {
     ...shown,
-    state: pausedAt !== null ? 'paused' : refusedAt !== null ? 'refused' : 'pulling',
+    state,
     hasWebhookSecret: hasWebhookSecret === 1,
-    feeds: feedNames.flatMap((name) => feedStatus(planned, name)),
+    feeds: feedNames.filter((name) => connector.feeds[name]).map((name) => feedStatus(planned, name)),
   };
 }
+/** The same as a status without what takes reading more than a row. */
+export type PullSummary = NonNullable<ReturnType<typeof summaryOf>>;
 
-function feedStatus(
-  planned: Planned & { connector: Parameters<typeof adviceFor>[0] },
-  name: FeedName,
-): FeedStatus[] {
+function feedStatus(planned: Planned & { connector: Connector }, feed: FeedName) {
   const now = Date.now();
-  const feed = planned.connector.feeds[name];
-  if (!feed) return [];
-  const problem = planned.feeds[name]?.problem;
-  return [
-    {
-      feed: name,
-      everyMinutes: feed.everyMinutes,
-      problem: problem
-        ? {
-            advice: adviceFor(planned.connector, problem),
-            since: problem.since,
-            nextAt: problem.until,
-            isFailing: isFailing(planned, name, now),
-          }
-        : null,
-      history: historyProgress(planned, name, now) ?? null,
-    },
-  ];
+  const problem = planned.feeds[feed]?.problem;
+  return {
+    feed,
+    everyMinutes: planned.connector.feeds[feed]?.everyMinutes ?? 1,
+    problem: problem
+      ? {
+          advice: adviceFor(planned.connector, problem),
+          since: problem.since,
+          nextAt: problem.until,
+          isFailing: isFailing(planned, feed, now),
+        }
+      : null,
+    /** Null for feeds that have no history of their own. `share` is from 0 to 1. */
+    history: historyProgress(planned, feed, now) ?? null,
+  };
 }
+export type FeedStatus = ReturnType<typeof feedStatus>;

@@ -71,7 +71,7 @@ describe.each(fleets)('%s', (provider, make) => {
     fleet.addVehicle(4);
     fleet.addEvent(3, false);
     await pullAll(id);
-    await tale.told(1);
+    await tale.arrived(1);
     expect(tale.notified()).toMatchObject([{ vehicleName: expect.stringMatching(/ 4$/) }]);
   });
 });

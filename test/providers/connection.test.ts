@@ -16,7 +16,7 @@ const minute = 60_000;
 
 let provider: ReturnType<typeof samsara>;
 const tale = providerStory('samsara', () => provider.data.token);
-const { connected, connectWith, told, events } = tale;
+const { connected, connectWith, arrived, events } = tale;
 const connect = (more?: object) => connectWith(provider.data.token, [], more);
 let emails: ReturnType<typeof keepEmails>;
 
@@ -159,7 +159,7 @@ it("is pulled at once when Samsara's webhook rings with its signature, and by no
   isSigned?.mockResolvedValue(true);
   expect(await ring(id, 'x'.repeat(1024 * 1024 + 1))).toBe(413);
   expect(await ring()).toBe(200);
-  await told(1);
+  await arrived(1);
   // The next pull is asked for at most once in two seconds.
   await rows('update pulls set claimed_until = 9e15, due_at = 9e15'); // so that nothing is pulled meanwhile
   await ring();

@@ -33,7 +33,7 @@ let vans: [Item, Item, Item];
 let calls: GeotabCall[];
 let fault: GeotabFault;
 const tale = providerStory('geotab', () => geotabCredential(data));
-const { connected, told, notified, levels, names, drivers, trips, events, accidents } = tale;
+const { connected, arrived, notified, levels, names, drivers, trips, events, accidents } = tale;
 const connectOnly = (more?: object) => tale.connectWith(geotabCredential(data), [], more);
 
 beforeEach(() => {
@@ -208,7 +208,7 @@ describe('safety events', () => {
       geotabPosition(vans[2], at, { latitude: 50, longitude: -100 }),
     );
     await pullAll(id);
-    await told(1);
+    await arrived(1);
     expect(notified()).toMatchObject([{ vehicleName: 'Van 2', translatedIncidentTypes: ['Speeding'] }]);
     expect(await events(id)).toMatchObject([
       { startedAt: iso(before), location: { latitude: 39.7392, longitude: -104.9903 } },
@@ -252,7 +252,7 @@ describe('safety events', () => {
     for (const van of vans.slice(0, 2)) braking(van, {}, at);
     data.positions.push(geotabPosition(vans[1], at - 5 * minute)); // too far for a precise place
     await pullAll(id);
-    await told(2);
+    await arrived(2);
     expect(await latitudes(id)).toEqual([undefined, undefined]);
     expect(await cursorOf(id)).toMatchObject({ waiting: [{ word: 'RuleHarshBrakingId' }, {}] });
     data.positions.push(geotabPosition(vans[0], at + 1_000, { latitude: 41 }));
@@ -347,7 +347,7 @@ describe('collisions', () => {
     const alarm = happens(vans[1], 'RuleEnhancedMinorCollisionId');
     happens(vans[2], 'RuleAccidentId');
     await pullAll(id);
-    await told(3);
+    await arrived(3);
     expect((await cursorOf(id)).open).toHaveLength(2);
     geotabChange(alarm, {
       state: 'ExceptionEventStateDismissedId',
@@ -357,7 +357,7 @@ describe('collisions', () => {
     expect((await cursorOf(id)).open).toHaveLength(1);
     await passes(id, hour + minute);
     await pullAll(id);
-    await told(5);
+    await arrived(5);
     const vins = vans.map(({ vehicleIdentificationNumber: vin }) => vin);
     const first = [1, false, false];
     expect(vins.map(levels)).toEqual([[first, [2, true, false]], [first, [2, false, false]], [first]]);

@@ -24,7 +24,7 @@ let data: MotiveData;
 let fault: (url: URL) => Response | undefined;
 let asked: URL[];
 const tale = providerStory('motive', () => data.key);
-const { connectWith, connected, told, notified, levels, drivers, events, trips, accidents } = tale;
+const { connectWith, connected, arrived, notified, levels, drivers, events, trips, accidents } = tale;
 
 beforeEach(() => {
   data = {
@@ -164,7 +164,7 @@ it('takes over what is changed later', async () => {
   );
   data.periods.push(trip);
   await pullAll(id);
-  await told(2);
+  await arrived(2);
   expect(
     notified()
       .map(({ translatedIncidentTypes: types }) => types)
@@ -193,15 +193,15 @@ describe('a crash', () => {
     const crash = motiveEvent(truck, 'crash', soon(), { isSlight: true });
     data.performance.push(crash, motiveEvent(other, 'crash', soon()));
     await pullAll(id);
-    await told(2);
+    await arrived(2);
     later(5);
     data.performance = [crash];
     await pullAll(id);
-    await told(3);
+    await arrived(3);
     expect(levels(truck.vin)).toHaveLength(1);
     later(11);
     await pullAll(id);
-    await told(4);
+    await arrived(4);
     Object.assign(crash, {
       camera_media: {
         id: 1,
@@ -212,7 +212,7 @@ describe('a crash', () => {
     });
     await pullAll(id);
     await pullAll(id);
-    await told(5);
+    await arrived(5);
     expect(levels(truck.vin)).toEqual([
       [1, false, false],
       [2, true, false],
@@ -236,7 +236,7 @@ describe('a crash', () => {
     Object.assign(near, { type: 'near_miss', changedAt: iso(soon()) });
     Object.assign(marked, { coaching_status: 'uncoachable', changedAt: iso(soon()) });
     await pullAll(id);
-    await told(4);
+    await arrived(4);
     for (const { vin } of [truck, other]) expect(levels(vin)).toEqual(dismissed);
     expect(await events(id, { eventTypes: 'Near Crash' })).toHaveLength(1);
   });
@@ -246,7 +246,7 @@ describe('a crash', () => {
     const id = await connected([1]);
     data.performance.push(...crashes);
     await pullAll(id);
-    await told(3);
+    await arrived(3);
     for (const crash of crashes) crash.changedAt = '2020-01-01T00:00:00Z';
     // The second page of the look-up fails; then one goes away between its pages, which hides another.
     const isSecond = ({ searchParams }: URL) =>
@@ -265,7 +265,7 @@ describe('a crash', () => {
     expect(await accidents(id, { dismissed: 'true' })).toEqual([]);
     data.performance = crashes.slice(1);
     await pullAll(id);
-    await told(4);
+    await arrived(4);
     expect(levels(truck.vin)).toEqual(dismissed);
   });
 

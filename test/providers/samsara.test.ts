@@ -15,7 +15,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 let data: SamsaraData;
 const tale = providerStory('samsara', () => data.token);
-const { connected, told, levels, names, drivers, events, trips, accidents } = tale;
+const { connected, arrived, levels, names, drivers, events, trips, accidents } = tale;
 beforeEach(() => {
   ({ data } = samsara(tale.hooks, { perPage: 2 }));
   data.vehicles.push(samsaraVehicle(3));
@@ -69,7 +69,7 @@ it('raises a crash through its levels as Samsara confirms it, and dismisses what
   await pullAll(id);
   change(crash, { media: [{ input: 'front', url: 'https://media.example.com/1' }] }, 90_000);
   await pullAll(id);
-  await told(5);
+  await arrived(5);
   expect(levels(truck.vin)).toEqual([
     [1, false, false],
     [2, true, false],
@@ -101,7 +101,7 @@ it('does not let a crash wait behind the backlog of an outage', async () => {
     return serve(request);
   });
   await pullAll(id);
-  await told(1);
+  await arrived(1);
   const first = pages.findIndex((page) => page.includes(String(crash.id)));
   expect(first).toBeLessThan(8);
   expect(pages.length).toBeGreaterThan(50);

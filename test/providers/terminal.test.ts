@@ -24,7 +24,7 @@ let fault: (url: URL) => Response | undefined;
 let asked: URL[];
 const credential = () => JSON.stringify({ secretKey: data.secretKey, connectionToken: data.connectionToken });
 const tale = providerStory('terminal', credential);
-const { connectWith, connected, told, notified, levels, names, drivers, events, trips, accidents } = tale;
+const { connectWith, connected, arrived, notified, levels, names, drivers, events, trips, accidents } = tale;
 
 beforeEach(() => {
   data = {
@@ -134,7 +134,7 @@ it('tells of nothing that began before the connection was made, and takes over w
     terminalEvent(truck, 'harsh_turn', 3, Date.now() - day, { metadata: { modifiedAt: iso(soon()) } }),
   );
   await pullAll(id);
-  await told(2);
+  await arrived(2);
   expect(notified().map(({ vehicleName }) => vehicleName)).toEqual(['Truck 1', 'Truck 2']);
   const found = await events(id);
   expect(found).toHaveLength(3);
@@ -164,15 +164,15 @@ describe('a crash', () => {
     });
     data.events.push(crash, alarm);
     await pullAll(id);
-    await told(2);
+    await arrived(2);
     changed(crash, { raw: [samsara('coached')] });
     changed(alarm, { raw: [terminalRaw('motive', { coaching_status: 'uncoachable' })] });
     await pullAll(id);
-    await told(4);
+    await arrived(4);
     changed(crash, { cameraMedia: { frontFacing: { available: true } } }, Date.now() + 240_000);
     fault = raw(() => Response.json({ code: 'gateway_timeout' }, { status: 504 }));
     await pullAll(id);
-    await told(5);
+    await arrived(5);
     expect(levels(truck.vin)).toEqual([
       [1, false, false],
       [2, true, false],
@@ -191,11 +191,11 @@ describe('a crash', () => {
     await pullAll(id);
     fault = () => undefined;
     expect(rawAsked()).toBe(1);
-    await told(1);
+    await arrived(1);
     await pullAll(id);
     await pullAll(id);
     expect(rawAsked()).toBe(2);
-    await told(2);
+    await arrived(2);
   });
 
   it('is dismissed when it has become something else, and stays at level 1 when nobody says more', async () => {
@@ -209,7 +209,7 @@ describe('a crash', () => {
     await pullAll(id);
     changed(near, { type: 'near_crash' });
     await pullAll(id);
-    await told(3);
+    await arrived(3);
     expect(levels(truck.vin)).toEqual([
       [1, false, false],
       [2, false, false],

@@ -104,7 +104,7 @@ export function providerStory(provider: string, credentialNow = () => '') {
     tryToConnect: (credential = credentialNow()) =>
       operator.post(`/operator/accounts/${tale.us.accountId}/connections`, { provider, credential }),
     /** Waits until so many notifications have come in all. */
-    told: (count: number) =>
+    arrived: (count: number) =>
       vi.waitFor(() => expect(tale.hooks.got).toHaveLength(count), { timeout: 20_000 }),
     /** What the notifications said. */
     notified,

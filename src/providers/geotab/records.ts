@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { groupLimits } from '../../fleet/lists/vehicles.ts';
 import type { ProviderRecord } from '../connector.ts';
-import { at, field, msOf, place } from '../read.ts';
+import { at, field, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
 
 /*
  * Geotab says when something was changed by a version that is no time. So these records carry none: they come in the
@@ -12,21 +12,18 @@ import { at, field, msOf, place } from '../read.ts';
 export const isVehicle = (item: unknown): boolean => at(item, 'deviceType') !== 'None';
 
 /** A vehicle from a Device. `groups` has the names of the groups that the customer made. */
-export function vehicleRecord(item: unknown, groups: ReadonlyMap<string, string>): ProviderRecord {
-  const year = field(item, 'vinInfoYear');
-  return {
-    kind: 'vehicle',
-    sourceId: field(item, 'id'),
-    name: field(item, 'name') ?? field(item, 'id'),
-    vin: vinOf(item),
-    make: field(item, 'vinInfoMake'),
-    model: field(item, 'vinInfoModel'),
-    year: typeof year === 'string' && /^\d{4}$/.test(year) ? Number(year) : null,
-    licensePlate: field(item, 'licensePlate'),
-    groups: groupsOf(item, groups),
-    status: isActive(item) ? 'active' : 'inactive',
-  };
-}
+export const vehicleRecord = (item: unknown, groups: ReadonlyMap<string, string>): ProviderRecord => ({
+  kind: 'vehicle',
+  sourceId: field(item, 'id'),
+  name: field(item, 'name') ?? field(item, 'id'),
+  vin: vinOf(item),
+  make: field(item, 'vinInfoMake'),
+  model: field(item, 'vinInfoModel'),
+  year: yearIn(at(item, 'vinInfoYear')),
+  licensePlate: field(item, 'licensePlate'),
+  groups: groupsOf(item, groups),
+  status: isActive(item) ? 'active' : 'inactive',
+});
 
 /** The VIN of a Device: as people entered it, or else as the engine gives it. */
 export const vinOf = (item: unknown): unknown =>
@@ -36,9 +33,9 @@ export const vinOf = (item: unknown): unknown =>
 
 /** As many of a vehicle's groups as a record may have: a vehicle in too many of them is one all the same. */
 function groupsOf(item: unknown, names: ReadonlyMap<string, string>): string[] {
-  const groups = at(item, 'groups');
-  if (!Array.isArray(groups)) return [];
-  const found = groups.flatMap((group) => names.get(String(reference({ group }, 'group'))) ?? []);
+  const found = itemsAt(item, 'groups').flatMap(
+    (group) => names.get(String(reference({ group }, 'group'))) ?? [],
+  );
   const kept: string[] = [];
   for (const name of [...new Set(found)].sort()) {
     const isShort = new TextEncoder().encode(JSON.stringify([...kept, name])).length <= groupLimits.bytes;
@@ -71,7 +68,6 @@ export function driverRecord(item: unknown): ProviderRecord {
  */
 export function tripRecord(item: unknown): ProviderRecord {
   const [startedAt, endedAt] = [timeAt(item, 'start'), timeAt(item, 'stop')];
-  const seconds = Math.round((msOf(endedAt) - msOf(startedAt)) / 1000);
   return {
     kind: 'trip',
     sourceId: field(item, 'id'),
@@ -81,7 +77,7 @@ export function tripRecord(item: unknown): ProviderRecord {
     endedAt,
     endLocation: place(at(item, 'stopPoint', 'y'), at(item, 'stopPoint', 'x')),
     distanceKm: field(item, 'distance'),
-    durationSeconds: Number.isFinite(seconds) ? seconds : null,
+    durationSeconds: secondsBetween(startedAt, endedAt),
   };
 }
 

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { isPrintable } from '../../platform/fields.ts';
 import { call, retryAfterOf } from '../call.ts';
 import type { Access } from '../connector.ts';
@@ -177,8 +178,32 @@ function waitOf(headers: Headers): number | undefined {
 /** Where every database can be reached first: it says which server has it. */
 export const usualServer = 'https://my.geotab.com';
 
-/** What Geotab wants for a session. `server` is an origin, such as `https://my.geotab.com`. */
-export type Login = { server: string; database: string; user: string; password: string };
+const word = (name: string) => {
+  const says = `needs a ${name} of 1 to 200 characters`;
+  const isWord = (text: string) => text !== '' && text.length <= 200 && isPrintable(text);
+  return v.optional(v.pipe(v.string(says), v.trim(), v.check(isWord, says)), '');
+};
+const aHost = 'needs as its server a host, such as my.geotab.com';
+const aPassword = 'needs a password of 1 to 500 characters';
+
+/** What Geotab wants for a session, as people enter it. The server becomes an origin, such as `https://my.geotab.com`. */
+const Login = v.object(
+  {
+    server: v.pipe(
+      v.nullish(v.string(aHost), ''),
+      v.transform((server) => originOf(server.trim() || usualServer) ?? ''),
+      v.minLength(1, aHost),
+    ),
+    database: word('database'),
+    user: word('user'),
+    password: v.optional(
+      v.pipe(v.string(aPassword), v.minLength(1, aPassword), v.maxLength(500, aPassword)),
+      '',
+    ),
+  },
+  'must be JSON: {"server": "my.geotab.com", "database": "…", "user": "…", "password": "…"}',
+);
+type Login = v.InferOutput<typeof Login>;
 
 /**
  * Reads the credential that people enter: JSON with server, database, user and password. Its identity is
@@ -187,17 +212,10 @@ export type Login = { server: string; database: string; user: string; password: 
  * @throws Problem: invalid, naming the field
  */
 export function readLogin(text: string): { credential: string; identity: string } {
-  const given = parsedJson(text);
-  if (given === undefined)
-    throw wrong('must be JSON: {"server": "my.geotab.com", "database": "…", "user": "…", "password": "…"}');
-  const login: Login = {
-    server: serverOf(given),
-    database: wordOf(given, 'database'),
-    user: wordOf(given, 'user'),
-    password: secretOf(given),
-  };
-  const { password: _, ...identity } = login;
-  return { credential: JSON.stringify(login), identity: JSON.stringify(identity) };
+  const { success, output, issues } = v.safeParse(Login, parsedJson(text), { abortEarly: true });
+  if (!success) throw new Problem('invalid', `The credential ${issues[0].message}.`);
+  const { password: _, ...identity } = output;
+  return { credential: JSON.stringify(output), identity: JSON.stringify(identity) };
 }
 
 /** The origin of a server, which may be a bare host; undefined if it is none. */
@@ -206,27 +224,3 @@ export function originOf(server: string): string | undefined {
   const isBare = url && `${url.pathname}${url.search}${url.hash}${url.username}${url.password}` === '/';
   return isBare && /^https?:$/.test(url.protocol) ? url.origin : undefined;
 }
-
-function serverOf(given: unknown): string {
-  const server = at(given, 'server') ?? '';
-  const origin = typeof server === 'string' ? originOf(server.trim() || usualServer) : undefined;
-  if (!origin) throw wrong('needs as its server a host, such as my.geotab.com');
-  return origin;
-}
-
-function wordOf(given: unknown, name: string): string {
-  const value = at(given, name);
-  const text = typeof value === 'string' ? value.trim() : '';
-  if (text === '' || text.length > 200 || !isPrintable(text))
-    throw wrong(`needs a ${name} of 1 to 200 characters`);
-  return text;
-}
-
-function secretOf(given: unknown): string {
-  const password = at(given, 'password');
-  if (typeof password !== 'string' || password === '' || password.length > 500)
-    throw wrong('needs a password of 1 to 500 characters');
-  return password;
-}
-
-const wrong = (what: string) => new Problem('invalid', `The credential ${what}.`);

@@ -1,5 +1,5 @@
 import type { Connector } from '../connector.ts';
-import { at, idFrom, wordOf } from '../read.ts';
+import { asOneWord, at, idFrom } from '../read.ts';
 import { fromHex, isHmac } from '../signature.ts';
 import { type Api, companies, page } from './api.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
@@ -25,10 +25,7 @@ export const motive: Connector<Api> = {
     example: '01a2b3c4-…',
   },
   maxHistoryDays: 365,
-  readCredential(text) {
-    const key = wordOf(text, 'The key must be one word of 8 to 500 characters, as Motive shows it.');
-    return { credential: key, identity: key };
-  },
+  readCredential: asOneWord('key', 'Motive'),
   open: (access) => access,
   async check(api) {
     const { items } = await page(api, companies, {}, null);

@@ -1,7 +1,7 @@
 import type { Feed, ProviderRecord } from '../connector.ts';
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
-import { at, idAt, namesOf } from '../read.ts';
+import { at, idAt, itemsAt, namesOf } from '../read.ts';
 import {
   type Api,
   beganIn,
@@ -59,13 +59,9 @@ export const drivers = wholeList(
 
 /** The names of the groups that these vehicles are in; of none, if the key may not read groups. */
 async function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> {
-  const ids = items.flatMap((item) => {
-    const ids = at(item, 'group_ids');
-    return Array.isArray(ids) ? ids : [];
-  });
   try {
     return await namesOf(
-      ids,
+      items.flatMap((item) => itemsAt(item, 'group_ids')),
       (place) => page(api, groups, {}, place),
       (group) => at(group, 'name') ?? idAt(group, 'id'),
     );

@@ -1,34 +1,29 @@
 import type { ProviderRecord } from '../connector.ts';
-import { at, field, idAt, numeric, place } from '../read.ts';
+import { at, field, idAt, itemsAt, numeric, place } from '../read.ts';
 
 /** A vehicle of `/v1/vehicles`, with the names of its groups by their ids. */
 export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, unknown>): ProviderRecord {
-  const ids = at(item, 'group_ids');
   return {
-    kind: 'vehicle',
-    sourceId: idAt(item, 'id'),
+    ...briefVehicle(item),
     sourceUpdatedAt: field(item, 'updated_at'),
-    name: field(item, 'number') ?? idAt(item, 'id'),
-    vin: field(item, 'vin'),
-    make: field(item, 'make'),
-    model: field(item, 'model'),
-    year: yearAt(item),
     fuelType: field(item, 'fuel_type'),
     licensePlate: field(item, 'license_plate_number'),
-    groups: Array.isArray(ids) ? ids.flatMap((id) => groupNames.get(id) ?? []) : [],
+    groups: itemsAt(item, 'group_ids').flatMap((id) => groupNames.get(id) ?? []),
     status: at(item, 'status') === 'active' ? 'active' : 'inactive',
   };
 }
 
 /** What an event or a driving period says of its vehicle. */
-export const vehicleOf = (item: unknown): ProviderRecord => ({
+export const vehicleOf = (item: unknown): ProviderRecord => briefVehicle(at(item, 'vehicle'));
+
+const briefVehicle = (vehicle: unknown): ProviderRecord => ({
   kind: 'vehicle',
-  sourceId: idAt(item, 'vehicle', 'id'),
-  name: field(item, 'vehicle', 'number') ?? idAt(item, 'vehicle', 'id'),
-  vin: field(item, 'vehicle', 'vin'),
-  make: field(item, 'vehicle', 'make'),
-  model: field(item, 'vehicle', 'model'),
-  year: yearAt(at(item, 'vehicle')),
+  sourceId: idAt(vehicle, 'id'),
+  name: field(vehicle, 'number') ?? idAt(vehicle, 'id'),
+  vin: field(vehicle, 'vin'),
+  make: field(vehicle, 'make'),
+  model: field(vehicle, 'model'),
+  year: yearAt(vehicle),
 });
 
 /** Motive writes `"0"` for a year that it does not know. */

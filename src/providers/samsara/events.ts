@@ -1,6 +1,6 @@
 import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
-import { at, field, idAt, msOf, place } from '../read.ts';
+import { at, field, idAt, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
 
 /** States in which a person has looked at an event and let it stand. */
 const confirmed = ['reviewed', 'needsCoaching', 'coached'];
@@ -48,9 +48,8 @@ export function crashOf(item: unknown) {
   const state = String(at(item, 'eventState'));
   const isMinor = state === 'dismissed' && at(item, 'dismissalReason', 'code') === 'minorEvent';
   const isInvalid = labels.some(({ label }) => /^invalid$/i.test(label));
-  const media = at(item, 'media');
   const isConfirmed = confirmed.includes(state) || isMinor || crash.source === 'userGenerated';
-  const hasEvidence = (Array.isArray(media) && media.length > 0) || state === 'coached';
+  const hasEvidence = itemsAt(item, 'media').length > 0 || state === 'coached';
   return {
     dismissed: isInvalid || (state === 'dismissed' && !isMinor),
     level: isConfirmed ? (hasEvidence ? 3 : 2) : 1,
@@ -61,9 +60,7 @@ export function crashOf(item: unknown) {
 type Label = { label: string; source: unknown };
 
 function labelsOf(item: unknown): Label[] {
-  const labels = at(item, 'behaviorLabels');
-  if (!Array.isArray(labels)) return [];
-  return labels.flatMap((one) => {
+  return itemsAt(item, 'behaviorLabels').flatMap((one) => {
     const label = at(one, 'label');
     return typeof label === 'string' && label !== '' ? [{ label, source: at(one, 'source') }] : [];
   });
@@ -78,22 +75,18 @@ export const vehicleOfEvent = (item: unknown): ProviderRecord => ({
 });
 
 /** A vehicle of `/fleet/vehicles`. Units that were never plugged in have next to no fields. */
-export function vehicleRecord(item: unknown): ProviderRecord {
-  const year = field(item, 'year');
-  const tags = at(item, 'tags');
-  return {
-    kind: 'vehicle',
-    sourceId: field(item, 'id'),
-    sourceUpdatedAt: field(item, 'updatedAtTime'),
-    name: field(item, 'name') ?? field(item, 'id'),
-    vin: field(item, 'vin') ?? field(item, 'externalIds', 'samsara.vin'),
-    make: field(item, 'make'),
-    model: field(item, 'model'),
-    year: typeof year === 'string' && /^\d{4}$/.test(year) ? Number(year) : null,
-    licensePlate: field(item, 'licensePlate'),
-    groups: Array.isArray(tags) ? tags.map((tag) => at(tag, 'name')) : [],
-  };
-}
+export const vehicleRecord = (item: unknown): ProviderRecord => ({
+  kind: 'vehicle',
+  sourceId: field(item, 'id'),
+  sourceUpdatedAt: field(item, 'updatedAtTime'),
+  name: field(item, 'name') ?? field(item, 'id'),
+  vin: field(item, 'vin') ?? field(item, 'externalIds', 'samsara.vin'),
+  make: field(item, 'make'),
+  model: field(item, 'model'),
+  year: yearIn(at(item, 'year')),
+  licensePlate: field(item, 'licensePlate'),
+  groups: itemsAt(item, 'tags').map((tag) => at(tag, 'name')),
+});
 
 /** A driver of `/fleet/drivers`. */
 export const driverRecord = (item: unknown): ProviderRecord => ({
@@ -116,7 +109,6 @@ export const tripId = (vehicle: unknown, startTime: unknown): string | null => {
 /** A trip of `/trips/stream`, which knows neither driver nor distance. */
 export function tripRecord(item: unknown): ProviderRecord {
   const [startedAt, endedAt] = [field(item, 'tripStartTime'), field(item, 'tripEndTime')];
-  const seconds = Math.round((msOf(endedAt) - msOf(startedAt)) / 1000);
   return {
     kind: 'trip',
     sourceId: tripId(at(item, 'asset', 'id'), startedAt),
@@ -126,7 +118,7 @@ export function tripRecord(item: unknown): ProviderRecord {
     endedAt,
     startLocation: placeIn(item, 'startLocation'),
     endLocation: placeIn(item, 'endLocation'),
-    durationSeconds: Number.isFinite(seconds) ? seconds : null,
+    durationSeconds: secondsBetween(startedAt, endedAt),
   };
 }
 

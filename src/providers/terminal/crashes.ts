@@ -3,7 +3,7 @@ import { crashRecords, dismissed, type Learned, type OpenCrash, openCrash, openD
 import { isValid } from '../geotab/events.ts';
 import { reviewOf } from '../motive/crashes.ts';
 import { Problem } from '../problem.ts';
-import { at, field, msOf } from '../read.ts';
+import { at, field, itemsAt, msOf } from '../read.ts';
 import { crashOf } from '../samsara/events.ts';
 import { type Api, get } from './api.ts';
 import { eventRecord } from './records.ts';
@@ -127,8 +127,6 @@ export const hasRules = (item: unknown): boolean => Object.hasOwn(rules, String(
 
 /** The verdict in the provider's own records, which Terminal gives along with an event when asked. */
 export function verdictOf(item: unknown): Verdict {
-  const raw = at(item, 'raw');
-  if (!Array.isArray(raw)) return undefined;
-  const verdicts = raw.map((one) => rules[String(at(one, 'provider'))]?.(at(one, 'data')));
+  const verdicts = itemsAt(item, 'raw').map((one) => rules[String(at(one, 'provider'))]?.(at(one, 'data')));
   return verdicts.includes('dismissed') ? 'dismissed' : verdicts.find((verdict) => verdict !== undefined);
 }

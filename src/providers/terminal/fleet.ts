@@ -1,7 +1,7 @@
 import type { Window } from '../connector.ts';
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
-import { at, iso, namesOf } from '../read.ts';
+import { at, iso, itemsAt, namesOf } from '../read.ts';
 import { type Api, page, problemOf } from './api.ts';
 import { driverRecord, idOf, tripRecord, vehicleRecord } from './records.ts';
 
@@ -56,12 +56,8 @@ export const startedIn = ({ from, to }: Window) => ({
 
 /** The names of the groups that these vehicles are in. */
 function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> {
-  const ids = items.flatMap((item) => {
-    const groups = at(item, 'groups');
-    return Array.isArray(groups) ? groups.map(idOf) : [];
-  });
   return namesOf(
-    ids,
+    items.flatMap((item) => itemsAt(item, 'groups').map(idOf)),
     (place) => page(api, '/groups', {}, place),
     (group) => at(group, 'name') ?? [],
   );

@@ -1,5 +1,5 @@
 import type { Access, ProviderRecord } from '../connector.ts';
-import { at, field, place } from '../read.ts';
+import { at, field, itemsAt, place } from '../read.ts';
 
 /** References are ids, or the things themselves where Terminal was asked to put them in. */
 export const idOf = (reference: unknown): unknown =>
@@ -7,7 +7,6 @@ export const idOf = (reference: unknown): unknown =>
 
 /** A vehicle of `/vehicles`, with the names of its groups by their ids. */
 export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, unknown>): ProviderRecord {
-  const groups = at(item, 'groups');
   const nameOf = (group: unknown) => field(group, 'name') ?? groupNames?.get(idOf(group)) ?? [];
   return {
     kind: 'vehicle',
@@ -20,7 +19,7 @@ export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, u
     year: field(item, 'year'),
     fuelType: field(item, 'fuelType'),
     licensePlate: field(item, 'licensePlate', 'number'),
-    groups: Array.isArray(groups) ? groups.flatMap(nameOf) : [],
+    groups: itemsAt(item, 'groups').flatMap(nameOf),
     status: at(item, 'status') === 'inactive' || isDeleted(item) ? 'inactive' : 'active',
   };
 }

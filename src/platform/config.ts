@@ -3,7 +3,7 @@ import * as v from 'valibot';
 /** The fewest days before records may go to the archive: what is younger is never there. */
 export const minHotDays = 30;
 
-const Config = v.object({
+const Vars = v.object({
   OPERATOR_KEY: v.pipe(v.string(), v.minLength(32)),
   /** Keys for what is sealed in D1, newest first: `id:base64` of 32 bytes each, separated by commas. */
   HEADER_KEYS: v.pipe(
@@ -59,31 +59,13 @@ const Config = v.object({
   ALLOW_LOOPBACK_RECEIVERS: v.optional(v.picklist(['true', 'false']), 'false'),
 });
 
-/** The Worker's vars and secrets, validated. */
-export type Config = {
-  operatorKey: string;
-  headerKeys: SealingKey[];
-  origin: string | undefined;
-  emailFrom: string | undefined;
-  retentionMs: number;
-  hotDays: number;
-  readReplicas: boolean;
-  awaitDeliveries: boolean;
-  mapStyleUrl: string | undefined;
-  allowLoopbackReceivers: boolean;
-};
-
 /** A key, and the id under which rows name it. */
 export type SealingKey = { id: string; bytes: Uint8Array };
 
-const parsed = new WeakMap<Env, Config>();
-
-/** Parses the Worker's vars and secrets, once per isolate. @throws ValiError when one is missing or invalid */
-export function config(env: Env): Config {
-  const known = parsed.get(env);
-  if (known) return known;
-  const vars = v.parse(Config, env);
-  const fresh = {
+/** The Worker's vars and secrets, as the service uses them. */
+const Config = v.pipe(
+  Vars,
+  v.transform((vars) => ({
     operatorKey: vars.OPERATOR_KEY,
     headerKeys: vars.HEADER_KEYS,
     origin: vars.ORIGIN,
@@ -94,7 +76,16 @@ export function config(env: Env): Config {
     awaitDeliveries: vars.AWAIT_DELIVERIES === 'true',
     mapStyleUrl: vars.MAP_STYLE_URL,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',
-  };
+  })),
+);
+
+const parsed = new WeakMap<Env, v.InferOutput<typeof Config>>();
+
+/** Parses the Worker's vars and secrets, once per isolate. @throws ValiError when one is missing or invalid */
+export function config(env: Env): v.InferOutput<typeof Config> {
+  const known = parsed.get(env);
+  if (known) return known;
+  const fresh = v.parse(Config, env);
   parsed.set(env, fresh);
   return fresh;
 }

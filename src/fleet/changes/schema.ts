@@ -42,6 +42,7 @@ export const Change = v.object({
   action: v.picklist(['changed', 'deleted']),
   data: v.nullable(v.union(lists.map(({ item }) => item as v.GenericSchema))), // each list's own
 });
+export type Change = v.InferOutput<typeof Change>;
 
 /** The changes of each kind, with the name of their schema, such as ChangedDriver. */
 export const changesByKind = lists.map(({ kind, item }) => ({
@@ -53,11 +54,3 @@ export const changesByKind = lists.map(({ kind, item }) => ({
     data: v.nullable(item as v.GenericSchema), // each list's own
   }),
 }));
-
-export type Change = {
-  kind: string;
-  id: string;
-  connectionId: string;
-  action: 'changed' | 'deleted';
-  data: unknown;
-};

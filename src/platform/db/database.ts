@@ -76,54 +76,15 @@ function prepared<S extends { getQuery(): { sql: string } }>(db: Database, raw: 
   return Object.assign(raw, { stmt: db.$client.prepare(built.sql), getQuery: () => built });
 }
 
-/** The failures that a statement can name to roll its batch back. */
+/** The failures that a statement can name to roll its batch back, and below those that are invalid and no more. */
 const refusals = {
   'inactive token': { kind: 'unauthenticated' },
   'suspended account': { kind: 'forbidden' },
   'missing role': { kind: 'not allowed' },
   'unknown channel': { kind: 'not found' },
-  'too many channels': { kind: 'invalid', message: 'An account can have at most 10 channels' },
-  'last admin': {
-    kind: 'invalid',
-    message: 'An account needs at least one admin. Make somebody else an admin first.',
-  },
-  'unknown connections': { kind: 'invalid', message: 'Invalid connection ids' },
-  'unknown connection': { kind: 'invalid', message: 'Invalid connection id' },
-  'unknown webhook': { kind: 'invalid', message: 'Invalid webhook id' },
-  'changed webhook': {
-    kind: 'invalid',
-    message: 'This webhook was changed at the same moment. Save again to apply your changes.',
-  },
-  'account being deleted': { kind: 'invalid', message: 'This account is being deleted' },
-  'deletion under way': {
-    kind: 'invalid',
-    message: 'Something of this account is being deleted. Move it once that is done: see fleet deletion list',
-  },
-  'too many connections': { kind: 'invalid', message: 'An account can have at most 1000 connections' },
-  'no pull': { kind: 'invalid', message: 'This connection does not pull from a provider, or is paused' },
-  'same credential': {
-    kind: 'invalid',
-    message: 'This account has a connection with this credential already',
-  },
-  'unknown driver': { kind: 'invalid', message: 'Unknown driver' },
-  'wrong name': { kind: 'invalid', message: 'The name does not match. Nothing has been deleted.' },
-  'unknown account': { kind: 'invalid', message: 'Unknown account' },
-  'too many tokens': {
-    kind: 'invalid',
-    message: 'An account can have at most 200 active API tokens. Revoke one that is not used any more.',
-  },
-  'too many ingest keys': {
-    kind: 'invalid',
-    message: 'A connection can have at most 20 active ingest keys. Revoke one that is not used any more.',
-  },
-  'too many invitations': {
-    kind: 'invalid',
-    message: 'An account can invite at most 20 people a day. Try again tomorrow.',
-  },
   'lost turn': { kind: 'unavailable', retryAfter: 60 },
   'moved account': { kind: 'moved', retryAfter: 2 },
   'account being moved': { kind: 'unavailable', retryAfter: 10 },
-  'too many webhooks': { kind: 'invalid', message: 'An account can have at most 1000 webhooks' },
   'webhooks too large': {
     kind: 'invalid',
     message: 'The webhooks of an account can be at most 2 MB in all',
@@ -135,7 +96,38 @@ const refusals = {
     errors: [{ field: 'notificationTypes', message: 'must include what the filters are about' }],
   },
 } satisfies Record<string, Failure>;
-export type RefusalWord = keyof typeof refusals;
+
+const messages = {
+  'too many channels': 'An account can have at most 10 channels',
+  'last admin': 'An account needs at least one admin. Make somebody else an admin first.',
+  'unknown connections': 'Invalid connection ids',
+  'unknown connection': 'Invalid connection id',
+  'unknown webhook': 'Invalid webhook id',
+  'changed webhook': 'This webhook was changed at the same moment. Save again to apply your changes.',
+  'account being deleted': 'This account is being deleted',
+  'deletion under way':
+    'Something of this account is being deleted. Move it once that is done: see fleet deletion list',
+  'too many connections': 'An account can have at most 1000 connections',
+  'no pull': 'This connection does not pull from a provider, or is paused',
+  'same credential': 'This account has a connection with this credential already',
+  'unknown driver': 'Unknown driver',
+  'wrong name': 'The name does not match. Nothing has been deleted.',
+  'unknown account': 'Unknown account',
+  'too many tokens':
+    'An account can have at most 200 active API tokens. Revoke one that is not used any more.',
+  'too many ingest keys':
+    'A connection can have at most 20 active ingest keys. Revoke one that is not used any more.',
+  'too many invitations': 'An account can invite at most 20 people a day. Try again tomorrow.',
+  'too many webhooks': 'An account can have at most 1000 webhooks',
+};
+
+const failures: Record<RefusalWord, Failure> = {
+  ...refusals,
+  ...(Object.fromEntries(
+    Object.entries(messages).map(([word, message]) => [word, { kind: 'invalid', message }]),
+  ) as Record<keyof typeof messages, Failure>), // by the same words
+};
+type RefusalWord = keyof typeof refusals | keyof typeof messages;
 
 /**
  * SQL that fails its batch with `word`. SQLite has no `raise` outside triggers; a bad JSON path is named in the error.
@@ -181,7 +173,7 @@ export async function transaction<const T extends readonly [BatchItem<'sqlite'>,
 export const breaksUnique = (error: unknown, columns: string): boolean =>
   d1Reason(error).includes(`UNIQUE constraint failed: ${columns}`);
 
-const words = Object.keys(refusals).toSorted((a, b) => b.length - a.length) as RefusalWord[]; // its own keys
+const words = Object.keys(failures).toSorted((a, b) => b.length - a.length) as RefusalWord[]; // its own keys
 
 /**
  * The refusal whose word D1 repeats, whatever it says around it: `bad JSON path: 'inactive token'` today. If a newer
@@ -194,7 +186,7 @@ function namedRefusal(error: unknown): Refusal | undefined {
     return /json|integer overflow/i.test(reason)
       ? Object.assign(new Refusal({ kind: 'unavailable', retryAfter: 60 }), { cause: error })
       : undefined;
-  return new Refusal(refusals[word]);
+  return new Refusal(failures[word]);
 }
 
 /** Whether D1 still repeats the words by which statements refuse; false as well when it cannot be asked. */

@@ -27,19 +27,14 @@ export async function readJson(c: Context, limitBytes: number): Promise<unknown>
 export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = new Refusal({ kind: 'too large', limitBytes });
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
     if (size > limitBytes) throw tooLarge;
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
+  const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
   read.set(request, bytes);
   return bytes;
 }

@@ -4,25 +4,26 @@ import { type Failure, refusalIn } from '../errors.ts';
 import { described, fault } from '../log.ts';
 import type { Context } from './context.ts';
 
-/** What a caller is told of: a refusal, or that something is wrong on our side. */
+/** What a caller learns of: a refusal, or that something is wrong on our side. */
 export type ReportedFailure = Failure | { kind: 'internal error' };
 
-const statuses = {
-  invalid: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  'not allowed': 403,
-  'cross-site': 403,
-  'not found': 404,
-  'method not allowed': 405,
-  'too large': 413,
-  'not json': 415,
-  'rate limited': 429,
-  'internal error': 500,
-  unavailable: 503,
-  moved: 503,
-  unhealthy: 503,
-} satisfies Record<ReportedFailure['kind'], ContentfulStatusCode>;
+/** What a caller gets for each kind; those without a message say it themselves. */
+const replies = {
+  invalid: { status: 400 },
+  unauthenticated: { status: 401, message: 'Invalid or expired token' },
+  forbidden: { status: 403, message: 'Insufficient permissions' },
+  'not allowed': { status: 403, message: 'Insufficient permissions' },
+  'cross-site': { status: 403, message: 'This request was not sent from this site' },
+  'not found': { status: 404, message: 'Not found' },
+  'method not allowed': { status: 405, message: 'Method not allowed' },
+  'too large': { status: 413 },
+  'not json': { status: 415, message: 'Content-Type must be application/json' },
+  'rate limited': { status: 429, message: 'Rate limit exceeded' },
+  'internal error': { status: 500, message: 'Internal error' },
+  unavailable: { status: 503, message: 'Temporarily unavailable, try again' },
+  moved: { status: 503, message: 'Temporarily unavailable, try again' },
+  unhealthy: { status: 503 },
+} satisfies Record<ReportedFailure['kind'], { status: ContentfulStatusCode; message?: string }>;
 
 /** Renders anything thrown as JSON, for API clients. */
 export function renderFailure(error: unknown, c: Context): Response {
@@ -52,20 +53,16 @@ export function failureOf(error: unknown, c: Context): ReportedFailure {
 }
 
 /** The HTTP status of a kind of failure. */
-export const statusOf = (kind: ReportedFailure['kind']): ContentfulStatusCode => statuses[kind];
+export const statusOf = (kind: ReportedFailure['kind']): ContentfulStatusCode => replies[kind].status;
 
 /** The headers that a reply about `failure` must have. */
 export function headersOf(failure: ReportedFailure): Record<string, string> {
+  if ('retryAfter' in failure) return { 'Retry-After': String(failure.retryAfter) };
   switch (failure.kind) {
     case 'unauthenticated':
       return { 'WWW-Authenticate': `${failure.scheme ?? 'ApiKey'} realm="Fleet Data Service"` };
     case 'method not allowed':
       return { Allow: failure.allow.join(', ') };
-    case 'rate limited':
-    case 'unavailable':
-    case 'moved':
-    case 'unhealthy':
-      return { 'Retry-After': String(failure.retryAfter) };
     default:
       return {};
   }
@@ -76,27 +73,9 @@ function messageOf(failure: ReportedFailure): string {
     case 'invalid':
     case 'unhealthy':
       return failure.message;
-    case 'unauthenticated':
-      return 'Invalid or expired token';
-    case 'forbidden':
-    case 'not allowed':
-      return 'Insufficient permissions';
-    case 'cross-site':
-      return 'This request was not sent from this site';
-    case 'not found':
-      return 'Not found';
-    case 'method not allowed':
-      return 'Method not allowed';
     case 'too large':
       return `Request body is larger than ${failure.limitBytes / 1024} KiB`;
-    case 'not json':
-      return 'Content-Type must be application/json';
-    case 'rate limited':
-      return 'Rate limit exceeded';
-    case 'internal error':
-      return 'Internal error';
-    case 'unavailable':
-    case 'moved':
-      return 'Temporarily unavailable, try again';
+    default:
+      return replies[failure.kind].message;
   }
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../db/guard.ts';
-import { homeOfMoved } from '../db/moved.ts';
+import { homeOfMoved } from '../db/moving.ts';
 import { Refusal, refusalIn } from '../errors.ts';
 import { homesOf, nameOf } from '../homes/homes.ts';
 import { movedTo, noteMoved } from '../homes/moved.ts';

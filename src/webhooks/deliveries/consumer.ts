@@ -1,4 +1,4 @@
-import { homeOfMoved } from '../../platform/db/moved.ts';
+import { homeOfMoved } from '../../platform/db/moving.ts';
 import { fairQueue, othersAreActive } from '../../platform/fair-queue.ts';
 import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
 import { attemptLog, described, fault } from '../../platform/log.ts';

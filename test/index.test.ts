@@ -6,12 +6,9 @@ import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
 import { vehicle } from './support/records.ts';
 import { rows } from './support/rows.ts';
-import { as, operator, type WebhookOut, type World, webhookBody, world } from './support/world.ts';
+import { as, operator, type WebhookOut, webhookBody, worldBefore } from './support/world.ts';
 
-let us: World;
-beforeEach(async () => {
-  us = await world();
-});
+const us = worldBefore(beforeEach);
 
 const event = (sourceId: string) => ({
   kind: 'safetyEvent' as const,

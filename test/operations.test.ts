@@ -23,13 +23,12 @@ import { connect, pullAll } from './support/provider.ts';
 import { receiver } from './support/receiver.ts';
 import { safetyEvent, vehicle } from './support/records.ts';
 import { rows } from './support/rows.ts';
-import { as, type World, webhookBody, world } from './support/world.ts';
+import { as, webhookBody, world, worldBefore } from './support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach);
 let hooks: ReturnType<typeof receiver>;
 beforeEach(async () => {
   hooks = receiver();
-  us = await world();
 });
 
 /** Makes a call, and tells what it cost, what of this came behind its reply, and whom it woke. */

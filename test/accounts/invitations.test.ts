@@ -4,17 +4,16 @@ import { maxInvitationsPerDay } from '../../src/accounts/invitations.ts';
 import { type Email, keepEmails } from '../support/emails.ts';
 import { ask, origin, signIn } from '../support/portal.ts';
 import { rows, value } from '../support/rows.ts';
-import { operator, type World, world } from '../support/world.ts';
+import { operator, type World, worldBefore } from '../support/world.ts';
 
 type User = { id: string; email: string; pending: boolean };
 
-let us: World;
-let them: World;
+const us = worldBefore(beforeEach);
+const them = worldBefore(beforeEach);
 let ours: string;
 let theirs: string;
 let emails: ReturnType<typeof keepEmails>;
 beforeEach(async () => {
-  [us, them] = [await world(), await world()];
   [ours, theirs] = [(await signIn(us)).cookie, (await signIn(them)).cookie];
   emails = keepEmails();
 });

@@ -3,12 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { addRows, rows } from '../support/rows.ts';
-import { operator, type Reply, type World, world } from '../support/world.ts';
+import { operator, type Reply, worldBefore } from '../support/world.ts';
 
-let us: World;
-beforeEach(async () => {
-  us = await world();
-});
+const us = worldBefore(beforeEach);
 
 type Named = { id: string };
 

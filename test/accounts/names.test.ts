@@ -1,11 +1,10 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ask, signIn } from '../support/portal.ts';
-import { operator, type World, world } from '../support/world.ts';
+import { operator, worldBefore } from '../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeAll);
 let cookie: string;
 beforeAll(async () => {
-  us = await world();
   cookie = (await signIn(us)).cookie;
 });
 

@@ -9,15 +9,11 @@ import { dayMs, emptyArchive, kindOf, lapse, move, walk, withoutArchive } from '
 import { metered } from '../support/meter.ts';
 import { rows } from '../support/rows.ts';
 import { runs } from '../support/runs.ts';
-import { type World, world } from '../support/world.ts';
+import { type World, worldBefore } from '../support/world.ts';
 
-let us: World;
-let them: World;
-let caller: Caller;
-beforeAll(async () => {
-  [us, them] = [await world({ providers: ['motive', 'samsara', 'geotab'] }), await world()];
-  caller = { tokenId: us.tokenId, accountId: us.accountId };
-});
+const us = worldBefore(beforeAll, { providers: ['motive', 'samsara', 'geotab'] });
+const them = worldBefore(beforeAll);
+const caller: Caller = us;
 
 type Seed = { startedAt: number; risk: number; vehicle?: string; connection: number };
 

@@ -2,12 +2,9 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { as, type World, world } from '../support/world.ts';
+import { as, worldBefore } from '../support/world.ts';
 
-let us: World;
-beforeEach(async () => {
-  us = await world();
-});
+const us = worldBefore(beforeEach);
 
 const names = async () =>
   (

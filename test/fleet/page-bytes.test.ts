@@ -7,7 +7,7 @@ import { newId } from '../../src/platform/db/ids.ts';
 import { maxPageBytes } from '../../src/platform/db/pages.ts';
 import { through } from '../support/database.ts';
 import { addRows, rows } from '../support/rows.ts';
-import { type World, world } from '../support/world.ts';
+import { worldBefore } from '../support/world.ts';
 
 const vehicles = Array.from({ length: 10 }, newId);
 const events = 300;
@@ -15,12 +15,10 @@ const events = 300;
 const longName = '"'.repeat(200);
 const manyGroups = JSON.stringify(Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(100, 'é')));
 
-let us: World;
-let caller: Caller;
+const us = worldBefore(beforeAll);
+const caller: Caller = us;
 let ids: string[];
 beforeAll(async () => {
-  us = await world();
-  caller = { tokenId: us.tokenId, accountId: us.accountId };
   ids = Array.from({ length: events }, newId);
   await addRows('safety_events', events, (i) => ({
     id: ids[i],

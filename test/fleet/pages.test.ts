@@ -12,14 +12,10 @@ import { walk } from '../support/archive.ts';
 import { metered } from '../support/meter.ts';
 import { addRows, rows } from '../support/rows.ts';
 import { runs } from '../support/runs.ts';
-import { as, type World, world } from '../support/world.ts';
+import { as, world, worldBefore } from '../support/world.ts';
 
-let us: World;
-let caller: Caller;
-beforeAll(async () => {
-  us = await world();
-  caller = { tokenId: us.tokenId, accountId: us.accountId };
-});
+const us = worldBefore(beforeAll);
+const caller: Caller = us;
 
 const idsOf = (items: unknown[]) => items.map((item) => (item as { id: string }).id);
 

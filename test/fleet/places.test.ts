@@ -3,13 +3,12 @@ import { settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach);
 let heard: ReturnType<typeof receiver>;
 beforeEach(async () => {
   heard = receiver();
-  us = await world();
 });
 
 const place = { latitude: 40.215, longitude: -77.189 };

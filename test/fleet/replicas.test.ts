@@ -6,12 +6,11 @@ import { dayMs, emptyArchive, insertTrips, move } from '../support/archive.ts';
 import { vehicle } from '../support/records.ts';
 import { replicated } from '../support/replica.ts';
 import { rows } from '../support/rows.ts';
-import { as, call, operator, type World, webhookBody, world } from '../support/world.ts';
+import { as, call, operator, webhookBody, worldBefore } from '../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach);
 let here: Awaited<ReturnType<typeof replicated>>;
 beforeEach(async () => {
-  us = await world();
   here = await replicated();
   await as(us.connection.ingestKey).send(vehicle({ sourceId: 'v1', name: 'One' }));
   await here.catchUp();

@@ -1,11 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
-import { as, call, type World, world } from '../support/world.ts';
+import { as, call, worldBefore } from '../support/world.ts';
 
-let us: World;
-beforeAll(async () => {
-  us = await world();
-});
+const us = worldBefore(beforeAll);
 const inTwoDays = new Date(Date.now() + 48 * 3_600_000).toISOString();
 const connector = () => as(us.connection.ingestKey);
 

@@ -6,7 +6,7 @@ import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/ve
 import { receiver } from '../support/receiver.ts';
 import { accident, driver, safetyEvent, trip } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { as, type World, webhookBody, world } from '../support/world.ts';
+import { as, webhookBody, worldBefore } from '../support/world.ts';
 
 /**
  * What D1 grows by for a record beyond four times what was sent: ids, times and their indexes. A safety event and an
@@ -19,10 +19,9 @@ const fixedBytes = { driver: 400, vehicle: 320, trip: 384, safetyEvent: 2700, ac
 const pageBytes = 4096;
 
 const perCall = 500;
-let us: World;
+const us = worldBefore(beforeAll);
 beforeAll(async () => {
   receiver();
-  us = await world();
   await as(us.apiToken).post('/webhook', webhookBody(us));
   await rows('update webhooks set stopped_at = 1'); // what is recorded of deliveries would count for the next call
   const largest = {

@@ -3,12 +3,9 @@ import { maxWarnings } from '../../src/ingest/warnings.ts';
 import { listenToLog } from '../support/log.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
-import { as, type World, world } from '../support/world.ts';
+import { as, worldBefore } from '../support/world.ts';
 
-let us: World;
-beforeAll(async () => {
-  us = await world();
-});
+const us = worldBefore(beforeAll);
 const vin = '1FUJGLDR5CLBP8834';
 const warned = async (...records: unknown[]) => {
   const { status, data } = await as(us.connection.ingestKey).send(...records);

@@ -14,24 +14,31 @@ export const value = async <T = unknown>(query: string, ...values: unknown[]) =>
   Object.values((await rows(query, ...values))[0] ?? {})[0] as T; // the query says what it is
 
 /**
- * Adds rows to a table. A column that must hold something and is not given holds an id of its own if it is called so,
- * or else nothing: an empty list or 0.
+ * Adds rows to a table. A column that must hold something and is not given holds what `usual` says, or an id of its own
+ * if it is called so, or else nothing: an empty list or 0.
  */
-export async function addRows(table: string, count: number, row: (i: number) => Record<string, unknown>) {
+export async function addRows(
+  table: string,
+  count: number,
+  row: (i: number) => Record<string, unknown>,
+  { usual = {}, db = env.DB }: { usual?: Record<string, unknown>; db?: D1Database } = {},
+) {
   const columns = await pragma<Column>('table_info', table);
   const required = columns.filter(({ notnull, pk, dflt_value }) => (notnull || pk) && dflt_value === null);
   const nothing = ({ name, type }: Column) =>
-    type !== 'TEXT' ? 0 : /(?:^|_)id$/.test(name) ? newId() : '[]';
+    usual[name] ?? (type !== 'TEXT' ? 0 : /(?:^|_)id$/.test(name) ? newId() : '[]');
   const added = Array.from({ length: count }, (_, i) => ({
     ...Object.fromEntries(required.map((column) => [column.name, nothing(column)])),
     ...row(i),
   }));
   const names = Object.keys(added[0] ?? {});
   for (let at = 0; at < count; at += rowsAtOnce)
-    await rows(
-      `insert into ${table} (${names}) select ${names.map((name) => `value->>'${name}'`)} from json_each(?1)`,
-      JSON.stringify(added.slice(at, at + rowsAtOnce)),
-    );
+    await db
+      .prepare(
+        `insert into ${table} (${names}) select ${names.map((name) => `value->>'${name}'`)} from json_each(?1)`,
+      )
+      .bind(JSON.stringify(added.slice(at, at + rowsAtOnce)))
+      .run();
 }
 
 const rowsAtOnce = 2000;

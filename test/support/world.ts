@@ -112,6 +112,19 @@ export async function world({
   return { accountId, apiToken: token.data.value, tokenId: token.data.id, connections, connection };
 }
 
+/**
+ * An account that is opened before each test, or once before all of them, as the hook says. It is the same object each
+ * time, with what the last one has.
+ */
+export function worldBefore(
+  hook: (open: () => Promise<void>) => void,
+  options?: Parameters<typeof world>[0],
+): World {
+  const us = {} as World; // filled in by then
+  hook(async () => void Object.assign(us, await world(options)));
+  return us;
+}
+
 let made = 0;
 
 /** The body of a webhook that is valid as it stands. */

@@ -5,12 +5,17 @@ import { ask, signIn } from '../../support/portal.ts';
 import { vehicle } from '../../support/records.ts';
 import { routes } from '../../support/routes.ts';
 import { rows } from '../../support/rows.ts';
-import { as, call, type IssuedToken, operator, type World, webhookBody, world } from '../../support/world.ts';
+import {
+  as,
+  call,
+  type IssuedToken,
+  operator,
+  webhookBody,
+  world,
+  worldBefore,
+} from '../../support/world.ts';
 
-let us: World;
-beforeEach(async () => {
-  us = await world();
-});
+const us = worldBefore(beforeEach);
 const revoke = (id: string) => operator.delete(`/operator/tokens/${id}`);
 const unauthenticated = { status: 401, message: 'Invalid or expired token' };
 const forbidden = { status: 403, message: 'Insufficient permissions' };

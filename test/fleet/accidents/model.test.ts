@@ -6,7 +6,7 @@ import { receiver } from '../../support/receiver.ts';
 import { accident } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { runs } from '../../support/runs.ts';
-import { as, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { as, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
 
 /** What a record says of an accident; `version` stands for sourceUpdatedAt. */
 type Said = { of: number; level: number; dismissed: boolean; version: number | null; vin: string };
@@ -64,11 +64,10 @@ const counting = (call: Said[]) =>
     return best === call[i];
   });
 
-let us: World;
+const us = worldBefore(beforeAll);
 let hook: WebhookOut;
 beforeAll(async () => {
   receiver();
-  us = await world();
   hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
 });
 let made = 0;

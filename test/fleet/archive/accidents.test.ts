@@ -6,12 +6,11 @@ import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs, emptyArchive } from '../../support/archive.ts';
 import { accident } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type World, webhookBody, world } from '../../support/world.ts';
+import { as, webhookBody, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach);
 beforeEach(async () => {
   await emptyArchive();
-  us = await world();
 });
 
 const eventTime = new Date(Date.now() - 200 * dayMs).toISOString();

@@ -8,17 +8,15 @@ import type { Caller } from '../../../src/platform/db/guard.ts';
 import { dayMs, insertTrips, move, walk, withoutArchive } from '../../support/archive.ts';
 import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';
-import { type World, world } from '../../support/world.ts';
+import { world, worldBefore } from '../../support/world.ts';
 
-let us: World;
-let caller: Caller;
+const us = worldBefore(beforeAll);
+const caller: Caller = us;
 let expected: unknown[];
 const day = 200 * dayMs;
 const count = 12_000;
 let moved: { read: number; written: number };
 beforeAll(async () => {
-  us = await world();
-  caller = { tokenId: us.tokenId, accountId: us.accountId };
   const seeds = Array.from({ length: count }, (_, i) => ({
     startedAt: day + 5 * i,
     driver: crypto.randomUUID(),

@@ -6,14 +6,13 @@ import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { bucket, dayMs, emptyArchive } from '../../support/archive.ts';
 import { driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows, rowsOf } from '../../support/rows.ts';
-import { as, operator, type World, world } from '../../support/world.ts';
+import { as, operator, type World, worldBefore } from '../../support/world.ts';
 
-let us: World;
-let them: World;
+const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
+const them = worldBefore(beforeEach);
 beforeEach(async () => {
   await rows('delete from deletions');
   await emptyArchive();
-  [us, them] = [await world({ providers: ['motive', 'samsara'] }), await world()];
   for (const { ingestKey } of [...us.connections, ...them.connections])
     await as(ingestKey).send(
       vehicle(),

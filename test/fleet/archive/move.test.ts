@@ -25,14 +25,12 @@ import {
 import { listenToLog } from '../../support/log.ts';
 import { safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type World, world } from '../../support/world.ts';
+import { as, world, worldBefore } from '../../support/world.ts';
 
-let us: World;
-let caller: Caller;
+const us = worldBefore(beforeEach);
+const caller: Caller = us;
 beforeEach(async () => {
   await emptyArchive();
-  us = await world();
-  caller = { tokenId: us.tokenId, accountId: us.accountId };
 });
 
 const day = 100 * dayMs;

@@ -15,14 +15,10 @@ import {
   withoutArchive,
 } from '../../support/archive.ts';
 import { runs } from '../../support/runs.ts';
-import { type World, world } from '../../support/world.ts';
+import { worldBefore } from '../../support/world.ts';
 
-let us: World;
-let caller: Caller;
-beforeAll(async () => {
-  us = await world({ providers: ['motive', 'samsara'] });
-  caller = { tokenId: us.tokenId, accountId: us.accountId };
-});
+const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
+const caller: Caller = us;
 
 const vehicles = Array.from({ length: 12 }, () => newId());
 const drivers = [null, newId(), newId()];

@@ -8,16 +8,12 @@ import type { Caller } from '../../../src/platform/db/guard.ts';
 import { bucket, dayMs, emptyArchive, insertTrips, move, walk } from '../../support/archive.ts';
 import { listenToLog } from '../../support/log.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, type World, world } from '../../support/world.ts';
+import { as, operator, worldBefore } from '../../support/world.ts';
 
 // The database goes back in time, and the bucket does not.
 
-let us: World;
-let caller: Caller;
-beforeAll(async () => {
-  us = await world();
-  caller = { tokenId: us.tokenId, accountId: us.accountId };
-});
+const us = worldBefore(beforeAll);
+const caller: Caller = us;
 beforeEach(emptyArchive);
 
 const sizes = { part: 5, group: 2 };

@@ -9,13 +9,12 @@ import { listPage } from '../../support/fleet.ts';
 import { changes, follower, listed, noteOthers } from '../../support/follower.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, type World, world } from '../../support/world.ts';
+import { as, operator, world, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 let trucks: string;
 let vans: string;
 beforeEach(async () => {
-  us = await world({ providers: ['motive', 'samsara'] });
   [trucks = '', vans = ''] = us.connections.map(({ id }) => id);
 });
 

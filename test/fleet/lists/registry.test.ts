@@ -6,7 +6,7 @@ import { recordKind } from '../../../src/fleet/lists/record.ts';
 import { lists, recordKinds, resources } from '../../../src/fleet/lists/registry.ts';
 import { type Item, listPage } from '../../support/fleet.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type IngestOutcome, type World, world } from '../../support/world.ts';
+import { as, type IngestOutcome, world, worldBefore } from '../../support/world.ts';
 
 /** Whatever is declared in `fleet/`, by its file. */
 const declared = Object.entries(
@@ -36,10 +36,9 @@ it.each(recordKinds.map((resource) => [resource.kind, resource] as const))(
   },
 );
 
-let us: World;
+const us = worldBefore(beforeAll);
 let taken: IngestOutcome;
 beforeAll(async () => {
-  us = await world();
   const examples = recordKinds.map(({ recordExample }) => recordExample);
   const others = examples.flatMap((example) =>
     [2, 3].map((number) => ({ ...example, sourceId: `${example.sourceId}-${number}` })),

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { overloaded } from '../../support/database.ts';
 import { vehicle } from '../../support/records.ts';
 import { portalRoutes, routes } from '../../support/routes.ts';
-import { call, type World, webhookBody, world } from '../../support/world.ts';
+import { call, type World, webhookBody, worldBefore } from '../../support/world.ts';
 
 /** Every route that reads or writes D1, but for the portal's and those that say how D1 is: these have tests of their own. */
 const asking = routes.filter(
@@ -33,10 +33,7 @@ const bodies: { [route: string]: (us: World) => object } = {
 const query = (pattern: string) =>
   pattern.endsWith('/find') ? `?eventId=${id}` : `?from=2026-11-20&to=2026-11-21&webhookId=${id}&kind=trip`;
 
-let us: World;
-beforeAll(async () => {
-  us = await world();
-});
+const us = worldBefore(beforeAll);
 
 describe('while D1 is overloaded', () => {
   it.each(asking)('%s is 503 and says when to try again', async (route) => {

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { call, type World, webhookBody, world } from '../../support/world.ts';
+import { call, webhookBody, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeAll);
 let headers: Record<string, string>;
 beforeAll(async () => {
-  us = await world();
   headers = { 'x-api-key': us.apiToken };
 });
 const post = (body: string | Uint8Array, more: Record<string, string> = {}) =>

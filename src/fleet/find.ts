@@ -6,7 +6,7 @@ import { bucketOf } from './archive/bucket.ts';
 import { findArchived } from './archive/lately.ts';
 import { connections } from './lists/connections.ts';
 import { drivers } from './lists/drivers.ts';
-import type { List } from './lists/list.ts';
+import { type List, shownOf } from './lists/list.ts';
 import { trips } from './lists/trips.ts';
 import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
@@ -25,17 +25,13 @@ export async function findItem<T>(
   at?: number,
 ): Promise<T | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [selectByIds(db, caller, list, [id])]);
-  if (row) return list.present(columnsOf(list, row));
+  if (row) return list.present(shownOf(list, row));
   if (!list.archive || !bucketOf(env)) return undefined;
   const [archived] = await findArchived(env, caller, list.archive, [id]);
-  if (archived) return list.present(columnsOf(list, archived));
+  if (archived) return list.present(shownOf(list, archived));
   // Nothing of the future is archived.
   return at === undefined || at > Date.now() ? undefined : findAt(env, caller, list, id, at);
 }
-
-/** What the list shows of a row: more of it was read, or is archived. */
-const columnsOf = ({ columns }: List, row: { [key: string]: unknown }) =>
-  Object.fromEntries(Object.keys(columns).map((key) => [key, row[key] ?? null]));
 
 /** Finds an item by its time: one of the first 500 of that very millisecond. */
 async function findAt<T>(env: Env, caller: Caller, list: List<T>, id: string, at: number) {

@@ -6,19 +6,16 @@ import type { Caller } from '../platform/db/guard.ts';
 import { type Remover, untilNone } from '../platform/jobs/chunks.ts';
 import { drivers } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
-import { recordKinds } from './lists/registry.ts';
+import { type Kind, recordKinds } from './lists/registry.ts';
 
 /** How many records of each kind a chunk changes at most: each has several index entries. */
 const perKind = 300;
-
-/** Every kind of record that a table keeps. */
-const kept = recordKinds.flatMap((resource) => ('table' in resource ? [resource] : []));
 
 /**
  * Statements that others run in the transaction that changes records of a kind, ahead of it. `ids` is a query with a
  * column `id`: which records.
  */
-export type Alongside = (kind: (typeof kept)[number]['kind'], ids: SQL) => SQL[];
+export type Alongside = (kind: Kind, ids: SQL) => SQL[];
 
 const nothing: Alongside = () => [];
 
@@ -28,18 +25,18 @@ export function removeRecords(
   connectionId: string,
   alongside = nothing,
 ): Promise<string | undefined> {
-  const [first, ...others] = kept.flatMap(({ kind, table }) => {
+  const statements = recordKinds.flatMap(({ kind, table }) => {
     const id = sql.raw(table.id.name);
     const byConnection = sql.raw(`${getTableName(table)}_by_connection`);
     const ids = sql`select ${id} as id from ${table} indexed by ${byConnection}
       where connection_id = ${connectionId} limit ${perKind}`;
     return [...alongside(kind, ids), sql`delete from ${table} where ${id} in (${ids})`];
   });
-  return first ? untilNone(openDatabase(env), [first, ...others]) : Promise.resolve(undefined);
+  return untilNone(openDatabase(env), statements);
 }
 
 /** The columns that name a driver. An index leads to a driver's rows by each. */
-const references = kept.flatMap(({ kind, table, fields }) =>
+const references = recordKinds.flatMap(({ kind, table, fields }) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
     refersTo?.kind === drivers.kind ? [{ kind, table, column: sql.raw(columnName(key)) }] : [],
   ),
@@ -49,7 +46,7 @@ const references = kept.flatMap(({ kind, table, fields }) =>
 export const eraseReferences =
   (driverId: string, alongside = nothing): Remover =>
   async (env) => {
-    const [first, ...others] = references.flatMap(({ kind, table, column }) => {
+    const statements = references.flatMap(({ kind, table, column }) => {
       const id = sql.raw(table.id.name);
       const ids = sql`select ${id} as id from ${table} where ${column} = ${driverId} limit ${perKind}`;
       return [
@@ -57,7 +54,7 @@ export const eraseReferences =
         sql`update ${table} set ${column} = null, updated_at = ${Date.now()} where ${id} in (${ids})`,
       ];
     });
-    return first ? untilNone(openDatabase(env), [first, ...others]) : undefined;
+    return untilNone(openDatabase(env), statements);
   };
 
 /** The statement that deletes a driver's row, and no more. */

@@ -98,14 +98,10 @@ function orderSteps(db: Database, source: Source, { notifications, ofKind }: Bat
   return later ? [step(holdNewLevels(db, source, notifications, ofKind), () => {})] : [];
 }
 
-const kept = recordKinds.flatMap((resource) =>
-  'table' in resource ? [{ kind: resource.kind, table: resource.table }] : [],
-);
-
-/** The statement that notes which of a call's records have changed, for the change feed; none if no table keeps them. */
+/** The statement that notes which of a call's records have changed, for the change feed; none if there are none. */
 function noteChanges(db: Database, source: Source, batches: Batch[], quiet: boolean) {
   const entries = batches.flatMap((batch) => batch.entries);
-  const written = kept.flatMap(({ kind, table }): Written[] => {
+  const written = recordKinds.flatMap(({ kind, table }): Written[] => {
     const ids = entries.flatMap(({ record, row }) => (record.kind === kind ? [row.id] : []));
     return ids.length > 0 ? [{ kind, table, ids: [...new Set(ids)] }] : [];
   });

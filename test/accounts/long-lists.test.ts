@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { addRows, rows } from '../support/rows.ts';
-import { operator, type Reply, worldBefore } from '../support/world.ts';
+import { allPages, operator, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);
 
@@ -26,18 +26,11 @@ const add = (table: 'accounts' | 'connections' | 'tokens' | 'portal_users', coun
 
 /** All of a list, and in how many parts it came. */
 async function readAll(path: string, limit = '') {
-  const items: Named[] = [];
-  let parts = 0;
-  for (let cursor: string | undefined = ''; cursor !== undefined; parts++) {
-    const query = new URLSearchParams({
-      ...(cursor && { cursor }),
-      ...(limit && { limit }),
-    }).toString();
-    const reply: Reply<Named[]> = await operator.get(`${path}?${query}`);
-    items.push(...reply.data);
-    cursor = reply.next;
-  }
-  return { ids: items.map(({ id }) => id), parts };
+  const pages = await allPages((cursor) => {
+    const query = new URLSearchParams({ ...(cursor && { cursor }), ...(limit && { limit }) });
+    return operator.get<Named[]>(`${path}?${query}`);
+  });
+  return { ids: pages.flatMap(({ data }) => data.map(({ id }) => id)), parts: pages.length };
 }
 
 describe("an operators' list goes beyond 1,000", () => {

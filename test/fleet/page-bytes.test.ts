@@ -7,7 +7,7 @@ import { newId } from '../../src/platform/db/ids.ts';
 import { maxPageBytes } from '../../src/platform/db/pages.ts';
 import { through } from '../support/database.ts';
 import { addRows, rows } from '../support/rows.ts';
-import { worldBefore } from '../support/world.ts';
+import { allPages, worldBefore } from '../support/world.ts';
 
 const vehicles = Array.from({ length: 10 }, newId);
 const events = 300;
@@ -62,20 +62,19 @@ describe('events that were kept when vehicles could have 100 groups', () => {
     ],
   ])('are listed once each, %s, in pages of at most 1 MiB', async (_, { query, descending }, wanted) => {
     const { bindings, returned } = counting();
-    const walked: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await readList(bindings, caller, safetyEvents.list, {
+    const pages = await allPages((cursor) =>
+      readList(bindings, caller, safetyEvents.list, {
         connectionId: us.connection.id,
         query: { ...day, ...query, ...(cursor && { cursor: [cursor] }) },
         ...(descending && { descending }),
-      });
+      }),
+    );
+    for (const page of pages) {
       const bytes = new TextEncoder().encode(JSON.stringify(page.items)).length;
       expect(bytes).toBeLessThanOrEqual(maxPageBytes);
       if (page.next) expect(page.items.length).toBeGreaterThan(0);
-      walked.push(...page.items.map(({ id }) => id));
-      cursor = page.next;
-    } while (cursor);
+    }
+    const walked = pages.flatMap(({ items }) => items.map(({ id }) => id));
     const expected = ids.filter((_, at) => wanted(at + 1));
     expect(walked).toEqual(descending ? expected.toReversed() : expected);
     expect(Math.max(...returned)).toBeLessThanOrEqual(5 * maxPageBytes);

@@ -5,7 +5,7 @@ import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { consume } from '../support/service.ts';
-import { as, operator, webhookBody, world } from '../support/world.ts';
+import { allPages, as, operator, webhookBody, world } from '../support/world.ts';
 
 const home = (name: string): Env => homesOf(env).get(name) ?? env;
 const count = async (name: string, table: string) =>
@@ -82,14 +82,12 @@ it('sends a message on, once, whose account has moved meanwhile', async () => {
 it('lists the accounts and the audit log of all homes for operators, page by page', async () => {
   const made: string[] = [];
   for (const name of ['main', 'eu', 'us2', 'eu']) made.push((await world({ home: name })).accountId);
-  const seen: { id: string; home: string }[] = [];
-  for (let next: string | undefined = ''; next !== undefined; ) {
-    const page: { data: typeof seen; next?: string } = await operator.get(
-      `/operator/accounts?limit=3${next && `&cursor=${next}`}`,
-    );
-    seen.push(...page.data);
-    next = page.next;
-  }
+  const pages = await allPages((cursor = '') =>
+    operator.get<{ id: string; home: string }[]>(
+      `/operator/accounts?limit=3${cursor && `&cursor=${cursor}`}`,
+    ),
+  );
+  const seen = pages.flatMap(({ data }) => data);
   expect(new Set(seen.map(({ id }) => id)).size).toBe(seen.length);
   expect(seen.filter(({ id }) => made.includes(id)).map((one) => one.home)).toEqual([
     'main',

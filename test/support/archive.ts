@@ -12,7 +12,7 @@ import { readList } from '../../src/fleet/service.ts';
 import type { Caller } from '../../src/platform/db/guard.ts';
 import { newBudget } from '../../src/platform/jobs/budget.ts';
 import { rows } from './rows.ts';
-import type { World } from './world.ts';
+import { allPages, type World } from './world.ts';
 
 /** The service's bindings without a bucket, as deployments without an archive have them. */
 export const withoutArchive: Env = { ...env, ARCHIVE: undefined as unknown as R2Bucket }; // as if not bound
@@ -113,18 +113,13 @@ export async function walk(
   request: { connectionId?: string | undefined; query: Record<string, string[]>; descending?: boolean },
   meanwhile = async () => {},
 ) {
-  const items: unknown[] = [];
-  const pages: number[] = [];
-  let cursor: string | undefined;
-  do {
+  const pages = await allPages(async (cursor) => {
     const query = { ...request.query, ...(cursor && { cursor: [cursor] }) };
     const page = await readList(bindings, caller, list, { connectionId: undefined, ...request, query });
-    items.push(...page.items);
-    pages.push(page.items.length);
-    cursor = page.next;
     await meanwhile();
-  } while (cursor);
-  return { items, pages };
+    return page;
+  });
+  return { items: pages.flatMap(({ items }) => items), pages: pages.map(({ items }) => items.length) };
 }
 
 export { dayMs };

@@ -1,5 +1,5 @@
 import { rows } from './rows.ts';
-import { as, type Reply, type World } from './world.ts';
+import { allPages, as, type Reply, type World } from './world.ts';
 
 /** A change as clients read it. */
 export type ChangeOut = {
@@ -60,15 +60,11 @@ export async function listed(
       '/safety-events?from=2000-01-01&to=2100-01-01&',
       '/accidents?',
     ]) {
-      let cursor: string | undefined;
-      do {
-        const query = `limit=500${cursor ? `&cursor=${cursor}` : ''}`;
-        const page = await as(token, { 'Connection-Id': connection }).get<
-          { id?: string; eventId?: string }[]
-        >(path + query);
-        for (const item of page.data) all.set(item.id ?? item.eventId ?? '', item);
-        cursor = page.next;
-      } while (cursor);
+      const api = as(token, { 'Connection-Id': connection });
+      const pages = await allPages((cursor = '') =>
+        api.get<{ id?: string; eventId?: string }[]>(`${path}limit=500${cursor && `&cursor=${cursor}`}`),
+      );
+      for (const item of pages.flatMap(({ data }) => data)) all.set(item.id ?? item.eventId ?? '', item);
     }
   return all;
 }

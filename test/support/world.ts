@@ -125,6 +125,16 @@ export function worldBefore(
   return us;
 }
 
+/** All pages of a list. `read` gets the cursor of each, which the first has none of. */
+export async function allPages<P extends { next?: string | undefined }>(
+  read: (cursor: string | undefined) => Promise<P>,
+): Promise<P[]> {
+  const pages: P[] = [];
+  do pages.push(await read(pages.at(-1)?.next));
+  while (pages.at(-1)?.next !== undefined);
+  return pages;
+}
+
 let made = 0;
 
 /** The body of a webhook that is valid as it stands. */

@@ -18,6 +18,7 @@ import {
 } from '../../platform/db/pages.ts';
 import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
+import { shownOf } from '../lists/list.ts';
 import { PartGone, type Reads, refusalOf } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayMs, dayOf } from './day.ts';
@@ -235,11 +236,10 @@ async function settle(
 
 /** The archive keeps more of a row than its list shows. */
 const shownOnly =
-  ({ columns }: PageQuery) =>
+  (query: PageQuery) =>
   ({ rows, ...rest }: Stream): Stream => ({
     ...rest,
-    rows: rows.map(({ hit, nth, size, total, ...row }): StreamRow => {
-      const shown = Object.fromEntries(Object.keys(columns).map((key) => [key, row[key] ?? null]));
-      return { ...shown, hit, nth, size, total };
-    }),
+    rows: rows.map(
+      ({ hit, nth, size, total, ...row }): StreamRow => ({ ...shownOf(query, row), hit, nth, size, total }),
+    ),
   });

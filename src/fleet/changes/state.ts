@@ -3,7 +3,7 @@ import { fitting } from '../../platform/db/pages.ts';
 import { findArchived } from '../archive/lately.ts';
 import { sizeOfRow } from '../archive/stream.ts';
 import { presentSized, type SizedItem, selectByIds } from '../find.ts';
-import type { List } from '../lists/list.ts';
+import { type List, shownOf } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
 import type { Collapsed, Reached } from './page.ts';
 import type { Change } from './schema.ts';
@@ -64,7 +64,7 @@ async function archivedItems(env: Env, caller: Caller, list: List, ids: string[]
   if (!list.archive) return [];
   const rows = await findArchived(env, caller, list.archive, ids);
   return rows.map((row) => {
-    const shown = Object.fromEntries(Object.keys(list.columns).map((key) => [key, row[key] ?? null]));
+    const shown = shownOf(list, row);
     return presentSized(list, { ...shown, recordId: String(row[list.id]), size: sizeOfRow(shown) });
   });
 }

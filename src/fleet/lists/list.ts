@@ -170,6 +170,10 @@ function presenter<F extends Fields>(fields: F): List<Item<F>>['present'] {
   };
 }
 
+/** What a list shows of a row of which more was read, or is archived. */
+export const shownOf = ({ columns }: Pick<List, 'columns'>, row: { [key: string]: unknown }) =>
+  Object.fromEntries(Object.keys(columns).map((key) => [key, row[key] ?? null]));
+
 /** Finds columns by the keys of the fields that they keep. @throws Error for a key that has none */
 export function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) => SQLiteColumn {
   const byName = new Map(Object.values(columns).map((column) => [column.name, column]));

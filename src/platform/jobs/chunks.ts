@@ -61,9 +61,9 @@ export type Owner = { accountId: string; connectionId: string | null };
 export type Remover = (env: Env, owner: Owner, cursor: string) => Promise<string | undefined>;
 
 /** Runs statements that remove a chunk in one transaction. Returns '' while they find something, as a remover does. */
-export async function untilNone(db: Database, [first, ...others]: [SQL, ...SQL[]]): Promise<'' | undefined> {
-  const results = await transaction(db, [change(db, first), ...others.map((query) => change(db, query))], {
-    repeatable: true,
-  });
+export async function untilNone(db: Database, queries: SQL[]): Promise<'' | undefined> {
+  const [first, ...others] = queries.map((query) => change(db, query));
+  if (!first) return undefined;
+  const results = await transaction(db, [first, ...others], { repeatable: true });
   return results.some(({ meta }) => meta.changes > 0) ? '' : undefined;
 }

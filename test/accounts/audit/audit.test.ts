@@ -4,6 +4,7 @@ import { auditDays, pruneAudit } from '../../../src/accounts/audit/prune.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import {
+  allPages,
   as,
   call,
   type IssuedToken,
@@ -162,13 +163,12 @@ describe('the audit log', () => {
   it('shows operators all accounts in order of time, page by page', async () => {
     await rows('delete from audit_log');
     const [us, them] = [await world(), await world()];
-    const seen: string[] = [];
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const path: string = `/operator/audit?limit=3${cursor && `&cursor=${cursor}`}`;
-      const page = await operator.get<(Entry & { accountId: string })[]>(path);
-      seen.push(...page.data.map(({ accountId, subject }) => `${accountId} ${subject}`));
-      cursor = page.next;
-    }
+    const pages = await allPages((cursor = '') =>
+      operator.get<(Entry & { accountId: string })[]>(
+        `/operator/audit?limit=3${cursor && `&cursor=${cursor}`}`,
+      ),
+    );
+    const seen = pages.flatMap(({ data }) => data.map(({ accountId, subject }) => `${accountId} ${subject}`));
     expect(seen).toHaveLength(2 * openings);
     expect(new Set(seen).size).toBe(2 * openings);
     expect(seen[0]).toContain(them.accountId);

@@ -6,7 +6,7 @@ import { recordKind } from '../../../src/fleet/lists/record.ts';
 import { lists, recordKinds, resources } from '../../../src/fleet/lists/registry.ts';
 import { type Item, listPage } from '../../support/fleet.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type IngestOutcome, world, worldBefore } from '../../support/world.ts';
+import { allPages, as, type IngestOutcome, world, worldBefore } from '../../support/world.ts';
 
 /** Whatever is declared in `fleet/`, by its file. */
 const declared = Object.entries(
@@ -96,13 +96,8 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
 
   it('is read page by page', async () => {
     const whole = (await read()).data.map(idOf);
-    const walked: string[] = [];
-    let next: string | undefined;
-    do {
-      const page = await read({ limit: '1', ...(next && { cursor: next }) });
-      walked.push(...page.data.map(idOf));
-      next = page.next;
-    } while (next);
+    const pages = await allPages((cursor) => read({ limit: '1', ...(cursor && { cursor }) }));
+    const walked = pages.flatMap(({ data }) => data.map(idOf));
     expect(walked).toEqual(whole);
     expect(new Set(walked).size).toBe(walked.length);
   });

@@ -4,25 +4,21 @@ import { type Sealed, seal, unseal } from '../crypto.ts';
 import { change, type Database, openDatabase, statement } from '../db/database.ts';
 import { inSteps, newBudget } from './budget.ts';
 
-/** Every column that holds something encrypted, and the id that it is bound to. */
-const columns = [
-  { table: 'webhooks', id: 'id', column: 'headers' },
-  { table: 'webhooks', id: 'id', column: 'signing' },
-  { table: 'webhooks', id: 'id', column: 'oauth' },
-  { table: 'webhooks', id: 'id', column: 'oauth_token' },
-  { table: 'alert_channels', id: 'id', column: 'address' },
-  { table: 'pulls', id: 'connection_id', column: 'secrets' },
-  { table: 'pulls', id: 'connection_id', column: 'webhook_secret' },
-  { table: 'pulls', id: 'connection_id', column: 'session' },
+/** Every column that holds something encrypted, by table, and the id that it is bound to. */
+const tables = [
+  { table: 'webhooks', id: 'id', columns: ['headers', 'signing', 'oauth', 'oauth_token'] },
+  { table: 'alert_channels', id: 'id', columns: ['address'] },
+  { table: 'pulls', id: 'connection_id', columns: ['secrets', 'webhook_secret', 'session'] },
 ];
 
-/** The statement that counts what each key has encrypted: reads all webhooks and pulls, three times the latter. */
+/** The statement that counts what each key has encrypted: reads all webhooks, channels and pulls. */
 export const countEncrypted = (db: Database) =>
   statement<{ key: string; encrypts: number }>(db)`
     select key, count(*) as encrypts from (${sql.join(
-      columns.map(
-        ({ table, column }) =>
-          sql`select ${sql.identifier(column)}->>'key' as key from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`,
+      tables.map(({ table, columns }) =>
+        sql.raw(
+          `select c.value->>'key' as key from ${table} cross join json_each(json_array(${columns.join(', ')})) c`,
+        ),
       ),
       sql` union all `,
     )}) where key is not null group by key order by key`;
@@ -36,6 +32,7 @@ const perStep = 200;
  */
 export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Promise<number> {
   let count = 0;
+  const columns = tables.flatMap(({ columns, ...of }) => columns.map((column) => ({ ...of, column })));
   for (const where of columns)
     await inSteps(budget, async () => {
       const found = await reEncryptSome(env, where);
@@ -45,7 +42,10 @@ export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Pro
   return count;
 }
 
-async function reEncryptSome(env: Env, where: (typeof columns)[number]): Promise<number> {
+async function reEncryptSome(
+  env: Env,
+  where: { table: string; id: string; column: string },
+): Promise<number> {
   const db = openDatabase(env);
   const { headerKeys } = config(env);
   const [table, id, column] = [where.table, where.id, where.column].map((name) => sql.identifier(name));

@@ -14,8 +14,6 @@ export type Filter<N extends string = string> = {
       indexed: true;
       /** Whether the index begins with the account: others have the same values. */
       ofAccount?: boolean;
-      /** Whether an account has each value once at most. */
-      unique?: boolean;
     }
   | {
       /** The condition in D1, and the same of a value as D1 stores it, for rows of the archive. */

@@ -76,6 +76,5 @@ export const byExternalId = {
   externalId: {
     ...indexed('externalId', 'Only the one to which you have given this identifier.'),
     ofAccount: true,
-    unique: true,
   },
 } as const;

@@ -45,10 +45,15 @@ export async function fullAccount(name = 'main'): Promise<World> {
     recipient_id: person?.id,
   };
   // Deliveries of webhooks that are gone are the account's as well, and so is one that failed.
-  await addRows('deliveries', 1, () => ({ webhook_id: `gone-${us.accountId}`, status: 'failed' }), {
-    usual,
-    db,
-  });
+  await addRows(
+    'deliveries',
+    1,
+    () => ({ webhook_id: `gone-${us.accountId}`, status: 'failed', next_attempt_at: 1 }),
+    {
+      usual,
+      db,
+    },
+  );
   await addRows('pulls', 1, () => pull, { usual, db }); // others refer to it
   for (const [table, found] of Object.entries(await rowsOf(us.accountId, db)))
     if (found.length === 0 && !['deletions', 'moves'].includes(table))

@@ -1,4 +1,5 @@
 import type { QueueMessage } from '../../src/index.ts';
+import { rateLimits } from '../../src/platform/rate-limits.ts';
 import type { Kernel } from './kernel.ts';
 import { memoryD1, type Through } from './sqlite.ts';
 
@@ -29,7 +30,7 @@ export function bindings(kernel: Kernel, migrations: string[]) {
     TOKENS: staleKv(through, now, random),
     ATTEMPTS: { writeDataPoint: () => {} },
     EMAIL: { send: () => through('mail', () => ({ messageId: 'm' })) },
-    ...Object.fromEntries(limiters.map((name) => [name, { limit: async () => ({ success: true }) }])),
+    ...Object.fromEntries(Object.keys(rateLimits).map((name) => [name, noLimit])),
   } as unknown as Env; // what the service uses of each
   return {
     env,
@@ -46,18 +47,7 @@ export function bindings(kernel: Kernel, migrations: string[]) {
   };
 }
 
-const limiters = [
-  'TOKEN_LIMIT',
-  'UNKNOWN_LIMIT',
-  'RING_LIMIT',
-  'SIGN_IN_LIMIT',
-  'OPERATOR_LIMIT',
-  'HEALTH_LIMIT',
-  'LINK_REQUEST_LIMIT',
-  'LINK_LIMIT',
-  'ACTION_LIMIT',
-  'ACCOUNT_ACTION_LIMIT',
-];
+const noLimit = { limit: async () => ({ success: true }) };
 
 /** A queue that loses some messages and doubles others. */
 function memoryQueue({ through, random, now, faults }: Kernel, messages: Message[]): Queue {

@@ -136,12 +136,6 @@ export function kernel(seed: number, start: number, note: (what: string) => void
       });
     },
 
-    /** Calls `wake` at a time, unless the returned function is called before. */
-    at: (ms: number, wake: () => void) => {
-      const timer = after(ms, invocations.getStore(), wake);
-      return () => drop(timer);
-    },
-
     /** Runs a handler as an invocation. Resolves with what it returned, or undefined if it was killed before. */
     invoke: <T>(name: string, handler: (context: ExecutionContext) => Promise<T>): Promise<T | undefined> => {
       const behind: Promise<unknown>[] = [];

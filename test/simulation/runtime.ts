@@ -9,7 +9,7 @@ export type Respond = (url: string, init: RequestInit) => Promise<Response>;
  * Has the Worker's code run in Node with the kernel's clock, chance and timers: whatever it asks of its runtime depends on
  * the seed alone. Returns whether cryptography, the one thing that takes real time, is at work.
  */
-export function workerRuntime({ now, random, sleep, at, note }: Kernel, respond: Respond): () => boolean {
+export function workerRuntime({ now, random, sleep, note }: Kernel, respond: Respond): () => boolean {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
   const RealDate = Date;
@@ -29,7 +29,7 @@ export function workerRuntime({ now, random, sleep, at, note }: Kernel, respond:
   vi.spyOn(Math, 'random').mockImplementation(random);
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
     const controller = new AbortController();
-    at(ms, () => controller.abort(new DOMException('took too long', 'TimeoutError')));
+    void sleep(ms).then(() => controller.abort(new DOMException('took too long', 'TimeoutError')));
     return controller.signal;
   });
   vi.spyOn(console, 'info').mockImplementation(() => {});

@@ -199,7 +199,11 @@ function anyLate(
       where ${owner} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
 }
 
-/** Where D1 has a row that the archive has too, leaves the newer one of them. */
+/**
+ * Where D1 has a row that the archive has too, leaves the newer one of them.
+ *
+ * @throws PartGone, when a row has moved since it was read from D1: the catalog names the file that has it by now
+ */
 async function settle(
   env: Env,
   caller: Caller,
@@ -222,6 +226,9 @@ async function settle(
       ] as const,
     connectionId,
   );
+  const known = new Set(twins.map((late) => late[kind.id]));
+  const both = hot.flatMap(({ rows }) => rows).filter((row) => archived.has(row[kind.id]));
+  if (both.some((row) => !known.has(row[kind.id]))) throw new PartGone(kind.name);
   for (const late of twins) {
     const id = late[kind.id];
     const old = archived.get(id);

@@ -17,15 +17,16 @@ type Waiting = {
   carryOut: (fault?: Fault) => void;
 };
 type Timer = { at: number; of: Invocation | undefined; wake: () => void };
-type Fault = 'before' | 'after';
+type Fault = 'before' | 'after' | 'late';
 
 export type Kernel = ReturnType<typeof kernel>;
 
 const second = 1000;
 const behindHandlerMs = 30 * second;
 
-/** A slower call of D1 may outlive a claim. */
+/** A slower call of D1 may outlive a claim, and so may the slowest. */
 const slowMs = 5 * second;
+const longestMs = 40 * second;
 
 /**
  * Decides what happens next in a simulated world: every call of a store, every timer and every message waits until its
@@ -109,18 +110,22 @@ export function kernel(seed: number, start: number, note: (what: string) => void
       if (of?.over) return never();
       activity++;
       return new Promise((resolve, reject) => {
+        const queue = (what: string, carryOut: Waiting['carryOut']) =>
+          waiting.push({ store: what, since: now, of, carryOut });
         const carryOut = (fault?: Fault) => {
           if (fault === 'before')
             return reject(new Error(`${store}_ERROR: storage caused object to be reset.`));
+          if (fault === 'late') return void after(below(longestMs), of, () => queue(store, carryOut));
           try {
             const done = work();
             if (fault) reject(new Error(`${store}_ERROR: Network connection lost.`));
+            else if (random() < 0.3) queue(`the reply of ${store}`, () => resolve(done));
             else resolve(done);
           } catch (error) {
             reject(error);
           }
         };
-        waiting.push({ store, since: now, of, carryOut });
+        queue(store, carryOut);
       });
     },
 
@@ -166,10 +171,11 @@ export function kernel(seed: number, start: number, note: (what: string) => void
       const [call] = waiting.splice(below(waiting.length), 1);
       if (!call) return;
       passTo(now + 1 + below(random() < 0.02 ? second : 8));
-      if (call.of && call.store === 'D1' && now - call.since > slowMs) call.of.disturbed = true;
-      const fault = random() >= faults.rate ? undefined : random() < 0.5 ? 'before' : 'after';
-      note(`${call.store} of ${call.of?.name}${fault ? ` fails ${fault} its work` : ''}`);
-      if (fault && call.of && call.store === 'D1') call.of.disturbed = true;
+      const fails = !call.store.startsWith('the reply') && random() < faults.rate;
+      const fault = fails ? pick(['before', 'after', 'late'] as const) : undefined;
+      note(`${call.store} of ${call.of?.name}${fault ? ` fails: ${fault}` : ''}`);
+      const isSlow = now - call.since > slowMs;
+      if (call.of && /D1/.test(call.store) && (fault || isSlow)) call.of.disturbed = true;
       call.carryOut(fault);
     },
 

@@ -136,8 +136,8 @@ function simulated(sim: Kernel, migrations: string[]) {
       [4, () => people.follow(account)],
       [0.5, () => people.join(account)],
       [0.5, () => people.revoke(account)],
-      [0.5, alone(people.move)],
-      [0.5, alone(people.suspend)],
+      [1.5, alone(people.move)],
+      [1, alone(people.suspend)],
       [0.3, alone(replace)],
     ];
     note('a client acts');

@@ -92,7 +92,7 @@ describe('moving a day', () => {
         if (++calls === 2) await move(us, day, { sizes });
         return run();
       });
-      const { items } = await walk({ ...env, DB }, caller, trips.list, {});
+      const { items } = await walk({ ...env, DB }, caller, trips.list, { query: {} });
       expect(ids(items as Item[])).toEqual(inserted);
     }
   });

@@ -8,7 +8,8 @@ import { expectedSchema } from './schema.ts';
 const advice: Record<Check['name'], string> = {
   schema: 'Run npm run deploy again: it applies what is missing. If it stops, restore the database.',
   database: 'Look at the database in the dashboard and at cloudflarestatus.com, then check again.',
-  refusals: 'Cloudflare has upgraded D1: its errors read differently. Update the service before you go on.',
+  refusals:
+    'Cloudflare has upgraded D1: its errors read differently. Update the service before you continue.',
   'scheduled jobs':
     'After a first deploy, wait a minute and check again. Otherwise look at the runs of the cron trigger.',
   replicas: 'Deploy with --replicas false until reads of replicas work.',

@@ -101,7 +101,7 @@ async function hasQueue(api: Api, name: string): Promise<boolean> {
  */
 async function mustBeOurs(query: Query, database: NamedDatabase): Promise<void> {
   const { name } = database;
-  const ask = async (sql: string) => (await query(`Looking into the database ${name}`, database, sql)).names;
+  const ask = async (sql: string) => (await query(`Checking the database ${name}`, database, sql)).names;
   const tables = await ask(
     `select name from sqlite_master where type = 'table' and name not glob '_cf_*' and name not glob 'sqlite_*'
       order by name = 'd1_migrations' desc limit 5`,

@@ -74,9 +74,9 @@ const nameOf = async (kind: string, given: string | undefined): Promise<string> 
   given ?? (await ask(`To delete this ${kind}, type its name:`, noTerminal('--yes NAME')));
 
 const noTerminal = (instead: string): string =>
-  `Give ${instead}: there is no terminal to ask at. Nothing has changed`;
+  `stdin is not a terminal; pass ${instead}. Nothing has changed`;
 
-/** Goes on until nothing is left. If this is interrupted, the service goes on by itself. */
+/** Goes on until nothing is left. If this is interrupted, the service continues by itself. */
 async function toTheEnd(operator: Operator, id: string, { deletion }: DeletionProgress): Promise<true> {
   for (let left = deletion; left; ) {
     if (process.stderr.isTTY)

@@ -4,7 +4,7 @@ import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
 import { printable, show } from './print.ts';
 
-/** For how long the tool tries again while the service cannot be reached; the service goes on by itself. */
+/** For how long the tool tries again while the service cannot be reached; the service continues by itself. */
 const timeoutMs = 120_000;
 
 /** fleet account move */
@@ -16,7 +16,7 @@ export const moveAccountCommand = (): Command =>
     .option('--cancel', 'cancel a move that is under way, as long as the account has not been switched')
     .addHelpText(
       'after',
-      '\nIf this is interrupted, the service goes on by itself. The same command shows the progress again.',
+      '\nIf this is interrupted, the service continues by itself. The same command shows the progress again.',
     )
     .action(async (id, { to, cancel = false }, command) => {
       if (cancel === (to !== undefined)) throw new ApiError('Give either --to HOME or --cancel');

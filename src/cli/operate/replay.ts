@@ -41,7 +41,7 @@ export function replayCommand(): Command {
     });
 }
 
-const noTerminal = 'Give --yes to replay them: there is no terminal to ask at';
+const noTerminal = 'stdin is not a terminal; pass --yes to replay them';
 
 /** What would be replayed, in sentences. */
 function inWords({ count, more, tooOld }: ReplayCount, all: boolean): string {
@@ -61,7 +61,7 @@ async function replayAll(operator: Operator, id: string, selection: Selection): 
     const body = { ...selection, after };
     const part: Replayed = await operator.call('POST /webhooks/:id/replay', { id, body }).catch((error) => {
       throw after
-        ? new ApiError(`${error.message}. ${replayed} replayed; go on with --since ${timeOf(after)}`)
+        ? new ApiError(`${error.message}. ${replayed} replayed; continue with --since ${timeOf(after)}`)
         : error;
     });
     replayed += part.replayed;

@@ -60,9 +60,9 @@ export const deletionOperations = {
   },
   continueDeletion: {
     call: 'POST /deletions/:id/continue',
-    summary: 'Go on with a deletion for some seconds',
+    summary: 'Continue a deletion for some seconds',
     description:
-      'The service goes on by itself each minute; this is faster. Null once nothing is left to do.',
+      'The service continues by itself each minute; this is faster. Null once nothing is left to do.',
     message: 'Deletion',
     reply: DeletionProgress,
   },

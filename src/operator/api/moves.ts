@@ -52,10 +52,10 @@ export const moveOperations = {
   },
   moveAccount: {
     call: 'POST /accounts/:id/move',
-    summary: 'Move an account to another home, or go on with that for some seconds',
+    summary: 'Move an account to another home, or continue that for some seconds',
     description:
-      'The service goes on by itself each minute; calling this again and again is faster. Writes get 503 with ' +
-      '`Retry-After` until the account lives in its new home; reads go on.',
+      'The service continues by itself each minute; calling this again and again is faster. Writes get 503 with ' +
+      '`Retry-After` until the account lives in its new home; reads continue.',
     body: NewMove,
     message: 'Move',
     reply: MoveProgress,
@@ -67,7 +67,7 @@ export const moveOperations = {
   },
   cancelMove: {
     call: 'POST /accounts/:id/move/cancel',
-    summary: 'Cancel a move, or go on with that for some seconds',
+    summary: 'Cancel a move, or continue that for some seconds',
     description: 'What was copied is deleted. After the switch it is too late: move the account back.',
     message: 'Move',
     reply: MoveProgress,

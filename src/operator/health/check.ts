@@ -77,7 +77,7 @@ function probesOf(env: Env, schema: string[], times: Times): Probes {
       if (config(env).awaitDeliveries) return off('the consumer awaits its work: AWAIT_DELIVERIES');
       const seconds = times.holdMs / 1000;
       if (done < came.length) return fault(`work of ${seconds} s behind the consumer's handler was cut off`);
-      const seen = `work of ${seconds} s goes on behind the handler, and the next message came after ${second - first} ms`;
+      const seen = `work of ${seconds} s continues behind the handler, and the next message came after ${second - first} ms`;
       return second - first < times.holdMs ? ok(seen) : warning(seen);
     },
   };

@@ -25,7 +25,7 @@ export async function walk(
   if (items.length === 0) return { items, next: undefined };
   const last = items.map((item) => field(item, 'id')).findLast((id) => typeof id === 'string');
   if (typeof last !== 'string' || last === after)
-    throw new Problem('unexpected', `does not go on in its list of ${typeName}`);
+    throw new Problem('unexpected', `does not continue its list of ${typeName}`);
   return { items, next: last };
 }
 

@@ -150,7 +150,7 @@ describe('fleet connection delete', () => {
     'asks, and does nothing without a terminal: %s',
     async (command) => {
       const { code, err } = await fleet(service, ...command.split(' '));
-      expect([code, err]).toEqual([1, expect.stringContaining('there is no terminal to ask at')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('stdin is not a terminal')]);
       expect(deleted).toEqual([]);
     },
   );

@@ -54,14 +54,14 @@ describe('fleet delivery replay', () => {
     failsAfter = second;
     const { out, err, code } = await replay('--yes');
     expect([out, code]).toEqual(['', 1]);
-    expect(err).toBe(`${counted}\nfleet: 503 Try again. 10000 replayed; go on with --since ${times[1]}\n`);
+    expect(err).toBe(`${counted}\nfleet: 503 Try again. 10000 replayed; continue with --since ${times[1]}\n`);
   });
 
   it('replays nothing without a terminal, as a dry run, or if there is nothing', async () => {
     expect(await replay()).toEqual({
       code: 1,
       out: '',
-      err: `fleet: ${counted} Give --yes to replay them: there is no terminal to ask at\n`,
+      err: `fleet: ${counted} stdin is not a terminal; pass --yes to replay them\n`,
     });
     expect(await replay('--dry-run', '--yes')).toEqual({ code: 0, out: `${counted}\n`, err: '' });
     count = { count: 12, more: true, tooOld: 0 };

@@ -37,7 +37,7 @@ it('finds nothing wrong with a service that works', async () => {
     replicas: 'off: lists are read from the primary',
     archive: 'ok: written and read',
     queue: expect.stringMatching(/^ok: 2 of 2 messages came/),
-    'background work': expect.stringMatching(/^ok: work of 0.2 s goes on behind the handler/),
+    'background work': expect.stringMatching(/^ok: work of 0.2 s continues behind the handler/),
     KV: 'ok: written and read',
     'Analytics Engine': 'ok: bound',
     email: expect.stringMatching(/^ok: bound, from /),

@@ -1,0 +1,53 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { readGuides } from '../../src/docs/pages/guides.ts';
+
+/** Phrases that do not come back in what people read, and what to write instead. */
+const instead: Record<string, string> = {
+  'taken in|takes? in|took in': 'accepted, processed',
+  '(is|are|be|been|was|were|nobody|we) told|told of': 'notified',
+  'tells (of|what|nobody|you of)': 'returns, notifies',
+  '(has become|becomes?|became) of': 'the status of',
+  'looks? after': 'manage',
+  'goes by|go by': 'use, decide by',
+  '(comes?|came) again': 'is resent, is repeated',
+  'counts? for nothing': 'is ignored',
+  'in force': 'takes effect',
+  'needs? somebody|needs a look': 'needs attention',
+  '(looked|looking|look) into (it|the)': 'reviewed, checking',
+  'called (too often|no more)': 'is rate limiting, no more deliveries',
+  'answers? (\\d+|with|without|in time)|(your|its|no) answer|(does|did) not answer': 'responds, response',
+  'words without a type': 'unmapped incident labels',
+  'led on|leads? on': 'forwarded',
+  'lapses?|lapsed': 'expires',
+  anew: 'again',
+  'goes on|go on': 'continues',
+  'drops? repeats': 'ignore repeats',
+  'no terminal to': 'stdin is not a terminal',
+  "(nobody|replica)'s word": 'confirms',
+};
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm;
+
+/** Guides, documents, and the code of all that people see, without its comments. */
+const published: [name: string, text: string][] = [
+  ...readGuides().map(({ path, markdown }): [string, string] => [`/docs/${path}`, markdown]),
+  ...['README.md', ...globSync('src/docs/openapi/published/*.json', { cwd: root })].map(
+    (path): [string, string] => [path, read(path)],
+  ),
+  ...globSync('src/{portal,cli,providers,webhooks/alerts,accounts,operator}/**/*.{ts,tsx}', {
+    cwd: root,
+  }).map((path): [string, string] => [path, read(path).replace(comments, '')]),
+];
+
+it.each(Object.entries(instead))('nobody reads "%s", but "%s"', (phrase) => {
+  const found = published.flatMap(([name, text]) =>
+    [...text.replace(/\s+/g, ' ').matchAll(new RegExp(`.{0,40}\\b(?:${phrase})\\b.{0,20}`, 'gi'))].map(
+      ([context]) => `${name}: ${context}`,
+    ),
+  );
+  expect(found).toEqual([]);
+});

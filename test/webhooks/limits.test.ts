@@ -12,7 +12,16 @@ const listed = async () =>
 describe('the limits of a receiver', () => {
   it('are set one by one, and taken away', async () => {
     const { id, url } = await tale.register();
-    const none = { id, url, failures: 0, openUntil: null, maxInFlight: null, maxPerSecond: null, window: 5 };
+    const none = {
+      id,
+      url,
+      failures: 0,
+      openUntil: null,
+      pausedAt: null,
+      maxInFlight: null,
+      maxPerSecond: null,
+      window: 5,
+    };
     expect(await listed()).toEqual([none]);
     expect((await limit(id, { maxInFlight: 3 })).data).toEqual({ ...none, maxInFlight: 3, window: 3 });
     const both = { ...none, maxInFlight: 3, maxPerSecond: 20, window: 3 };

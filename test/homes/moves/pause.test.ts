@@ -6,7 +6,9 @@ import { cancelMove } from '../../../src/homes/moves/end.ts';
 import { countOf, pageStatements } from '../../../src/homes/moves/pages.ts';
 import { movedTables, ways } from '../../../src/homes/moves/tables.ts';
 import { openDatabase } from '../../../src/platform/db/database.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { dueConnections } from '../../../src/providers/store.ts';
+import { leaseMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { type MoveReply, moveTo, rowsIn } from '../../support/homes.ts';
 import { ask, signIn } from '../../support/portal.ts';
@@ -47,6 +49,24 @@ async function fill(us: World, webhookId: string): Promise<void> {
     webhookId,
   );
 }
+
+it('what a killed call had claimed is due in the new home', async () => {
+  const us = await world();
+  const { data: webhook } = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
+  const madeAt = Date.now() - 2 * leaseMs;
+  await rowsIn(
+    'main',
+    `insert into deliveries (webhook_id, id, account_id, event_id, level, status, claimed_until)
+     values (?1, ?2, ?3, 'e', 0, 'pending', ?4)`,
+    webhook.id,
+    newId(madeAt),
+    us.accountId,
+    madeAt + leaseMs,
+  );
+  await moveTo(us.accountId, 'eu');
+  const found = 'select 1 from deliveries where webhook_id = ?1 and next_attempt_at is not null';
+  expect(await rowsIn('eu', found, webhook.id)).toHaveLength(1);
+});
 
 it('refuses the writes of a large account for as long as it said at most', { timeout: 600_000 }, async () => {
   const us = await world();

@@ -42,7 +42,7 @@ async function receive(env: Env, { home: name = mainHome, ...message }: QueueMes
 /** What a connector sends in, as `POST /ingest` takes it. */
 export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
 
-/** What `POST /ingest` answers: the envelope of success, or that of a failure. */
+/** What `POST /ingest` returns: the envelope of success, or that of a failure. */
 export type IngestReply =
   | { status: 200; message: string; data: Outcome }
   | {

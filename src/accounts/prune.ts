@@ -12,7 +12,7 @@ export const pruneSessions = pruning((now) => [
   upTo(now, { table: 'sessions', key: 'hash', time: 'expires_at', index: 'sessions_by_expiry' }),
 ]);
 
-/** How many days the row of a credential is kept after it was revoked or expired, to tell what became of it. */
+/** How many days the row of a credential is kept after it was revoked or expired, for whoever asks about it. */
 export const deadTokenDays = 90;
 
 /**

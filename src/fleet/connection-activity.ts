@@ -7,7 +7,7 @@ import { connections } from '../platform/db/tables.ts';
 /** What has come in from a connection; times in milliseconds since 1970. Counts stop at a limit, and mean that or more. */
 export type ConnectionActivity = {
   vehicles: number;
-  /** When the latest record that is new came in, as far as its kind's list tells; null if there is none. */
+  /** When the latest record that is new came in, as far as its kind's list shows; null if there is none. */
   arrivedAt: number | null;
   /** Safety events of this hour and the 23 before. */
   events: number;

@@ -152,7 +152,7 @@ export const notePulled = (db: Database, id: string, at: number) =>
 export const noteSilentSince = (db: Database, id: string, since: number | null) =>
   change(db)`update connections set silent_since = ${since} where id = ${id}`;
 
-/** The statements that note how a connection is doing, and have the change feed tell of it, if that is new. */
+/** The statements that note the health of a connection, and its change for the feed, if that is new. */
 export function noteHealthStatus(
   db: Database,
   { id, accountId, now }: { id: string; accountId: string; now: number },
@@ -167,7 +167,7 @@ export function noteHealthStatus(
   ] as const;
 }
 
-/** Has the change feed tell of a connection, if it is the account's. */
+/** Notes a change of a connection for the feed, if it is the account's. */
 const noteConnection = (
   db: Database,
   { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,

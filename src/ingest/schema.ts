@@ -45,7 +45,7 @@ export const Warning = v.object({
 });
 export type Warning = v.InferOutput<typeof Warning>;
 
-/** What became of the records of a call: those `unchanged` were known already, or older than what is known. */
+/** The result of a call: those `unchanged` were known already, or older than what is known. */
 export const Outcome = v.object({
   accepted: v.pipe(v.number(), v.integer()),
   unchanged: v.pipe(v.number(), v.integer()),

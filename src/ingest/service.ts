@@ -21,7 +21,7 @@ const recordsPerPart = 100;
 /**
  * Takes in up to 500 records of one connection, with the notifications and deliveries that follow from them, as one
  * transaction; while other accounts are active, in several, each of which may be repeated. Records are
- * refused one by one. With `notify: false` nobody is notified, now or later. Returns what became of the records; `start`
+ * refused one by one. With `notify: false` nobody is notified, now or later. Returns the result for the records; `start`
  * gets new deliveries after each transaction, for a later one may fail.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
@@ -83,7 +83,7 @@ function partsOf(accepted: Accepted[]): Accepted[][] {
   );
 }
 
-/** Writes records in one transaction, and adds what became of them to the tally. */
+/** Writes records in one transaction, and adds the result to the tally. */
 async function writePart(
   env: Env,
   caller: Caller,

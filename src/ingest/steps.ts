@@ -18,7 +18,7 @@ export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => 
 export type Tally = { changed: number; rejected: Rejection[]; messages: NewWork[] };
 
 /**
- * The statements that take in the records of a call. Customers are notified before records are written: of what is
+ * The statements that store the records of a call. Customers are notified before records are written: of what is
  * there already they have been.
  */
 export function stepsFor(

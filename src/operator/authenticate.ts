@@ -19,7 +19,7 @@ export const authenticateOperator = createMiddleware<App>(async (c, next) => {
 });
 
 /**
- * Compares digests in constant time, so that how long it takes tells nothing of the secret. Hono's
+ * Compares digests in constant time, so that the time it takes reveals nothing of the secret. Hono's
  * `timingSafeEqual` also walks the secrets themselves in JavaScript, which takes longer from the secret's length on.
  */
 async function isSameSecret(a: string, b: string): Promise<boolean> {

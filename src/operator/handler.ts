@@ -4,7 +4,7 @@ import type { Slice, SliceQuery } from '../platform/db/slices.ts';
 import type { Operation } from './api/operation.ts';
 import type { owned } from './homes/routes.ts';
 
-/** What a handler does for one operation. It throws a Refusal, or returns what the reply's schema takes in. */
+/** What a handler does for one operation. It throws a Refusal, or returns the input of the reply's schema. */
 export type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O>>;
 
 /** The handlers of some operations, by their names. */

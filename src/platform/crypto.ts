@@ -18,7 +18,7 @@ const lengths = { credential: 8, session: 16, 'sign-in link': 16, tick: 16 } sat
 >;
 
 /**
- * The keyed checksum of `text`, in base64url: with it, what we issued is told from junk without any I/O. It proves
+ * The keyed checksum of `text`, in base64url: with it, what we issued is told apart from junk without any I/O. It proves
  * nothing else: whether something is still good is for the database to say. The newest of HEADER_KEYS makes it.
  */
 export async function checksum(keys: SealingKey[], purpose: Purpose, text: string): Promise<string> {

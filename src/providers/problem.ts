@@ -2,7 +2,7 @@ import type { Connector } from './connector.ts';
 
 /**
  * What can go wrong with a provider: it refuses the credential; the credential may not read this; we call too often; it
- * fails or does not answer; it answers what nobody expected; or what people entered cannot be right.
+ * fails or does not respond; it returns something unexpected; or what people entered cannot be right.
  */
 export type ProblemKind =
   | 'refused'

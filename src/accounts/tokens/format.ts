@@ -25,7 +25,7 @@ export async function generateToken(scope: Scope, keys: SealingKey[], home = mai
   return secret + crc(secret);
 }
 
-/** True when `value` has the form and the CRC-32 of a credential: tells typing errors without any I/O. */
+/** True when `value` has the form and the CRC-32 of a credential: finds typing errors without any I/O. */
 export const isWellFormed = (value: string): boolean =>
   wellFormed.test(value) && crc(value.slice(0, -crcLength)) === value.slice(-crcLength);
 

@@ -204,7 +204,7 @@ async function storeInKv(env: Env, hash: string): Promise<void> {
     await bestEffort(() => env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}));
 }
 
-/** Stores a connection's ingest keys in KV anew, after the connection has changed. */
+/** Stores a connection's ingest keys in KV again, after the connection has changed. */
 export async function refreshIngestKeys(env: Env, caller: Caller, connectionId: string): Promise<void> {
   const [rows] = await asCaller(env, caller, (db) => [
     db

@@ -114,7 +114,7 @@ async function badTokens(stack: Stack, { perSecond }: AttackSize) {
   });
 }
 
-/** The largest pages of the largest items that the service takes in. */
+/** The largest pages of the largest items that the service accepts. */
 async function hugePages(stack: Stack, { eventsPerCall }: AttackSize) {
   const { us, stop } = await attacker(stack, 0, 0);
   for (let groups = 100; groups > 0; groups = Math.floor(groups / 2)) {

@@ -155,7 +155,7 @@ export type Vars = { [name: string]: string | undefined };
 const none = 'none';
 
 /**
- * These settings, and for each that a deploy is not told, what the Worker with these vars was deployed with. Its domain
+ * These settings, and for each that a deploy is not given, what the Worker with these vars was deployed with. Its domain
  * is that of its address, unless that is Cloudflare's own.
  */
 export function withKept(given: Settings, vars: Vars): Settings {

@@ -52,7 +52,7 @@ export async function readChanges(
   );
   if (cursor === now) {
     const upTo = upToNow(latest?.seq);
-    // Whoever lists everything next is told again what the replica that they read may not have had.
+    // Whoever lists everything next gets again what the replica that they read may not have had.
     return { items: [], resume: cursorAt(mayReadReplica(caller) ? { seq: upTo.seq - hourMs } : upTo) };
   }
 

@@ -30,7 +30,7 @@ export function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[
 export type Collapsed = Omit<Entry, 'reached'> & { before: Reached };
 
 /**
- * Takes each record once, where it first comes, with the last thing that became of it; at most `limit`. `end` is how
+ * Takes each record once, where it first comes, with its latest state; at most `limit`. `end` is how
  * far that gets, if there are entries beyond.
  */
 export function collapse(

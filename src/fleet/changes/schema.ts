@@ -3,7 +3,7 @@ import { Limit, QueryCursor, QueryList, queryOf } from '../../platform/query.ts'
 import { alternatives } from '../lists/field-types.ts';
 import { lists } from '../lists/registry.ts';
 
-/** The kinds of records that the feed tells of: those that have a list. */
+/** The kinds of records that the feed has: those that have a list. */
 export const changeKinds: string[] = lists.map(({ kind }) => kind);
 
 /** Which kinds a client follows. */

@@ -13,7 +13,7 @@ export const looked = 5_000;
 
 /**
  * The statements that read the account's next rows of a table, seeking them by index; for tables that have to be looked
- * through the second one tells how far that went.
+ * through the second one shows how far that went.
  */
 export function pageStatements(
   db: Database,
@@ -94,7 +94,7 @@ function ownersFrom({ way }: Moved, accountId: string, from = ''): SQL {
   }
 }
 
-/** SQL for how many rows an account has in a table; undefined where only looking through all rows would tell. */
+/** SQL for how many rows an account has in a table; undefined where that would take a scan. */
 export function countOf(table: Moved, accountId: string): SQL | undefined {
   if (table.name === 'notifications') return undefined;
   if (table.way === 'scan')

@@ -14,7 +14,7 @@ export type Operation = {
   body?: v.ObjectSchema<v.ObjectEntries, undefined>;
   /** What the reply says, for people. */
   message: string | ((body: { status?: string | undefined }) => string);
-  /** What `data` is: handlers return what it takes in, and its output is sent. It describes, and does not check. */
+  /** What `data` is: handlers return its input, and its output is sent. It describes, and does not check. */
   reply: v.GenericSchema;
   /** Whether the reply is part of a list: a slice of the operators' own, or a page of a list that customers have. */
   part?: 'slice' | 'page';

@@ -101,7 +101,7 @@ export async function deleteConnection(
 }
 
 /**
- * Deletes a driver's row and begins to erase what refers to them. From then on nothing of them is taken in. Returns
+ * Deletes a driver's row and begins to erase what refers to them. From then on nothing of them is accepted. Returns
  * undefined when there is nothing left to do.
  */
 export async function eraseDriver(env: Env, caller: Caller, id: string): Promise<Deletion | undefined> {

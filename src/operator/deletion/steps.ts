@@ -80,7 +80,7 @@ const steps: Record<Kind, Record<string, Step>> = {
   },
 };
 
-/** Has the account's followers told what becomes of records. */
+/** Notes the deletion of records for the account's followers. */
 const noted =
   ({ accountId, connectionId }: Deletion, action: Action): Alongside =>
   (kind, ids) =>

@@ -12,7 +12,7 @@ export const allExpiredMs = 1.05 * cacheTtlMs;
 
 /**
  * Returns once no isolate has a check of a credential cached any more whose revocation D1 has just confirmed: to be called
- * after that, and before whoever asked for it is told. Without read replicas nothing is cached, and it returns at once.
+ * after that, and before the request for it returns. Without read replicas nothing is cached, and it returns at once.
  */
 export async function untilCachesExpire(env: Env, wait = (ms: number) => scheduler.wait(ms)): Promise<void> {
   if (config(env).readReplicas) await wait(allExpiredMs);

@@ -22,7 +22,7 @@ import { dayIn, shortDate, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { TripTable } from './trips.tsx';
 
-/** How many days a page of a vehicle or a driver tells of. */
+/** How many days a page of a vehicle or a driver shows. */
 const days = 30;
 
 type History = Awaited<ReturnType<typeof readHistory>>;

@@ -26,7 +26,7 @@ declare module 'hono' {
 
 /**
  * Admits people who are signed in and redirects others to the sign-in page. Looks the session up each time, unless the
- * cookie is junk, which its checksum tells.
+ * cookie is junk, which its checksum shows.
  *
  * @throws Refusal: rate limited; forbidden, while the account is suspended
  */

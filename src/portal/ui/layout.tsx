@@ -35,13 +35,13 @@ export type Head = {
   watches?: (Watched & { version: string })[];
 };
 
-/** The reader's time zone: the one that they have chosen, or that their browser has told us, or UTC. */
+/** The reader's time zone: the one that they have chosen, or that their browser has sent, or UTC. */
 export const timeZoneOf = (c: Context): string => {
   const chosen = c.get('session')?.user.timeZone;
   return chosen && isTimeZone(chosen) ? chosen : browserZoneOf(c);
 };
 
-/** The time zone that the reader's browser has told us, or UTC. */
+/** The time zone that the reader's browser has sent, or UTC. */
 export function browserZoneOf(c: Context): string {
   const zone = getCookie(c, 'timezone');
   return zone !== undefined && isTimeZone(zone) ? zone : 'UTC';

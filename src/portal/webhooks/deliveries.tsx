@@ -236,7 +236,7 @@ const columnsOf = (path: string, paused: PausedUntil): Column<ListedDelivery>[] 
   },
 ];
 
-/** What a delivery tells: "Accident, level 2", or the types of an event. */
+/** What a delivery is about: "Accident, level 2", or the types of an event. */
 export function nameOf({ type, level, about }: Pick<ListedDelivery, 'type' | 'level' | 'about'>): string {
   if (type === ACCIDENT) return `Accident, level ${level}`;
   return about && about.types.length > 0 ? about.types.join(', ') : 'Safety event';

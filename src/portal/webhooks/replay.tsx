@@ -22,7 +22,7 @@ import { ZoneName } from '../ui/time.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf } from './words.ts';
 
-/** Counts what the form's fields select, and asks. After a part has been replayed, it tells of that and the rest. */
+/** Counts what the form's fields select, and asks. After a part has been replayed, it shows that and the rest. */
 export async function countFirst(c: Context) {
   const fields = replayFields((name) => c.req.query(name), timeZoneOf(c));
   // So that what is replayed is what was counted, however long somebody thinks about it.
@@ -57,7 +57,7 @@ export async function countFirst(c: Context) {
   );
 }
 
-/** Replays as much as one call does. The page that follows tells what is left, or that all is on its way. */
+/** Replays as much as one call does. The page that follows shows what is left, or that all is on its way. */
 export async function replayPart(c: Context) {
   const webhook = await requireWebhook(c);
   const form = await readForm(c);

@@ -7,7 +7,7 @@ import type { StoredWebhook } from '../../webhooks/service.ts';
 import type { FormProblem } from '../ui/form.ts';
 import type { SentForm } from '../ui/reader.ts';
 
-/** What a form shows. It carries what it has `shown`, so that saving can tell what was changed. */
+/** What a form shows. It carries what it has `shown`, so that saving knows what was changed. */
 export type FormState = {
   shown: WebhookFields;
   fields: WebhookFields;

@@ -108,7 +108,7 @@ export function learn(
 const hasVideo = (item: unknown): boolean =>
   ['frontFacing', 'rearFacing'].some((camera) => at(item, 'cameraMedia', camera, 'available') === true);
 
-/** What has become of a crash, as far as the provider behind Terminal says so. */
+/** The state of a crash according to the provider behind Terminal. */
 export type Verdict = 'confirmed' | 'dismissed' | undefined;
 
 /** How each provider says it, in a record of its own: by the rules by which we read that provider ourselves. */

@@ -4,7 +4,7 @@ import type { AlertKind, AlertState } from './policy.ts';
 import { type Happened, maxWaitingCounted, type WebhookReport } from './report.ts';
 import { counted, failureDescription, minuteOf } from './words.ts';
 
-/** What one email tells: a kind of thing, and the account's webhooks that it is about. */
+/** What one email is about: a kind of thing, and the account's webhooks that it is about. */
 export type Alert = {
   kind: AlertKind;
   account: string;
@@ -13,7 +13,7 @@ export type Alert = {
   others: number;
 };
 
-/** A webhook as an email tells of it. Times are milliseconds since 1970. */
+/** A webhook as an email shows it. Times are milliseconds since 1970. */
 export type AlertedWebhook = WebhookReport &
   Pick<AlertState, 'pausedFrom' | 'pausedTo' | 'failed' | 'failedFrom'>;
 

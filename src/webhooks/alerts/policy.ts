@@ -1,27 +1,27 @@
-/** What an email can tell: a receiver has been paused, deliveries have failed for good, a receiver works again. */
+/** What an email can be about: a receiver has been paused, deliveries have failed for good, a receiver works again. */
 export type AlertKind = 'paused' | 'failed' | 'working';
 
-/** How long a receiver has been paused before anybody is told. */
+/** How long a receiver has been paused before anybody is notified. */
 export const pausedAfterMs = 15 * 60_000;
 
 /** For how long after an email of a kind about a webhook no other of that kind is sent about it. */
 export const quietMs = 60 * 60_000;
 
-/** What there is to tell of a webhook, and what people have been told. Times are milliseconds since 1970. */
+/** What there is to notify about a webhook, and what people have been notified of. Times are milliseconds since 1970. */
 export type AlertState = {
   /** The last pause of its receiver, null if there was none; `pausedTo` is null while it lasts. */
   pausedFrom: number | null;
   pausedTo: number | null;
-  /** Deliveries that failed since people were last told of such, and since when. */
+  /** Deliveries that failed since people were last notified of such, and since when. */
   failed: number;
   failedFrom: number | null;
-  /** When people were last told of each kind. */
+  /** When people were last notified of each kind. */
   toldPausedAt: number | null;
   toldFailedAt: number | null;
   toldWorkingAt: number | null;
 };
 
-/** Decides what people are to be told now, and when there may be something to tell next; null if not as things are. */
+/** Decides what to notify people of now, and when there may be more next; null if there is nothing so far. */
 export function decide(state: AlertState, now: number): { kinds: AlertKind[]; nextAt: number | null } {
   const kinds = dueTimes(state)
     .filter(({ at }) => at <= now)
@@ -31,7 +31,7 @@ export function decide(state: AlertState, now: number): { kinds: AlertKind[]; ne
   return { kinds, nextAt: later.length > 0 ? Math.min(...later.map(({ at }) => at)) : null };
 }
 
-/** When each kind of thing there is to tell may be told. */
+/** When each kind of thing may be notified. */
 function dueTimes(state: AlertState): { kind: AlertKind; at: number }[] {
   const { pausedFrom, pausedTo, failed, failedFrom } = state;
   const knownPaused = (state.toldPausedAt ?? 0) > (state.toldWorkingAt ?? 0);

@@ -16,7 +16,7 @@ import {
 } from './report.ts';
 import { claimAlerts, type Decided, dueAlerts, selectDue, takeChanges } from './state.ts';
 
-/** How many accounts are told something at a time, those due first before others: some 20 s of emails at most. */
+/** How many accounts are notified at a time, those due first before others: some 20 s of emails at most. */
 export const maxAccounts = 10;
 
 /** How many webhooks an email names. */
@@ -85,7 +85,7 @@ async function claimDue(env: Env, now: number): Promise<{ alerts: Addressed[]; m
   return { alerts, more };
 }
 
-/** Leaves out what there is to tell to accounts beyond the first so many. */
+/** Leaves out the notifications of accounts beyond the first so many. */
 function withinBounds(decided: Decided[]): Decided[] {
   const telling = decided.flatMap(({ alert, kinds }) => (kinds.length > 0 ? [alert.accountId] : []));
   const accounts = new Set([...new Set(telling)].slice(0, maxAccounts));

@@ -7,7 +7,7 @@ import type { AlertKind, AlertState } from './policy.ts';
 /** A webhook that the job looks at. */
 export type DueAlert = AlertState & { webhookId: string; accountId: string; dueAt: number };
 
-/** What has been decided about one: what to tell now, and when to look again. */
+/** What has been decided about one: what to notify now, and when to look again. */
 export type Decided = { alert: DueAlert; kinds: AlertKind[]; nextAt: number | null };
 
 /** How many webhooks a run looks at; as many as one account can have. */
@@ -48,8 +48,8 @@ export const dueAlerts = (env: Env, now: number): SQL => sql`
     ${andNotMoving(env, sql`alerts.account_id`)} order by due_at limit ${maxLookedAt}`;
 
 /**
- * Notes as told what is about to be told, before it is, so that nobody is told twice. Returns those that this run may
- * tell of: not what another run has noted, or what has changed since it was read, which the next run looks at.
+ * Notes what is about to be sent before it is, so that nobody is notified twice. Returns those that this run may
+ * send: not what another run has noted, or what has changed since it was read, which the next run looks at.
  */
 export function claimAlerts(db: Database, decided: Decided[], now: number) {
   const rows = decided.map(({ alert: { webhookId, dueAt, failed }, kinds, nextAt }) => ({

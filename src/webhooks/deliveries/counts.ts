@@ -52,7 +52,7 @@ export const isFirst = (d: SQL): SQL => sql`
 export type Attempted = { id: string; claimedUntil: number; status: string };
 
 /**
- * Counts what became of a webhook's deliveries that have been `attempted`, with their answers and waits, and what became
+ * Counts the outcomes of a webhook's deliveries that have been `attempted`, with their response times and waits, and those
  * of those of `earlier` transactions. To be run in the same transaction as the update that records them, and before it:
  * when none of them is pending under its claim any more, nothing is counted, so that recording a batch twice counts it
  * once. Writes one row, however many there are, and none for a deleted webhook.
@@ -85,7 +85,7 @@ export function countAttempts(
   );
 }
 
-/** Counts what became of deliveries of a webhook in earlier transactions. */
+/** Counts the outcomes of deliveries of a webhook in earlier transactions. */
 export const countEarlier = (
   db: Database,
   webhookId: string,

@@ -34,7 +34,7 @@ export function waitInWords(seconds: number | null): string {
   return `${Number(value.toPrecision(2))} ${unit}`;
 }
 
-/** The answers of several counters together. */
+/** The response times of several counters together. */
 export function addAnswers(all: Answers[]): Answers {
   const sum: Answers = {};
   for (const answers of all)
@@ -43,7 +43,7 @@ export function addAnswers(all: Answers[]): Answers {
 }
 
 /**
- * The time, in milliseconds, within which a `share` (from 0 to 1) of the answers came; null if there are none, and
+ * The time, in milliseconds, within which a `share` (from 0 to 1) of the responses came; null if there are none, and
  * infinite if so many never came. It is off by less than the width of a bucket, and has two digits, so that it promises
  * no more.
  */

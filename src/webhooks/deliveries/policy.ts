@@ -94,7 +94,7 @@ export const maxRetriedAtOnce = 500;
 
 /**
  * How many calls a webhook may have in flight: at first, and at most. An operator can lower the latter. It doubles
- * while answers arrive in time, and halves when the receiver is overloaded.
+ * while responses arrive in time, and halves when the receiver is overloaded.
  */
 export const firstWindow = 5;
 export const widestWindow = 50;

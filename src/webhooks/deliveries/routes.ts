@@ -9,7 +9,7 @@ import { findDelivery, webhookOfDelivery } from './queries.ts';
 import type { DeliveryKey } from './queue.ts';
 import { replayOne, sendNow } from './replay.ts';
 
-/** What has become of notifications. */
+/** The deliveries of notifications, with their status. */
 export const deliveryRoutes = new Hono<App>()
   .get('/deliveries', authenticate('api'), list)
   .get('/deliveries/:id', authenticate('api'), item)

@@ -29,7 +29,7 @@ export async function download(
   const connections = await operator.call('GET /accounts/:id/connections', { id: wanted.account });
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600 });
   let mark = markIn(`${file}.json`, wanted, statSync(file).size);
-  truncateSync(file, mark.bytes); // what was written after the mark comes again
+  truncateSync(file, mark.bytes); // what was written after the mark is repeated
   const lines = await open(file, 'a');
   try {
     for (const [at, { id }] of connections.entries()) {
@@ -63,7 +63,7 @@ function markIn(file: string, wanted: Wanted, size: number): Mark {
   const mark: Mark = JSON.parse(readFileSync(file, 'utf8')); // what `keep` has written
   if (JSON.stringify(mark.wanted) !== JSON.stringify(wanted))
     throw new ApiError(`${file} is of another export. Delete it, or give another --output`);
-  return size < mark.bytes ? none : mark; // what it tells of may have been deleted
+  return size < mark.bytes ? none : mark; // its records may have been deleted
 }
 
 /** Never half written: a rename replaces the file as a whole. */

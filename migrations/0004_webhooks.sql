@@ -69,7 +69,6 @@ create table deliveries (
   claimed_until    integer not null default 0,
   finished_at      integer,
   log              text not null default '[]' check (json_valid(log)),
-  give_up_at       integer not null default 0, -- has failed by then, whatever attempts it has left
   priority         integer not null default 3, -- 0 accident, 1 risk 5, 2 risk 4, 3 the rest
   attempts_omitted integer not null default 0, -- that `log` no longer holds
   -- Of its notification, if that has no row of its own.
@@ -106,7 +105,6 @@ create table webhook_health (
   failures      integer not null,           -- attempts that failed in a row
   openings      integer not null,           -- how often in a row the circuit has opened
   open_until    integer not null,           -- until then nothing is sent
-  probe_id      text,                       -- the delivery that may try whether the receiver is back
   window        integer,                    -- calls it may have in flight, or null for as many as its ceiling allows
   timer_at      integer,                    -- when the message comes that wakes the webhook for its retries
   next_call_at  integer not null default 0, -- when a receiver with a limit per second may be called next

@@ -175,7 +175,7 @@ export const shownOf = ({ columns }: Pick<List, 'columns'>, row: { [key: string]
   Object.fromEntries(Object.keys(columns).map((key) => [key, row[key] ?? null]));
 
 /** Finds columns by the keys of the fields that they keep. @throws Error for a key that has none */
-export function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) => SQLiteColumn {
+function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) => SQLiteColumn {
   const byName = new Map(Object.values(columns).map((column) => [column.name, column]));
   return (key) => {
     const column = byName.get(columnName(key));

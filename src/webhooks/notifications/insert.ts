@@ -34,9 +34,6 @@ export const isNew = sql`
       and exists (select 1 from vehicles where id = n.value->>'vehicleId')
     else (select ${notifiedAfter(sql`n.value->'accident'`)} <> ${notifiedBefore}
         from (select 1) left join accidents a on a.id = n.value->>'eventId')
-      -- The code before accidents had rows tells of some while this one takes its place.
-      and not exists (select 1 from notifications
-        where event_id = n.value->>'eventId' and level = n.value->>'level')
   end`;
 
 /** SQL for the payload of the event's notification `n`, with what its vehicle `v` adds. */

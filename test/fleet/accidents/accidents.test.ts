@@ -4,7 +4,6 @@ import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { accident, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { as, world } from '../../support/world.ts';
 
@@ -243,16 +242,5 @@ it('two calls that race tell each level once', async () => {
     [1, false],
     [2, true],
     [3, true],
-  ]);
-});
-
-it('an accident that the code before told of while this one took its place is not told of again', async () => {
-  const hook = await tale.register();
-  await send(accident());
-  await rows('delete from accidents');
-  await send(accident(), accident({ notificationLevel: 2 }));
-  expect(await told(hook.id, 2)).toEqual([
-    [1, false],
-    [2, true],
   ]);
 });

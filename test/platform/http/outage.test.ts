@@ -22,6 +22,7 @@ const bodies: { [route: string]: (us: World) => object } = {
   'POST /operator/accounts/:id/users': () => ({ email: 'ann@example.com' }),
   'POST /operator/sign-in-links': () => ({ email: 'ann@example.com' }),
   'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
+  'PATCH /operator/vehicles/:id': () => ({ externalId: 'A' }),
   'POST /operator/accounts/:id/deletion': () => ({ name: 'Acme' }),
   'POST /operator/accounts/:id/move': () => ({ to: 'eu' }),
   'POST /operator/connections/:id/archive/repair': () => ({ kind: 'trips', date: '2026-05-31' }),

@@ -5,12 +5,15 @@ const second = 1000;
 const minute = 60 * second;
 const day = 86_400 * second;
 
+/** How long a receiver takes at most that is slow, and responds all the same. */
+const slowestMs = 14 * second;
+
 /** What a webhook asks for; null once it is deleted. Times are when the change was asked for, and when it was confirmed. */
 export type Config = { types: number[]; connectionIds: string[] } | null;
 type Change = { sent: number; done: number; config: Config };
 
 /** How a receiver responds at the moment. */
-export type Mood = 'up' | 'down' | 'gone' | 'hangs';
+export type Mood = 'up' | 'slow' | 'down' | 'gone' | 'hangs';
 
 export type Hook = {
   account: Account;
@@ -82,7 +85,7 @@ export function isFor(hook: Hook, news: News): 'must' | 'maybe' | 'never' {
 }
 
 /** What receivers got, and what is wrong with it. */
-export function receivers({ now, note, current, through }: Kernel, accounts: Account[]) {
+export function receivers({ now, note, below, sleep, current, through }: Kernel, accounts: Account[]) {
   const calls = new Map<string, Got[]>();
   const arrived = (url: string, init: RequestInit): Got => {
     note(`${new Headers(init.headers).get('delivery-id')} is sent to ${url} by ${current()?.name}`);
@@ -134,13 +137,15 @@ export function receivers({ now, note, current, through }: Kernel, accounts: Acc
       const aborted = new Promise<never>((_, reject) =>
         init.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
       );
-      const response = through('receiver', () => {
-        const { mood } = call.hook;
+      const response = async () => {
+        const mood = await through('receiver', () => call.hook.mood);
         note(`${url} ${mood === 'hangs' ? mood : `is ${mood}`}`);
-        return mood === 'hangs' ? undefined : { up: 200, down: 500, gone: 410 }[mood];
-      });
+        if (mood === 'hangs') return aborted;
+        if (mood === 'slow') await sleep(below(slowestMs));
+        return { up: 200, slow: 200, down: 500, gone: 410 }[mood];
+      };
       try {
-        call.heard = (await Promise.race([response, aborted])) ?? (await aborted);
+        call.heard = await Promise.race([response(), aborted]);
         return new Response('response', { status: call.heard });
       } finally {
         call.running = false;

@@ -124,7 +124,7 @@ function simulated(sim: Kernel, migrations: string[]) {
       await people.erase(account);
       accounts.push(await people.open());
     };
-    const moods: Mood[] = ['up', 'up', 'down', 'gone', 'hangs'];
+    const moods: Mood[] = ['up', 'up', 'slow', 'slow', 'down', 'gone', 'hangs'];
     const turn = withHook((_, hook) => Object.assign(hook, { mood: sim.pick(moods) }));
     const actions: [number, () => Promise<unknown>][] = [
       [40, () => people.send(account)],

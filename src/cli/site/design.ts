@@ -11,17 +11,16 @@ const ascii = `${charactersBetween([0x20, 0x7e])}…`;
 /** Builds the stylesheets, the fonts and the mark of all pages into the folder `directory`. */
 export async function buildDesign(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
-  stylesheet(join(directory, 'design.css'));
-  for (const name of ['mark.svg', 'docs.css', 'prose.css'])
-    cpSync(join(root, 'src/portal/design', name), join(directory, name));
+  for (const name of ['design.css', 'docs.css']) stylesheet(name, directory);
+  cpSync(join(root, 'src/portal/design/mark.svg'), join(directory, 'mark.svg'));
   await font('geist', latin, { min: 400, max: 700 }, directory);
   await font('geist-mono', ascii, 400, directory);
 }
 
-function stylesheet(file: string): void {
+function stylesheet(name: string, directory: string): void {
   const program = join(root, 'node_modules/@tailwindcss/cli/dist/index.mjs');
-  const source = join(root, 'src/portal/design/design.css');
-  const args = [program, '--input', source, '--output', file, '--minify'];
+  const source = join(root, 'src/portal/design', name);
+  const args = [program, '--input', source, '--output', join(directory, name), '--minify'];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
   if (status !== 0) throw new Error(`Cannot build the stylesheet:\n${stderr}`);
 }

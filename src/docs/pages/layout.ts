@@ -60,9 +60,7 @@ const page = (frame: Frame, body: string, scripts: string): string => `<!doctype
 <title>${escaped(frame.title)} · Fleet Data Service</title>
 <link rel="icon" href="/design/mark.svg">
 <link rel="preload" href="/design/geist.woff2" as="font" type="font/woff2" crossorigin>
-<link rel="stylesheet" href="/design/design.css">
 <link rel="stylesheet" href="/design/docs.css">
-<link rel="stylesheet" href="/design/prose.css">
 <script src="/docs/search.js" type="module"></script>
 </head>
 <body class="docs">

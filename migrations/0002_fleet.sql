@@ -125,9 +125,19 @@ create table accidents (
   source_updated_at  integer,
   acknowledged       text check (json_valid(acknowledged)), -- by a user of the account: {"at", "by", "note"}
   closed             text check (json_valid(closed)),
+  -- What a claim needs besides, as far as it is known. The names are as they were when it was reported.
+  vehicle_name       text,
+  license_plate      text,
+  driver_id          text,
+  driver_name        text,
+  max_speed_kph      real,
+  acceleration_g     real,
+  severity           text,
+  detected_at        integer,
   created_at         integer not null,
   updated_at         integer not null
 ) strict, without rowid;
+create index accidents_by_driver on accidents (driver_id, event_time, id) where driver_id is not null;
 create index accidents_by_account on accidents (account_id, event_time, id);
 create index accidents_by_connection on accidents (connection_id, event_time, id);
 -- For the count in the menu, which reads no more than it counts.

@@ -38,7 +38,9 @@ export function removeRecords(
 /** The columns that name a driver. An index leads to a driver's rows by each. */
 const references = recordKinds.flatMap(({ kind, table, fields }) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
-    refersTo?.kind === drivers.kind ? [{ kind, table, column: sql.raw(columnName(key)) }] : [],
+    refersTo?.kind === drivers.kind
+      ? [{ kind, table, column: sql.raw(columnName(key)), isNamed: 'driverName' in table }]
+      : [],
   ),
 );
 
@@ -46,12 +48,13 @@ const references = recordKinds.flatMap(({ kind, table, fields }) =>
 export const eraseReferences =
   (driverId: string, alongside = nothing): Remover =>
   async (env) => {
-    const statements = references.flatMap(({ kind, table, column }) => {
+    const statements = references.flatMap(({ kind, table, column, isNamed }) => {
       const id = sql.raw(table.id.name);
       const ids = sql`select ${id} as id from ${table} where ${column} = ${driverId} limit ${perKind}`;
       return [
         ...alongside(kind, ids),
-        sql`update ${table} set ${column} = null, updated_at = ${Date.now()} where ${id} in (${ids})`,
+        sql`update ${table} set ${column} = null${sql.raw(isNamed ? ', driver_name = null' : '')},
+          updated_at = ${Date.now()} where ${id} in (${ids})`,
       ];
     });
     return untilNone(openDatabase(env), statements);

@@ -1,16 +1,37 @@
+import * as v from 'valibot';
+import { accidents } from '../fleet/lists/accidents.ts';
 import type { ProviderRecord } from './connector.ts';
 import { at } from './read.ts';
 
-/** What a provider says of a crash: how far it has come, and where its report is. */
-export type Crash = { vin: unknown; level: number; dismissed: boolean; reportUrl: unknown };
+/** What a provider says of a crash: how far it has come, where its report is, and how hard it was. */
+export type Crash = {
+  vin: unknown;
+  level: number;
+  dismissed: boolean;
+  reportUrl: unknown;
+  severity?: unknown;
+  accelerationG?: unknown;
+};
+
+const { maxSpeedKph, accelerationG, severity, detectedAt, driverId: driver } = accidents.fields;
+const optional = { driver, maxSpeedKph, accelerationG, severity, detectedAt };
+
+/** What can be kept of this: no accident is refused for what a claim could do without. */
+const acceptable = (said: { [name in keyof typeof optional]: unknown }) =>
+  Object.fromEntries(
+    Object.entries(optional).flatMap(([name, { input }]) => {
+      const value = said[name as keyof typeof optional]; // one of its keys
+      return v.is(input, value) ? [[name, value]] : [];
+    }),
+  );
 
 /**
  * The records of an accident: one for each level it has reached, since each is notified once; or one that dismisses it. None
  * without a VIN and a place, which accidents need: until both are known it remains a safety event.
  */
 export function crashRecords(
-  { sourceId, sourceUpdatedAt, startedAt, location }: ProviderRecord,
-  { vin, level, dismissed, reportUrl }: Crash,
+  { sourceId, sourceUpdatedAt, startedAt, location, ...event }: ProviderRecord,
+  { vin, level, dismissed, reportUrl, severity, accelerationG }: Crash,
 ): ProviderRecord[] {
   if (vin === null || location === null) return [];
   const record = {
@@ -20,6 +41,13 @@ export function crashRecords(
     eventTime: startedAt,
     vin,
     location,
+    ...acceptable({
+      driver: event.driver,
+      maxSpeedKph: event.maxSpeedKph,
+      detectedAt: event.issuedOn,
+      severity,
+      accelerationG: typeof accelerationG === 'number' ? Math.abs(accelerationG) : undefined,
+    }),
   };
   if (dismissed) return [{ ...record, notificationLevel: 1, dismissed: true }];
   return Array.from({ length: level }, (_, i) => ({

@@ -365,6 +365,7 @@ describe('collisions', () => {
     const listed = await accidents(id);
     const listedAs = (vin: unknown) => listed.find((one) => one.vin === vin);
     expect(vins.map((vin) => listedAs(vin)?.dismissed)).toEqual([false, true, false]);
+    expect(listed.map(({ severity }) => severity).sort()).toEqual(['high', 'low', null]);
     expect(listedAs(vins[0])?.location).toMatchObject({ latitude: 39.7392, longitude: -104.9903 });
     expect(await events(id)).toHaveLength(3);
   });

@@ -190,7 +190,8 @@ describe('a crash', () => {
 
   it('is confirmed by being listed after the review, and dismissed when the review has taken it away', async () => {
     const id = await connected([1]);
-    const crash = motiveEvent(truck, 'crash', soon(), { isSlight: true });
+    const said = { acceleration: '-3.4', metadata: { severity: 'high' } };
+    const crash = motiveEvent(truck, 'crash', soon(), { isSlight: true, ...said });
     data.performance.push(crash, motiveEvent(other, 'crash', soon()));
     await pullAll(id);
     await arrived(2);
@@ -223,6 +224,11 @@ describe('a crash', () => {
     expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({
       dismissed: false,
       reportUrl: 'https://media.example.com/1.mp4',
+      driverId: expect.any(String),
+      vehicleName: truck.number,
+      maxSpeedKph: 96.56,
+      accelerationG: 3.4,
+      severity: 'high',
     });
     expect(listed.find(({ vin }) => vin === other.vin)).toMatchObject({ dismissed: true });
   });

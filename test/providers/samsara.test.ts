@@ -81,7 +81,12 @@ it('raises a crash through its levels as Samsara confirms it, and dismisses what
   ]);
   const listed = await accidents(id);
   expect(listed.map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
-  expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({ reportUrl: crash.incidentReportUrl });
+  expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({
+    reportUrl: crash.incidentReportUrl,
+    vehicleName: truck.name,
+    accelerationG: crash.maxAccelerationGForce,
+    detectedAt: expect.any(String),
+  });
 });
 
 it('does not let a crash wait behind the backlog of an outage', async () => {

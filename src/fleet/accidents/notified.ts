@@ -39,14 +39,13 @@ export const notifiedBefore = sql`coalesce(a.notified, 0)`;
 /** The most vehicles of an account with the same VIN that are looked through for the one to name: it is near unique. */
 export const maxVehicles = 50;
 
-/** SQL for the account's vehicle with a VIN, one of the connection first; null if none is known. */
-export const vehicleWithVin = ({
-  accountId,
-  connectionId,
-  vin,
-}: Record<'accountId' | 'connectionId' | 'vin', SQL>) =>
+/** SQL for the account's vehicle with a VIN, or `what` of it, one of the connection first; null if none is known. */
+export const vehicleWithVin = (
+  { accountId, connectionId, vin }: Record<'accountId' | 'connectionId' | 'vin', SQL>,
+  what = sql`id`,
+) =>
   sql`(
-    select id from (
-      select id, connection_id, created_at from vehicles where account_id = ${accountId} and vin = ${vin}
+    select ${what} from (
+      select id, connection_id, created_at, name, license_plate from vehicles where account_id = ${accountId} and vin = ${vin}
       order by created_at limit ${maxVehicles})
     order by connection_id <> ${connectionId}, created_at limit 1)`;

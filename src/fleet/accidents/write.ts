@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import { timestamp } from '../../platform/fields.ts';
+import { contextKeys } from '../lists/accident-versions.ts';
+import { columnName } from '../lists/list.ts';
 import { dismissedAfter, isOlder, notifiedAfter, vehicleWithVin } from './notified.ts';
 
 /** A record of an accident, as the row that it would be were it the only one. */
@@ -10,24 +12,20 @@ export type AccidentRow = { id: string; createdAt: number };
  * Adds records to the accidents that they are about, each of another accident, as one statement; its `meta.changes` are
  * those that changed anything:
  *
- * - vin, eventTime and location are of the newest version, and so is reportUrl among those that have one; without
- *   `sourceUpdatedAt` a lower level is older than a higher one, so that a call sent twice changes nothing;
+ * - vin, eventTime and location are of the newest version, and so are reportUrl and what a claim needs, each among those
+ *   that have it; without `sourceUpdatedAt` a lower level is older than a higher one, so that a call sent twice changes nothing;
  * - reportReady and isAccurate are of the highest level, but a false alarm is never accurate;
  * - each level is there once, in order of level, with when it first came;
- * - the vehicle is looked for until one is found, and again when the VIN changes.
+ * - the vehicle is looked for until one is found, and again when the VIN changes; its name and plate stay as they were.
  */
 export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   change(db)`
     insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, event_time, location,
       notification_level, report_ready, is_accurate, dismissed, report_url, levels, notified, source_updated_at,
-      created_at, updated_at)
+      created_at, updated_at, vehicle_name, license_plate, driver_name, ${names})
     select
       r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'), vin_now,
-      coalesce(iif(vin = vin_now, vehicle_id, null), ${vehicleWithVin({
-        accountId: sql`r->>'accountId'`,
-        connectionId: sql`r->>'connectionId'`,
-        vin: sql`vin_now`,
-      })}),
+      vehicle_now->>0,
       iif(behind, event_time, r->>'eventTime'), iif(behind, location, r->>'location'),
       max(level, coalesce(notification_level, 0)), iif(leads, r->>'reportReady', report_ready),
       case
@@ -46,7 +44,20 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
           order by value->>'notificationLevel'))),
       notified_now,
       max(coalesce(source_updated_at, r->>'sourceUpdatedAt'), coalesce(r->>'sourceUpdatedAt', source_updated_at)),
-      coalesce(created_at, r->>'createdAt'), r->>'updatedAt'
+      coalesce(created_at, r->>'createdAt'), r->>'updatedAt', vehicle_now->>1, vehicle_now->>2,
+      coalesce((select name from drivers where id = ${newest('driverId')}),
+        iif(driver_id is ${newest('driverId')}, driver_name, null)),
+      ${sql.join(contextKeys.map(newest), sql`, `)}
+    from (select *, coalesce(
+        iif(vin = vin_now and vehicle_id is not null, json_array(vehicle_id, vehicle_name, license_plate), null),
+        ${vehicleWithVin(
+          {
+            accountId: sql`r->>'accountId'`,
+            connectionId: sql`r->>'connectionId'`,
+            vin: sql`vin_now`,
+          },
+          sql`json_array(id, name, license_plate)`,
+        )}) as vehicle_now
     from (
       select r.value as r, a.*, r.value->>'notificationLevel' as level,
         ${isBehind} as behind, iif(${isBehind}, a.vin, r.value->>'vin') as vin_now,
@@ -57,20 +68,46 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
           else r.value->>'notificationLevel' >= a.notification_level
         end as leads
       from json_each(${JSON.stringify(rows.map(withTime))}) r
-      left join accidents a on a.id = r.value->>'id')
+      left join accidents a on a.id = r.value->>'id'))
     where true
     on conflict (id) do update set
       vin = excluded.vin, vehicle_id = excluded.vehicle_id, event_time = excluded.event_time,
       location = excluded.location, notification_level = excluded.notification_level,
       report_ready = excluded.report_ready, is_accurate = excluded.is_accurate, dismissed = excluded.dismissed,
       report_url = excluded.report_url, levels = excluded.levels, notified = excluded.notified,
-      source_updated_at = excluded.source_updated_at, updated_at = excluded.updated_at
+      source_updated_at = excluded.source_updated_at, updated_at = excluded.updated_at,
+      vehicle_name = excluded.vehicle_name, license_plate = excluded.license_plate,
+      driver_name = excluded.driver_name,
+      ${sql.join(
+        columns.map((name) => sql`${name} = excluded.${name}`),
+        sql`, `,
+      )}
     where (accidents.vin, accidents.vehicle_id, accidents.event_time, accidents.location,
         accidents.notification_level, accidents.report_ready, accidents.is_accurate, accidents.dismissed,
-        accidents.report_url, accidents.levels, accidents.notified, accidents.source_updated_at)
+        accidents.report_url, accidents.levels, accidents.notified, accidents.source_updated_at, accidents.driver_name,
+        ${sql.join(
+          columns.map((name) => sql`accidents.${name}`),
+          sql`, `,
+        )})
       is not (excluded.vin, excluded.vehicle_id, excluded.event_time, excluded.location,
         excluded.notification_level, excluded.report_ready, excluded.is_accurate, excluded.dismissed,
-        excluded.report_url, excluded.levels, excluded.notified, excluded.source_updated_at)`;
+        excluded.report_url, excluded.levels, excluded.notified, excluded.source_updated_at, excluded.driver_name,
+        ${sql.join(
+          columns.map((name) => sql`excluded.${name}`),
+          sql`, `,
+        )})`;
+
+const columns = contextKeys.map((key) => sql.raw(columnName(key)));
+const names = sql.join(columns, sql`, `);
+
+/** Of the newest version that has it. A driver who was erased is in none. */
+function newest(key: string): SQL {
+  const known = sql.raw(columnName(key));
+  const given = sql.raw(`r->>'${key}'`);
+  const said =
+    key === 'driverId' ? sql`iif(${given} in (select id from erased_drivers), null, ${given})` : given;
+  return sql`iif(behind, coalesce(${known}, ${said}), coalesce(${said}, ${known}))`;
+}
 
 const record = sql`r.value`;
 

@@ -1,5 +1,8 @@
 import type { Row } from './archived.ts';
 
+/** What records add to an accident besides: each is of the newest version that has it. */
+export const contextKeys = ['driverId', 'maxSpeedKph', 'accelerationG', 'severity', 'detectedAt'] as const;
+
 type Level = { notificationLevel: number; receivedAt: string };
 
 /**
@@ -14,15 +17,21 @@ export function combineAccidents(archived: Row, late: Row): Row {
   const behind = known ? older : is < was;
   const leads = older ? is > was : is >= was;
   const dismissed = dismissedAfter(archived, late, older);
+  const [newest, oldest] = behind ? [archived, late] : [late, archived];
+  const { vehicleId, vehicleName, licensePlate } = late.vehicleId ? late : archived;
   return {
-    ...(behind ? archived : late),
+    ...newest,
+    ...Object.fromEntries(contextKeys.map((key) => [key, newest[key] ?? oldest[key]])),
+    driverName: newest.driverId ? newest.driverName : oldest.driverName,
     tSP: archived.tSP,
-    vehicleId: late.vehicleId ?? archived.vehicleId,
+    vehicleId,
+    vehicleName,
+    licensePlate,
     notificationLevel: Math.max(was, is),
     reportReady: (leads ? late : archived).reportReady,
     isAccurate: dismissed ? 0 : (leads ? late : archived).isAccurate,
     dismissed: Number(dismissed),
-    reportUrl: behind ? (archived.reportUrl ?? late.reportUrl) : (late.reportUrl ?? archived.reportUrl),
+    reportUrl: newest.reportUrl ?? oldest.reportUrl,
     levels: JSON.stringify(levelsOf(archived.levels, late.levels)),
     acknowledged: late.acknowledged ?? archived.acknowledged,
     closed: late.closed ?? archived.closed,

@@ -2,14 +2,18 @@ import { sql } from 'drizzle-orm';
 import { integer } from 'drizzle-orm/sqlite-core';
 import { recordId } from '../../platform/db/ids.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
-import { combineAccidents } from './accident-versions.ts';
-import { derivable, derived, ifAny, optional, orElse } from './field.ts';
+import { combineAccidents, type contextKeys } from './accident-versions.ts';
+import { drivers } from './drivers.ts';
+import { derivable, derived, type Field, ifAny, optional, orElse } from './field.ts';
 import {
   accidentLevels,
   boolean,
+  choice,
   handled,
   httpsUrl,
   location,
+  number,
+  reference,
   scale,
   text,
   time,
@@ -29,6 +33,19 @@ const tSP = text(200, "The provider's name. The key is spelled exactly like this
 const vin = text(40, 'The vehicle identification number.', '1FUJGLDR5CLBP8834');
 const eventTime = time('When it happened.');
 const place = location('Where it happened.');
+
+/** What a claim needs besides, as far as the provider says it. */
+const context = {
+  maxSpeedKph: optional(
+    number(0, 1000, 'The highest speed that the provider gives for it, in kilometres per hour.', 88),
+  ),
+  accelerationG: optional(number(0, 1000, 'The strongest acceleration, in g.', 3.2)),
+  severity: optional(
+    choice(['low', 'medium', 'high', 'critical'], 'How severe the provider takes it to be.', 'high'),
+  ),
+  detectedAt: optional(time('When the provider made it known.', '2026-11-20T20:00:01.200Z')),
+} satisfies { [key in Exclude<(typeof contextKeys)[number], 'driverId'>]: Field };
+const driver = optional(reference(drivers, 'Who drove.'));
 
 const record = recordKind({
   kind: 'accident',
@@ -53,6 +70,8 @@ const record = recordKind({
     reportUrl: optional(
       httpsUrl(maxReportUrlLength, 'Where its report can be read.', 'https://reports.example.com/crash-3'),
     ),
+    driverId: driver,
+    ...context,
   },
   derive: ({ notificationLevel, reportReady, isAccurate }, source) => ({
     tSP: source.tSP,
@@ -76,8 +95,13 @@ const item = {
       vehicles.itemExample.id,
     ),
   ),
+  vehicleName: optional(text(200, 'The name of that vehicle, as it was then.', vehicles.itemExample.name)),
+  licensePlate: optional(text(40, 'Its licence plate, as it was then.', 'ABC-1234')),
+  driverId: driver,
+  driverName: optional(text(200, "The driver's name, as it was then.", drivers.itemExample.name)),
   eventTime,
   location: place,
+  ...context,
   notificationLevel: scale(
     1,
     3,
@@ -111,6 +135,7 @@ const list: ListDeclaration<keyof typeof item> = {
   filters: {
     vin: equals('vin', 'Only accidents of the vehicle with this VIN.'),
     vehicleIds: oneOf('vehicleId', 'Only accidents of these vehicles.'),
+    driverIds: oneOf('driverId', 'Only accidents of these drivers.'),
     minLevel: atLeast('notificationLevel', 'Only accidents that have reached at least this level.'),
     dismissed: equals('dismissed', 'Only false alarms (true), or only the others (false).'),
   },

@@ -113,9 +113,15 @@ function eraseFromArchive(
   env: Env,
   { accountId, connectionId, id, cursor }: Deletion,
 ): Promise<string | undefined> {
-  const rewrite = { key: 'driverId', value: id, change: (row: Row) => ({ ...row, driverId: null }) };
+  const rewrite = { key: 'driverId', value: id, change: withoutDriver };
   return rewriteArchive(env, archiveKinds, { accountId, connectionId }, rewrite, cursor);
 }
+
+const withoutDriver = (row: Row): Row => ({
+  ...row,
+  driverId: null,
+  ...('driverName' in row && { driverName: null }),
+});
 
 /** The last step: deletes the row that everything else hung on, and with it the deletion. */
 async function finish(env: Env, deletion: Deletion): Promise<undefined> {

@@ -14,6 +14,7 @@ import { type Accident, AccidentState } from '../ui/accidents.tsx';
 import { Allowed } from '../ui/allowed.tsx';
 import { Submit } from '../ui/buttons.tsx';
 import { done, parseForm, submit } from '../ui/form.ts';
+import { capital } from '../ui/format.ts';
 import { Field, Form } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
@@ -32,6 +33,7 @@ import {
 } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { FullTimeAgo, Time } from '../ui/time.tsx';
+import { Speed } from '../ui/units.tsx';
 import { Levels } from './levels.tsx';
 
 /** Does what the form on the page asks for. */
@@ -130,9 +132,21 @@ export async function detail(c: Context) {
                   </>
                 ),
               ],
-              ['Plate', vehicle?.licensePlate],
+              ['Plate', accident.licensePlate ?? vehicle?.licensePlate],
               ['VIN', <code>{accident.vin}</code>],
-              ['Driver', <Driver trip={trip} events={events} at={at} />],
+              [
+                'Driver',
+                accident.driverId ? (
+                  <DriverLink {...accident} />
+                ) : (
+                  <Driver trip={trip} events={events} at={at} />
+                ),
+              ],
+              ['Speed', accident.maxSpeedKph && <Speed {...accident} speedLimitKph={null} />],
+              ['Severity', accident.severity && capital(accident.severity)],
+              ['Acceleration', accident.accelerationG && `${accident.accelerationG} g`],
+              ['Detected', accident.detectedAt && <Time at={accident.detectedAt} seconds />],
+              ['Received', <Time at={accident.createdAt} seconds />],
               ['Trip', trip && <TripLink trip={trip} />],
               [
                 'Source',

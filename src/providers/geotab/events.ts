@@ -4,9 +4,9 @@ import { at, field, msOf } from '../read.ts';
 import { reference, timeAt } from './records.ts';
 
 /** Rules of collisions, and whether Geotab's own analysis stands behind them, which dismisses false alarms. */
-const collisions: { [rule: string]: { isAnalysed: boolean } } = {
-  RuleEnhancedMajorCollisionId: { isAnalysed: true },
-  RuleEnhancedMinorCollisionId: { isAnalysed: true },
+const collisions: { [rule: string]: { isAnalysed: boolean; severity?: string } } = {
+  RuleEnhancedMajorCollisionId: { isAnalysed: true, severity: 'high' },
+  RuleEnhancedMinorCollisionId: { isAnalysed: true, severity: 'low' },
   RuleAccidentId: { isAnalysed: false },
 };
 
@@ -62,6 +62,7 @@ export function accidentRecords(
     level,
     dismissed: !isValid(item),
     reportUrl: null,
+    severity: collisionOf(item)?.severity,
   });
 }
 

@@ -1,5 +1,5 @@
 import { crashRecords, dismissed, type Learned, type OpenCrash, openCrash, openDays } from '../crash.ts';
-import { at, field } from '../read.ts';
+import { at, field, numeric } from '../read.ts';
 import { dayMs, dayOf, startOf } from './api.ts';
 import { eventRecord, typeOf } from './events.ts';
 
@@ -49,7 +49,10 @@ export function learn(
   const isConfirmed = isOld || isReviewed || review === 'confirmed';
   const hasEvidence = video !== null || field(item, 'coached_at') !== null;
   const level = Math.max(isConfirmed ? (hasEvidence ? 3 : 2) : 1, known?.level ?? 0);
-  const records = [event, ...crashRecords(event, { vin, level, dismissed: false, reportUrl: video })];
+  const severity = field(item, 'metadata', 'severity') ?? field(item, 'severity');
+  const accelerationG = numeric(item, 'acceleration');
+  const crashed = { vin, level, dismissed: false, reportUrl: video, severity, accelerationG };
+  const records = [event, ...crashRecords(event, crashed)];
   const isNews = !isListed || known?.level !== level;
   const crash = isOld ? undefined : openCrash(event, { vin, level });
   const watched = crash && {

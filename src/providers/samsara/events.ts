@@ -34,7 +34,9 @@ export function eventRecords(item: unknown): ProviderRecord[] {
     speedLimitKph: field(item, 'speedingMetadata', 'postedSpeedLimitKilometersPerHour'),
   };
   const crash = crashOf(item);
-  return crash ? [event, ...crashRecords(event, { vin: field(item, 'asset', 'vin'), ...crash })] : [event];
+  if (!crash) return [event];
+  const accelerationG = field(item, 'maxAccelerationGForce');
+  return [event, ...crashRecords(event, { vin: field(item, 'asset', 'vin'), accelerationG, ...crash })];
 }
 
 /**

@@ -92,7 +92,12 @@ export function learn(
   const verdict = verdicts.get(item);
   const isConfirmed = verdict === 'confirmed' || (known?.level ?? 1) > 1;
   const level = isConfirmed ? (hasVideo(item) ? 3 : 2) : 1;
-  const crash = { vin, level: Math.max(level, known?.level ?? 1), reportUrl: null };
+  const crash = {
+    vin,
+    level: Math.max(level, known?.level ?? 1),
+    reportUrl: null,
+    accelerationG: forceOf(item),
+  };
   const isFalse = verdict === 'dismissed';
   const isOld = msOf(event.startedAt) < now - openDays * 86_400_000;
   const kept = isFalse || isOld ? undefined : openCrash(event, crash);
@@ -103,6 +108,14 @@ export function learn(
       ? [...others, { ...kept, version: isKnown ? versionOf(item) : null, tries: known?.tries ?? 0 }]
       : others,
   };
+}
+
+/** The stronger of the two directions in which it was felt, in g. */
+function forceOf(item: unknown): number | undefined {
+  const forces = ['gForceForwardBackward', 'gForceSideToSide']
+    .map((name) => at(item, 'stats', name))
+    .filter((force) => typeof force === 'number');
+  return forces.length > 0 ? Math.max(...forces.map(Math.abs)) : undefined;
 }
 
 const hasVideo = (item: unknown): boolean =>

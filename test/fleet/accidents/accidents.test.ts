@@ -3,7 +3,7 @@ import { maxVehicles } from '../../../src/fleet/accidents/notified.ts';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
 import { ask, signIn } from '../../support/portal.ts';
-import { accident, vehicle } from '../../support/records.ts';
+import { accident, driver, vehicle } from '../../support/records.ts';
 import { story } from '../../support/story.ts';
 import { as, world } from '../../support/world.ts';
 
@@ -12,6 +12,12 @@ const connector = () => as(tale.us.connection.ingestKey);
 const send = async (...records: object[]) => (await connector().send(...records)).data;
 const at = (hour: number) => ({ sourceUpdatedAt: `2026-11-21T${hour}:00:00Z` });
 const elsewhere = { latitude: 1, longitude: 2 };
+const claim = {
+  maxSpeedKph: 88.5,
+  accelerationG: 3.2,
+  severity: 'high',
+  detectedAt: '2026-11-20T20:00:01.200Z',
+};
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 type Accident = {
@@ -46,7 +52,11 @@ it('finds its vehicle, however many other accounts have one with its VIN', async
 
 describe('an accident in the list', () => {
   it('has every field of the contract', async () => {
-    await send(vehicle(), accident({ reportUrl: 'https://reports.example.com/1?key=a b' }));
+    await send(
+      vehicle({ licensePlate: 'B-FD 1' }),
+      driver(),
+      accident({ reportUrl: 'https://reports.example.com/1?key=a b', driver: 'driver-1', ...claim }),
+    );
     expect(await list()).toEqual([
       {
         eventId: recordId(tale.us.connection.id, 'accident', 'crash-1'),
@@ -54,6 +64,11 @@ describe('an accident in the list', () => {
         tSP: 'Motive',
         vin: '1FUJGLDR5CLBP8834',
         vehicleId: recordId(tale.us.connection.id, 'vehicle', 'truck-1'),
+        vehicleName: 'Truck 1',
+        licensePlate: 'B-FD 1',
+        driverId: recordId(tale.us.connection.id, 'driver', 'driver-1'),
+        driverName: 'Ann',
+        ...claim,
         eventTime: '2026-11-20T20:00:00.000Z',
         location: { latitude: 39.7392, longitude: -104.9903, address: null },
         notificationLevel: 1,
@@ -65,6 +80,46 @@ describe('an accident in the list', () => {
         createdAt: time,
         updatedAt: time,
       },
+    ]);
+  });
+
+  it('has what a claim needs as far as it is known, each of the newest version that says it', async () => {
+    const nothing = { vehicleName: null, licensePlate: null, driverId: null, driverName: null };
+    await send(accident());
+    expect(await only()).toMatchObject({ ...nothing, maxSpeedKph: null, severity: null, detectedAt: null });
+    await send(vehicle(), accident({ ...at(12), driver: 'driver-1', maxSpeedKph: 80, severity: 'low' }));
+    expect(await only()).toMatchObject({ vehicleName: 'Truck 1', driverName: null, maxSpeedKph: 80 });
+    await send(driver(), vehicle({ name: 'Renamed' }), accident({ ...at(13), severity: 'high' }));
+    const known = { vehicleName: 'Truck 1', driverName: 'Ann', maxSpeedKph: 80, severity: 'high' };
+    expect(await only()).toMatchObject(known);
+    await send(accident({ ...at(11), maxSpeedKph: 50, accelerationG: 2.5 }));
+    expect(await only()).toMatchObject({ ...known, accelerationG: 2.5 });
+    const found = await only();
+    expect(await list(`?driverIds=${found?.driverId}`)).toHaveLength(1);
+    expect(await list(`?driverIds=${crypto.randomUUID()}`)).toEqual([]);
+  });
+
+  it.each([
+    { maxSpeedKph: 1001 },
+    { accelerationG: -1 },
+    { severity: 'bad' },
+    { detectedAt: 'now' },
+    { driver: '' },
+  ])('is refused with %j', async (wrong) => {
+    const [field = ''] = Object.keys(wrong);
+    expect(await send(accident(wrong))).toMatchObject({
+      accepted: 0,
+      rejected: [{ message: expect.stringContaining(field) }],
+    });
+  });
+
+  it('is the same in its deliveries, which have the fields of the specification alone', async () => {
+    const hook = await tale.register();
+    await send(driver(), accident({ driver: 'driver-1', ...claim }));
+    await told(hook.id, 1);
+    expect(Object.keys(tale.heard.got[0]?.body.data ?? {})).toEqual([
+      ...['eventId', 'eventTime', 'vin', 'connection', 'tSP', 'location'],
+      ...['notificationLevel', 'reportReady', 'isAccurate'],
     ]);
   });
 

@@ -40,6 +40,20 @@ const histories: [string, object[]][] = [
       { notificationLevel: 1, dismissed: true, sourceUpdatedAt: '2026-06-01T00:00:00Z' },
     ],
   ],
+  [
+    'what a claim needs',
+    [
+      { maxSpeedKph: 80, severity: 'high', driver: 'ann' },
+      { notificationLevel: 2, maxSpeedKph: 90, accelerationG: 3 },
+    ],
+  ],
+  [
+    'less than is known',
+    [
+      { notificationLevel: 2, maxSpeedKph: 90, driver: 'ann' },
+      { notificationLevel: 1, maxSpeedKph: 80, driver: 'bob', severity: 'low' },
+    ],
+  ],
   ['the same again', [{ notificationLevel: 2 }, { notificationLevel: 2 }]],
 ];
 

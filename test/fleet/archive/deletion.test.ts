@@ -4,7 +4,7 @@ import { archive } from '../../../src/fleet/archive/job.ts';
 import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { bucket, dayMs, emptyArchive } from '../../support/archive.ts';
-import { driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows, rowsOf } from '../../support/rows.ts';
 import { as, operator, type World, worldBefore } from '../../support/world.ts';
 
@@ -60,12 +60,18 @@ it('erasing a driver takes them from the archive, and leaves the records', async
   const { id } = us.connection;
   const [found] = await rows('select id from drivers where connection_id = ?1', id);
   const driverId = String(found?.id);
+  await as(us.connection.ingestKey).send(accident({ driver: 'driver-1', eventTime: old }));
+  await archive(env, archiveKinds, noteMerged);
+  const accidents = async () =>
+    (await as(us.apiToken).get<{ driverId: string | null; driverName: string | null }[]>('/accidents')).data;
+  expect(await accidents()).toMatchObject([{ driverId, driverName: 'Ann' }]);
   await operator.post(`/operator/drivers/${driverId}/erasure`, {});
   await toTheEnd(driverId);
   const left = await as(us.apiToken, { 'connection-id': id }).get<{ driverId: string | null }[]>('/trips');
   expect(left.data).toMatchObject([{ driverId: null }]);
   expect((await trips(us)).filter((item) => JSON.stringify(item).includes(driverId))).toEqual([]);
-  expect(await files(id)).toHaveLength(2);
+  expect(await accidents()).toMatchObject([{ driverId: null, driverName: null }]);
+  expect(await files(id)).toHaveLength(3);
 });
 
 describe('erasing a driver of whom a file remains that the catalog does not name', () => {

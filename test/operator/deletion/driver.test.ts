@@ -4,7 +4,7 @@ import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { settled } from '../../support/deliveries.ts';
 import { findEverywhere } from '../../support/erasure.ts';
 import { receiver } from '../../support/receiver.ts';
-import { driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
 
@@ -54,6 +54,11 @@ async function eraseWholly() {
 }
 
 it('leaves nothing that tells who the driver was, in any table', async () => {
+  const quiet = { records: [accident({ driver: robin.sourceId })], notify: false };
+  await as(us.connection.ingestKey).post('/ingest', quiet);
+  expect(await rows('select driver_name from accidents where driver_id = ?1', driverId)).toEqual([
+    { driver_name: robin.name },
+  ]);
   expect((await findEverywhere(marks)).length).toBeGreaterThan(3);
   await eraseWholly();
   expect(await findEverywhere(marks)).toEqual([]);
@@ -130,11 +135,13 @@ it('holds for what comes in later: the driver does not come back, and is referre
   const { data } = await as(us.connection.ingestKey).send(
     ...later.slice(0, 5),
     safetyEvent({ driver: robin.sourceId, sourceId: 'event-3', recipients: ['boss@fleet.example'] }),
+    accident({ driver: robin.sourceId }),
   );
   expect(data.rejected).toEqual([]);
   expect(await findEverywhere(marks)).toEqual([]);
   expect(await rows('select 1 from trips where driver_id = ?1', driverId)).toEqual([]);
   expect(await rows('select 1 from safety_events where driver_id = ?1', driverId)).toEqual([]);
+  expect(await rows('select 1 from accidents where driver_id = ?1', driverId)).toEqual([]);
   expect(await rows('select 1 from safety_events where source_id = ?1', 'event-3')).toHaveLength(1);
 });
 

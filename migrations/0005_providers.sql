@@ -36,3 +36,19 @@ create table pull_refusals (
   primary key (connection_id, kind, source_id)
 ) strict, without rowid;
 create index pull_refusals_by_time on pull_refusals (connection_id, at);
+
+-- Links by which somebody outside an account connects one provider to it, and can withdraw that. A link that was not used
+-- is deleted some time after it has expired.
+create table connect_links (
+  id            text primary key,
+  account_id    text not null references accounts (id),
+  hash          text not null, -- of its secret, which is kept nowhere
+  name          text not null, -- of who it is for
+  created_at    integer not null,
+  expires_at    integer not null,
+  connection_id text references connections (id) on delete cascade, -- what was connected by it
+  withdrawn_at  integer
+) strict, without rowid;
+create unique index connect_links_by_hash on connect_links (hash);
+create index connect_links_by_account on connect_links (account_id, created_at, id);
+create index connect_links_by_connection on connect_links (connection_id) where connection_id is not null;

@@ -63,6 +63,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   event_counts: { kept: 'a row for each hour and day of the last half year of an account' },
   event_counts_due: { kept: 'at most a row for each day of the last half year of an account' },
   event_counting: { kept: 'one row an account' },
+  connect_links: { kept: 'at most 20 unused ones an account, and one for each connection' },
   pulls: { kept: 'at most one row a connection' },
   pull_refusals: { kept: 'at most 100 a connection (the guide Limits)' },
   moves: { kept: 'one row for each account that is on its way to another home' },

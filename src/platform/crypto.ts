@@ -9,13 +9,16 @@ export const fromBase64url = (text: string): Uint8Array =>
   Uint8Array.fromBase64(text, { alphabet: 'base64url' });
 
 /** What a checksum is for. Each has keys of its own, so that none passes for another. */
-export type Purpose = 'credential' | 'session' | 'sign-in link' | 'tick';
+export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link' | 'tick';
 
 /** How many bytes of the HMAC stand behind each: a credential has little room, and 64 bits suffice to sort out junk. */
-const lengths = { credential: 8, session: 16, 'sign-in link': 16, tick: 16 } satisfies Record<
-  Purpose,
-  number
->;
+const lengths = {
+  credential: 8,
+  session: 16,
+  'sign-in link': 16,
+  'connect link': 16,
+  tick: 16,
+} satisfies Record<Purpose, number>;
 
 /**
  * The keyed checksum of `text`, in base64url: with it, what we issued is told apart from junk without any I/O. It proves

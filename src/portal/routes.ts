@@ -10,6 +10,8 @@ import * as connectionActions from './connections/actions.tsx';
 import * as addConnection from './connections/add.tsx';
 import { showConnection } from './connections/connection.tsx';
 import * as connections from './connections/connections.tsx';
+import * as links from './connections/links.tsx';
+import * as outside from './connections/outside.tsx';
 import * as event from './events/event.tsx';
 import * as events from './events/events.tsx';
 import * as fleet from './fleet/lists.tsx';
@@ -96,6 +98,9 @@ export const portalRoutes = new Hono<App>()
   .get('/sign-in/:link', signIn.confirm)
   .post('/sign-in/:link', signIn.signInByLink)
   .get('/tick', tick)
+  .get('/connect/:link', outside.show)
+  .post('/connect/:link', outside.take)
+  .post('/connect/:link/withdraw', outside.end)
 
   .use(signedIn)
   .use(withinRights)
@@ -105,8 +110,11 @@ export const portalRoutes = new Hono<App>()
   .post('/setup/hide', needs('viewer'), hideSetup)
 
   .get('/connections', needs('viewer'), connections.list)
+  .get('/connections/links', needs('admin'), (c) => links.list(c))
+  .post('/connections/links', needs('admin'), limitActions, links.create)
+  .post('/connections/links/:id/revoke', needs('admin'), links.revoke)
   .get('/connections/new', needs('member'), (c) => addConnection.show(c))
-  .post('/connections/new', needs('member'), limitActions, addConnection.take)
+  .post('/connections/new', needs('member'), limitActions, (c) => addConnection.take(c))
   .get('/connections/:id', needs('viewer'), (c) => showConnection(c))
   .post('/connections/:id/pull', needs('member'), limitActions, connectionActions.pull)
   .post('/connections/:id/pause', needs('member'), connectionActions.pause)

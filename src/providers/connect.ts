@@ -76,7 +76,12 @@ export async function tryCredential(
  *
  * @throws Refusal: invalid, as for `tryCredential` and `createConnection`, or when the account has it already
  */
-export async function connectProvider(env: Env, caller: Caller, input: NewPull): Promise<Connection> {
+export async function connectProvider(
+  env: Env,
+  caller: Caller,
+  input: NewPull,
+  alongside: (db: Database, id: string) => ReturnType<typeof refuseUnless>[] = () => [],
+): Promise<Connection> {
   const tried = await tryCredential(env, input);
   const { connector } = tried;
   const days = input.historyDays ?? usualHistoryDays;
@@ -97,6 +102,7 @@ export async function connectProvider(env: Env, caller: Caller, input: NewPull):
       id,
     },
     (db) => [
+      ...alongside(db, id),
       unlessConnected(db, caller, hash, id),
       change(db)`
         insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id,

@@ -78,7 +78,9 @@ export async function portalAccount(mark = 'Marked') {
 }
 
 /** What people who are signed in can reach. `/tick` checks for itself. */
-export const personalRoutes = portalRoutes.filter((route) => !/ \/portal\/(sign-in|tick)/.test(route));
+export const personalRoutes = portalRoutes.filter(
+  (route) => !/ \/portal\/(sign-in|tick|connect\/)/.test(route),
+);
 /** The paths of the pages among these. */
 export const personalPages = personalRoutes
   .filter((route) => route.startsWith('GET '))

@@ -20,6 +20,7 @@ export const subjects = [
   'ingest key',
   'webhook',
   'team channel',
+  'connect link',
   'person',
   'driver',
 ] as const;

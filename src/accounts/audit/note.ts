@@ -39,6 +39,8 @@ function whoIs(actor: Actor): SQL {
   if ('sessionHash' in actor)
     return sql`select u.id, u.email as name from sessions s join portal_users u on u.id = s.user_id
       where s.hash = ${actor.sessionHash}`;
+  if ('link' in actor)
+    return sql`select id, 'Connect link for ' || name as name from connect_links where hash = ${actor.link}`;
   return sql`select null as id, null as name`;
 }
 

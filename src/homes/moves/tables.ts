@@ -38,6 +38,7 @@ export const ways: Record<string, Way> = {
   mail_feeds: 'account',
   record_mails: 'account',
   pulls: 'connection',
+  connect_links: 'account',
   tokens: 'account',
   invitations: 'account',
   sessions: 'person',

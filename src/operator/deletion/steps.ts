@@ -16,6 +16,7 @@ import {
 import { removeCounts } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
 import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
+import { removeLinks } from '../../providers/links.ts';
 import { removeAlerting } from '../../webhooks/alerts/mails.ts';
 import {
   claimedUntilOf,
@@ -51,6 +52,7 @@ const steps: Record<Kind, Record<string, Step>> = {
     tokens: whole(removeTokens),
     people: whole(removePeople),
     alerting: whole(removeAlerting),
+    'connect links': whole(removeLinks),
     webhooks: whole(removeWebhooks),
     deliveries: whole(removeDeliveries),
     notifications: whole(removeNotifications),

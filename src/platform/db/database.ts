@@ -82,6 +82,7 @@ const refusals = {
   'suspended account': { kind: 'forbidden' },
   'missing role': { kind: 'not allowed' },
   'unknown channel': { kind: 'not found' },
+  'unknown link': { kind: 'not found' },
   'lost turn': { kind: 'unavailable', retryAfter: 60 },
   'moved account': { kind: 'moved', retryAfter: 2 },
   'account being moved': { kind: 'unavailable', retryAfter: 10 },
@@ -98,6 +99,8 @@ const refusals = {
 } satisfies Record<string, Failure>;
 
 const messages = {
+  'used link': 'This link has been used already.',
+  'too many links': 'An account can have at most 20 links that are not used yet. Revoke one first.',
   'too many channels': 'An account can have at most 10 channels',
   'last admin': 'An account needs at least one admin. Make somebody else an admin first.',
   'unknown connections': 'Invalid connection ids',

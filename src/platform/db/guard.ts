@@ -19,6 +19,7 @@ export type Caller = { accountId: string } & (
   | { tokenId: string; lastUsedAt?: number; replicaReads?: ReplicaReads } // the use is known once the check has passed; 0: never used
   | { sessionHash: string; needs?: Role | undefined } // the least role that they must have; without it any will do
   | { operator: true }
+  | { link: string } // the hash of one by which somebody outside connects a provider
   | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
 
@@ -106,6 +107,17 @@ function credentialCheck(
         else 0 end as lastUsedAt
       from (select 1)
       left join pulls p on p.connection_id = ${caller.pull.connectionId} and p.claim = ${caller.pull.claim}
+      left join accounts a on a.id = ${caller.accountId}`;
+  if ('link' in caller)
+    return statement<{ lastUsedAt: number }>(db)`
+      select case
+        ${elsewhere}
+        when l.id is null then ${refuse('unknown link')}
+        when a.status <> 'active' then ${refuse('suspended account')}
+        else 0 end as lastUsedAt
+      from (select 1)
+      left join connect_links l on l.hash = ${caller.link} and l.account_id = ${caller.accountId}
+        and (l.connection_id is not null or l.expires_at > ${Date.now()})
       left join accounts a on a.id = ${caller.accountId}`;
   const credential =
     'tokenId' in caller

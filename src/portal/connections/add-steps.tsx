@@ -14,6 +14,9 @@ import { CredentialFields, HowToCreate } from './credential.tsx';
 /** What was tested: also sealed, as the form carries it. */
 export type Tested = { sealed: string; draft: Draft };
 
+/** The path of the steps, and what leads back from them; somebody outside the account has nowhere to go. */
+export type Place = { path: string; back?: string | undefined };
+
 /** Where to choose what is not built in. */
 const other = 'other';
 
@@ -22,14 +25,15 @@ export const Steps = (props: {
   chosen: string | undefined;
   connector: Connector | undefined;
   tested: Tested | undefined;
+  place: Place;
 }) => {
-  const { chosen, connector, tested } = props;
+  const { chosen, connector, tested, place } = props;
   const first = (
     <Step n={1} name="Choose the provider" at={connector || chosen === other ? 'done' : 'now'}>
-      <Providers chosen={chosen} />
+      <Providers chosen={chosen} place={place} />
     </Step>
   );
-  if (chosen === other)
+  if (chosen === other && place.back)
     return (
       <ol class="levels">
         {first}
@@ -43,10 +47,10 @@ export const Steps = (props: {
     <ol class="levels">
       {first}
       <Step n={2} name={enter} at={tested ? 'done' : connector ? 'now' : 'later'}>
-        {connector && !tested && <Enter connector={connector} />}
+        {connector && !tested && <Enter connector={connector} place={place} />}
         {connector && tested && (
           <p class="sub mt-1">
-            It is not shown again. <a href={pathOf(connector.provider)}>Enter another one</a>
+            It is not shown again. <a href={pathOf(place, connector.provider)}>Enter another one</a>
           </p>
         )}
       </Step>
@@ -54,7 +58,7 @@ export const Steps = (props: {
         {connector && tested && <Works name={connector.name} organisation={tested.draft.organisation} />}
       </Step>
       <Step n={4} name="Name it, and choose how much history to load" at={tested ? 'now' : 'later'}>
-        {connector && tested && <Finish connector={connector} tested={tested} />}
+        {connector && tested && <Finish connector={connector} tested={tested} place={place} />}
       </Step>
     </ol>
   );
@@ -72,23 +76,33 @@ const Step = (props: { n: number; name: string; at: 'done' | 'now' | 'later'; ch
   </li>
 );
 
-const Providers = ({ chosen }: { chosen: string | undefined }) => (
+const Providers = ({ chosen, place }: { chosen: string | undefined; place: Place }) => (
   <nav aria-label="Providers">
     <ul class="choices choices-4 mt-3">
       {connectors.map((connector) => (
-        <Provider id={connector.provider} name={connector.name} note={askedFor(connector)} chosen={chosen} />
+        <Provider
+          {...{ chosen, place, id: connector.provider, name: connector.name, note: askedFor(connector) }}
+        />
       ))}
-      <Provider id={other} name="Another provider" note="Send records to us" chosen={chosen} />
+      {place.back && (
+        <Provider {...{ chosen, place, id: other, name: 'Another provider', note: 'Send records to us' }} />
+      )}
     </ul>
   </nav>
 );
 
-const Provider = (props: { id: string; name: string; note: string; chosen: string | undefined }) => {
-  const { id, name, note, chosen } = props;
+const Provider = (props: {
+  id: string;
+  name: string;
+  note: string;
+  chosen: string | undefined;
+  place: Place;
+}) => {
+  const { id, name, note, chosen, place } = props;
   const isChosen = id === chosen;
   return (
     <li>
-      <a class="choice" href={pathOf(id)} aria-current={isChosen ? 'true' : undefined}>
+      <a class="choice" href={pathOf(place, id)} aria-current={isChosen ? 'true' : undefined}>
         <Icon name={isChosen ? 'circle-dot' : 'circle'} />
         <strong>{name}</strong>
         <span class="sub first-letter:uppercase">{note}</span>
@@ -97,11 +111,13 @@ const Provider = (props: { id: string; name: string; note: string; chosen: strin
   );
 };
 
+const backTo = ({ back }: Place) => (back ? { back } : {});
+
 /** What people are asked for, in a few words: "API token", "secret key and connection token", "login". */
 const askedFor = ({ credential: { label, fields = [] } }: Connector): string =>
   fields.length === 2 ? fields.map((field) => field.label.toLowerCase()).join(' and ') : label;
 
-const pathOf = (provider: string): string => `${connectionsPath}/new?provider=${provider}`;
+const pathOf = ({ path }: Place, provider: string): string => `${path}?provider=${provider}`;
 
 const OtherProvider = () => (
   <>
@@ -117,14 +133,14 @@ const OtherProvider = () => (
   </>
 );
 
-const Enter = ({ connector }: { connector: Connector }) => (
-  <Form to={pathOf(connector.provider)}>
+const Enter = ({ connector, place }: { connector: Connector; place: Place }) => (
+  <Form to={pathOf(place, connector.provider)}>
     <HowToCreate connector={connector} />
     <div class="grid gap-4 mt-4 mb-6">
       <CredentialFields connector={connector} />
       <Address connector={connector} />
     </div>
-    <Buttons send="Test the connection" back={connectionsPath} />
+    <Buttons send="Test the connection" {...backTo(place)} />
     <p class="hint mt-2">
       The test asks {connector.name} which organisation it belongs to. Nothing is saved.
     </p>
@@ -177,8 +193,8 @@ const Works = ({ name, organisation }: { name: string; organisation: string }) =
   </div>
 );
 
-const Finish = ({ connector, tested }: { connector: Connector; tested: Tested }) => (
-  <Form to={pathOf(connector.provider)} look="grid gap-5 mt-3">
+const Finish = ({ connector, tested, place }: { connector: Connector; tested: Tested; place: Place }) => (
+  <Form to={pathOf(place, connector.provider)} look="grid gap-5 mt-3">
     <input type="hidden" name="draft" value={tested.sealed} />
     <Field
       name="name"
@@ -198,7 +214,7 @@ const Finish = ({ connector, tested }: { connector: Connector; tested: Tested })
       options={historyChoices(connector)}
     />
     <div>
-      <Buttons send="Add connection" back={connectionsPath} />
+      <Buttons send="Add connection" {...backTo(place)} />
       <p class="hint mt-2">Within {draftMs / 60_000} minutes. After that, test it again.</p>
     </div>
   </Form>

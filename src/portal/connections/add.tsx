@@ -1,46 +1,67 @@
 import * as v from 'valibot';
+import type { Connection } from '../../fleet/connections.ts';
 import { invalid } from '../../platform/errors.ts';
 import { Name, tooLong } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { connectProvider, tryCredential } from '../../providers/connect.ts';
+import { connectProvider, type NewPull, tryCredential } from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
 import { type Draft, openDraft, sealDraft } from '../../providers/draft.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { done, parseForm, submit } from '../ui/form.ts';
-import { page } from '../ui/layout.tsx';
+import { type Head, page } from '../ui/layout.tsx';
 import type { SentForm } from '../ui/reader.ts';
-import { Steps, type Tested } from './add-steps.tsx';
+import { type Place, Steps, type Tested } from './add-steps.tsx';
 import { connectionsPath } from './connections.tsx';
 import { mainInput, sentCredential } from './credential.tsx';
 
 const maxAddress = 500;
 
+/** Who adds a connection, and where: somebody who is signed in, or somebody outside who has a link. */
+export type Adding = Place & {
+  head: Head;
+  /** The hash of the session or link that drafts are sealed for. */
+  holder: string;
+  connect: (input: NewPull) => Promise<Connection>;
+  /** What follows, once it is `said` what was added. */
+  finish: (connection: Connection, said: string) => Response;
+};
+
+const inPortal = (c: Context): Adding => ({
+  path: `${connectionsPath}/new`,
+  back: connectionsPath,
+  head: {
+    title: 'Add a connection',
+    above: [{ href: connectionsPath, name: 'Connections' }],
+    lead: onlyRead,
+    narrow: true,
+  },
+  holder: c.get('session').hash,
+  connect: (input) => connectProvider(c.env, c.get('caller'), input),
+  finish: ({ id }, said) => done(c, `${connectionsPath}/${id}`, said),
+});
+
+export const onlyRead = 'We only read. Nothing changes in your account at the provider.';
+
 /** Adding a connection: choose the provider, test its credential, name it. Nothing is saved before the end. */
-export function show(c: Context, tested?: Tested) {
+export function show(c: Context, adding = inPortal(c), tested?: Tested) {
   const chosen = c.req.query('provider');
-  return page(
-    c,
-    {
-      title: 'Add a connection',
-      above: [{ href: connectionsPath, name: 'Connections' }],
-      lead: 'We only read. Nothing changes in your account at the provider.',
-      narrow: true,
-    },
-    <Steps chosen={chosen} connector={connectorOf(chosen ?? '')} tested={tested} />,
-  );
+  const { path, back, head } = adding;
+  const connector = connectorOf(chosen ?? '');
+  return page(c, head, <Steps {...{ chosen, connector, tested, place: { path, back } }} />);
 }
 
 /** Takes the form of the step that a page shows: a credential to test, or a draft that was tested, to be saved. */
-export async function take(c: Context) {
+export async function take(c: Context, adding = inPortal(c)) {
   const connector = connectorOf(c.req.query('provider') ?? '');
-  if (!connector) return show(c);
+  if (!connector) return show(c, adding);
   return submit(
     c,
-    (form) => (form.value('draft') === '' ? test(c, connector, form) : add(c, connector, form)),
+    (form) =>
+      form.value('draft') === '' ? test(c, adding, connector, form) : add(c, adding, connector, form),
     async ({ errors }, form) => {
       const isChoice = errors.length > 0 && errors.every(({ field }) => field in Choices.entries);
-      const draft = isChoice ? await openDraft(c.env, c.get('session').hash, form.value('draft')) : undefined;
-      return show(c, draft && { sealed: form.value('draft'), draft });
+      const draft = isChoice ? await openDraft(c.env, adding.holder, form.value('draft')) : undefined;
+      return show(c, adding, draft && { sealed: form.value('draft'), draft });
     },
     (field, form) => {
       if (field === 'baseUrl') return form.value('address') ? 'address' : 'region';
@@ -49,7 +70,7 @@ export async function take(c: Context) {
   );
 }
 
-async function test(c: Context, connector: Connector, form: SentForm) {
+async function test(c: Context, adding: Adding, connector: Connector, form: SentForm) {
   const baseUrl = form.value('address').trim() || form.value('region');
   const isLong = baseUrl.length > maxAddress;
   const others = isLong ? [{ field: 'address', message: tooLong(maxAddress) }] : [];
@@ -57,7 +78,7 @@ async function test(c: Context, connector: Connector, form: SentForm) {
   const { provider } = connector;
   const { organisation } = await tryCredential(c.env, { provider, credential, baseUrl });
   const draft = { provider, credential, baseUrl, organisation };
-  return show(c, { sealed: await sealDraft(c.env, c.get('session').hash, draft), draft });
+  return show(c, adding, { sealed: await sealDraft(c.env, adding.holder, draft), draft });
 }
 
 const Choices = v.object({
@@ -65,13 +86,12 @@ const Choices = v.object({
   historyDays: v.pipe(v.string(), v.regex(/^\d{1,4}$/, 'must be a number of days'), v.transform(Number)),
 });
 
-async function add(c: Context, connector: Connector, form: SentForm) {
-  const draft = await openDraft(c.env, c.get('session').hash, form.value('draft'));
+async function add(c: Context, adding: Adding, connector: Connector, form: SentForm) {
+  const draft = await openDraft(c.env, adding.holder, form.value('draft'));
   if (draft?.provider !== connector.provider)
     throw invalid('It was tested more than 15 minutes ago. Enter it once more.');
   const chosen = parseForm(Choices, form);
-  const connection = await connectProvider(c.env, c.get('caller'), { ...draft, ...chosen });
-  return done(c, `${connectionsPath}/${connection.id}`, added(draft, chosen));
+  return adding.finish(await adding.connect({ ...draft, ...chosen }), added(draft, chosen));
 }
 
 const added = ({ organisation }: Draft, { name, historyDays }: v.InferOutput<typeof Choices>): string => {

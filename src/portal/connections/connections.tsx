@@ -18,6 +18,7 @@ import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
 
 export const connectionsPath = '/portal/connections';
+export const linksPath = `${connectionsPath}/links`;
 
 /** Each connection of a page costs a few thousand rows at most. */
 export const pageSize = 25;
@@ -51,7 +52,12 @@ export async function list(c: Context) {
     {
       title: 'Connections',
       ...(all && items.length > 0 && { lead: summaryOf(connections) }),
-      actions: items.length > 0 && <AddConnection />,
+      actions: (
+        <>
+          <LinkButton href={linksPath} name="Connect links" />
+          {items.length > 0 && <AddConnection />}
+        </>
+      ),
     },
     <Panel id="connections" title="Connections" hidden live>
       <Table caption="Connections" labels columns={columns} items={connections} empty={<None />} />

@@ -1,0 +1,116 @@
+import * as v from 'valibot';
+import { Name } from '../../platform/fields.ts';
+import type { Context } from '../../platform/http/context.ts';
+import {
+  type ConnectLink,
+  connectLinkMs,
+  createLink,
+  listLinks,
+  maxOpenLinks,
+  revokeLink,
+} from '../../providers/links.ts';
+import { LinkButton, PostButton } from '../ui/buttons.tsx';
+import { dayMs } from '../ui/days.ts';
+import { done, parseForm, submit } from '../ui/form.ts';
+import { Field, Form } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Empty, Panel, ShownOnce } from '../ui/parts.tsx';
+import { State } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { Day } from '../ui/time.tsx';
+import { connectionsPath, linksPath } from './connections.tsx';
+
+/** Links by which somebody outside the account connects a provider to it. `url` is a new one, to be shown this once. */
+export async function list(c: Context, url?: string) {
+  const links = await listLinks(c.env, c.get('caller'));
+  return page(
+    c,
+    {
+      title: 'Connect links',
+      above: [{ href: connectionsPath, name: 'Connections' }],
+      lead: 'A fleet connects its provider to your account by itself. You never see its credential.',
+      narrow: true,
+    },
+    <>
+      {url && (
+        <ShownOnce id="link" title="Copy the link now" value={url}>
+          This is the only time it is shown. Whoever has it can connect one provider to your account.
+        </ShownOnce>
+      )}
+      <Panel id="new-link" title="Create a link">
+        <Form to={linksPath} look="panel-body">
+          <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_auto]">
+            <Field name="name" label="For" required placeholder="Quillmoor Freight" />
+            <button class="btn btn-primary" type="submit">
+              Create link
+            </button>
+          </div>
+          <p class="hint mt-3">
+            It works once, within {connectLinkMs / dayMs} days. At most {maxOpenLinks} can wait to be used.
+            With the same link the fleet can withdraw its consent, which ends the pulling.
+          </p>
+        </Form>
+      </Panel>
+      <Panel id="links" title="Links">
+        <Table
+          caption="Links"
+          look="data-cards"
+          labels
+          columns={columns}
+          items={links}
+          empty={<Empty icon="plug" title="No links yet" />}
+        />
+      </Panel>
+    </>,
+  );
+}
+
+const columns: Column<ConnectLink>[] = [
+  {
+    head: 'For',
+    look: 'card-title',
+    cell: ({ name }) => <strong class="font-medium break-words">{name}</strong>,
+  },
+  { head: 'State', cell: (link) => <LinkState link={link} /> },
+  { head: 'Created', look: 'nowrap', cell: ({ createdAt }) => <Day at={createdAt} /> },
+  {
+    head: 'Action',
+    hideHead: true,
+    look: 'end',
+    cell: ({ id, connectionId }) =>
+      connectionId === null ? (
+        <PostButton to={`${linksPath}/${id}/revoke`} name="Revoke" weight="danger" />
+      ) : (
+        <LinkButton href={`${connectionsPath}/${connectionId}`} name="Connection" small />
+      ),
+  },
+];
+
+const LinkState = ({ link: { connectionId, withdrawnAt, expiresAt } }: { link: ConnectLink }) => {
+  if (withdrawnAt !== null) return <State mood="warn">Consent withdrawn</State>;
+  if (connectionId !== null) return <State mood="ok">Connected</State>;
+  return (
+    <>
+      <State mood="quiet">Not used yet</State>
+      <span class="sub block">
+        until <Day at={expiresAt} />
+      </span>
+    </>
+  );
+};
+
+export const create = (c: Context) =>
+  submit(
+    c,
+    async (form) => {
+      const { name } = parseForm(v.object({ name: Name }), form);
+      return list(c, (await createLink(c.env, c.get('caller'), name)).url);
+    },
+    () => list(c),
+    'name',
+  );
+
+export async function revoke(c: Context) {
+  await revokeLink(c.env, c.get('caller'), c.req.param('id') ?? '');
+  return done(c, linksPath, 'The link was revoked. It no longer works.');
+}

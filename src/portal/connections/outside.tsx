@@ -1,0 +1,85 @@
+import type { Context } from '../../platform/http/context.ts';
+import { enterHome } from '../../platform/http/home.ts';
+import { limit, limitByAddress } from '../../platform/http/limits.ts';
+import { connectByLink, linkHash, openLink, withdraw } from '../../providers/links.ts';
+import { PostButton } from '../ui/buttons.tsx';
+import { done } from '../ui/form.ts';
+import { page } from '../ui/layout.tsx';
+import { type Adding, onlyRead, show as showSteps, take as takeStep } from './add.tsx';
+
+/** What somebody outside the account sees who has a connect link: the steps, or what they have connected. */
+export const show = (c: Context) =>
+  opened(c, (found) =>
+    found.link.connectionId === null ? showSteps(c, adding(c, found)) : connected(c, found),
+  );
+
+export const take = (c: Context) =>
+  opened(c, (found) =>
+    found.link.connectionId === null ? takeStep(c, adding(c, found)) : connected(c, found),
+  );
+
+type Opened = NonNullable<Awaited<ReturnType<typeof openLink>>>;
+
+/** Opens the link that the path names. Only one that we made is looked up, and is limited by itself. */
+async function opened(c: Context, then: (found: Opened) => Response | Promise<Response>): Promise<Response> {
+  const hash = await linkHash(c.env, c.req.param('link') ?? '');
+  if (hash) await limit(c.env, 'ACTION_LIMIT', hash);
+  else await limitByAddress(c, 'LINK_REQUEST_LIMIT');
+  const found = hash && (await openLink(c.env, hash));
+  if (!found)
+    return page(
+      c,
+      { title: 'This link does not work', lead: 'It has expired or was revoked. Ask for another one.' },
+      null,
+      'not found',
+    );
+  enterHome(c, found.home, found.caller.accountId);
+  return then(found);
+}
+
+const pathOf = (c: Context): string => `/portal/connect/${c.req.param('link')}`;
+
+const adding = (c: Context, { caller, link }: Opened): Adding => ({
+  path: pathOf(c),
+  head: {
+    title: `Connect your fleet to ${link.account}`,
+    lead: `${link.account} will see its vehicles, drivers, trips, safety events and accidents, and not your credential. ${onlyRead} You can withdraw this with the same link.`,
+  },
+  holder: caller.link,
+  connect: (input) => connectByLink(c.env, caller, input),
+  finish: (_, said) => done(c, pathOf(c), said),
+});
+
+function connected(c: Context, { link }: Opened) {
+  const { account, connection, withdrawnAt } = link;
+  return page(
+    c,
+    withdrawnAt === null
+      ? {
+          title: `“${connection}” is connected`,
+          lead: `${account} receives its data. Keep this link: with it you can withdraw your consent.`,
+        }
+      : {
+          title: 'You have withdrawn your consent',
+          lead: `Nothing more of “${connection}” is read, and its credential is deleted here. Ask ${account} to delete what it has received.`,
+        },
+    withdrawnAt === null && (
+      <>
+        <p class="sub">Nothing more is read once you withdraw, and your credential is deleted.</p>
+        <PostButton to={`${pathOf(c)}/withdraw`} name="Withdraw consent" weight="danger" />
+      </>
+    ),
+  );
+}
+
+/** Withdraws what was connected. */
+export const end = (c: Context) =>
+  opened(c, async ({ caller, link }) => {
+    if (link.connectionId !== null && link.withdrawnAt === null)
+      await withdraw(c.env, caller, link.connectionId);
+    return done(
+      c,
+      pathOf(c),
+      link.connectionId === null ? 'Nothing is connected yet.' : 'Nothing more is read.',
+    );
+  });

@@ -1,0 +1,170 @@
+import { sql } from 'drizzle-orm';
+import { note } from '../accounts/audit/note.ts';
+import { isSecret, newSecret, splitSecret, withHome } from '../accounts/secrets.ts';
+import { hashToken } from '../accounts/tokens/format.ts';
+import { type Connection, updateConnection } from '../fleet/connections.ts';
+import { config } from '../platform/config.ts';
+import { seal } from '../platform/crypto.ts';
+import { change, type Database, openDatabase, refuseUnless, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { newId } from '../platform/db/ids.ts';
+import { invalid } from '../platform/errors.ts';
+import { nameOf, otherHomes } from '../platform/homes/homes.ts';
+import { type Remover, untilNone } from '../platform/jobs/chunks.ts';
+import { connectProvider, type NewPull, noteOn } from './connect.ts';
+
+/** How long a link can be used, and how many of an account can wait to be. */
+export const connectLinkMs = 7 * 86_400_000;
+export const maxOpenLinks = 20;
+
+/** A link as the account's people see it. Times are milliseconds since 1970. */
+export type ConnectLink = {
+  id: string;
+  name: string;
+  createdAt: number;
+  expiresAt: number;
+  /** What was connected by it, null if it was not used yet. */
+  connectionId: string | null;
+  /** When whoever used it withdrew their consent. */
+  withdrawnAt: number | null;
+};
+
+const columns = sql`l.id, l.name, l.created_at as createdAt, l.expires_at as expiresAt,
+  l.connection_id as connectionId, l.withdrawn_at as withdrawnAt`;
+
+/** The account's links that were used or still can be, the newest first; as many as it can have connections. */
+export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]> {
+  const [rows] = await asCaller(env, caller, (db) => [
+    statement<ConnectLink>(db)`
+      select ${columns} from connect_links l
+      where account_id = ${caller.accountId} and (connection_id is not null or expires_at > ${Date.now()})
+      order by created_at desc, id desc limit 100`,
+  ]);
+  return rows;
+}
+
+/**
+ * Makes a link, which works once and for a week, for somebody who is called `name`. Returns its address, which is kept
+ * nowhere.
+ *
+ * @throws Refusal: invalid, for more than 20 that are not used yet
+ */
+export async function createLink(
+  env: Env,
+  caller: Caller,
+  name: string,
+): Promise<{ id: string; url: string; expiresAt: number }> {
+  const { origin } = config(env);
+  if (!origin) throw invalid('ORIGIN is not set, so that there are no links. Run npm run deploy again.');
+  const { accountId } = caller;
+  const secret = await newSecret(env, 'connect link');
+  const [id, hash, now] = [newId(), await hashToken(secret), Date.now()];
+  const expiresAt = now + connectLinkMs;
+  const open = sql`account_id = ${accountId} and connection_id is null`;
+  await asCaller(env, caller, (db) => [
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+    change(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
+    refuseUnless(
+      db,
+      sql`(select count(*) from connect_links where ${open}) < ${maxOpenLinks}`,
+      'too many links',
+    ),
+    change(db)`
+      insert into connect_links (id, account_id, hash, name, created_at, expires_at)
+      values (${id}, ${accountId}, ${hash}, ${name}, ${now}, ${expiresAt})`,
+    noted(db, caller, id, 'created'),
+  ]);
+  return { id, url: `${origin}/portal/connect/${withHome(nameOf(env), secret)}`, expiresAt };
+}
+
+/** Takes a link back that was not used yet. @throws Refusal: not found, for any other */
+export async function revokeLink(env: Env, caller: Caller, id: string): Promise<void> {
+  const unused = sql`id = ${id} and account_id = ${caller.accountId} and connection_id is null`;
+  await asCaller(env, caller, (db) => [
+    refuseUnless(db, sql`exists (select 1 from connect_links where ${unused})`, 'unknown link'),
+    noted(db, caller, id, 'revoked'),
+    change(db)`delete from connect_links where ${unused}`,
+  ]);
+}
+
+const noted = (db: Database, caller: Caller, id: string, action: 'created' | 'revoked') =>
+  note(db, caller, {
+    action,
+    subject: 'connect link',
+    of: sql`select id, name from connect_links where id = ${id} and account_id = ${caller.accountId}`,
+  });
+
+/** What somebody who has a link may know: whom it connects to, and what was connected by it. */
+export type OpenedLink = ConnectLink & { account: string; connection: string | null; hash: string };
+
+/** Whether a text is the secret of a link that we made: asks no database. */
+export async function linkHash(env: Env, text: string): Promise<string | undefined> {
+  const { secret } = splitSecret(text);
+  return (await isSecret(env, 'connect link', secret)) ? hashToken(secret) : undefined;
+}
+
+/** The link with this hash, its home and who acts by it; undefined if it is expired, revoked or none. */
+export async function openLink(
+  env: Env,
+  hash: string,
+): Promise<{ home: string; caller: Caller & { link: string }; link: OpenedLink } | undefined> {
+  for (const home of [env, ...otherHomes(env).map(([, other]) => other)]) {
+    const [found] = await statement<OpenedLink & { accountId: string }>(openDatabase(home))`
+      select ${columns}, l.hash, l.account_id as accountId, a.name as account, coalesce(c.name, c.tsp) as connection
+      from connect_links l join accounts a on a.id = l.account_id and a.home is null and a.status = 'active'
+      left join connections c on c.id = l.connection_id
+      where l.hash = ${hash} and (l.connection_id is not null or l.expires_at > ${Date.now()})`;
+    if (!found) continue;
+    const { accountId, ...link } = found;
+    return { home: nameOf(home), caller: { accountId, link: hash }, link };
+  }
+  return undefined;
+}
+
+/** Connects a provider by a link, which is then used up. @throws Refusal: as `connectProvider`, or invalid, once used */
+export const connectByLink = (
+  env: Env,
+  caller: Caller & { link: string },
+  input: NewPull,
+): Promise<Connection> =>
+  connectProvider(env, caller, input, (db, id) => [
+    refuseUnless(
+      db,
+      sql`exists (select 1 from connect_links where hash = ${caller.link} and connection_id is null)`,
+      'used link',
+    ),
+    statement(db)`update connect_links set connection_id = ${id} where hash = ${caller.link}`,
+  ]);
+
+/**
+ * Withdraws what was connected by a link: nothing more is pulled, and the credential is deleted. Records that are here
+ * stay the account's.
+ */
+export async function withdraw(
+  env: Env,
+  caller: Caller & { link: string },
+  connectionId: string,
+): Promise<void> {
+  const now = Date.now();
+  const nothing = JSON.stringify(await seal(config(env).headerKeys, connectionId, { credential: '' }));
+  const ours = sql`connection_id = ${connectionId} and account_id = ${caller.accountId}`;
+  await asCaller(env, caller, (db) => [
+    refuseUnless(
+      db,
+      sql`exists (select 1 from connect_links
+        where hash = ${caller.link} and connection_id = ${connectionId} and withdrawn_at is null)`,
+      'used link',
+    ),
+    noteOn(db, caller, connectionId, ['consent']),
+    change(db)`update connect_links set withdrawn_at = ${now} where hash = ${caller.link}`,
+    change(db)`
+      update pulls set secrets = ${nothing}, credential_hash = ${`withdrawn ${connectionId}`}, session = null,
+        webhook_secret = null, refused_at = ${now}, due_at = null, claim = null, health = 3, health_at = ${now}
+      where ${ours}`,
+  ]);
+  await updateConnection(env, caller, connectionId, { healthStatus: 3 });
+}
+
+/** Deletes the account's links. */
+export const removeLinks: Remover = (env, { accountId }) =>
+  untilNone(openDatabase(env), [sql`delete from connect_links where account_id = ${accountId}`]);

@@ -1,0 +1,176 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
+import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
+import { pullAll, read } from '../../support/provider.ts';
+import { receiver } from '../../support/receiver.ts';
+import { rows } from '../../support/rows.ts';
+import { samsaraToken as credential, samsara } from '../../support/samsara.ts';
+import { operator, type World, world } from '../../support/world.ts';
+
+const links = '/portal/connections/links';
+let us: World;
+let cookie: string;
+let provider: ReturnType<typeof samsara>;
+beforeEach(async () => {
+  provider = samsara(receiver());
+  us = await world();
+  ({ cookie } = await signIn(us));
+});
+
+/** Creates a link as an admin does; returns its path. */
+async function create(name = 'Harbor Freight'): Promise<string> {
+  const page = await (await ask('POST', links, { cookie, fields: { name } })).text();
+  return /id="link"[^>]*>\s*(\S+?)\s*</.exec(page)?.[1]?.replace(/^https:\/\/[^/]+/, '') ?? '';
+}
+/** The fleet has the link alone, and no session. */
+const fleet = (method: string, path: string, fields?: Record<string, string>) =>
+  ask(method, path, fields ? { fields } : {});
+async function connect(link: string): Promise<Response> {
+  const step = `${link}?provider=samsara`;
+  const tested = await fleet('POST', step, { credential, region: '', address: '' });
+  const [draft = ''] = (await formOn(tested)).values('draft');
+  return fleet('POST', step, { draft, name: 'Harbor', historyDays: '0' });
+}
+const openLinks = () => rows('select * from connect_links where account_id = ?1', us.accountId);
+const pulls = () => rows('select * from pulls where account_id = ?1', us.accountId);
+
+describe('somebody outside an account who has a connect link', () => {
+  it('chooses the provider, tests the credential and connects it, and sees nothing else', async () => {
+    const link = await create();
+    const first = await textOf(await fleet('GET', link));
+    expect(first).toContain('Connect your fleet to Acme Insurance');
+    expect(first).not.toMatch(/Another provider|Webhooks|Settings|Overview/);
+    const done = await connect(link);
+    expect(done.headers.get('location')).toBe(link);
+    expect(await follow(done, '')).toContain('“Harbor” is connected');
+    const [pull] = await pulls();
+    await pullAll(String(pull?.connection_id));
+    expect(await read(us, String(pull?.connection_id), '/vehicles')).not.toEqual([]);
+    for (const path of ['/portal', '/portal/connections', `/portal/connections/${pull?.connection_id}`])
+      expect((await fleet('GET', path)).headers.get('location')).toBe('/portal/sign-in');
+    const audit = await textOf(await ask('GET', '/portal/settings/audit', { cookie }));
+    expect(audit).toMatch(/Created connection Harbor Connect link for Harbor Freight/);
+  });
+
+  it('can use it once, also when it is used twice at the same moment', async () => {
+    const link = await create();
+    await Promise.all([connect(link), connect(link)]);
+    expect(await pulls()).toHaveLength(1);
+    expect(await textOf(await connect(link))).toContain('is connected');
+    expect(await pulls()).toHaveLength(1);
+  });
+
+  it('is told what is wrong with a credential, and nothing is saved', async () => {
+    const link = await create();
+    const wrong = await fleet('POST', `${link}?provider=samsara`, {
+      credential: 'wrong-token',
+      region: '',
+      address: '',
+    });
+    expect(wrong.status).toBe(400);
+    expect(await wrong.text()).not.toContain('wrong-token');
+    expect(await pulls()).toEqual([]);
+  });
+
+  it('withdraws their consent by it, which ends the pulling and deletes the credential', async () => {
+    const link = await create();
+    await connect(link);
+    const [before] = await pulls();
+    const [id] = [String(before?.connection_id)];
+    await pullAll(id);
+    const said = await follow(await fleet('POST', `${link}/withdraw`), '');
+    expect(said).toContain('You have withdrawn your consent');
+    const [after] = await pulls();
+    expect(after).toMatchObject({ due_at: null, claim: null });
+    expect(after?.secrets).not.toBe(before?.secrets);
+    const calls = provider.calls.length;
+    await ask('POST', `/portal/connections/${id}/resume`, { cookie });
+    expect(await rows('select 1 from pulls where connection_id = ?1 and due_at is not null', id)).toEqual([]);
+    expect(provider.calls).toHaveLength(calls);
+    expect(await textOf(await ask('GET', links, { cookie }))).toContain('Consent withdrawn');
+    expect((await fleet('POST', `${link}/withdraw`)).status).toBe(303);
+    const again = await create('Once more');
+    await connect(again);
+    expect(await pulls()).toHaveLength(2);
+  });
+
+  it.each([
+    ['is expired', () => rows('update connect_links set expires_at = 1')],
+    ['was revoked', async () => ask('POST', `${links}/${(await openLinks())[0]?.id}/revoke`, { cookie })],
+    [
+      'is of a suspended account',
+      () => operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' }),
+    ],
+  ])('can do nothing with one that %s', async (_, end) => {
+    const link = await create();
+    await end();
+    for (const [method, path] of [
+      ['GET', link],
+      ['POST', `${link}?provider=samsara`],
+      ['POST', `${link}/withdraw`],
+    ] as const) {
+      const reply = await fleet(method, path, { credential, region: '', address: '' });
+      expect(reply.status).toBe(404);
+      expect(await reply.text()).toContain('This link does not work');
+    }
+    expect((await connect(link)).status).toBe(404);
+    expect(await pulls()).toEqual([]);
+  });
+
+  it('cannot finish with what another link has tested', async () => {
+    const [one, other] = [await create(), await create()];
+    const tested = await fleet('POST', `${one}?provider=samsara`, { credential, region: '', address: '' });
+    const [draft = ''] = (await formOn(tested)).values('draft');
+    const reply = await fleet('POST', `${other}?provider=samsara`, {
+      draft,
+      name: 'Harbor',
+      historyDays: '0',
+    });
+    expect(reply.status).toBe(400);
+    expect(await pulls()).toEqual([]);
+  });
+
+  it('is limited, and so is who guesses', async () => {
+    const link = await create();
+    const statuses: number[] = [];
+    for (let i = 0; i < 25; i++) statuses.push((await fleet('GET', link)).status);
+    expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
+    expect((await fleet('GET', '/portal/connect/guess')).status).toBe(404);
+  });
+});
+
+describe('an admin', () => {
+  it('sees a link once, and its secret is kept nowhere', async () => {
+    const link = await create();
+    const secret = link.split('/').at(-1) ?? '';
+    expect(secret).toHaveLength(65);
+    expect(JSON.stringify(await openLinks())).not.toContain(secret);
+    const page = await (await ask('GET', links, { cookie })).text();
+    expect(page).toContain('Not used yet');
+    expect(page).not.toContain(secret);
+  });
+
+  it('has twenty open links at most, of which expired ones are deleted', async () => {
+    for (let i = 0; i < maxOpenLinks; i++)
+      await rows(
+        `insert into connect_links values (?1, ?2, ?1, 'x', 1, ?3, null, null)`,
+        crypto.randomUUID(),
+        us.accountId,
+        Date.now() + connectLinkMs,
+      );
+    const refused = await ask('POST', links, { cookie, fields: { name: 'One more' } });
+    expect(await refused.text()).toContain(`at most ${maxOpenLinks} links`);
+    await rows('update connect_links set expires_at = 1 where account_id = ?1', us.accountId);
+    await create();
+    expect(await openLinks()).toHaveLength(1);
+  });
+
+  it('cannot revoke one of another account, or one that was used', async () => {
+    await connect(await create());
+    const [used] = await openLinks();
+    const stranger = (await signIn(await world())).cookie;
+    for (const who of [stranger, cookie])
+      expect((await ask('POST', `${links}/${used?.id}/revoke`, { cookie: who })).status).toBe(404);
+    expect(await openLinks()).toHaveLength(1);
+  });
+});

@@ -22,7 +22,7 @@ export const rateLimits = {
   SIGN_IN_LIMIT: { calls: 5, seconds: 60 },
   /** Per sign-in link: tries to use it. */
   LINK_LIMIT: { calls: 10, seconds: 60 },
-  /** Per portal session: tests, replays, pulls, invitations and new tokens. */
+  /** Per portal session: tests, replays, pulls, invitations and new tokens. Per connect link: requests with it. */
   ACTION_LIMIT: { calls: 20, seconds: 60 },
   /** The same for everybody of an account together. */
   ACCOUNT_ACTION_LIMIT: { calls: 60, seconds: 60 },

@@ -42,6 +42,7 @@ const pages: { [name: string]: string } = {
   'connection-refused': `/portal/connections/${refusedId}`,
   'connection-credential': `/portal/connections/${refusedId}/credential`,
   'connection-remove': `/portal/connections/${pulledId}/remove`,
+  'connect-links': '/portal/connections/links',
   'connection-new': '/portal/connections/new',
   'connection-new-samsara': '/portal/connections/new?provider=samsara',
   'connection-new-other': '/portal/connections/new?provider=other',
@@ -158,6 +159,15 @@ const scenes: { [name: string]: Shot } = {
     },
   },
   channels: { path: '/portal/settings/notifications' },
+  'connect-outside': {
+    path: '/portal/connections/links',
+    act: async (on) => {
+      await on.getByLabel('For', { exact: true }).fill('Harbor Freight');
+      await press('Create link')(on);
+      await on.goto((await on.locator('#link').innerText()).trim());
+      await on.getByRole('link', { name: /Samsara/ }).click();
+    },
+  },
 };
 const menu: Shot = { path: '/portal/events', act: press('Menu') };
 

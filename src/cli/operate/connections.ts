@@ -41,6 +41,12 @@ export const connectionCommands = (): Command =>
       .option('--health <status>', 'health status: 1 healthy, 2 warning, 3 unavailable or 4 degraded', Number)
       .option('--incident-types <file>', typesFile, readJson)
       .option('--external-id <id>', ownId, orNull),
+    within(
+      'link',
+      'make a link by which somebody outside the account connects a provider, once',
+      'POST /accounts/:id/connect-links',
+      ['url', 'expiresAt', 'id'],
+    ).requiredOption('--name <name>', 'whom it is for'),
     about('rename', 'rename a connection', 'PATCH /connections/:id', columns).argument(
       '<name>',
       'its new name',

@@ -42,6 +42,12 @@ export const NewConnection = v.object({
   historyDays: v.optional(v.number()),
 });
 
+/** `name` says whom the link is for. */
+export const NewConnectLink = v.object({ name: Name });
+
+/** The address is returned this once. */
+export const ConnectLink = v.object({ id, url: v.string(), expiresAt: time });
+
 export const ConnectionChange = v.object({
   name: v.optional(Name),
   tSP: v.optional(Name),
@@ -145,6 +151,17 @@ export const connectionOperations = {
     message: 'Connection created',
     reply: OperatorConnection,
     refusals: ['Unknown account'],
+  },
+  createConnectLink: {
+    call: 'POST /accounts/:id/connect-links',
+    summary: 'Make a link by which somebody outside the account connects a provider',
+    body: NewConnectLink,
+    message: 'Link created',
+    reply: ConnectLink,
+    refusals: [
+      'Unknown account',
+      'An account can have at most 20 links that are not used yet. Revoke one first.',
+    ],
   },
   changeConnection: {
     call: 'PATCH /connections/:id',

@@ -13,6 +13,7 @@ import { readList } from '../../fleet/service.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
 import { connectProvider, replaceCredential } from '../../providers/connect.ts';
+import { createLink } from '../../providers/links.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import type { connectionOperations } from '../api/connections.ts';
@@ -31,6 +32,10 @@ export const connectionHandlers: Handlers<typeof connectionOperations> = {
         ? await createConnection(env, caller, plain)
         : await connectProvider(env, caller, { ...plain, credential, baseUrl, historyDays }),
     );
+  },
+
+  async createConnectLink({ env, caller, body: { name } }) {
+    return createLink(env, caller, name);
   },
 
   async changeConnection({

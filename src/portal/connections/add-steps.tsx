@@ -78,7 +78,7 @@ const Step = (props: { n: number; name: string; at: 'done' | 'now' | 'later'; ch
 
 const Providers = ({ chosen, place }: { chosen: string | undefined; place: Place }) => (
   <nav aria-label="Providers">
-    <ul class="choices choices-4 mt-3">
+    <ul class={`choices mt-3${place.back ? ' choices-4' : ''}`}>
       {connectors.map((connector) => (
         <Provider
           {...{ chosen, place, id: connector.provider, name: connector.name, note: askedFor(connector) }}
@@ -209,7 +209,7 @@ const Finish = ({ connector, tested, place }: { connector: Connector; tested: Te
       name="historyDays"
       legend="History"
       hint="For trends and comparisons. It loads newest first, and notifies nobody."
-      columns={4}
+      {...(place.back && { columns: 4 })}
       chosen={[String(Math.min(usualHistoryDays, connector.maxHistoryDays))]}
       options={historyChoices(connector)}
     />

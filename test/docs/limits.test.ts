@@ -15,6 +15,7 @@ import { rateLimits } from '../../src/platform/rate-limits.ts';
 import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
 import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
 import { usualHistoryDays } from '../../src/providers/connect.ts';
+import { connectLinkMs, maxOpenLinks } from '../../src/providers/links.ts';
 import { connectors } from '../../src/providers/registry.ts';
 import { largestBody as largestCall } from '../../src/providers/routes.ts';
 import { refusalsKept } from '../../src/providers/store.ts';
@@ -45,6 +46,8 @@ it.each([
     'history that a connection loads',
     [...new Set(connectors.map(({ maxHistoryDays }) => maxHistoryDays)), usualHistoryDays],
   ],
+  ['portal', 'a connect link works for', [connectLinkMs / day]],
+  ['portal', 'connect links that are not used yet', [maxOpenLinks]],
   ['webhooks', 'token endpoint', [tokenTimeoutMs / 1000, maxTokenBytes]],
   ['deliveries', 'age of a delivery that can be replayed', [replayableMs(env) / day]],
   ['deliveries', 'finished deliveries are kept', [config(env).retentionMs / day]],

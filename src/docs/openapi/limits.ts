@@ -14,7 +14,6 @@ import { allExpiredMs } from '../../platform/db/token-cache.ts';
 import { maxLargeWaiting } from '../../platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../platform/fields.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
-import { connectLinkMs, maxOpenLinks } from '../../providers/links.ts';
 import { channelTimeoutMs, maxAttempts, maxChannels } from '../../webhooks/alerts/channel-queue.ts';
 import { maxPerAccountAndDay } from '../../webhooks/alerts/mails.ts';
 import { startWindowMs } from '../../webhooks/deliveries/claim.ts';
@@ -140,8 +139,8 @@ export const limits: { [section: string]: Row[] } = {
     ['attempts of a message to a channel', `${maxAttempts}, of ${time(channelTimeoutMs)}`, 'dropped'],
     ['a sign-in link works for', time(linkMs), 'request a new one'],
     ['a session lasts', time(sessionMs), 'sign in again'],
-    ['a connect link works for', time(connectLinkMs), 'create another'],
-    ['connect links that are not used yet', n(maxOpenLinks), 'revoke one'],
+    ['a connect link works for', '7 days', 'create another'],
+    ['connect links that are not used yet', '20', 'revoke one'],
     ['tests, replays, invitations and new tokens', `${perMinute('ACTION_LIMIT')} per session`, '429'],
   ],
 };

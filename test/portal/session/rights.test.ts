@@ -66,10 +66,12 @@ describe('each route of the portal', () => {
     ]);
   });
 
-  it('that changes tokens or people is for admins, as is what asks before it', () => {
+  it('that changes tokens, people or connect links is for admins, as is what asks before it', () => {
     const lists = ['GET /settings/tokens', 'GET /settings/people'];
     expect(routes.filter((route) => roleOf(route) === 'admin')).toEqual(
-      routes.filter((route) => /\/settings\/(tokens|people)/.test(route) && !lists.includes(route)),
+      routes.filter(
+        (route) => /\/settings\/(tokens|people)|\/connections\/links/.test(route) && !lists.includes(route),
+      ),
     );
   });
 

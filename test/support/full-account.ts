@@ -75,6 +75,7 @@ const contents = ({ accountId }: World): Record<string, Record<string, unknown>>
   record_mails: { created_at: later },
   alert_channels: { id: `h-${accountId}`, kind: 'https', address: '{}' },
   channel_messages: { channel_id: `h-${accountId}`, message: '{}', due_at: later },
+  connect_links: { hash: `connect-${accountId}`, expires_at: later },
   fan_outs: { type: 2, id: `ffffffff-${accountId}`, expanded_to: '~', created_at: later },
   archived_days: { kind: 'trips', day: 20_000, state: 'done' },
   archived_lately: { kind: 'trips', changed_at: later },

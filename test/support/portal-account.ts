@@ -53,6 +53,12 @@ export async function portalAccount(mark = 'Marked') {
     ...{ id: channel, account_id: us.accountId, kind: 'https', name: mark, address: '{}', host: mark },
     ...{ last_four: mark.slice(-4), gets_alerts: 1, created_at: 1, problem: mark, problem_at: 1 },
   }));
+  await addRows('connect_links', 1, () => ({
+    account_id: us.accountId,
+    hash: mark + us.accountId,
+    name: mark,
+    expires_at: 1e15,
+  }));
   const only = async (table: string) =>
     String((await rows(`select id from ${table} where account_id = ?1`, us.accountId))[0]?.id);
   const ids: Record<string, string> = {

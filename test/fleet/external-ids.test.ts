@@ -10,8 +10,9 @@ import { as, type IssuedToken, operator, type World, world } from '../support/wo
 let us: World;
 beforeEach(async () => {
   us = await world({ providers: ['motive', 'samsara'] });
+  // One after the other, so that the list has them in this order.
   for (const { ingestKey } of us.connections)
-    await as(ingestKey).send(vehicle(), vehicle({ sourceId: 'truck-2' }));
+    for (const sourceId of ['truck-1', 'truck-2']) await as(ingestKey).send(vehicle({ sourceId }));
 });
 
 const vehiclesOf = async (place = 0, query = '', account = us) =>

@@ -257,6 +257,7 @@ it('a validating proxy between clients, connectors, operators and the service fi
   await fleetJson(seen, 'token', 'list', '--account', us.accountId);
   await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);
   await fleetJson(seen, 'user', 'list', '--account', us.accountId);
+  await fleetJson(seen, 'connection', 'link', '--account', us.accountId, '--name', 'City vans');
   await fleetJson(seen, 'sign-in-link', 'ann@example.com');
   await fleetJson(seen, 'user', 'remove', 'ann@example.com', '--account', us.accountId);
   expect((await fleet(seen, 'token', 'revoke', 'none')).err).toContain('Unknown token');

@@ -170,7 +170,7 @@ it('npm run deploy -- --check tries what it relies on, and nothing is at fault',
   expect(stdout).toContain(`Checked ${FLEET_URL}\n`);
   for (const what of ['schema', 'database', 'refusals', 'scheduled jobs', 'archive', 'queue', 'KV'])
     expect(stdout).toMatch(new RegExp(`│ ${what} +│ \\S+ +│ ok +│ \\d+ ms`));
-  expect(stdout).toMatch(/│ background work +│ main │ ok .* goes on behind the handler/);
+  expect(stdout).toMatch(/│ background work +│ main │ ok .* continues behind the handler/);
   expect(stdout).not.toContain('fault');
 });
 

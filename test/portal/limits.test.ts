@@ -119,7 +119,7 @@ describe('of more than fit, pages show', () => {
       event_time: at,
       location: '{"latitude":1,"longitude":1}',
       notification_level: 1,
-      told: 1,
+      notified: 1,
     }));
     const shown = async () =>
       (await page(`/portal/accidents/${vehicle_id}`)).match(/href="\/portal\/events\/[^"]*"/g)?.length;

@@ -73,7 +73,7 @@ it('of accidents has names, times of the reader’s zone, and the range in its n
   });
   expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');
   const text = await reply.text();
-  expect(text).toContain('vehicleName,eventTime (America/Chicago)');
+  expect(text).toContain('vehicleName,licensePlate,driverId,driverName,eventTime (America/Chicago)');
   expect(text).toContain(',2026-11-19 20:00:05,');
   expect(text).toContain('HYPERLINK');
   const others = await ask('GET', '/portal/accidents.csv?from=2026-11-20&to=2026-11-21', { cookie: zoned });

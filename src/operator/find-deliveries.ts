@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../accounts/owner.ts';
 import { openDatabase } from '../platform/db/database.ts';
 import { askHomes } from '../platform/homes/each.ts';
-import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/of-event.ts';
+import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/of-event.ts';
 
 /** How many events and accidents of a VIN are followed, and how far back. */
 const maxEvents = 20;

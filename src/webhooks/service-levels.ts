@@ -2,9 +2,9 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
 import { countedHours, hourOf, isFirst, shownHours } from './deliveries/counts.ts';
-import { type Answers, addAnswers, bucketOf, percentile } from './deliveries/latency.ts';
 import { promptMs } from './deliveries/record.ts';
 import { pendingWebhooks } from './deliveries/sweep.ts';
+import { type Answers, addAnswers, bucketOf, percentile } from './latency.ts';
 
 /** The sums of a whole home are under this account. */
 const everybody = '';

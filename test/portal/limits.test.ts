@@ -17,7 +17,7 @@ import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { webhookActivity } from '../../src/webhooks/deliveries/activity.ts';
 import { maxFound } from '../../src/webhooks/deliveries/browse.ts';
-import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/of-event.ts';
+import { deliveriesOf, maxOfEvent } from '../../src/webhooks/of-event.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { connect } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { maxFailedCounted, maxListed, maxPendingCounted } from '../../operator/api/counted.ts';
 import type { HeaderKey, HomeHealth, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
-import { waitInWords } from '../../webhooks/deliveries/latency.ts';
+import { waitInWords } from '../../webhooks/latency.ts';
 import { calling } from './command.ts';
 import { type Column, rowsOf, tableOf } from './print.ts';
 

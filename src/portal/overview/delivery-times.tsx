@@ -1,4 +1,4 @@
-import { waitInWords } from '../../webhooks/deliveries/latency.ts';
+import { waitInWords } from '../../webhooks/latency.ts';
 import type { levelsOf, ServiceLevel } from '../../webhooks/service-levels.ts';
 import { percent } from '../ui/format.ts';
 import { Panel } from '../ui/parts.tsx';

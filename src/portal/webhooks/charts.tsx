@@ -1,6 +1,6 @@
 import { counted } from '../../webhooks/alerts/words.ts';
 import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
-import { percentile } from '../../webhooks/deliveries/latency.ts';
+import { percentile } from '../../webhooks/latency.ts';
 import { Columns, Legend, type Line, Lines, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../ui/time.tsx';

@@ -9,8 +9,8 @@ import {
 } from '../../webhooks/deliveries/activity.ts';
 import { views } from '../../webhooks/deliveries/browse.ts';
 import { addTallies, shownHours } from '../../webhooks/deliveries/counts.ts';
-import { percentile } from '../../webhooks/deliveries/latency.ts';
 import { circuitAfter, circuitLongestMs, retries } from '../../webhooks/deliveries/policy.ts';
+import { percentile } from '../../webhooks/latency.ts';
 import { EVENT, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';

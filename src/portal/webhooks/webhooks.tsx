@@ -3,7 +3,7 @@ import { requestedSlice } from '../../platform/http/slices.ts';
 import { counted, duration } from '../../webhooks/alerts/words.ts';
 import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
 import { addTallies, noTally, type Tally } from '../../webhooks/deliveries/counts.ts';
-import { percentile } from '../../webhooks/deliveries/latency.ts';
+import { percentile } from '../../webhooks/latency.ts';
 import { webhookVersion } from '../session/version.ts';
 import { WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';

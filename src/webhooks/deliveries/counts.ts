@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
-import { type Answers, addAnswers, never } from './latency.ts';
+import { type Answers, addAnswers, never } from '../latency.ts';
 
 /**
  * What happened to a webhook's deliveries in some time: how many ended, delivered or failed for good, how many attempts

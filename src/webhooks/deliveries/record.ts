@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
+import { type Answers, addAnswers, bucketOf, never } from '../latency.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { nextLevels } from './accident-order.ts';
 import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
 import { countAttempts, noTally, type Tally } from './counts.ts';
-import { type Answers, addAnswers, bucketOf, never } from './latency.ts';
 import {
   accidentPauseMs,
   accidentRetryMs,

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { bucketOf } from '../../../src/webhooks/deliveries/latency.ts';
+import { bucketOf } from '../../../src/webhooks/latency.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
-import { statement } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { createdAtOf } from '../../platform/db/ids.ts';
-import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
-import { notificationOf } from '../notifications/of-delivery.ts';
-import { ofEvent } from './list.ts';
-import { type Delivery, dueAt, lastAttempt } from './queries.ts';
-import type { Attempt } from './record.ts';
+import { statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { createdAtOf } from '../platform/db/ids.ts';
+import { cutScan, type Scanned, scan } from '../platform/db/pages.ts';
+import { ofEvent } from './deliveries/list.ts';
+import { type Delivery, dueAt, lastAttempt } from './deliveries/queries.ts';
+import type { Attempt } from './deliveries/record.ts';
+import { notificationOf } from './notifications/of-delivery.ts';
 
 /** A delivery of an event or accident, with its receiver. Times are milliseconds since 1970. */
 export type DeliveryOfEvent = Pick<

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addAnswers, bucketOf, percentile, waitInWords } from '../../../src/webhooks/deliveries/latency.ts';
+import { addAnswers, bucketOf, percentile, waitInWords } from '../../src/webhooks/latency.ts';
 
 const counted = (times: number[]) => addAnswers(times.map((ms) => ({ [bucketOf(ms)]: 1 })));
 const times = fc.array(fc.integer({ min: 0, max: 15_400 }), { minLength: 1, maxLength: 200 });

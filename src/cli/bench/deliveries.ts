@@ -65,7 +65,7 @@ export const deliveries: Benchmark = {
     };
     const one = await us.webhooks([receiver.url]);
     const what = "from ingest's reply to the receiver, p50";
-    const p50 = await compare({ what, unit: 'ms', atMost: 1.5 }, rounds, {
+    const p50 = await compare({ what, unit: 'ms', atMost: 1.15 }, rounds, {
       bare: () => latency('bare', '/bare/notify', () => ({ url: receiver.url, body })),
       service: () => latency('service', '/ingest', () => ({ records: newEvents(1) })),
     });

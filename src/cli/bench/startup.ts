@@ -6,7 +6,7 @@ import type { Benchmark } from './harness.ts';
 import { median } from './table.ts';
 
 const maxActiveMs = 60;
-const maxKiB = 150;
+const maxKiB = 250;
 
 export const startup: Benchmark = {
   about: 'CPU time at start-up, and size of the Worker without assets',

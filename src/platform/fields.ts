@@ -10,11 +10,16 @@ export const maxErrors = 20;
  * @throws Refusal: invalid
  */
 export function parse<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
+  if (Array.isArray(input)) throw invalid('Request body must be an object'); // valibot takes a list for one
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
   const errors = result.issues.slice(0, maxErrors).map(fieldError);
   throw invalid(sentence(errors[0] ?? { field: '', message: 'is not valid' }), errors);
 }
+
+/** What says of an object that it has a property which means nothing: a typing error must not widen what is done. */
+export const unknownProperty = ({ expected }: v.StrictObjectIssue): string =>
+  expected === 'never' ? 'is not a property here' : 'must be an object';
 
 /** The field and what it must be, as one sentence: `httpVerb must be POST or PUT`. */
 export const sentence = ({ field, message }: FieldError): string => `${field || 'Request body'} ${message}`;

@@ -1,6 +1,14 @@
 import * as v from 'valibot';
 import { invalid } from '../platform/errors.ts';
-import { AtMost, fieldError, isPrintable, maxErrors, mustBePrintable, sentence } from '../platform/fields.ts';
+import {
+  AtMost,
+  fieldError,
+  isPrintable,
+  maxErrors,
+  mustBePrintable,
+  sentence,
+  unknownProperty,
+} from '../platform/fields.ts';
 import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from './address.ts';
 import { eachField, maxUrlLength } from './fields.ts';
 import { unmatchable } from './filters.ts';
@@ -44,15 +52,18 @@ export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
 /** What a test of a webhook sends; without a level, all levels of an accident. */
 export const TestInput = v.pipe(
-  v.object({
-    type: v.pipe(
-      v.picklist(notificationTypes, 'must be 1 (accident) or 2 (event)'),
-      v.metadata({ type: 'integer' }),
-    ),
-    level: v.optional(
-      v.pipe(v.picklist(accidentLevels, 'must be 1, 2 or 3'), v.metadata({ type: 'integer' })),
-    ),
-  }),
+  v.strictObject(
+    {
+      type: v.pipe(
+        v.picklist(notificationTypes, 'must be 1 (accident) or 2 (event)'),
+        v.metadata({ type: 'integer' }),
+      ),
+      level: v.optional(
+        v.pipe(v.picklist(accidentLevels, 'must be 1, 2 or 3'), v.metadata({ type: 'integer' })),
+      ),
+    },
+    unknownProperty,
+  ),
   v.forward(
     v.check(({ type, level }) => type === ACCIDENT || level === undefined, 'is for accidents alone'),
     ['level'],

@@ -46,6 +46,9 @@ describe('a replay by API', () => {
     expect((await replay({ includeDelivered: true, dryRun: true })).data).toMatchObject({ count: 3 });
     const empty = await replay({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' });
     expect(empty).toMatchObject({ message: 'from must be before to', errors: [{ field: 'from' }] });
+    const unknown = await replay({ includeDelivered: true, dryrun: true });
+    expect(unknown).toMatchObject({ status: 400, message: 'dryrun is not a property here' });
+    expect(await replay([])).toMatchObject({ status: 400, message: 'Request body must be an object' });
     expect(await noted()).toEqual(['token', 'token replayed']);
   });
 
@@ -174,7 +177,7 @@ describe('a webhook that its account has paused', () => {
 
 const actions = ['replay', 'test', 'pause', 'resume'];
 
-it('what a webhook can be told to do needs a token that may change things, and a webhook of the account', async () => {
+it('every action needs a token that may change things, and a webhook of the account', async () => {
   const { id } = await tale.register();
   await tale.happen(1);
   const [delivery] = await settled(id);
@@ -192,10 +195,12 @@ it('what a webhook can be told to do needs a token that may change things, and a
   const them = await world();
   const theirs = (await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them))).data;
   for (const action of actions)
-    expect(await post(`/webhook/${theirs.id}/${action}`, { type: 2 })).toMatchObject({
-      status: 400,
-      message: 'Invalid webhook id',
-    });
+    expect(await post(`/webhook/${theirs.id}/${action}`, action === 'test' ? { type: 2 } : {})).toMatchObject(
+      {
+        status: 400,
+        message: 'Invalid webhook id',
+      },
+    );
   expect(tale.heard.got).toHaveLength(1);
 });
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp } from '../../platform/fields.ts';
+import { Timestamp, unknownProperty } from '../../platform/fields.ts';
 import {
   Limit,
   QueryChoice,
@@ -53,13 +53,16 @@ export const DeliverySummary = v.object({
 export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
 
 /** What a client asks to be sent to a webhook again. */
-export const ReplayInput = v.object({
-  from: v.optional(Timestamp),
-  to: v.optional(Timestamp),
-  includeDelivered: v.optional(v.boolean('must be true or false')),
-  after: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
-  dryRun: v.optional(v.boolean('must be true or false')),
-});
+export const ReplayInput = v.strictObject(
+  {
+    from: v.optional(Timestamp),
+    to: v.optional(Timestamp),
+    includeDelivered: v.optional(v.boolean('must be true or false')),
+    after: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+    dryRun: v.optional(v.boolean('must be true or false')),
+  },
+  unknownProperty,
+);
 
 /** How much is sent again, or would be. */
 export const ReplayOutcome = v.object({

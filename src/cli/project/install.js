@@ -8,7 +8,8 @@ import { readFileSync } from 'node:fs';
 if (!isInstalled()) {
   console.log('Installing packages. The first time, this takes about a minute …');
   const npm = process.env.npm_execpath;
-  const args = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
+  // What a registry has for other systems must not change the lock file.
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   // npm's own script, for Windows cannot start `npm` without a shell.
   const { status } = npm
     ? spawnSync(process.execPath, [npm, ...args], { stdio: 'inherit' })

@@ -8,8 +8,9 @@ import { readFileSync } from 'node:fs';
 if (!isInstalled()) {
   console.log('Installing packages. The first time, this takes about a minute …');
   const npm = process.env.npm_execpath;
+  const args = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
   // What a registry has for other systems must not change the lock file.
-  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  if (isLocked()) args.push('--no-save');
   // npm's own script, for Windows cannot start `npm` without a shell.
   const { status } = npm
     ? spawnSync(process.execPath, [npm, ...args], { stdio: 'inherit' })
@@ -17,15 +18,20 @@ if (!isInstalled()) {
   process.exit(status ?? 1);
 }
 
-/** Compares what package.json asks for, what the lock file resolved, and what npm recorded after installing. */
+/** Whether the lock file is about what package.json asks for. */
+function isLocked() {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const project = packagesOf('package-lock.json')?.[''];
+  const asked = JSON.stringify([dependencies, devDependencies]);
+  return asked === JSON.stringify([project?.dependencies, project?.devDependencies]);
+}
+
+/** Compares what the lock file resolved with what npm recorded after installing. */
 function isInstalled() {
   const wanted = packagesOf('package-lock.json');
   const installed = packagesOf('node_modules/.package-lock.json');
-  if (!wanted || !installed) return false;
-  const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const { '': project, ...packages } = wanted;
-  const asked = JSON.stringify([dependencies, devDependencies]);
-  if (asked !== JSON.stringify([project.dependencies, project.devDependencies])) return false;
+  if (!wanted || !installed || !isLocked()) return false;
+  const { '': _, ...packages } = wanted;
   return Object.entries(packages).every(([path, one]) =>
     installed[path] ? installed[path].version === one.version : one.optional && !isForThisSystem(one),
   );

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ const install = () =>
     cwd: folder,
     encoding: 'utf8',
   });
+const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const write = (file: string, content: object) => writeFileSync(join(folder, file), JSON.stringify(content));
 
 it('installing says what is happening and how long it takes, and nothing when every package is there', () => {
@@ -22,6 +23,12 @@ it('installing says what is happening and how long it takes, and nothing when ev
   write('package.json', project);
   expect(install()).toMatch(/^Installing packages\. .*about a minute/);
   expect(install()).toBe('');
+  // Others' registries may have other packages for other systems: that is no reason to change the lock file.
+  write('package-lock.json', JSON.parse(read('package-lock.json')));
+  const locked = read('package-lock.json');
+  rmSync(join(folder, 'node_modules'), { recursive: true });
+  expect(install()).toMatch(/^Installing packages\./);
+  expect([read('package-lock.json'), install()]).toEqual([locked, '']);
   write('package.json', { ...project, devDependencies: {} });
   expect(install()).toMatch(/^Installing packages\./);
 });

@@ -16,7 +16,7 @@ export function hang({ pathname }: URL): Response | undefined {
 
 /**
  * Calls a store. One that hangs is reset in the end, which fails all calls that wait for it. Of these it has done every
- * fifth, beginning with the first. What outlives its invocation hears nothing more of it.
+ * fifth, beginning with the first. Calls that outlive their invocation never return.
  */
 export async function available<T>(store: Store, work: () => Promise<T>): Promise<T> {
   const hung = stores.get(store);

@@ -27,6 +27,10 @@ export function follower(
   let cursor: string | undefined;
   const client = {
     copy,
+    /** Starts from what a list shows, as a client does. */
+    take: (items: Record<string, unknown>[]) => {
+      for (const item of items) copy.set(String(item.id ?? item.eventId), item);
+    },
     /** Reads a page from `from`, or from where it stands. Tells whether there is more. */
     read: async (from = cursor): Promise<boolean> => {
       const page = await changes(token, `${query}${from ? `&cursor=${from}` : ''}`, connection);

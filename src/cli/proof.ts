@@ -9,8 +9,7 @@ const maxSeed = 2000;
 
 /** All that try what is random, kill the service, have its stores hang, or move an account. */
 const all = ['journey/kill', 'journey/hang', 'homes/moves', 'simulation', 'model', 'counts', 'pages'].concat([
-  'across',
-  'generated',
+  ...['across', 'generated', 'faults.test', 'race.test'],
 ]);
 
 const whole = (least: number, most: number) => (text: string) => {

@@ -8,6 +8,7 @@ import { forgetLately } from '../src/fleet/archive/lately.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { jobs } from '../src/operator/jobs.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
+import { dayMs, hourMs } from '../src/platform/durations.ts';
 import { runJob } from '../src/platform/jobs/jobs.ts';
 import { pruneRecordMails } from '../src/webhooks/alerts/records.ts';
 import {
@@ -23,8 +24,6 @@ import { story } from './support/story.ts';
 import { as, operator, type World } from './support/world.ts';
 
 const tale = story();
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** What keeps each table from growing for ever. A new table belongs here, with a limit or a pruning that is tested. */
 const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: string }> = {

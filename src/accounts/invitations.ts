@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { refuseUnless, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { dayMs, hourMs } from '../platform/durations.ts';
 import type { Role } from '../platform/roles.ts';
 import { insertPending, noteInvited } from './people.ts';
 
@@ -9,12 +10,10 @@ import { insertPending, noteInvited } from './people.ts';
 export const maxInvitationsPerDay = 20;
 
 /** How long nobody emails an invitation again to an address that has got one, whichever account sends it. */
-export const quietMs = 3_600_000;
+export const quietMs = hourMs;
 
 /** How long an invitation that nobody takes up stays among the account's people. */
-export const pendingMs = 14 * 86_400_000;
-
-const dayMs = 86_400_000;
+export const pendingMs = 14 * dayMs;
 
 /**
  * Invites a person to the caller's account with a role: they are pending until they have used a link. All is the same for the

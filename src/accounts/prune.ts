@@ -1,6 +1,5 @@
+import { dayMs } from '../platform/durations.ts';
 import { pruning, upTo } from '../platform/jobs/chunks.ts';
-
-const dayMs = 86_400_000;
 
 /** Deletes sign-in links that have expired unused. */
 export const pruneSignInLinks = pruning((now) => [

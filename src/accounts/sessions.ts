@@ -9,6 +9,7 @@ import {
   transaction,
 } from '../platform/db/database.ts';
 import { portalUsers, sessions, signInLinks } from '../platform/db/tables.ts';
+import { dayMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { askHomes } from '../platform/homes/each.ts';
 import { hasHomes, nameOf, otherHomes } from '../platform/homes/homes.ts';
@@ -21,7 +22,7 @@ import { hashToken } from './tokens/format.ts';
 export const linkMs = 15 * 60_000;
 
 /** How long a session lasts. */
-export const sessionMs = 14 * 24 * 3_600_000;
+export const sessionMs = 14 * dayMs;
 
 /** A link's secret part with its home, and the account that it opens, with whether the person has yet to join that. */
 export type SignInLink = { secret: string; account: string; pending: boolean };

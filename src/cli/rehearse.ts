@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
 import { parquetMetadata } from 'hyparquet';
 import { getPlatformProxy } from 'wrangler';
+import { dayMs } from '../platform/durations.ts';
 import { root } from './project/paths.ts';
 import { runWrangler } from './project/wrangler.ts';
 
@@ -72,7 +73,7 @@ async function restoreArchive(): Promise<number[]> {
   const counts: number[] = [];
   for (const { kind, account_id, connection_id, day, parts } of results)
     for (const { file, bytes, ...label } of JSON.parse(parts) as Part[]) {
-      const date = new Date(day * 86_400_000).toISOString().slice(0, 10);
+      const date = new Date(day * dayMs).toISOString().slice(0, 10);
       const key = `kind=${kind}/account=${account_id}/connection=${connection_id}/date=${date}/${file}`;
       const path = join(folder, 'archive', key);
       const content = existsSync(path) ? readFileSync(path) : undefined;

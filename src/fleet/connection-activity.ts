@@ -3,6 +3,7 @@ import { statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { following, type SliceQuery } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
+import { hourMs } from '../platform/durations.ts';
 
 /** What has come in from a connection; times in milliseconds since 1970. Counts stop at a limit, and mean that or more. */
 export type ConnectionActivity = {
@@ -21,7 +22,6 @@ export const maxCountedInList = 1000;
 /** How many records of a kind are counted on a connection's page. */
 export const maxCounted = 10_000;
 
-const hourMs = 3_600_000;
 const hours = 24;
 
 /** When the first of the hours began whose events are counted: they are full hours, and the last is not over. */

@@ -1,9 +1,10 @@
 import { lastArchivedDay } from '../fleet/archive/catalog.ts';
-import { dayMs, hotSince } from '../fleet/archive/day.ts';
+import { hotSince } from '../fleet/archive/day.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { archiveKinds, recordKinds } from '../fleet/lists/registry.ts';
 import { minHotDays } from '../platform/config.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { dayMs } from '../platform/durations.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, restAfterLarge } from '../platform/fair-queue.ts';
 import type { NewWork } from '../webhooks/deliveries/claim.ts';

@@ -1,12 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../accounts/owner.ts';
 import { openDatabase } from '../platform/db/database.ts';
+import { dayMs } from '../platform/durations.ts';
 import { askHomes } from '../platform/homes/each.ts';
 import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/of-event.ts';
 
 /** How many events and accidents of a VIN are followed, and how far back. */
 const maxEvents = 20;
-const backMs = 30 * 86_400_000;
+const backMs = 30 * dayMs;
 
 type Notified = { accountId: string; account: string; eventId: string };
 

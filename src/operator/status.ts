@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { config, type SealingKey } from '../platform/config.ts';
 import { openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
+import { dayMs } from '../platform/durations.ts';
 import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
 import { pausedAfterMs } from '../webhooks/alerts/policy.ts';
 import { firstDueOf } from '../webhooks/deliveries/activity.ts';
@@ -13,7 +14,6 @@ import type { DeliveryStatus } from './api/service.ts';
 
 /** An accident is listed if it has not been delivered for as long. */
 const accidentWaitsMs = 30_000;
-const dayMs = 86_400_000;
 
 /**
  * How deliveries and connections are doing, and whose deliveries fail. However much has piled up, it reads a bounded number of

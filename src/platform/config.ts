@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { dayMs } from './durations.ts';
 
 /** The fewest days before records may go to the archive: what is younger is never there. */
 export const minHotDays = 30;
@@ -70,7 +71,7 @@ const Config = v.pipe(
     headerKeys: vars.HEADER_KEYS,
     origin: vars.ORIGIN,
     emailFrom: vars.EMAIL_FROM,
-    retentionMs: vars.DELIVERY_RETENTION_DAYS * 86_400_000,
+    retentionMs: vars.DELIVERY_RETENTION_DAYS * dayMs,
     hotDays: vars.HOT_DAYS,
     readReplicas: vars.READ_REPLICAS === 'true',
     awaitDeliveries: vars.AWAIT_DELIVERIES === 'true',

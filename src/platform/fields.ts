@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { dayMs } from './durations.ts';
 import { type FieldError, invalid } from './errors.ts';
 
 /** How many invalid fields a refusal names at most. */
@@ -75,7 +76,7 @@ const rfc3339 =
   /^(?<day>\d{4}-\d{2}-\d{2})T(?<minute>(?:[01]\d|2[0-3]):[0-5]\d):(?<second>[0-5]\d|60)(?<fraction>\.\d+)?(?<zone>Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 /** How far ahead of ours a provider's clock may be. */
-export const maxClockLeadMs = 24 * 60 * 60 * 1000;
+export const maxClockLeadMs = dayMs;
 
 /** The same, of what has happened: a version from the far future would never be overwritten. */
 export const PastTime = v.pipe(
@@ -84,7 +85,6 @@ export const PastTime = v.pipe(
 );
 
 const lastMillisecond = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-const dayMs = 86_400_000;
 
 /**
  * NaN for a time that does not exist. The computer's clock has no leap seconds, which come at the end of a day in UTC:

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { accidents } from '../fleet/lists/accidents.ts';
+import { dayMs } from '../platform/durations.ts';
 import type { ProviderRecord } from './connector.ts';
 import { at } from './read.ts';
 
@@ -72,8 +73,6 @@ export const openDays = 7;
 
 /** The newest ones; those that are left out keep the level that they have. */
 const mostOpen = 100;
-
-const dayMs = 86_400_000;
 
 /** An event's crash as a cursor keeps it; undefined if it is no accident, which needs a VIN and a place. */
 export function openCrash(

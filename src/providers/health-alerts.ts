@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { andNotMoving } from '../platform/db/moving.ts';
+import { hourMs } from '../platform/durations.ts';
 import { isLeft, newBudget } from '../platform/jobs/budget.ts';
 import { feedNames } from './connector.ts';
 import type { HealthStatus } from './health.ts';
@@ -13,7 +14,7 @@ import { connectorOf } from './registry.ts';
 export const notifyAfterMs = 15 * 60_000;
 
 /** For how long after an email about a connection no other is sent about it. */
-export const quietMs = 60 * 60_000;
+export const quietMs = hourMs;
 
 /** How many connections a round of emails is about: some 20 s at most. */
 const perRound = 10;

@@ -1,3 +1,4 @@
+import { dayMs } from '../platform/durations.ts';
 import { type FeedName, feedNames } from './connector.ts';
 import type { Planned } from './plan.ts';
 
@@ -11,7 +12,7 @@ export const lateMs = 5 * 60_000;
 const quietMs = 3 * lateMs;
 
 /** A connection that nothing could be pulled from for this long is unavailable. */
-export const silentMs = 24 * 60 * 60_000;
+export const silentMs = dayMs;
 
 /**
  * How a connection is doing: unavailable when the provider refuses its credential, or when nothing could be

@@ -8,13 +8,14 @@ import { seal } from '../platform/crypto.ts';
 import { change, type Database, openDatabase, refuseUnless, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { dayMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { nameOf, otherHomes } from '../platform/homes/homes.ts';
 import { type Remover, untilNone } from '../platform/jobs/chunks.ts';
 import { connectProvider, type NewPull, noteOn } from './connect.ts';
 
 /** How long a link can be used, and how many of an account can wait to be. */
-export const connectLinkMs = 7 * 86_400_000;
+export const connectLinkMs = 7 * dayMs;
 export const maxOpenLinks = 20;
 
 /** A link as the account's people see it. Times are milliseconds since 1970. */

@@ -1,3 +1,4 @@
+import { dayMs } from '../platform/durations.ts';
 import type { Feed, Json, Page } from './connector.ts';
 
 /**
@@ -18,8 +19,6 @@ type ListFeed<Api, Kept> = Pick<Feed<Api>, 'everyMinutes' | 'history'> & {
 
 /** The time moves in steps, so that minutes in which nothing happens cost no write. */
 const stepMs = 10 * 60_000;
-
-const dayMs = 86_400_000;
 
 /**
  * A feed that reads its list in passes. Each asks for what has changed since the last one began, and once a day for

@@ -1,3 +1,4 @@
+import { dayMs, minuteMs } from '../platform/durations.ts';
 import { type Connector, type FeedName, feedNames, type Json, type Window } from './connector.ts';
 import { longestWaitMs, type Problem, type ProblemKind } from './problem.ts';
 
@@ -33,8 +34,6 @@ export type Planned = {
   historyDays: number;
 };
 
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
 const longestGrowingMs = 15 * minuteMs;
 const limitedMs = minuteMs;
 

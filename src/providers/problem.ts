@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../platform/durations.ts';
 import type { Connector } from './connector.ts';
 
 /**
@@ -13,8 +14,8 @@ export type ProblemKind =
   | 'invalid';
 
 /** However long a provider says to wait, we ask again after this. */
-export const longestWaitMs = 60 * 60_000;
-const sensibleMs = 24 * 60 * 60_000;
+export const longestWaitMs = hourMs;
+const sensibleMs = dayMs;
 
 /** Something that went wrong with a provider, in words that people may read. */
 export class Problem extends Error {

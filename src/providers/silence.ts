@@ -2,12 +2,13 @@ import { sql } from 'drizzle-orm';
 import { noteHealthStatus, noteSilentSince } from '../fleet/connections.ts';
 import { type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { andNotMoving } from '../platform/db/moving.ts';
+import { hourMs } from '../platform/durations.ts';
 import { isLeft, newBudget } from '../platform/jobs/budget.ts';
 import { silentMs } from './health.ts';
 import { mailStories, type Story } from './mail.ts';
 
 /** A use of an ingest key is noted once an hour, so that the last one may be an hour later than it says. */
-const noteMs = 3_600_000;
+const noteMs = hourMs;
 
 /** How many connections one statement looks at. */
 const perChunk = 2000;

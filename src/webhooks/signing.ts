@@ -1,8 +1,9 @@
 import { config } from '../platform/config.ts';
 import { type Sealed, seal, unseal } from '../platform/crypto.ts';
+import { dayMs } from '../platform/durations.ts';
 
 /** How long a rotated secret still signs beside the new one, in milliseconds. */
-export const bothSignMs = 24 * 3_600_000;
+export const bothSignMs = dayMs;
 
 const prefix = 'whsec_';
 const secretBytes = 32;

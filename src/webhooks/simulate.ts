@@ -2,6 +2,7 @@ import { note } from '../accounts/audit/note.ts';
 import { change, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
 import { normalisedUrl } from './address.ts';
@@ -19,7 +20,6 @@ import { webhookToNote } from './to-note.ts';
 
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
-const hourMs = 3_600_000;
 
 /** A made-up event. */
 export function testEvent(): NewNotification[] {

@@ -2,11 +2,11 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listHomes } from '../../src/operator/homes/overview.ts';
+import { dayMs } from '../../src/platform/durations.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
 import { overloaded } from '../support/database.ts';
 import { operator } from '../support/world.ts';
 
-const dayMs = 86_400_000;
 const now = Date.UTC(2026, 10, 20, 9);
 const today = Math.floor(now / dayMs);
 

@@ -8,6 +8,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import { runWrangler } from '../../src/cli/project/wrangler.ts';
+import { dayMs } from '../../src/platform/durations.ts';
 import { api, journeyAccount, type SharedStack, sharedStack, until } from '../support/node/journey.ts';
 
 const files = mkdtempSync(join(tmpdir(), 'fleet-archive-'));
@@ -19,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(files, { recursive: true }));
 
-const dayMs = 86_400_000;
 const start = Math.floor(Date.now() / dayMs - 300) * dayMs;
 const at = (i: number) => new Date(start + i * 3_600_000).toISOString();
 

@@ -1,12 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach } from 'vitest';
+import { minuteMs } from '../../src/platform/durations.ts';
 import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
 import { keepEmails } from './emails.ts';
 import { signIn } from './portal.ts';
 import { rows } from './rows.ts';
 import { story } from './story.ts';
-
-export const minuteMs = 60_000;
 
 /** A story in which minutes pass as a test says, and emails are kept: nothing has failed yet, and Ann can sign in. */
 export function alertStory() {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import type { DayOf } from '../../src/fleet/archive/bucket.ts';
 import { inArchive } from '../../src/fleet/archive/catalog.ts';
-import { dayMs, dayOf } from '../../src/fleet/archive/day.ts';
+import { dayOf } from '../../src/fleet/archive/day.ts';
 import { moveDay } from '../../src/fleet/archive/move.ts';
 import { type Sizes, usualSizes } from '../../src/fleet/archive/write.ts';
 import { noteMerged } from '../../src/fleet/changes/note.ts';
@@ -10,6 +10,7 @@ import type { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
 import type { Caller } from '../../src/platform/db/guard.ts';
+import { dayMs } from '../../src/platform/durations.ts';
 import { newBudget } from '../../src/platform/jobs/budget.ts';
 import { rows } from './rows.ts';
 import { allPages, type World } from './world.ts';

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, vi } from 'vitest';
+import { dayMs } from '../../src/platform/durations.ts';
 import { pull } from '../../src/providers/pull.ts';
 import { receiver } from './receiver.ts';
 import { rows, value } from './rows.ts';
@@ -64,8 +65,6 @@ export const pullStatus = async (id: string) =>
 /** Which records of a connection were refused and why, in order. */
 export const refusalsOf = async (id: string) =>
   (await pullStatus(id)).refusals.map(({ kind, reason }) => `${kind}: ${reason}`).sort();
-
-const dayMs = 86_400_000;
 
 /** Fresh for each test: an account, receivers that keep what they get, and what tests of a provider do most. */
 export function providerStory(provider: string, credentialNow = () => '') {

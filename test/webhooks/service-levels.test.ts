@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
+import { hourMs } from '../../src/platform/durations.ts';
 import { handle } from '../../src/webhooks/deliveries/consumer.ts';
 import { giveUp } from '../../src/webhooks/deliveries/sweep.ts';
 import { addUpWaits, levelsOf, selectWaits, waitsIn } from '../../src/webhooks/service-levels.ts';
@@ -13,7 +14,6 @@ import { story } from '../support/story.ts';
 import { as, operator } from '../support/world.ts';
 
 const tale = story();
-const hourMs = 3_600_000;
 
 async function levels(accountId: string | undefined = tale.us.accountId, now = Date.now()) {
   const [counted, waiting] = await transaction(

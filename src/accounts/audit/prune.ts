@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase } from '../../platform/db/database.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { pruning, type Remover, rowsPerChunk, untilNone, upTo } from '../../platform/jobs/chunks.ts';
 
 /** How many days an entry of the audit log is kept. */
@@ -22,7 +23,7 @@ const surplusEntries: SQL = sql`
 
 /** Deletes entries of the audit log that are a year old, and an account's oldest beyond 100,000. */
 export const pruneAudit = pruning((now) => [
-  upTo(now - auditDays * 86_400_000, {
+  upTo(now - auditDays * dayMs, {
     table: 'audit_log',
     key: 'account_id, seq',
     time: 'at',

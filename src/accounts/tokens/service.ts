@@ -7,6 +7,7 @@ import { newId } from '../../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { accounts, connections, tokens } from '../../platform/db/tables.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
+import { hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { inTime } from '../../platform/homes/each.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
@@ -222,8 +223,6 @@ export const forgetTokens = async (env: Env, hashes: string[]): Promise<void> =>
 
 /** A caller with a credential. */
 export type TokenCaller = Extract<Caller, { tokenId: string }>;
-
-const hourMs = 3_600_000;
 
 /** True when the last recorded use of the credential is an hour old. */
 export const isUseDue = ({ lastUsedAt }: TokenCaller): boolean =>

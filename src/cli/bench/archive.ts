@@ -1,7 +1,7 @@
+import { dayMs } from '../../platform/durations.ts';
 import { newAccount } from './account.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 
-const dayMs = 86_400_000;
 /** For how long the job runs at a time, as in production. */
 const runMs = 15_000;
 

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fakeSamsara, type SamsaraData, samsaraEvent, samsaraVehicle } from '../../dev/fakes/samsara.ts';
 import { recordId } from '../../platform/db/ids.ts';
+import { minuteMs } from '../../platform/durations.ts';
 import { listen, servedBy, startReceiver } from '../local/receiver.ts';
 import { operatorOf } from '../operate/client.ts';
 import { newAccount } from './account.ts';
@@ -8,7 +9,6 @@ import type { Benchmark, BenchStack } from './harness.ts';
 import { percentile } from './table.ts';
 
 const perAccount = 50;
-const minuteMs = 60_000;
 
 /** An event must be delivered within this of being at the provider. */
 const maxSeconds = 90;

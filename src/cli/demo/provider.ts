@@ -7,6 +7,7 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '../../dev/fakes/samsara.ts';
+import { dayMs } from '../../platform/durations.ts';
 import type { Certificates } from '../local/certificates.ts';
 import { type Listening, listen, servedBy } from '../local/receiver.ts';
 import type { Operator } from '../operate/client.ts';
@@ -21,7 +22,6 @@ export type DemoProvider = Listening & {
   ringFor(operator: Operator, baseUrl: string, connectionId: string): Promise<void>;
 };
 
-const dayMs = 86_400_000;
 const historyDays = 30;
 
 /** Starts a fake provider with five vans, and with a month of trips and events unless `quiet`. */

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { dayMs } from '../../platform/durations.ts';
 
 /** Files with the certificate and key of this machine, and with the local authority that signed it. */
 export type Certificates = { certFile: string; keyFile: string; caFile: string };
@@ -13,7 +14,7 @@ export async function certificates(directory: string): Promise<Certificates> {
     caFile: join(directory, 'ca.pem'),
   };
   if (Object.values(files).every((file) => existsSync(file))) return files;
-  const notAfterDate = new Date(Date.now() + 5 * 365 * 86_400_000);
+  const notAfterDate = new Date(Date.now() + 5 * 365 * dayMs);
   const authority = await generate([{ name: 'commonName', value: 'Fleet Data Service, local' }], {
     notAfterDate,
     extensions: [

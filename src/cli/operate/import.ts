@@ -1,11 +1,10 @@
 import { rmSync, statSync } from 'node:fs';
 import { Command } from 'commander';
+import { dayMs } from '../../platform/durations.ts';
 import { ApiError } from './client.ts';
 import { operatorFor, serviceOf } from './context.ts';
 import { importLines, type Summary, sendRecords } from './import/run.ts';
 import { printable, show, startBar } from './print.ts';
-
-const day = 86_400_000;
 
 /** fleet import; exits with 1 when a record was rejected */
 export function importCommand(): Command {
@@ -26,7 +25,7 @@ export function importCommand(): Command {
       const operator = operatorFor(command);
       const key = await operator.call('POST /connections/:id/ingest-keys', {
         id: connection,
-        body: { name: 'import', expiresAt: new Date(Date.now() + day).toISOString() },
+        body: { name: 'import', expiresAt: new Date(Date.now() + dayMs).toISOString() },
       });
       const rejectedFile = `${file}.rejected.ndjson`;
       rmSync(rejectedFile, { force: true });

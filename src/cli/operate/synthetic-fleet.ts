@@ -2,15 +2,13 @@ import { once } from 'node:events';
 import { Command } from 'commander';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { wholeNumber } from './context.ts';
 
 /** The size of the fleet, its first day (`YYYY-MM-DD`), and the seed that decides everything else. */
 export type FleetOptions = { vehicles: number; days: number; start: string; seed: number };
 
 type Place = { latitude: number; longitude: number };
-
-const day = 86_400_000;
-const minute = 60_000;
 
 /** The towns that depots are in. */
 const towns: [name: string, latitude: number, longitude: number][] = [
@@ -115,11 +113,11 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
   }
 
   for (let date = 0; date < days; date++) {
-    const midnight = first + date * day;
+    const midnight = first + date * dayMs;
     const weekend = [0, 6].includes(new Date(midnight).getUTCDay());
     for (const { number, depot, shiftStart } of fleet) {
       if (random() < (weekend ? 0.75 : 0.08)) continue; // off the road
-      let at = midnight + (shiftStart + 7) * 60 * minute + between(-20, 20) * minute;
+      let at = midnight + (shiftStart + 7) * hourMs + between(-20, 20) * minuteMs;
       let here: Place = depot;
       const trips = Math.round(between(3, 7));
       for (let trip = 0; trip < trips; trip++) {
@@ -134,7 +132,7 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
           vehicle: `vehicle-${number}`,
           driver: `driver-${number}`,
           startedAt: time(at),
-          endedAt: time(at + minutes * minute),
+          endedAt: time(at + minutes * minuteMs),
           startLocation: here,
           endLocation: there,
           distanceKm: round(distanceKm, 2),
@@ -144,7 +142,7 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
         for (let incident = 0; random() < expected / (incident + 1); incident++) {
           const share = random();
           const speedLimitKph = pick([50, 70, 90, 110]);
-          const happened = time(at + share * minutes * minute);
+          const happened = time(at + share * minutes * minuteMs);
           yield {
             kind: 'safetyEvent',
             sourceId: `event-${number}-${date}-${trip}-${incident}`,
@@ -162,7 +160,7 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
             speedLimitKph,
           };
         }
-        at += (minutes + between(10, 45)) * minute;
+        at += (minutes + between(10, 45)) * minuteMs;
         here = there;
       }
     }

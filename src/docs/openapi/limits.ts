@@ -11,6 +11,7 @@ import { fewRecords } from '../../ingest/service.ts';
 import { maxWarnings } from '../../ingest/warnings.ts';
 import { maxPageBytes, maxScanned } from '../../platform/db/pages.ts';
 import { allExpiredMs } from '../../platform/db/token-cache.ts';
+import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { maxLargeWaiting } from '../../platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../platform/fields.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
@@ -29,10 +30,9 @@ const n = (value: number): string => value.toLocaleString('en-US');
 const bytes = (size: number): string =>
   size >= 2 ** 20 ? `${size / 2 ** 20} MiB` : size >= 1024 ? `${size / 1024} KiB` : `${size} bytes`;
 const time = (ms: number): string => {
-  const [day, hour, minute] = [86_400_000, 3_600_000, 60_000];
-  if (ms % day === 0) return `${ms / day} days`;
-  if (ms % hour === 0) return `${ms / hour} hours`;
-  return ms >= minute ? `${ms / minute} minutes` : `${ms / 1000} seconds`;
+  if (ms % dayMs === 0) return `${ms / dayMs} days`;
+  if (ms % hourMs === 0) return `${ms / hourMs} hours`;
+  return ms >= minuteMs ? `${ms / minuteMs} minutes` : `${ms / 1000} seconds`;
 };
 const perMinute = (limiter: keyof typeof rateLimits): string => `${n(rateLimits[limiter].calls)} a minute`;
 const list = ({ max, length, bytes }: { max: number; length: number; bytes: number }): string =>

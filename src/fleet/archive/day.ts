@@ -1,9 +1,8 @@
 import { config } from '../../platform/config.ts';
-
-export const dayMs = 86_400_000;
+import { dayMs, hourMs } from '../../platform/durations.ts';
 
 /** Clocks differ from machine to machine: a day is archived so long after its records have become old. */
-const graceMs = 3_600_000;
+const graceMs = hourMs;
 
 /** The day of a time, UTC, as the number of days since 1970. */
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs);

@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { type Database, openDatabase } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import { described, fault } from '../../platform/log.ts';
 import type { ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf } from './bucket.ts';
 import { inArchive, openEntries } from './catalog.ts';
-import { dayMs, dayOf, firstHotDay } from './day.ts';
+import { dayOf, firstHotDay } from './day.ts';
 import { moveDay } from './move.ts';
 import { oldestRows } from './rows.ts';
 import { type Move, type NoteMerged, usualSizes } from './write.ts';

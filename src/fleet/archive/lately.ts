@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, PartGone, refusalOf } from './bucket.ts';
-import { dayMs } from './day.ts';
 import { readPartWith } from './write.ts';
 
 /** For how long after a change an archived record is found by its id: a day longer than the change feed keeps it. */

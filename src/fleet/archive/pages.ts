@@ -17,11 +17,12 @@ import {
   withoutConnections,
 } from '../../platform/db/pages.ts';
 import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
+import { dayMs } from '../../platform/durations.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
 import { PartGone, type Reads, refusalOf } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
-import { dayMs, dayOf } from './day.ts';
+import { dayOf } from './day.ts';
 import { newerOf } from './merge.ts';
 import { selected } from './rows.ts';
 import { readStream, type StreamQuery } from './stream.ts';

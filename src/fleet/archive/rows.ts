@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
+import { dayMs } from '../../platform/durations.ts';
 import type { ArchiveKind, Row } from '../lists/archived.ts';
 import type { DayOf } from './bucket.ts';
-import { dayMs } from './day.ts';
 
 /** How many rows one statement reads or deletes: some tens of milliseconds of D1's time. */
 export const rowsPerStatement = 1000;

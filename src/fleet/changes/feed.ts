@@ -4,6 +4,7 @@ import { type Database, jsonList, statement } from '../../platform/db/database.t
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
 import { mayReadReplica } from '../../platform/db/replica-reads.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import { collapse, entriesOf, keysOf, type Noted, type Reached, reachedAt } from './page.ts';
@@ -16,9 +17,6 @@ const now = 'now';
 
 /** How many rows a page covers at most: each is a call of `/ingest`, or a part of one. */
 export const maxRows = 100;
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** What a client asks the feed for: the Connection-Id header, and the query with each parameter's values. */
 export type FeedRequest = { connectionId: string | undefined; query: Record<string, string[]> };

@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { dayMs } from '../../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
-
-const dayMs = 86_400_000;
 
 /** For how long a change is kept, and how old a cursor may be. */
 export const keptMs = 30 * dayMs;

@@ -1,10 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 import { hotSince } from '../archive/day.ts';
-import { dayMs, hourMs, hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
+import { hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
 
 /** How many days the overview looks back, today included: 90 against the 90 before. */
 export const shownDays = 180;

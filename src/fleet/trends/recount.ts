@@ -1,8 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
-
-export const hourMs = 3_600_000;
-export const dayMs = 24 * hourMs;
+import { hourMs } from '../../platform/durations.ts';
 
 /** Of how many vehicles and of how many drivers an hour and a day keep counts: those with the most of risk 4 and 5. */
 export const maxNamed = 100;

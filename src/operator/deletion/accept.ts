@@ -10,6 +10,7 @@ import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';
 import { change, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { removePull } from '../../providers/store.ts';
 import { cancelPending, removeFanOuts, untilNoCallStarts } from '../../webhooks/deliveries/cancel.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
@@ -18,8 +19,6 @@ import { firstStepOf } from './steps.ts';
 
 /** How long an account stays suspended before it is deleted, unless operators want it deleted now. */
 export const graceDays = 30;
-
-const dayMs = 86_400_000;
 
 /**
  * Suspends an account and schedules its deletion: in 30 days, or with `now` at once. From then on all its credentials

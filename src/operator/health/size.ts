@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { fault } from '../../platform/log.ts';
 
 /** How large a database can become (bytes): Cloudflare's limit. */
@@ -8,8 +9,6 @@ export const mostBytes = 10_000_000_000;
 /** From this share on somebody should do something about it, and from this one at once. */
 export const warningShare = 0.8;
 export const errorShare = 0.95;
-
-const dayMs = 86_400_000;
 
 /** The rate is that of so many days, or as many as are known. Sizes are kept for somewhat longer. */
 const rateDays = 14;

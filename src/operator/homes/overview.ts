@@ -1,13 +1,12 @@
 import { nobody } from '../../accounts/owner.ts';
 import { change, openDatabase, transaction } from '../../platform/db/database.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { askHomes } from '../../platform/homes/each.ts';
 import { homesOf, nameOf } from '../../platform/homes/homes.ts';
 import { maxAccountsCounted } from '../api/counted.ts';
 import type { Home } from '../api/service.ts';
 import { earlierSize, sizeOf } from '../health/size.ts';
-
-const dayMs = 86_400_000;
 
 /**
  * All homes, asked at the same time. Each reads two rows for each of at most 10,000 accounts, and one for its size.

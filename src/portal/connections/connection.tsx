@@ -7,6 +7,7 @@ import {
 import { type Connection, findConnection } from '../../fleet/connections.ts';
 import { unmappedWords } from '../../fleet/unmapped-words.ts';
 import { config } from '../../platform/config.ts';
+import { hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
@@ -149,8 +150,6 @@ const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined })
 /** The hours up to now, each named by when it began. */
 const hourly = (byHour: number[], zone: string) =>
   byHour.map((value, i) => ({ name: clockTime(zone, firstHour() + i * hourMs), values: [value] }));
-
-const hourMs = 3_600_000;
 
 const Details = ({ connection, pull }: { connection: Connection; pull: PullStatus | undefined }) => (
   <Facts

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import {
@@ -10,7 +11,6 @@ import {
   revokeLink,
 } from '../../providers/links.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { dayMs } from '../ui/days.ts';
 import { done, parseForm, submit } from '../ui/form.ts';
 import { Field, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { eventsWithDrivers, type NamedEvent, readWithin } from '../../fleet/named.ts';
+import { hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
 import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
@@ -14,7 +15,7 @@ import { Speed } from '../ui/units.tsx';
 import { titleOf } from '../webhooks/words.ts';
 
 /** How long before and after a moment the events of its vehicle are shown, in milliseconds; and how many at most. */
-export const aroundMs = 3 * 3_600_000;
+export const aroundMs = 3 * hourMs;
 export const maxAround = 100;
 
 /** What a vehicle, by its ids in all connections, did around a moment, oldest first; nothing for an unknown vehicle. */

@@ -7,6 +7,7 @@ import {
   readWithin,
   tripsWithNames,
 } from '../../fleet/named.ts';
+import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { page } from '../ui/layout.tsx';
 import { type MapPlace, type MapPoint, placeName } from '../ui/map.tsx';
@@ -30,7 +31,7 @@ import { durationOf } from './trips.tsx';
 const maxTripEvents = 200;
 
 /** A trip without an end is taken to go on for so long, in milliseconds. */
-const openTripMs = 86_400_000;
+const openTripMs = dayMs;
 
 /** One trip: from where to where, and what happened on the way. */
 export async function detail(c: Context) {
@@ -112,7 +113,7 @@ export async function tripAt(c: Context, ids: string[], at: number): Promise<Nam
   return near.find(({ driverId }) => driverId) ?? near[0];
 }
 
-const longestTripMs = 24 * 3_600_000;
+const longestTripMs = dayMs;
 const justEndedMs = 15 * 60_000;
 
 /** What is known of where a trip was. */

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Child } from 'hono/jsx';
-import { hourMs, int } from '../../fleet/trends/recount.ts';
+import { int } from '../../fleet/trends/recount.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
+import { hourMs } from '../../platform/durations.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { accidentPath, eventPath } from '../ui/records.tsx';

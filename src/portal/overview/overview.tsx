@@ -9,8 +9,9 @@ import {
   selectToday,
   selectTypes,
 } from '../../fleet/trends/read.ts';
-import { hourMs, recountLive } from '../../fleet/trends/recount.ts';
+import { recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { hourMs } from '../../platform/durations.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { levelsOf, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
 import { addDays, startOfDay } from '../ui/days.ts';

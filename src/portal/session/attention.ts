@@ -1,5 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { firstIdAt } from '../../platform/db/ids.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 
 /** What an account's people have to look at, as the menu counts it. A count of `maxCounted` means that or more. */
@@ -10,7 +11,7 @@ export const maxCounted = 100;
 /** How many webhooks are looked through for those with problems: the account's oldest. */
 export const maxWebhooks = 200;
 
-const weekMs = 7 * 86_400_000;
+const weekMs = 7 * dayMs;
 
 /**
  * SQL for the three counts of an account. Reads as many accidents and connections as it counts, and three rows for each

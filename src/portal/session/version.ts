@@ -1,5 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { openDatabase, statement } from '../../platform/db/database.ts';
+import { hourMs } from '../../platform/durations.ts';
 import { countedHours, type HourTally } from '../../webhooks/deliveries/counts.ts';
 
 /**
@@ -7,8 +8,6 @@ import { countedHours, type HourTally } from '../../webhooks/deliveries/counts.t
  * on pulling where nothing has changed.
  */
 export type Watched = { of: string; id: string };
-
-const hourMs = 3_600_000;
 
 /** SQL for a text that changes whenever what is watched changes; null before it first does. Reads one row, or four. */
 export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, now: number): SQL {

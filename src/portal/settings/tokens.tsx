@@ -6,12 +6,12 @@ import {
   listApiTokens,
   revokeToken,
 } from '../../accounts/tokens/service.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
-import { dayMs } from '../ui/days.ts';
 import { done, parseForm, submit } from '../ui/form.ts';
 import { Confirm, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';

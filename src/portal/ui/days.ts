@@ -1,4 +1,5 @@
 import { listTime } from '../../fleet/named.ts';
+import { dayMs } from '../../platform/durations.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { dayIn } from './time.tsx';
 
@@ -38,8 +39,6 @@ const monthAndDay = (day: string, year: boolean): string =>
 
 const format = (day: string, options: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(Date.parse(day));
-
-export const dayMs = 86_400_000;
 
 const isoDay = (ms: number): string =>
   Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);

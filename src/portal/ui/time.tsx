@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { dayMs } from '../../platform/durations.ts';
 import { reader } from './reader.ts';
 
 /** The time zone in words, such as "Eastern Standard Time (New York)". */
@@ -43,7 +44,7 @@ export const FullTime = ({ at }: { at: number | string }) => {
 export const FullTimeAgo = ({ at }: { at: number }) => (
   <>
     <FullTime at={at} />
-    {Math.abs(Date.now() - at) < 86_400_000 && (
+    {Math.abs(Date.now() - at) < dayMs && (
       <>
         , <Ago at={at} />
       </>

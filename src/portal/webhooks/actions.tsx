@@ -1,4 +1,5 @@
 import { validate as isUuid } from 'uuid';
+import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { replaySome } from '../../webhooks/deliveries/replay.ts';
@@ -7,7 +8,6 @@ import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import { deleteWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
-import { dayMs } from '../ui/days.ts';
 import { done, readForm, submit } from '../ui/form.ts';
 import { Confirm } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';

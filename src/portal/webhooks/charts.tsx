@@ -1,3 +1,4 @@
+import { hourMs } from '../../platform/durations.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/latency.ts';
@@ -5,7 +6,6 @@ import { Columns, Legend, type Line, Lines, type Series } from '../ui/chart.tsx'
 import { Panel, Segment } from '../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../ui/time.tsx';
 
-const hourMs = 3_600_000;
 export const shownDays = 30;
 
 const series: Series[] = [

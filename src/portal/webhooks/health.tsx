@@ -1,8 +1,8 @@
+import { dayMs } from '../../platform/durations.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import type { Tally } from '../../webhooks/deliveries/counts.ts';
 import { circuitAfter, giveUpAfterMs, widestWindow } from '../../webhooks/deliveries/policy.ts';
 import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receivers.ts';
-import { dayMs } from '../ui/days.ts';
 import { Note } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { dayMs } from '../../platform/durations.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { parse, Timestamp, timestamp } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
@@ -12,7 +13,7 @@ import {
   replayableMs,
 } from '../../webhooks/deliveries/replayable.ts';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
-import { dayMs, isLocalTime, localTime, momentOf } from '../ui/days.ts';
+import { isLocalTime, localTime, momentOf } from '../ui/days.ts';
 import { done, FilledForm, filledIn, orProblem, readForm } from '../ui/form.ts';
 import { Field, Problem, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';

@@ -1,3 +1,4 @@
+import { hourMs } from '../../platform/durations.ts';
 import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
 import { at, field, msOf } from '../read.ts';
@@ -11,7 +12,7 @@ const collisions: { [rule: string]: { isAnalysed: boolean; severity?: string } }
 };
 
 /** A collision that is still valid after this is taken for confirmed. */
-const confirmedAfterMs = 3_600_000;
+const confirmedAfterMs = hourMs;
 
 export const ruleOf = (item: unknown): unknown => reference(item, 'rule');
 

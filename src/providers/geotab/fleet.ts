@@ -1,3 +1,4 @@
+import { dayMs } from '../../platform/durations.ts';
 import type { Feed, ProviderRecord } from '../connector.ts';
 import { at, field, iso } from '../read.ts';
 import { feed, get, versionNow, walk } from './lists.ts';
@@ -7,7 +8,6 @@ import type { Api } from './rpc.ts';
 /** Devices have many fields: so many make a reply of about a megabyte. */
 const perPage = 250;
 const tripsPerPage = 500;
-const dayMs = 86_400_000;
 
 /**
  * Where vehicles or drivers stand: the version up to which all is known; and if all of them are being walked through,

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../platform/durations.ts';
 import type { Json, Page, Window } from '../connector.ts';
 import { iso } from '../read.ts';
 import { beganAt } from './events.ts';
@@ -10,7 +11,6 @@ import { currentRules, type Rules, rulesTaken } from './rules.ts';
 /** Where a window of history stands: what began before `to` is still to come, so much of it at once. */
 type Place = { rules: Rules; to: number; span: number };
 
-const minuteMs = 60_000;
 const firstSpanMs = 6 * 60 * minuteMs;
 
 /** No more exceptions of a rule are asked for at once. */

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../platform/durations.ts';
 import type { Json, ProviderRecord } from '../connector.ts';
 import { field } from '../read.ts';
 import {
@@ -24,8 +25,6 @@ export type OpenCrash = { item: Json; vin: Json; location: Json; due: number };
 export const maxWaiting = 200;
 export const maxOpen = 300;
 const maxLength = 2_000;
-
-const minuteMs = 60_000;
 
 /** Positions may come in so much later than what happened. */
 export const waitsMs = 60 * minuteMs;

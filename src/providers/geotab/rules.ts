@@ -1,6 +1,7 @@
 import crc32 from 'crc-32';
 import { isIncident } from '../../fleet/incidents/translate.ts';
 import { providerWords } from '../../fleet/incidents/words.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import { field } from '../read.ts';
 import { get } from './lists.ts';
 import { type Api, GeotabError } from './rpc.ts';
@@ -16,8 +17,6 @@ const maxRules = 2_000;
 export const maxOwnRules = 300;
 /** A longer name can be no incident type of an event. */
 const maxWord = 100;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** The rules, read again once a day and when the connection's own map has changed. @throws Problem */
 export async function currentRules(api: Api, kept: Rules | undefined): Promise<Rules> {

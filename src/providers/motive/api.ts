@@ -1,3 +1,4 @@
+import { dayMs } from '../../platform/durations.ts';
 import { call } from '../call.ts';
 import type { Access, Json, Window } from '../connector.ts';
 import { at, iso, listAt, msOf, numeric } from '../read.ts';
@@ -40,8 +41,6 @@ export async function page(api: Api, { path, many, one }: List, query: Query, pl
   const more = isCounted ? items.length > 0 && no * size < total : items.length >= size;
   return { items, next: more ? no + 1 : undefined, total: isCounted ? total : undefined };
 }
-
-export const dayMs = 86_400_000;
 
 /** The UTC day of a time, as its first millisecond. */
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs) * dayMs;

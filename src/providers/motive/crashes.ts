@@ -1,6 +1,7 @@
+import { dayMs } from '../../platform/durations.ts';
 import { crashRecords, dismissed, type Learned, type OpenCrash, openCrash, openDays } from '../crash.ts';
 import { at, field, numeric } from '../read.ts';
-import { dayMs, dayOf, startOf } from './api.ts';
+import { dayOf, startOf } from './api.ts';
 import { eventRecord, typeOf } from './events.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { dayMs } from '../../platform/durations.ts';
 import type { Feed, ProviderRecord } from '../connector.ts';
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
@@ -5,7 +6,6 @@ import { at, idAt, itemsAt, namesOf } from '../read.ts';
 import {
   type Api,
   beganIn,
-  dayMs,
   dayOf,
   daysAround,
   firstPlace,

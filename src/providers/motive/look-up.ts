@@ -1,6 +1,7 @@
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import { type Learned, learnAll, openDays, stillOpen } from '../crash.ts';
 import { idAt } from '../read.ts';
-import { type Api, dayMs, dayOf, days, type List, page, type Query } from './api.ts';
+import { type Api, dayOf, days, type List, page, type Query } from './api.ts';
 import { learn, missing, type Watched } from './crashes.ts';
 import { isSpeeding, speedingRecord } from './events.ts';
 import { vehicleOf } from './records.ts';
@@ -9,7 +10,7 @@ import { vehicleOf } from './records.ts';
 const mostPages = 5;
 
 /** How often all open crashes are looked up; each minute those of today and yesterday are. */
-const allMs = 60 * 60_000;
+const allMs = hourMs;
 
 /** The crashes that are open, and when all of them were last looked up: 0 for never. */
 export type Crashes = { open: Watched[]; lookedAt: number };

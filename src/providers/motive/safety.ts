@@ -1,10 +1,10 @@
+import { dayMs, minuteMs } from '../../platform/durations.ts';
 import type { Feed, Json, ProviderRecord } from '../connector.ts';
 import { stillOpen } from '../crash.ts';
 import { iso } from '../read.ts';
 import {
   type Api,
   beganIn,
-  dayMs,
   dayOf,
   days,
   daysAround,
@@ -19,8 +19,6 @@ import {
 import { overlapMs } from './fleet.ts';
 import { type Crashes, eventLists, learnFrom, lookUp, performance, speeding } from './look-up.ts';
 import { vehicleOf } from './records.ts';
-
-const minuteMs = 60_000;
 
 /** A page of ours is a few of Motive's, of which the last begins within this. */
 const beginMs = 4_000;

@@ -1,3 +1,4 @@
+import { dayMs } from '../../platform/durations.ts';
 import type { Access } from '../connector.ts';
 import { crashRecords, dismissed, type Learned, type OpenCrash, openCrash, openDays } from '../crash.ts';
 import { isValid } from '../geotab/events.ts';
@@ -99,7 +100,7 @@ export function learn(
     accelerationG: forceOf(item),
   };
   const isFalse = verdict === 'dismissed';
-  const isOld = msOf(event.startedAt) < now - openDays * 86_400_000;
+  const isOld = msOf(event.startedAt) < now - openDays * dayMs;
   const kept = isFalse || isOld ? undefined : openCrash(event, crash);
   const isKnown = verdicts.has(item) || !hasRules(item) || known?.version === versionOf(item);
   return {

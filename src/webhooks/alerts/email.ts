@@ -1,3 +1,4 @@
+import { dayMs } from '../../platform/durations.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../deliveries/policy.ts';
 import type { AlertKind, AlertState } from './policy.ts';
@@ -89,7 +90,7 @@ const stories = {
 
 const replay = 'open the webhook and choose “Replay deliveries”.';
 const advice = {
-  paused: `Please check your receiver. Every ${circuitLongestMs / 60_000} minutes or sooner we try one delivery. When it succeeds, everything that waited is delivered. A delivery that has waited for ${giveUpAfterMs / 86_400_000} days has failed.`,
+  paused: `Please check your receiver. Every ${circuitLongestMs / 60_000} minutes or sooner we try one delivery. When it succeeds, everything that waited is delivered. A delivery that has waited for ${giveUpAfterMs / dayMs} days has failed.`,
   failed: `We do not try them again by ourselves. Once your receiver works, ${replay}`,
   working: `What is waiting is delivered without your help. If deliveries have failed in the meantime, ${replay}`,
 } satisfies Record<AlertKind, string>;

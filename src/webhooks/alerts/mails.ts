@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { sendMail } from '../../accounts/mail.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 import type { MailPart } from '../../platform/mail.ts';
@@ -30,8 +31,6 @@ export const maxPerAccountAndDay = 200;
 
 /** Of the six connections that an invocation can have waiting, one is left to D1. */
 const mailsAtOnce = 5;
-
-export const dayMs = 86_400_000;
 
 /**
  * Sends each email by itself, so that one address that fails stops no other; messages for channels are queued. Those

@@ -1,3 +1,5 @@
+import { hourMs } from '../../platform/durations.ts';
+
 /** What an email can be about: a receiver has been paused, deliveries have failed for good, a receiver works again. */
 export type AlertKind = 'paused' | 'failed' | 'working';
 
@@ -5,7 +7,7 @@ export type AlertKind = 'paused' | 'failed' | 'working';
 export const pausedAfterMs = 15 * 60_000;
 
 /** For how long after an email of a kind about a webhook no other of that kind is sent about it. */
-export const quietMs = 60 * 60_000;
+export const quietMs = hourMs;
 
 /** What there is to notify about a webhook, and what people have been notified of. Times are milliseconds since 1970. */
 export type AlertState = {

@@ -2,12 +2,13 @@ import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { pruning, upTo } from '../../platform/jobs/chunks.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
 import { overlap } from '../notifications/pass.ts';
 import { levelNames } from '../notifications/types.ts';
-import { dayMs, maxPerAccountAndDay, sendMails, sentOn } from './mails.ts';
+import { maxPerAccountAndDay, sendMails, sentOn } from './mails.ts';
 import { counted, minuteOf } from './words.ts';
 
 /** How many changes of an account, how many accounts, and how many due records a step looks at. */
@@ -23,7 +24,7 @@ const maxNamed = 20;
 
 /** What an email that was not sent waits for before the next attempt, four times as long each time. */
 const retryMs = 5 * 60_000;
-const longestRetryMs = 6 * 3_600_000;
+const longestRetryMs = 6 * hourMs;
 
 const falseAlarm = 4;
 

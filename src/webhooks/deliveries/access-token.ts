@@ -2,6 +2,7 @@ import { version } from '../../../package.json';
 import { config } from '../../platform/config.ts';
 import { type Sealed, seal, unseal } from '../../platform/crypto.ts';
 import { openDatabase, statement } from '../../platform/db/database.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { receiverProblem } from '../address.ts';
 import { keepToken, type OAuthClient, openClient } from '../oauth.ts';
 import { kindOf, type Outcome } from './policy.ts';
@@ -24,7 +25,7 @@ export const problemKeptMs = 5_000;
 
 /** How long tokens are used that do not say when they expire, and at most. */
 const usualLifeMs = 5 * 60_000;
-const longestLifeMs = 24 * 3_600_000;
+const longestLifeMs = dayMs;
 
 /** A token is renewed when a fifth of its life is left, or a minute. */
 const spareMs = 60_000;

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
+import { hourMs } from '../../platform/durations.ts';
 import { type Answers, addAnswers, never } from '../latency.ts';
 
 /**
@@ -18,7 +19,6 @@ export type HourTally = Tally & { hour: number };
 export const shownHours = 24;
 export const countedHours = 720;
 
-const hourMs = 3_600_000;
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 
 /** What becomes of a counter when more is counted: an hour takes the place of the one 30 days before it. */

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database, openDatabase } from '../../platform/db/database.ts';
+import { hourMs } from '../../platform/durations.ts';
 import type { Wake } from './queue.ts';
 
 /** The longest that the queue holds a message. */
-const maxDelayMs = 12 * 3_600_000;
+const maxDelayMs = 12 * hourMs;
 
 /**
  * Has the queue wake a webhook at a time (milliseconds since 1970), unless it already does so earlier. One message

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
 import { openDatabase } from '../../platform/db/database.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
@@ -11,9 +12,7 @@ import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 export const pruneSlices = 30 * 24;
 
 /** Replays may still need a notification for as long as this after the deliveries' retention. */
-const graceMs = 7 * 86_400_000;
-
-const hourMs = 3_600_000;
+const graceMs = 7 * dayMs;
 
 /**
  * Deletes old notifications that went to nobody, or whose deliveries were deleted without them. Once an hour, a slice

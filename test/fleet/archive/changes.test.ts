@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
-import { dayMs } from '../../support/archive.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import { follower } from '../../support/follower.ts';
 import { accident, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { as, world } from '../../support/world.ts';

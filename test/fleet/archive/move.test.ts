@@ -11,9 +11,9 @@ import { trips } from '../../../src/fleet/lists/trips.ts';
 import { change } from '../../../src/platform/db/database.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import {
   bucket,
-  dayMs,
   emptyArchive,
   insertTrips,
   interruptedAfter,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
-import { dayMs } from '../../support/archive.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';

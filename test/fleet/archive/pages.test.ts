@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import {
-  dayMs,
   emptyArchive,
   insertTrips,
   interruptedAfter,

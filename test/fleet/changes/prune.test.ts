@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { changesOfAccount, keptMs, pruneChanges } from '../../../src/fleet/changes/prune.ts';
 import { openDatabase } from '../../../src/platform/db/database.ts';
+import { hourMs } from '../../../src/platform/durations.ts';
 import { changeInChunks, rowsPerChunk } from '../../../src/platform/jobs/chunks.ts';
 import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';
 
 const now = Date.now();
-const hourMs = 3_600_000;
 
 /** An account with changes, a minute apart: those of so many minutes are older than what is kept, and the rest is not. */
 const insert = (accountId: string, old: number, young: number) =>

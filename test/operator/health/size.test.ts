@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { problemOf, warningOf } from '../../../src/operator/health/service.ts';
 import { errorShare, mostBytes, noteSize, sizeOf, tellOfSize } from '../../../src/operator/health/size.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import { listenToLog } from '../../support/log.ts';
 import { rows } from '../../support/rows.ts';
 import { call } from '../../support/world.ts';
 
-const dayMs = 86_400_000;
 const GB = 1e9;
 const now = 1000 * dayMs;
 const health = { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 0 } as const;

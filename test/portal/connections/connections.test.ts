@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
+import { hourMs } from '../../../src/platform/durations.ts';
 import { signIn, visitor } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { as, operator, type World, world } from '../../support/world.ts';
@@ -10,7 +11,6 @@ beforeAll(async () => {
   cookie = (await signIn(us)).cookie;
 });
 
-const hourMs = 3_600_000;
 const { textAt: text } = visitor(() => cookie);
 
 it('the list says how each connection does and what has come in, the worst first', async () => {

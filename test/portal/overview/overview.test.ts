@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
+import { hourMs } from '../../../src/platform/durations.ts';
 import type { Role } from '../../../src/platform/roles.ts';
 import { readOverview, spanOf } from '../../../src/portal/overview/overview.tsx';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
@@ -23,7 +24,6 @@ const signInAs = async (role: Role) => {
   cookie = (await signIn(us, role)).cookie;
 };
 
-const hourMs = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const overview = async (path = '/portal') => (await ask('GET', path, { cookie })).text();
 /** What a reader sees of a part of a page, by its id. */

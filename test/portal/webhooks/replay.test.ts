@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { ask, signIn, visitor } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
@@ -7,7 +8,6 @@ import { story } from '../../support/story.ts';
 import { as, type WebhookOut, webhookBody } from '../../support/world.ts';
 
 const tale = story();
-const dayMs = 86_400_000;
 
 /** A webhook whose receiver did not want so many deliveries, and its page of a replay, as somebody who is signed in. */
 async function missed(count: number) {

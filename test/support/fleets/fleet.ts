@@ -19,7 +19,6 @@ export type Fleet = {
 /** `confirm` has the provider say that a crash was one. */
 export type FleetEvent = { sourceId: string; confirm(): void };
 
-export const dayMs = 86_400_000;
 /** Soon enough to be after the connection was made, also in whole seconds. */
 export const soon = (n = 0) => Date.now() + 2_000 + n;
 export const idsOf = (items: { [field: string]: unknown }[]) => items.map(({ id }) => String(id));

@@ -1,3 +1,4 @@
+import { dayMs } from '../../../src/platform/durations.ts';
 import { fakeGeotab, geotabCredential, geotabDatabase } from '../providers/geotab.ts';
 import {
   geotabChange,
@@ -7,7 +8,7 @@ import {
   geotabTrip,
   geotabUser,
 } from '../providers/geotab-items.ts';
-import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
+import { type Fleet, idsOf, soon } from './fleet.ts';
 
 let made = 0;
 const iso = (ms: number) => new Date(ms).toISOString();

@@ -1,3 +1,4 @@
+import { dayMs } from '../../../src/platform/durations.ts';
 import {
   fakeMotive,
   type MotiveData,
@@ -7,7 +8,7 @@ import {
   motiveSpeeding,
   motiveVehicle,
 } from '../providers/motive.ts';
-import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
+import { type Fleet, idsOf, soon } from './fleet.ts';
 
 let made = 0;
 

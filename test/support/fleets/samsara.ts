@@ -6,7 +6,8 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '../../../src/dev/fakes/samsara.ts';
-import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
+import { type Fleet, idsOf, soon } from './fleet.ts';
 
 let made = 0;
 

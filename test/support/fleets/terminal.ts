@@ -1,3 +1,4 @@
+import { dayMs } from '../../../src/platform/durations.ts';
 import {
   fakeTerminal,
   type TerminalData,
@@ -8,7 +9,7 @@ import {
   terminalTrip,
   terminalVehicle,
 } from '../providers/terminal.ts';
-import { dayMs, type Fleet, idsOf, soon } from './fleet.ts';
+import { type Fleet, idsOf, soon } from './fleet.ts';
 
 let made = 0;
 

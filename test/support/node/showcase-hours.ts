@@ -1,9 +1,8 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { hourMs } from '../../../src/platform/durations.ts';
 import { bucketOf } from '../../../src/webhooks/latency.ts';
-
-const hourMs = 3_600_000;
 
 /**
  * Writes what a webhook's counters would hold if it had been there for 30 days, into the local database of a stack in

@@ -1,7 +1,7 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+import { dayMs } from '../../../src/platform/durations.ts';
 
-const dayMs = 86_400_000;
 const iso = (at: number) => new Date(at).toISOString();
 
 /** Words of Samsara, each as often as it comes up among a hundred. */

@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { startReceiver } from '../../../src/cli/local/receiver.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import { launchBrowser } from './browser.ts';
 import { addWebhook, api, fleet, fleetJson, journeyAccount, stackFolder, until } from './journey.ts';
 import { countEarlierHours } from './showcase-hours.ts';
 import { connectProviders } from './showcase-providers.ts';
 import { accidentStory, showcaseRecords } from './showcase-records.ts';
 
-const dayMs = 86_400_000;
 const iso = (at: number) => new Date(at).toISOString();
 
 /** Colleagues, further connections and tokens, made by the operators. */

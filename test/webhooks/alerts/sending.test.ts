@@ -1,10 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { minuteMs } from '../../../src/platform/durations.ts';
 import { maxPerAccountAndDay, maxPerDay } from '../../../src/webhooks/alerts/mails.ts';
 import { maxPeople, maxWaitingCounted } from '../../../src/webhooks/alerts/report.ts';
 import { maxAccounts, maxNamed, sendAlerts } from '../../../src/webhooks/alerts/send.ts';
-import { alertStory, fail, minuteMs, work } from '../../support/alerts.ts';
+import { alertStory, fail, work } from '../../support/alerts.ts';
 import { settled } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
 import { metered } from '../../support/meter.ts';

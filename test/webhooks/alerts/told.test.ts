@@ -1,10 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { minuteMs } from '../../../src/platform/durations.ts';
 import { minuteOf } from '../../../src/webhooks/alerts/words.ts';
 import { giveUpAfterMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { giveUp, sweep } from '../../../src/webhooks/deliveries/sweep.ts';
-import { alertStory, fail, minuteMs, work } from '../../support/alerts.ts';
+import { alertStory, fail, work } from '../../support/alerts.ts';
 import { makeDue, settled } from '../../support/deliveries.ts';
 import { rows } from '../../support/rows.ts';
 import type { WebhookOut } from '../../support/world.ts';

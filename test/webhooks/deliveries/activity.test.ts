@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, statement, transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { hourMs } from '../../../src/platform/durations.ts';
 import { listActivity, webhookActivity } from '../../../src/webhooks/deliveries/activity.ts';
 import type { BrowseQuery, View } from '../../../src/webhooks/deliveries/browse.ts';
 import { addTallies, countAttempts, noTally } from '../../../src/webhooks/deliveries/counts.ts';
@@ -14,7 +15,6 @@ import { story } from '../../support/story.ts';
 import { as } from '../../support/world.ts';
 
 const tale = story();
-const hourMs = 3_600_000;
 const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
 
 /** What the page of a webhook shows. */

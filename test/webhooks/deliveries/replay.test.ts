@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { firstIdAt, newId } from '../../../src/platform/db/ids.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import { replay } from '../../../src/webhooks/deliveries/replay.ts';
 import { countReplayable } from '../../../src/webhooks/deliveries/replayable.ts';
 import { claim, deliveriesOf, settled } from '../../support/deliveries.ts';
@@ -11,7 +12,6 @@ import { story } from '../../support/story.ts';
 import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 
 const tale = story();
-const dayMs = 86_400_000;
 const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
 
 /** A webhook with so many deliveries that its receiver did not want; it wants what comes from here on. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { retries } from '../../../src/webhooks/deliveries/policy.ts';
 import { deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
 import { signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
@@ -49,7 +50,9 @@ describe('a webhook that fails', () => {
     expect(await list()).toMatch(/Paused until \d\d:\d\d/);
     const retried = (await deliveriesOf(id)).find(({ attempts }) => attempts === 1);
     expect(await delivery(retried?.id)).toMatch(
-      /1 attempt has failed\. Your receiver returned 503 Service Unavailable in \d+ ms\. Attempt 2 of 10 is due at/,
+      new RegExp(
+        `1 attempt has failed\\. Your receiver returned 503 Service Unavailable in \\d+ ms\\. Attempt 2 of ${retries.maxAttempts} is due at`,
+      ),
     );
   });
 

@@ -128,7 +128,7 @@ create table webhook_hours (
   failed     integer not null,
   noticed    integer not null default 0, -- how many of the failed ones the job of the alerts has noticed
   retried    integer not null default 0, -- attempts that failed and will be repeated
-  answers    text not null default '{}' check (json_valid(answers)), -- how long responses took: {"bucket": attempts}
+  response_times text not null default '{}' check (json_valid(response_times)), -- {"bucket": attempts}
   waits      text not null default '{}' check (json_valid(waits)),   -- how long deliveries had waited: {"af12": deliveries}
   primary key (webhook_id, slot)
 ) strict, without rowid;
@@ -153,9 +153,9 @@ create table alerts (
   paused_to       integer,                    -- null while it lasts
   failed          integer not null default 0, -- deliveries that failed since the last email about such
   failed_from     integer,                    -- when the first of these was noticed
-  told_paused_at  integer,
-  told_failed_at  integer,
-  told_working_at integer,
+  paused_notified_at  integer,
+  failed_notified_at  integer,
+  working_notified_at integer,
   due_at          integer                     -- when the job looks at this next, or null if there is nothing to say
 ) strict, without rowid;
 create index alerts_due on alerts (due_at) where due_at is not null;

@@ -64,8 +64,8 @@ create table moves (
   role          text not null check (role in ('leaving', 'arriving')),
   home          text not null,              -- where it goes, or comes from
   state         text not null,
-  turn          integer not null default 0, -- of those who work on it, only the writes of the last one count
-  claimed_until integer not null default 0,
+  lease         integer not null default 0, -- counts the leases: only the holder of the last one may write
+  leased_until  integer not null default 0,
   cursor        text not null default '{}', -- how far it has come
   total         integer not null default 0, -- rows to copy, and copied
   copied        integer not null default 0,

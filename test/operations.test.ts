@@ -217,11 +217,11 @@ describe('a level of an accident', () => {
 it('a new safety event for one webhook, delivered at the first try', async () => {
   await as(us.apiToken).post('/webhook', webhookBody(us));
   await send(...vehicles(1));
-  const told = await send(safetyEvent({ vehicle: 'v0', startedAt: new Date().toISOString() }));
-  expect(told.woken).toEqual([]);
-  expect(told.cost).toMatchObject({ trips: 1 + 1, queued: 0 });
-  expect(told.cost.read).toBeLessThanOrEqual(perEvent.rowsRead);
-  expect(told.cost.written).toBeLessThanOrEqual(perEvent.rowsWritten);
+  const notified = await send(safetyEvent({ vehicle: 'v0', startedAt: new Date().toISOString() }));
+  expect(notified.woken).toEqual([]);
+  expect(notified.cost).toMatchObject({ trips: 1 + 1, queued: 0 });
+  expect(notified.cost.read).toBeLessThanOrEqual(perEvent.rowsRead);
+  expect(notified.cost.written).toBeLessThanOrEqual(perEvent.rowsWritten);
 });
 
 it('a safety event over its whole life: delivered, archived and deleted from D1', async () => {

@@ -21,7 +21,7 @@ export const retract = (db: Database, accountId: string) =>
   change(db)`delete from accounts where id = ${accountId} and home is not null`;
 
 /** In the new home: the account lives here, and can be read. */
-export const settle = (
+export const activate = (
   db: Database,
   accountId: string,
   { name, status, units }: { name: string; status: string; units: string },

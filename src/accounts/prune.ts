@@ -1,14 +1,19 @@
 import { dayMs } from '../platform/durations.ts';
-import { pruning, upTo } from '../platform/jobs/chunks.ts';
+import { deleteUpTo, pruning } from '../platform/jobs/chunks.ts';
 
 /** Deletes sign-in links that have expired unused. */
 export const pruneSignInLinks = pruning((now) => [
-  upTo(now, { table: 'sign_in_links', key: 'hash', time: 'expires_at', index: 'sign_in_links_by_expiry' }),
+  deleteUpTo(now, {
+    table: 'sign_in_links',
+    key: 'hash',
+    time: 'expires_at',
+    index: 'sign_in_links_by_expiry',
+  }),
 ]);
 
 /** Deletes sessions that have expired. */
 export const pruneSessions = pruning((now) => [
-  upTo(now, { table: 'sessions', key: 'hash', time: 'expires_at', index: 'sessions_by_expiry' }),
+  deleteUpTo(now, { table: 'sessions', key: 'hash', time: 'expires_at', index: 'sessions_by_expiry' }),
 ]);
 
 /** How many days the row of a credential is kept after it was revoked or expired, for whoever asks about it. */
@@ -21,7 +26,7 @@ export const deadTokenDays = 90;
 export const pruneTokens = pruning((now) => {
   const before = now - deadTokenDays * dayMs;
   return [
-    upTo(before, { table: 'tokens', key: 'id', time: 'revoked_at', index: 'tokens_by_revocation' }),
-    upTo(before, { table: 'tokens', key: 'id', time: 'expires_at', index: 'tokens_by_expiry' }),
+    deleteUpTo(before, { table: 'tokens', key: 'id', time: 'revoked_at', index: 'tokens_by_revocation' }),
+    deleteUpTo(before, { table: 'tokens', key: 'id', time: 'expires_at', index: 'tokens_by_expiry' }),
   ];
 });

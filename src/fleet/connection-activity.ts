@@ -39,7 +39,7 @@ export async function connectionActivity(
   const own = sql`connections.id`;
   const [rows] = await asCaller(env, caller, (db) => [
     statement<{ id: string; vehicles: number; arrivedAt: number | null; hours: string }>(db)`
-        select id, ${counted(sql`vehicles where connection_id = ${own}`, maxCountedInList)} as vehicles,
+        select id, ${countUpTo(sql`vehicles where connection_id = ${own}`, maxCountedInList)} as vehicles,
           nullif(max(${sql.join(
             kinds.map((kind) => sql`coalesce(${latest(kind, own, sql`created_at`)}, 0)`),
             sql`, `,
@@ -75,7 +75,7 @@ export async function connectionRecords(
     ...kinds.map(
       (kind) =>
         statement<Omit<RecordCount, 'kind'>>(db)`
-          select ${counted(sql`${sql.raw(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
+          select ${countUpTo(sql`${sql.raw(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
             ${latest(kind, own, sql.raw(kind.order))} as happenedAt,
             ${latest(kind, own, sql`created_at`)} as arrivedAt`,
     ),
@@ -100,7 +100,7 @@ const latest = ({ table, order }: (typeof kinds)[number], connection: SQL, colum
   order by ${sql.raw(order)} desc, id desc limit 1)`;
 
 /** How many rows there are; `most` means that many or more. */
-const counted = (rows: SQL, most: number) =>
+const countUpTo = (rows: SQL, most: number) =>
   sql`(select count(*) from (select 1 from ${rows} limit ${most}))`;
 
 /** A connection's events of the last 24 hours as JSON, by the hour of these in which they began. */

@@ -10,7 +10,7 @@ import { parse } from '../platform/fields.ts';
 import { Limit, QueryCursor, QueryTime, queryOf, rangeOf } from '../platform/query.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { readPageAcross } from './archive/pages.ts';
-import type { Row } from './lists/archived.ts';
+import type { ArchivedRow } from './lists/archived.ts';
 import type { List } from './lists/list.ts';
 
 /** What a client asks a list for: the Connection-Id header, and the query with each parameter's values. */
@@ -142,6 +142,6 @@ function archiveFilter(list: List, values: Record<string, unknown>) {
   if (asked.length === 0) return undefined;
   return {
     keys: asked.map(({ key }) => key),
-    passes: (row: Row) => asked.every(({ key, passes }) => passes(row[key])),
+    passes: (row: ArchivedRow) => asked.every(({ key, passes }) => passes(row[key])),
   };
 }

@@ -47,7 +47,7 @@ function batchesOfKind(
   const all = accepted
     .filter(({ record }) => record.kind === kind)
     .map((item): Entry => ({ ...item, row: toRow(item.record, source) }));
-  return inTurns(all).map((entries) => ({
+  return byOccurrence(all).map((entries) => ({
     keeper,
     notifier,
     entries,
@@ -61,13 +61,13 @@ function batchesOfKind(
 }
 
 /** The first record of each thing, then the second of each: an accident may have up to three in a call, its levels. */
-function inTurns(entries: Entry[]): Entry[][] {
-  const turns: Entry[][] = [];
+function byOccurrence(entries: Entry[]): Entry[][] {
+  const occurrences: Entry[][] = [];
   const seen = new Map<string, number>();
   for (const entry of entries) {
-    const turn = seen.get(entry.row.id) ?? 0;
-    seen.set(entry.row.id, turn + 1);
-    turns[turn] = [...(turns[turn] ?? []), entry];
+    const occurrence = seen.get(entry.row.id) ?? 0;
+    seen.set(entry.row.id, occurrence + 1);
+    occurrences[occurrence] = [...(occurrences[occurrence] ?? []), entry];
   }
-  return turns;
+  return occurrences;
 }

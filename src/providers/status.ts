@@ -12,7 +12,7 @@ import { connectorOf } from './registry.ts';
 import { type Refused, refusalsKept } from './store.ts';
 
 /** A row of a connection that pulls. Times are milliseconds since 1970. */
-type Row = {
+type PullRow = {
   id: string;
   provider: string;
   organisation: string;
@@ -45,7 +45,7 @@ const row = sql`
 export async function pullStatus(env: Env, caller: Caller, id: string) {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
   const [[found], refusals, words] = await asCaller(env, caller, (db) => [
-    statement<Row>(db)`${row} where p.connection_id = ${own}`,
+    statement<PullRow>(db)`${row} where p.connection_id = ${own}`,
     statement<Refused & { at: number }>(db)`
         select kind, source_id as sourceId, reason, at from pull_refusals indexed by pull_refusals_by_time
         where connection_id = ${own} order by at desc limit ${refusalsKept}`,
@@ -79,7 +79,7 @@ export const pullSummaries = (
 
 async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<string, PullSummary>> {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<Row>(db)`${row} where p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`,
+    statement<PullRow>(db)`${row} where p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`,
   ]);
   return new Map(
     rows.flatMap((found) => {
@@ -92,7 +92,7 @@ async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<stri
 /** Refused: the provider refuses the credential, and nothing is pulled until it is replaced. */
 type State = 'pulling' | 'paused' | 'refused';
 
-function summaryOf(found: Row) {
+function summaryOf(found: PullRow) {
   const connector = connectorOf(found.provider);
   if (!connector) return undefined;
   const {

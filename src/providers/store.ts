@@ -38,7 +38,7 @@ export type Claimed = {
   feeds: Feeds;
 };
 
-type Row = {
+type StoredPull = {
   [K in keyof Claimed]: Claimed[K] extends object | null | undefined ? string | null : Claimed[K];
 };
 
@@ -67,7 +67,7 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
       update pulls set claim = ${claim}, claimed_until = ${now + claimMs}
       where connection_id in ${jsonList(ids)} and due_at <= ${now} and claimed_until <= ${now}
         and ${isActive}`,
-    statement<Row>(db)`
+    statement<StoredPull>(db)`
       select p.connection_id as connectionId, p.account_id as accountId, p.claim, c.provider, c.tsp as tSP,
         c.incident_type_map as incidentTypeMap, c.health_status as healthStatus, p.secrets, p.session,
         p.base_url as baseUrl, p.history_days as historyDays, p.connected_at as connectedAt,

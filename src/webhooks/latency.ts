@@ -1,10 +1,10 @@
 /**
  * How long something took, such as a receiver to respond, as counts by bucket: so a row of counters holds as many as there
- * are, and rows can be added up. Bucket i holds what took more than bucket i - 1 and at most `upTo(i)`.
+ * are, and rows can be added up. Bucket i holds what took more than bucket i - 1 and at most `upperBoundMs(i)`.
  */
-export type Answers = { [bucket: string]: number };
+export type Histogram = { [bucket: string]: number };
 
-const firstUpToMs = 5;
+const firstUpperBoundMs = 5;
 const growth = 1.25;
 const lastBucket = 85; // up to 10 days, and a delivery has failed before that
 
@@ -12,11 +12,11 @@ const lastBucket = 85; // up to 10 days, and a delivery has failed before that
 export const never = lastBucket + 1;
 
 /** The most milliseconds of a bucket: each is a quarter wider than the one before. */
-const upTo = (bucket: number): number => firstUpToMs * growth ** bucket;
+const upperBoundMs = (bucket: number): number => firstUpperBoundMs * growth ** bucket;
 
 /** The bucket of what took so many milliseconds. */
 export function bucketOf(ms: number): number {
-  const bucket = Math.ceil(Math.log(Math.max(ms, firstUpToMs) / firstUpToMs) / Math.log(growth));
+  const bucket = Math.ceil(Math.log(Math.max(ms, firstUpperBoundMs) / firstUpperBoundMs) / Math.log(growth));
   return Math.min(lastBucket, Math.max(0, bucket));
 }
 
@@ -35,10 +35,10 @@ export function waitInWords(seconds: number | null): string {
 }
 
 /** The response times of several counters together. */
-export function addAnswers(all: Answers[]): Answers {
-  const sum: Answers = {};
-  for (const answers of all)
-    for (const [bucket, count] of Object.entries(answers)) sum[bucket] = (sum[bucket] ?? 0) + count;
+export function addHistograms(all: Histogram[]): Histogram {
+  const sum: Histogram = {};
+  for (const histogram of all)
+    for (const [bucket, count] of Object.entries(histogram)) sum[bucket] = (sum[bucket] ?? 0) + count;
   return sum;
 }
 
@@ -47,14 +47,16 @@ export function addAnswers(all: Answers[]): Answers {
  * infinite if so many never came. It is off by less than the width of a bucket, and has two digits, so that it promises
  * no more.
  */
-export function percentile(answers: Answers, share: number): number | null {
-  const total = Object.values(answers).reduce((sum, count) => sum + count, 0);
+export function percentile(histogram: Histogram, share: number): number | null {
+  const total = Object.values(histogram).reduce((sum, count) => sum + count, 0);
   let below = 0;
   for (let bucket = 0; bucket <= lastBucket; bucket++) {
-    const count = answers[bucket] ?? 0;
+    const count = histogram[bucket] ?? 0;
     if (count > 0 && below + count >= share * total) {
-      const from = bucket === 0 ? 0 : upTo(bucket - 1);
-      return Number((from + ((upTo(bucket) - from) * (share * total - below)) / count).toPrecision(2));
+      const from = bucket === 0 ? 0 : upperBoundMs(bucket - 1);
+      return Number(
+        (from + ((upperBoundMs(bucket) - from) * (share * total - below)) / count).toPrecision(2),
+      );
     }
     below += count;
   }

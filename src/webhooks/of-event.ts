@@ -30,7 +30,7 @@ export const maxOfEvent = 300;
 /** How many deliveries are looked at to find them: those that were made in the same millisecond. */
 const maxLookedAt = 5000;
 
-type Row = Scanned &
+type ScannedDelivery = Scanned &
   Omit<DeliveryOfEvent, 'createdAt' | 'last'> & { last: string | null; recipients: string | null };
 
 /**
@@ -45,7 +45,7 @@ export async function deliveriesOf(
 ): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[] }> {
   const { deliveries, columns, filter } = ofEvent(caller.accountId, eventId);
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<Row>(
+    statement<ScannedDelivery>(
       db,
       scan({
         columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
@@ -71,7 +71,7 @@ export async function deliveriesOf(
   };
 }
 
-const asOfEvent = ({ hit: _, nth: __, recipients: ___, last, ...row }: Row): DeliveryOfEvent => ({
+const asOfEvent = ({ hit: _, nth: __, recipients: ___, last, ...row }: ScannedDelivery): DeliveryOfEvent => ({
   ...row,
   createdAt: createdAtOf(row.id),
   ...(last !== null && { last: JSON.parse(last) }),

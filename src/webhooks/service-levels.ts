@@ -4,7 +4,7 @@ import { createdAtOf } from '../platform/db/ids.ts';
 import { countedHours, hourOf, isFirst, shownHours } from './deliveries/counts.ts';
 import { promptMs } from './deliveries/record.ts';
 import { pendingWebhooks } from './deliveries/sweep.ts';
-import { type Answers, addAnswers, bucketOf, percentile } from './latency.ts';
+import { addHistograms, bucketOf, type Histogram, percentile } from './latency.ts';
 
 /** The sums of a whole home are under this account. */
 const everybody = '';
@@ -103,7 +103,7 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
 };
 
 /** The waits of the last 24 hours and of the last 30 days, this one included. */
-export type Waits = { day: Answers; month: Answers };
+export type Waits = { day: Histogram; month: Histogram };
 
 /** Puts together what `selectWaits` found. What still waits has waited so far. */
 export function waitsIn(counted: { hours: number; waits: string }[], waiting: Waiting[], now: number): Waits {
@@ -117,7 +117,7 @@ export function waitsIn(counted: { hours: number; waits: string }[], waiting: Wa
     };
   });
   const sumBut = (left: number) =>
-    addAnswers([
+    addHistograms([
       ...soFar,
       ...counted.flatMap(({ hours, waits }) => (hours === left ? [] : [JSON.parse(waits)])),
     ]);
@@ -126,8 +126,8 @@ export function waitsIn(counted: { hours: number; waits: string }[], waiting: Wa
 
 /** Adds the waits of several homes. */
 export const addWaits = (all: Waits[]): Waits => ({
-  day: addAnswers(all.map(({ day }) => day)),
-  month: addAnswers(all.map(({ month }) => month)),
+  day: addHistograms(all.map(({ day }) => day)),
+  month: addHistograms(all.map(({ month }) => month)),
 });
 
 /**
@@ -145,10 +145,10 @@ type Quantiles = { p50: number | null; p95: number | null; p99: number | null };
 /** The service levels of the last day and month. */
 export const levelsOf = ({ day, month }: Waits) => ({ day: byKind(day), month: byKind(month) });
 
-const byKind = (waits: Answers) => ({ accidents: levelOf(waits, 'a'), events: levelOf(waits, 'e') });
+const byKind = (waits: Histogram) => ({ accidents: levelOf(waits, 'a'), events: levelOf(waits, 'e') });
 
-function levelOf(waits: Answers, of: 'a' | 'e'): ServiceLevel {
-  const counts = (stage: 'f' | 's'): Answers =>
+function levelOf(waits: Histogram, of: 'a' | 'e'): ServiceLevel {
+  const counts = (stage: 'f' | 's'): Histogram =>
     Object.fromEntries(
       Object.entries(waits).flatMap(([name, count]) =>
         name.startsWith(of + stage) ? [[name.slice(2), count]] : [],
@@ -164,7 +164,7 @@ function levelOf(waits: Answers, of: 'a' | 'e'): ServiceLevel {
   };
 }
 
-function quantiles(counts: Answers): Quantiles {
+function quantiles(counts: Histogram): Quantiles {
   const within = (share: number) => {
     const ms = percentile(counts, share);
     return ms === null ? null : ms / 1000;

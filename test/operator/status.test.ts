@@ -88,7 +88,7 @@ describe('the status of the service', () => {
 
   it('names the webhooks whose deliveries fail, the worst first', async () => {
     const [bad, worse, fine] = [await tale.register(), await tale.register(), await tale.register()];
-    tale.heard.answers(({ url }) => new Response('', { status: url === fine.url ? 200 : 500 }));
+    tale.heard.responds(({ url }) => new Response('', { status: url === fine.url ? 200 : 500 }));
     await tale.happen();
     for (const { id } of [bad, worse]) await attempted(id);
     await settled(fine.id);
@@ -149,7 +149,7 @@ describe('the status of the service', () => {
   });
 
   it('says until when deliveries to a receiver are paused', async () => {
-    tale.heard.answers(() => new Response('', { status: 500 }));
+    tale.heard.responds(() => new Response('', { status: 500 }));
     const hook = await tale.register();
     await tale.happen(5);
     await vi.waitFor(async () =>

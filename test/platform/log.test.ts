@@ -87,7 +87,7 @@ describe('the line of a request', () => {
 
 describe('the line of an attempt', () => {
   it('leads from the ingest call through the notification to the delivery', async () => {
-    tale.heard.answers(() => new Response('no', { status: 500 }));
+    tale.heard.responds(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
     const sent = await tale.happen();
     const row = await attempted(hook.id);
@@ -128,7 +128,7 @@ describe('the line of an attempt', () => {
   });
 
   it('of an accident is of type 1, and says when the receiver gave no status', async () => {
-    tale.heard.answers(() => Promise.reject(new Error('connection refused')));
+    tale.heard.responds(() => Promise.reject(new Error('connection refused')));
     const hook = await tale.register();
     await as(tale.us.connection.ingestKey).send(accident());
     await attempted(hook.id);
@@ -238,7 +238,7 @@ describe('the log', () => {
   it('holds nothing of a receiver, of what it is sent, or of what it answers', async () => {
     const secret = 'MARKED';
     const url = `https://${secret}.example.com/${secret}?${secret}`;
-    tale.heard.answers(() => {
+    tale.heard.responds(() => {
       return new Response(secret, { status: 503, statusText: secret, headers: { [secret]: secret } });
     });
     const hook = await tale.register({ url, headers: { 'X-Secret': secret, [secret]: '1' } });
@@ -247,7 +247,7 @@ describe('the log', () => {
       safetyEvent({ recipients: [`ann@${secret}.example`] }),
     );
     await attempted(hook.id);
-    tale.heard.answers(() => Promise.reject(new Error(`${url} refused`)));
+    tale.heard.responds(() => Promise.reject(new Error(`${url} refused`)));
     const other = await tale.register({ url: `${url}2` });
     await as(tale.us.connection.ingestKey).send(accident({ vin: secret }));
     await attempted(other.id);

@@ -64,7 +64,7 @@ describe.each(fleets)('%s', (provider, make) => {
     expect(limited).toHaveBeenCalledOnce();
   });
 
-  it('has events told at once whose vehicle is not known yet', async () => {
+  it('has events notified at once whose vehicle is not known yet', async () => {
     const fleet = served();
     const id = await tale.connectWith(fleet.credential, [2]);
     await pullAll(id);
@@ -76,11 +76,11 @@ describe.each(fleets)('%s', (provider, make) => {
   });
 });
 
-// Last, for it leaves much that is still being told.
+// Last, for it leaves much that is still being notified.
 describe.each(fleets)('%s', (provider, make) => {
   const { tale, served } = fleetStory(provider, make);
 
-  it('whatever fails there or with us, all is there in the end, and is told once', async () => {
+  it('whatever fails there or with us, all is there in the end, and is notified once', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {}); // isolates that die say so
     const numRuns = env.FULL_PROOF ? 200 : 12;
     await fc.assert(
@@ -100,11 +100,11 @@ describe.each(fleets)('%s', (provider, make) => {
         await pullAll(id);
         for (const [table, ids] of Object.entries(fleet.known()))
           expect([table, await sourceIds(table, id)]).toEqual([table, ids.toSorted()]);
-        const told = fresh.flatMap(({ event: { sourceId }, levels }) => [
+        const notified = fresh.flatMap(({ event: { sourceId }, levels }) => [
           `${recordId(id, 'safetyEvent', sourceId)} 0`,
           ...Array.from({ length: levels }, (_, i) => `${recordId(id, 'accident', sourceId)} ${i + 1}`),
         ]);
-        expect(await toldOf(id)).toEqual(told.sort());
+        expect(await notifiedOf(id)).toEqual(notified.sort());
       }),
       { numRuns },
     );
@@ -181,14 +181,14 @@ const sourceIds = async (table: string, connection: string) =>
     .map(({ source_id }) => String(source_id))
     .sort();
 
-/** What deliveries there are, each with its event and level: twice what is told twice. */
-const toldOf = async (connection: string) =>
+/** What deliveries there are, each with its event and level: twice what is notified twice. */
+const notifiedOf = async (connection: string) =>
   (
     await rows(
-      `select d.event_id || ' ' || d.level as told from webhook_connections w
+      `select d.event_id || ' ' || d.level as notified from webhook_connections w
        join deliveries d on d.webhook_id = w.webhook_id where w.connection_id = ?1`,
       connection,
     )
   )
-    .map(({ told }) => String(told))
+    .map(({ notified }) => String(notified))
     .sort();

@@ -9,25 +9,25 @@ import { story } from './story.ts';
 
 /** A story in which minutes pass as a test says, and emails are kept: nothing has failed yet, and Ann can sign in. */
 export function alertStory() {
-  const told = {} as { ann: string; now: number; emails: ReturnType<typeof keepEmails> }; // filled in before each test
+  const shared = {} as { ann: string; now: number; emails: ReturnType<typeof keepEmails> }; // filled in before each test
   const tale = story();
   beforeEach(async () => {
     for (const table of ['alerts', 'webhook_health', 'webhook_hours', 'deliveries'])
       await rows(`delete from ${table}`);
-    told.now = Date.now();
-    told.ann = (await signIn(tale.us)).email;
-    told.emails = keepEmails();
+    shared.now = Date.now();
+    shared.ann = (await signIn(tale.us)).email;
+    shared.emails = keepEmails();
   });
-  const run = (bindings: Env = env) => sendAlerts(bindings, told.now);
-  const mails = () => told.emails.sent();
-  return Object.assign(told, {
+  const run = (bindings: Env = env) => sendAlerts(bindings, shared.now);
+  const mails = () => shared.emails.sent();
+  return Object.assign(shared, {
     tale,
     /** Runs the job, in this minute. */
     run,
     /** Lets so many minutes pass, and runs the job in each of the first and the last, and each tenth in between. */
     async pass(minutes: number, bindings: Env = env) {
       for (let i = 1; i <= minutes; i++) {
-        told.now += minuteMs;
+        shared.now += minuteMs;
         if (i < 3 || i % 10 === 0 || i > minutes - 2) await run(bindings);
       }
     },

@@ -6,16 +6,16 @@ export type Got = {
   body: { timestamp: string; type: number; data: Record<string, unknown> };
 };
 
-type Answer = (got: Got) => Response | Promise<Response>;
+type Respond = (got: Got) => Response | Promise<Response>;
 
 /**
  * Stands in for the receivers of webhooks inside workerd, where there is nobody outside to call: it keeps what
- * it got, and answers as told. Journeys use real receivers over HTTPS.
+ * it got, and responds as the test says. Journeys use real receivers over HTTPS.
  */
-export function receiver(first: Answer = () => new Response('ok')) {
+export function receiver(first: Respond = () => new Response('ok')) {
   const got: Got[] = [];
   const others = new Map<string, (request: Request) => Response | Promise<Response>>();
-  let answer = first;
+  let respond = first;
   globalThis.fetch = async (url, init) => {
     const request = new Request(url as string, init as RequestInit); // the service calls fetch(string, init)
     const other = others.get(new URL(request.url).origin);
@@ -27,7 +27,7 @@ export function receiver(first: Answer = () => new Response('ok')) {
       body: await request.json<Got['body']>(),
     };
     got.push(call);
-    return answer(call);
+    return respond(call);
   };
   return {
     got,
@@ -35,9 +35,9 @@ export function receiver(first: Answer = () => new Response('ok')) {
     serves(origin: string, serve: (request: Request) => Response | Promise<Response>) {
       others.set(origin, serve);
     },
-    /** From now on answers so. */
-    answers(next: Answer) {
-      answer = next;
+    /** Responds so from now on. */
+    responds(next: Respond) {
+      respond = next;
     },
   };
 }

@@ -25,11 +25,11 @@ const bodies = () => tale.heard.got.map(({ body }) => body);
 
 describe('a replay by API', () => {
   it('counts what a webhook has missed, and sends it when told to, of a time span or all of it', async () => {
-    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    tale.heard.responds(() => new Response('gone', { status: 410 }));
     const { id } = await tale.register();
     await tale.happen(3);
     await settled(id, 3, ['failed']);
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     const replay = (body: object) => post<Counted>(`/webhook/${id}/replay`, body);
     expect(await replay({ dryRun: true })).toMatchObject({
       message: 'Counted',
@@ -53,7 +53,7 @@ describe('a replay by API', () => {
   });
 
   it('of one delivery leads to it; one that is pending is sent now instead, and one of others is not found', async () => {
-    tale.heard.answers(() => new Response('no', { status: 500 }));
+    tale.heard.responds(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
     await tale.happen(1);
     const { id } = await attempted(hook.id);
@@ -62,7 +62,7 @@ describe('a replay by API', () => {
       status: 400,
       message: 'This delivery is pending, send it now instead',
     });
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     expect(await post<Summary>(`${path}/send`)).toMatchObject({ message: 'Delivery is due', data: { id } });
     await settled(hook.id, 1, ['delivered']);
     expect(await post(`${path}/send`)).toMatchObject({

@@ -121,7 +121,7 @@ it('an update that keeps filters is refused without the type that they are about
 it('a level that filters let through does not wait for one that they do not, and that others are notified of', async () => {
   const { id } = await tale.register({ filters: { accidentLevels: [1, 3] } });
   const other = await tale.register({ filters: { accidentLevels: [2] } });
-  tale.heard.answers(async ({ body }) => {
+  tale.heard.responds(async ({ body }) => {
     if (body.data.notificationLevel === 1) await scheduler.wait(30);
     return new Response('ok');
   });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addAnswers, bucketOf, percentile, waitInWords } from '../../src/webhooks/latency.ts';
+import { addHistograms, bucketOf, percentile, waitInWords } from '../../src/webhooks/latency.ts';
 
-const counted = (times: number[]) => addAnswers(times.map((ms) => ({ [bucketOf(ms)]: 1 })));
+const counted = (times: number[]) => addHistograms(times.map((ms) => ({ [bucketOf(ms)]: 1 })));
 const times = fc.array(fc.integer({ min: 0, max: 15_400 }), { minLength: 1, maxLength: 200 });
 
 it.each([
@@ -21,8 +21,8 @@ describe('the time within which a share of the answers came', () => {
     [[200, 200, 200, 1300], 0.95, 1300],
     [[15_000], 0.95, 15_000],
     [[0], 0.5, 2.5],
-  ])('of %j at %d is about %d ms', (answers, share, ms) => {
-    const found = percentile(counted(answers), share) ?? 0;
+  ])('of %j at %d is about %d ms', (histogram, share, ms) => {
+    const found = percentile(counted(histogram), share) ?? 0;
     expect(Math.abs(found - ms)).toBeLessThanOrEqual(0.15 * ms);
   });
 
@@ -39,7 +39,7 @@ describe('the time within which a share of the answers came', () => {
   it('is the same for counters that were added up as for all answers at once', () =>
     fc.assert(
       fc.property(times, times, (some, others) => {
-        expect(addAnswers([counted(some), counted(others)])).toEqual(counted([...some, ...others]));
+        expect(addHistograms([counted(some), counted(others)])).toEqual(counted([...some, ...others]));
       }),
     ));
 });

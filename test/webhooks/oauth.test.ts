@@ -141,7 +141,7 @@ describe('a token', () => {
   it('is renewed once when the receiver refuses it, and not again if that is refused too', async () => {
     const hook = await register();
     let good = 'Bearer token-1';
-    tale.heard.answers(
+    tale.heard.responds(
       ({ headers }) => new Response('', { status: headers.authorization === good ? 200 : 401 }),
     );
     await tale.happen(1, 'a');

@@ -52,7 +52,7 @@ it('leave out no accident that waits, whatever the reason, and none that failed 
   expect((await levels()).day.accidents).toMatchObject({ count: 1, inTime: 0 });
   expect((await levels()).day.accidents.firstAttempt.p50).toBeCloseTo(600, -2);
 
-  tale.heard.answers(() => new Response('', { status: 410 }));
+  tale.heard.responds(() => new Response('', { status: 410 }));
   await makeDue(hook.id);
   await handle(env, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
   expect((await levels()).day.accidents).toMatchObject({ count: 1, inTime: 0, delivered: { p50: Infinity } });

@@ -41,10 +41,10 @@ export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<E
   return cut(rows, slice, ({ at, accountId, seq }) => ({ sort: at, id: `${accountId}/${seq}` }));
 }
 
-type Row = Omit<Entry, 'fields'> & { fields: string };
+type StoredEntry = Omit<Entry, 'fields'> & { fields: string };
 
 const select = (db: Database, which: SQL) =>
-  statement<Row>(db)`
+  statement<StoredEntry>(db)`
     select account_id as accountId, seq, at, actor, actor_id as actorId, actor_name as actorName, action, subject,
       subject_id as subjectId, subject_name as subjectName, fields
     from audit_log where ${which}`;
@@ -56,9 +56,9 @@ function placeOf({ sort, id }: { sort: number; id: string }): SQL {
 }
 
 function cut(
-  rows: Row[],
+  rows: StoredEntry[],
   { limit }: SliceQuery,
-  position: (row: Row) => { sort: number; id: string },
+  position: (row: StoredEntry) => { sort: number; id: string },
 ): Slice<Entry> {
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase } from '../../platform/db/database.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { pruning, type Remover, rowsPerChunk, untilNone, upTo } from '../../platform/jobs/chunks.ts';
+import { deleteUpTo, pruning, type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 
 /** How many days an entry of the audit log is kept. */
 export const auditDays = 365;
@@ -23,7 +23,7 @@ const surplusEntries: SQL = sql`
 
 /** Deletes entries of the audit log that are a year old, and an account's oldest beyond 100,000. */
 export const pruneAudit = pruning((now) => [
-  upTo(now - auditDays * dayMs, {
+  deleteUpTo(now - auditDays * dayMs, {
     table: 'audit_log',
     key: 'account_id, seq',
     time: 'at',

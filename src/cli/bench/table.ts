@@ -3,8 +3,8 @@ import { stripVTControlCharacters } from 'node:util';
 import CliTable from 'cli-table3';
 
 /** What a benchmark has measured: rows of the same columns. `met` says whether a row is within its bars. */
-export type Table = { title: string; rows: Row[] };
-export type Row = { [column: string]: string | number | boolean };
+export type Table = { title: string; rows: TableRow[] };
+export type TableRow = { [column: string]: string | number | boolean };
 
 /** Prints a benchmark's table under its title; with `json`, as one line of JSON. */
 export function print(benchmark: string, { title, rows }: Table, json: boolean): void {
@@ -14,7 +14,8 @@ export function print(benchmark: string, { title, rows }: Table, json: boolean):
   }
   const head = Object.keys(rows[0] ?? {});
   const table = new CliTable({ head, style: { head: [], border: [] } });
-  const cell = (value: Row[string] = '') => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : value);
+  const cell = (value: TableRow[string] = '') =>
+    typeof value === 'boolean' ? (value ? 'yes' : 'no') : value;
   table.push(...rows.map((row) => head.map((column) => cell(row[column]))));
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`;
   console.log(`\n${title}; ${machine}\n${stripVTControlCharacters(table.toString())}`);
@@ -36,7 +37,7 @@ export function spread(values: number[], digits = 0): string {
   return median(values).toFixed(digits) + range;
 }
 
-export const comparedWithBare = (rows: Row[]): Table => ({
+export const comparedWithBare = (rows: TableRow[]): Table => ({
   title: 'The service and the least code that could do the same job, by turns; medians (lowest–highest)',
   rows,
 });
@@ -49,7 +50,7 @@ export async function compare(
   { what, unit, atLeast = 0, atMost = Number.POSITIVE_INFINITY }: Measure,
   rounds: number,
   run: { bare: () => Promise<number>; service: () => Promise<number> },
-): Promise<Row> {
+): Promise<TableRow> {
   const figures: [bare: number, service: number][] = [];
   for (let round = 0; round <= rounds; round++) figures.push([await run.bare(), await run.service()]);
   const counted = figures.slice(Math.min(1, rounds));

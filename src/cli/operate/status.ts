@@ -64,9 +64,9 @@ function overview(status: StatusReport): string {
     ['fails now', failsNow(status)],
     ['database', health.size ? fullness(health.size) : 'unknown'],
     ['queue backlog', health.queueBacklog ?? 'unknown'],
-    ['pending', counted(pending, maxPendingCounted)],
-    ['due now', `${counted(due, maxPendingCounted)}${since}`],
-    ['due later', counted(later, maxPendingCounted)],
+    ['pending', cappedCount(pending, maxPendingCounted)],
+    ['due now', `${cappedCount(due, maxPendingCounted)}${since}`],
+    ['due later', cappedCount(later, maxPendingCounted)],
     ['oldest pending', oldestPendingAt],
   ]);
 }
@@ -75,9 +75,9 @@ function overview(status: StatusReport): string {
 function failsNow({ accidents, failing, connections }: StatusReport): string {
   const webhooks = failing.filter(({ failures }) => failures > 0);
   const found = [
-    accidents.length > 0 && `accidents that wait: ${counted(accidents.length, maxListed)}`,
-    webhooks.length > 0 && `webhooks: ${counted(webhooks.length, maxListed)}`,
-    connections.length > 0 && `connections: ${counted(connections.length, maxListed)}`,
+    accidents.length > 0 && `accidents that wait: ${cappedCount(accidents.length, maxListed)}`,
+    webhooks.length > 0 && `webhooks: ${cappedCount(webhooks.length, maxListed)}`,
+    connections.length > 0 && `connections: ${cappedCount(connections.length, maxListed)}`,
   ];
   return found.filter(Boolean).join(', ') || 'nothing';
 }
@@ -126,8 +126,8 @@ function failures(failing: StatusReport['failing']): string {
     ['webhook', 'webhookId'],
     ['failed attempts in 24 h', 'failedAttempts'],
     ['', ({ failedAttempts }) => bar(failedAttempts / worst)],
-    ['given up', ({ failed }) => counted(failed, maxFailedCounted)],
-    ['retrying', ({ retrying }) => counted(retrying, maxFailedCounted)],
+    ['given up', ({ failed }) => cappedCount(failed, maxFailedCounted)],
+    ['retrying', ({ retrying }) => cappedCount(retrying, maxFailedCounted)],
     ['in a row', ({ failures }) => failures || 'works again'],
     ['last error', ({ lastFailure }) => lastFailure?.status ?? lastFailure?.kind],
     ['next attempt', ({ nextAttemptAt, openUntil }) => nextAttemptAt ?? openUntil],
@@ -136,7 +136,7 @@ function failures(failing: StatusReport['failing']): string {
 
 const healthWords: { [status: number]: string } = { 2: 'warning', 3: 'unavailable', 4: 'degraded' };
 
-const counted = (count: number, max: number): string => (count < max ? `${count}` : `${max}+`);
+const cappedCount = (count: number, max: number): string => (count < max ? `${count}` : `${max}+`);
 
 const barWidth = 20;
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];

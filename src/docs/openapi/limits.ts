@@ -24,7 +24,7 @@ import * as webhooks from '../../webhooks/fields.ts';
 import { maxWebhookBytes, maxWebhooks } from '../../webhooks/service.ts';
 
 /** What is limited, how far, and what happens beyond it. */
-type Row = [what: string, limit: string, beyond: string];
+type Limit = [what: string, limit: string, beyond: string];
 
 const n = (value: number): string => value.toLocaleString('en-US');
 const bytes = (size: number): string =>
@@ -42,7 +42,7 @@ const list = ({ max, length, bytes }: { max: number; length: number; bytes: numb
  * The limits that clients can meet, by section, as the API's document has them in `x-limits` and the guide Limits in its
  * tables. What is a number here is spelled out in a schema.
  */
-export const limits: { [section: string]: Row[] } = {
+export const limits: { [section: string]: Limit[] } = {
   api: [
     ['requests per API token, ingest key or portal session', perMinute('TOKEN_LIMIT'), '429'],
     [

@@ -3,7 +3,7 @@ import { change, type Database, statement } from '../../platform/db/database.ts'
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
-import type { ArchiveKind, Row } from '../lists/archived.ts';
+import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, PartGone, refusalOf } from './bucket.ts';
 import { readPartWith } from './write.ts';
 
@@ -15,7 +15,7 @@ export const noteLately = (
   db: Database,
   { name, id }: ArchiveKind,
   day: DayOf,
-  rows: Row[],
+  rows: ArchivedRow[],
   now = Date.now(),
 ) => {
   const lately = rows.filter((row) => Number(row.updatedAt) > now - keptMs);
@@ -41,12 +41,12 @@ export async function findArchived(
   caller: Caller,
   kind: ArchiveKind,
   ids: string[],
-): Promise<Row[]> {
+): Promise<ArchivedRow[]> {
   const bucket = bucketOf(env);
   if (!bucket || ids.length === 0) return [];
   for (let tries = 1; ; tries++) {
     try {
-      const found: Row[] = [];
+      const found: ArchivedRow[] = [];
       const days = await daysWith(env, caller, kind, ids);
       for (let at = 0; at < days.length; at += daysAtATime) {
         const some = days.slice(at, at + daysAtATime);
@@ -76,10 +76,14 @@ async function daysWith(env: Env, caller: Caller, kind: ArchiveKind, ids: string
   return days;
 }
 
-async function rowsOn(bucket: R2Bucket, kind: ArchiveKind, { parts, ids, ...day }: DayWith): Promise<Row[]> {
+async function rowsOn(
+  bucket: R2Bucket,
+  kind: ArchiveKind,
+  { parts, ids, ...day }: DayWith,
+): Promise<ArchivedRow[]> {
   const wanted = new Set<unknown>(JSON.parse(ids));
   const files: Part[] = JSON.parse(parts);
-  const found: Row[] = [];
+  const found: ArchivedRow[] = [];
   for (const { file } of files)
     found.push(...(await readPartWith({ bucket, kind, day }, file, kind.id, wanted)));
   return found.filter((row) => wanted.has(row[kind.id]));

@@ -1,5 +1,5 @@
 import { comparePositions } from '../../platform/db/pages.ts';
-import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
+import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
 import type { Part } from './bucket.ts';
 import { putEntry } from './catalog.ts';
 import { noteLately } from './lately.ts';
@@ -15,10 +15,10 @@ export async function mergeLate(move: Move, parts: Part[]): Promise<'next' | 'do
   const late = await hotRows(lease.db, kind, day);
   if (late.length === 0) return 'done';
   const twins = await twinsOf(move, parts, late);
-  const { settled, changes } = sort(kind, parts, late, twins);
+  const { unchanged, changes } = sort(kind, parts, late, twins);
   const source = { ...day, now: Date.now() };
   // Until then the change feed has shown the late rows as they came in.
-  const replace = (rows: Row[]) => [
+  const replace = (rows: ArchivedRow[]) => [
     noteLately(lease.db, kind, day, rows),
     noteMerged(
       lease.db,
@@ -28,23 +28,23 @@ export async function mergeLate(move: Move, parts: Part[]): Promise<'next' | 'do
     ),
     deleteRows(lease.db, kind, rows),
   ];
-  if (settled.length > 0) await lease.write(...replace(settled));
+  if (unchanged.length > 0) await lease.write(...replace(unchanged));
   if (changes.size === 0) return 'next';
   const merged: Part[] = [];
   for (const [at, part] of parts.entries()) {
     const change = changes.get(at);
     merged.push(...(change ? await rewrite(move, part, change) : [part]));
   }
-  const moved = late.filter((row) => !settled.includes(row));
+  const moved = late.filter((row) => !unchanged.includes(row));
   await lease.write(putEntry(lease.db, day, 'moving', merged), ...replace(moved));
   return 'next';
 }
 
 /** A row of the archive, and the file that it is in. */
-type Twin = { row: Row; at: number };
+type Twin = { row: ArchivedRow; at: number };
 
 /** What the archive has of these records on this day, by id. */
-async function twinsOf(move: Move, parts: Part[], late: Row[]): Promise<Map<unknown, Twin>> {
+async function twinsOf(move: Move, parts: Part[], late: ArchivedRow[]): Promise<Map<unknown, Twin>> {
   const { id } = move.kind;
   const ids = new Set(late.map((row) => row[id]));
   const twins = new Map<unknown, Twin>();
@@ -55,11 +55,11 @@ async function twinsOf(move: Move, parts: Part[], late: Row[]): Promise<Map<unkn
 }
 
 /** What changes in a file. */
-type Change = { without: Set<unknown>; add: Row[] };
+type Change = { without: Set<unknown>; add: ArchivedRow[] };
 
 /** Tells late rows that change nothing from those that do, with the files that these belong to. */
-function sort(kind: ArchiveKind, parts: Part[], late: Row[], twins: Map<unknown, Twin>) {
-  const settled: Row[] = [];
+function sort(kind: ArchiveKind, parts: Part[], late: ArchivedRow[], twins: Map<unknown, Twin>) {
+  const unchanged: ArchivedRow[] = [];
   const changes = new Map<number, Change>();
   const changeOf = (at: number) => {
     const change = changes.get(at) ?? { without: new Set(), add: [] };
@@ -70,7 +70,7 @@ function sort(kind: ArchiveKind, parts: Part[], late: Row[], twins: Map<unknown,
     const twin = twins.get(row[kind.id]);
     const newer = twin ? newerOf(kind, twin.row, row) : row;
     if (newer === twin?.row) {
-      settled.push(row);
+      unchanged.push(row);
       continue;
     }
     if (twin) changeOf(twin.at).without.add(row[kind.id]);
@@ -78,7 +78,7 @@ function sort(kind: ArchiveKind, parts: Part[], late: Row[], twins: Map<unknown,
     const next = parts.findIndex(({ first }) => comparePositions(first, place) > 0);
     changeOf(next < 0 ? parts.length - 1 : Math.max(0, next - 1)).add.push(newer);
   }
-  return { settled, changes };
+  return { unchanged, changes };
 }
 
 async function rewrite(move: Move, { file }: Part, { without, add }: Change): Promise<Part[]> {
@@ -92,14 +92,14 @@ async function rewrite(move: Move, { file }: Part, { without, add }: Change): Pr
  * What becomes of an archived row when its record has come in again: the newer version, as an upsert of a hot row
  * would have left it. Returns the archived row itself if that stays as it is.
  */
-export function newerOf(kind: ArchiveKind, archived: Row, late: Row): Row {
+export function newerOf(kind: ArchiveKind, archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const merged = kind.combine ? kind.combine(archived, late) : upserted(kind, archived, late);
   const same = Object.keys(kind.columns).every((key) => key === 'updatedAt' || merged[key] === archived[key]);
   return same ? archived : merged;
 }
 
 /** The rule of `db/upsert.ts`: an older version never takes the place of a newer one. */
-function upserted({ fixed }: ArchiveKind, archived: Row, late: Row): Row {
+function upserted({ fixed }: ArchiveKind, archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const [was, is] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
   if (typeof was === 'number' && typeof is === 'number' && is < was) return archived;
   return { ...late, ...Object.fromEntries(['createdAt', ...fixed].map((key) => [key, archived[key]])) };

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../platform/db/database.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { type Budget, isLeft } from '../../platform/jobs/budget.ts';
-import { placeOf, type Row } from '../lists/archived.ts';
+import { type ArchivedRow, placeOf } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part } from './bucket.ts';
 import { dropEntry, entryOf, inArchive, putEntry, type State } from './catalog.ts';
 import { noteLately } from './lately.ts';
@@ -53,8 +53,8 @@ const maxCharacters = 8_000_000;
 async function readRows(
   { kind, day, sizes, lease: { db } }: Move,
   last: Part | undefined,
-): Promise<{ rows: Row[]; more: boolean }> {
-  const rows: Row[] = [];
+): Promise<{ rows: ArchivedRow[]; more: boolean }> {
+  const rows: ArchivedRow[] = [];
   let characters = 0;
   for (let after = last?.last; ; ) {
     const found = await hotRows(db, kind, day, after);
@@ -69,7 +69,7 @@ async function readRows(
   }
 }
 
-const lengthOf = (row: Row): number =>
+const lengthOf = (row: ArchivedRow): number =>
   Object.values(row).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 
 /** Deletes from D1 what the archive's files are found to have, and from the bucket what the catalog does not have. */

@@ -18,7 +18,7 @@ import {
 } from '../../platform/db/pages.ts';
 import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
 import { dayMs } from '../../platform/durations.ts';
-import type { ArchiveKind, Row } from '../lists/archived.ts';
+import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
 import { PartGone, type Reads, refusalOf } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
@@ -135,7 +135,7 @@ async function readStep(
         ),
       ),
   );
-  if (late) await settle(env, caller, query, streams, stored);
+  if (late) await keepNewer(env, caller, query, streams, stored);
   const end: Stream = { rows: [], end: endOf(days, descending) };
   return { ...pageOf(query, [...streams, ...stored.map(shownOnly(query)), end]), archived: true };
 }
@@ -205,7 +205,7 @@ function anyLate(
  *
  * @throws PartGone, when a row has moved since it was read from D1: the catalog names the file that has it by now
  */
-async function settle(
+async function keepNewer(
   env: Env,
   caller: Caller,
   { table, archive: { kind }, connectionId }: ArchivedPageQuery,
@@ -213,7 +213,7 @@ async function settle(
   stored: Stream[],
 ): Promise<void> {
   const archived = new Map(
-    stored.flatMap(({ rows }) => rows.map((row): [unknown, Row] => [row[kind.id], row])),
+    stored.flatMap(({ rows }) => rows.map((row): [unknown, ArchivedRow] => [row[kind.id], row])),
   );
   const ids = JSON.stringify([...archived.keys()]);
   const [twins] = await readAsCaller(
@@ -221,7 +221,7 @@ async function settle(
     caller,
     (db) =>
       [
-        statement<Row>(db)`
+        statement<ArchivedRow>(db)`
           select ${selected(kind, 't.')} from json_each(${ids}) wanted cross join ${table} t on t.id = wanted.value
             where t.account_id = ${caller.accountId}`,
       ] as const,

@@ -1,9 +1,13 @@
 import { type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { ByteWriter, parquetWrite } from 'hyparquet-writer';
-import type { ArchiveColumn, ArchiveKind, Holds, Row } from '../lists/archived.ts';
+import type { ArchiveColumn, ArchivedRow, ArchiveKind, Holds } from '../lists/archived.ts';
 
 /** Writes rows, which are in the order of their list, as a Parquet file with row groups of so many rows. */
-export function encodeRows(kind: ArchiveKind, rows: Row[], rowGroupSize: number): Uint8Array<ArrayBuffer> {
+export function encodeRows(
+  kind: ArchiveKind,
+  rows: ArchivedRow[],
+  rowGroupSize: number,
+): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter(64 * 1024);
   const columnData = Object.entries(kind.columns).map(([name, { holds }]) => ({
     name,
@@ -34,12 +38,12 @@ const element = ({ holds, nullable }: ArchiveColumn) => ({
   repetition_type: nullable ? ('OPTIONAL' as const) : ('REQUIRED' as const),
 });
 
-const asIs = (name: string) => (row: Row) => row[name];
-const unlessNull = (change: (value: unknown) => unknown) => (name: string) => (row: Row) => {
+const asIs = (name: string) => (row: ArchivedRow) => row[name];
+const unlessNull = (change: (value: unknown) => unknown) => (name: string) => (row: ArchivedRow) => {
   const value = row[name];
   return value === null || value === undefined ? null : change(value);
 };
-const writes: Record<Holds, (name: string) => (row: Row) => unknown> = {
+const writes: Record<Holds, (name: string) => (row: ArchivedRow) => unknown> = {
   text: asIs,
   uuid: asIs,
   json: unlessNull((text) => JSON.parse(String(text))),
@@ -64,9 +68,9 @@ export async function decodeRows(
   metadata: FileMetaData,
   bytes: Bytes,
   { from, to, keys = Object.keys(kind.columns) }: { from: number; to: number; keys?: string[] },
-): Promise<Row[]> {
+): Promise<ArchivedRow[]> {
   const has = new Set(metadata.schema.map(({ name }) => name));
-  const rows: Row[] = await parquetReadObjects({
+  const rows: ArchivedRow[] = await parquetReadObjects({
     file: {
       byteLength: bytes.offset + bytes.buffer.byteLength,
       slice: (start, end) => bytes.buffer.slice(start - bytes.offset, end && end - bytes.offset),

@@ -1,7 +1,7 @@
 import { change, statement } from '../../platform/db/database.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
-import type { ArchiveKind, Row } from '../lists/archived.ts';
+import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, folderOf, type Part, PartGone } from './bucket.ts';
 import { busyMs, entryOf, inArchive, mayHave, type Owner, ownedBy, putEntry, type State } from './catalog.ts';
 import { dayOf } from './day.ts';
@@ -63,7 +63,7 @@ async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolea
 }
 
 /** Which archived rows are to change, by the value of a key, and how. Nothing may move a row to another place. */
-export type Rewrite = { key: string; value: string; change: (row: Row) => Row };
+export type Rewrite = { key: string; value: string; change: (row: ArchivedRow) => ArchivedRow };
 
 /** How many files one step looks through. */
 const filesPerStep = 20;

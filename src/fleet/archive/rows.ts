@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { dayMs } from '../../platform/durations.ts';
-import type { ArchiveKind, Row } from '../lists/archived.ts';
+import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import type { DayOf } from './bucket.ts';
 
 /** How many rows one statement reads or deletes: some tens of milliseconds of D1's time. */
@@ -11,7 +11,7 @@ export const rowsPerStatement = 1000;
 /** Rows of a day that D1 has, in order, after a place. */
 export const hotRows = (db: Database, kind: ArchiveKind, day: DayOf, after?: Position) => {
   const { order, id } = orderOf(kind);
-  return statement<Row>(db)`select ${selected(kind)} from ${kind.table}
+  return statement<ArchivedRow>(db)`select ${selected(kind)} from ${kind.table}
       where connection_id = ${day.connectionId} and ${order} < ${(day.day + 1) * dayMs}
         and ${after ? sql`(${order}, ${id}) > (${after.sort}, ${after.id})` : sql`${order} >= ${day.day * dayMs}`}
       order by ${order}, ${id} limit ${rowsPerStatement}`;
@@ -39,7 +39,7 @@ const orderOf = ({ columns, order, id }: ArchiveKind) => ({
 });
 
 /** Deletes rows from D1, unless they have changed since they were read. */
-export const deleteRows = (db: Database, { table, id }: ArchiveKind, rows: Row[]) => {
+export const deleteRows = (db: Database, { table, id }: ArchiveKind, rows: ArchivedRow[]) => {
   const versions = JSON.stringify(rows.map((row) => [row[id], row.updatedAt]));
   return change(db)`delete from ${table} where id in (
       select t.id from json_each(${versions}) v

@@ -1,7 +1,7 @@
 import type { FileMetaData } from 'hyparquet';
 import type { Position } from '../../platform/db/cursor.ts';
 import { comparePositions, type Stream, type StreamRow } from '../../platform/db/pages.ts';
-import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
+import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
 import { type DayOf, openPart, type Part, type Reads, unlessUnreadable } from './bucket.ts';
 import type { Archived } from './catalog.ts';
 import { bytesOfRows, decodeRows } from './parquet.ts';
@@ -16,7 +16,7 @@ export type StreamQuery = {
   descending: boolean;
   limit: number;
   /** What rows must pass, by the values of these keys. */
-  filter?: { keys: string[]; passes: (row: Row) => boolean } | undefined;
+  filter?: { keys: string[]; passes: (row: ArchivedRow) => boolean } | undefined;
 };
 
 /** How many files one stream reads at most: those that are looked through are read whole. */
@@ -83,7 +83,7 @@ function readAhead(opened: { part: Part; file: OpenPart }[], limit: number): voi
 
 /** Whether a row is in the query's range and after its position. */
 function isWanted(kind: ArchiveKind, { after, from = -Infinity, to = Infinity, descending }: StreamQuery) {
-  return (row: Row): boolean => {
+  return (row: ArchivedRow): boolean => {
     const place = placeOf(kind, row);
     return (
       place.sort >= from && place.sort < to && (!after || comparePositions(place, after, descending) > 0)
@@ -95,11 +95,16 @@ function isWanted(kind: ArchiveKind, { after, from = -Infinity, to = Infinity, d
  * Reads so many rows from where the page begins, or as many as there are. With a filter, a row group is first looked
  * through, and read in full where something passes.
  */
-async function readOn(kind: ArchiveKind, file: OpenPart, query: StreamQuery, want: number): Promise<Row[]> {
+async function readOn(
+  kind: ArchiveKind,
+  file: OpenPart,
+  query: StreamQuery,
+  want: number,
+): Promise<ArchivedRow[]> {
   const { filter, descending } = query;
   const metadata = await file.metadata();
   const groups = groupsAfter(kind, metadata, query);
-  const found: Row[] = [];
+  const found: ArchivedRow[] = [];
   while (groups.length > 0 && found.length < want) {
     const taken = groups.splice(0, 1);
     // The first group may lie before the page's beginning for the most part: it does not count.
@@ -141,8 +146,8 @@ function groupsAfter({ order }: ArchiveKind, { row_groups }: FileMetaData, query
 const encoder = new TextEncoder();
 
 /** About how many bytes a row has as JSON: each value has its key, and times become longer than they are kept. */
-export const sizeOfRow = (row: Row): number =>
+export const sizeOfRow = (row: ArchivedRow): number =>
   encoder.encode(JSON.stringify(row)).length + 16 * Object.keys(row).length;
 
 /** A row with what a page has to know of it. */
-const scanned = (row: Row): StreamRow => ({ ...row, hit: 1, nth: 0, size: sizeOfRow(row), total: 0 });
+const scanned = (row: ArchivedRow): StreamRow => ({ ...row, hit: 1, nth: 0, size: sizeOfRow(row), total: 0 });

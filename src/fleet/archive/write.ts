@@ -1,7 +1,7 @@
 import type { change, Database } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
-import { type ArchiveKind, placeOf, type Row } from '../lists/archived.ts';
+import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
 import { type DayOf, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
 import { decodeFooter, decodeRows, encodeRows } from './parquet.ts';
 
@@ -27,7 +27,7 @@ export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; sizes?: 
 export type Move = Folder & { lease: Lease; sizes: Sizes; noteMerged: NoteMerged };
 
 /** Writes rows of a day, which are in order, as files. `replaces` names the one that they replace. */
-export async function writeParts(folder: Folder, rows: Row[], replaces?: string): Promise<Part[]> {
+export async function writeParts(folder: Folder, rows: ArchivedRow[], replaces?: string): Promise<Part[]> {
   const { sizes = usualSizes } = folder;
   const of = Math.ceil(rows.length / sizes.part);
   const size = Math.ceil(rows.length / of);
@@ -45,7 +45,7 @@ type Label = Omit<Part, 'file' | 'bytes'> & { replaces?: { file: string; of: num
 /** Writes a file, reads it back and counts. @throws Error: what was read back is not what was written */
 async function writePart(
   { bucket, kind, day, sizes }: Required<Folder>,
-  rows: Row[],
+  rows: ArchivedRow[],
   replaces: Label['replaces'] | '' | undefined,
 ): Promise<Part> {
   const bytes = encodeRows(kind, rows, sizes.group);
@@ -74,17 +74,17 @@ async function writePart(
 async function readWhole({ bucket, kind, day }: Folder, file: string) {
   const key = folderOf(day) + file;
   const buffer = await readFile(bucket, key);
-  return (keys?: string[]): Promise<Row[]> => unlessUnreadable(key, decoded(kind, buffer, keys));
+  return (keys?: string[]): Promise<ArchivedRow[]> => unlessUnreadable(key, decoded(kind, buffer, keys));
 }
 
-async function decoded(kind: ArchiveKind, buffer: ArrayBuffer, keys?: string[]): Promise<Row[]> {
+async function decoded(kind: ArchiveKind, buffer: ArrayBuffer, keys?: string[]): Promise<ArchivedRow[]> {
   const metadata = decodeFooter(buffer);
   const to = Number(metadata.num_rows);
   return decodeRows(kind, metadata, { offset: 0, buffer }, { from: 0, to, ...(keys && { keys }) });
 }
 
 /** Reads all rows of a file, or these keys of them. @throws PartGone */
-export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<Row[]> =>
+export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<ArchivedRow[]> =>
   (await readWhole(folder, file))(keys);
 
 /** Reads all rows of a file if one of them has one of these values under a key; none otherwise. @throws PartGone */
@@ -93,9 +93,9 @@ export async function readPartWith(
   file: string,
   key: string,
   values: ReadonlySet<unknown>,
-): Promise<Row[]> {
+): Promise<ArchivedRow[]> {
   const decode = await readWhole(folder, file);
-  const isWanted = (row: Row) => values.has(row[key]);
+  const isWanted = (row: ArchivedRow) => values.has(row[key]);
   return (await decode([key])).some(isWanted) ? decode() : [];
 }
 

@@ -1,4 +1,4 @@
-import type { Row } from './archived.ts';
+import type { ArchivedRow } from './archived.ts';
 
 /** What records add to an accident besides: each is of the newest version that has it. */
 export const contextKeys = ['driverId', 'maxSpeedKph', 'accelerationG', 'severity', 'detectedAt'] as const;
@@ -9,7 +9,7 @@ type Level = { notificationLevel: number; receivedAt: string };
  * Puts what came in of an archived accident together with what the archive has of it, by the rules by which
  * `src/fleet/accidents/write.ts` adds a record to an accident in D1.
  */
-export function combineAccidents(archived: Row, late: Row): Row {
+export function combineAccidents(archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const [was, is] = [Number(archived.notificationLevel), Number(late.notificationLevel)];
   const [then, now] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
   const known = typeof then === 'number' && typeof now === 'number';
@@ -42,7 +42,7 @@ export function combineAccidents(archived: Row, late: Row): Row {
   };
 }
 
-function dismissedAfter(archived: Row, late: Row, older: boolean): boolean {
+function dismissedAfter(archived: ArchivedRow, late: ArchivedRow, older: boolean): boolean {
   if (older) return archived.dismissed === 1;
   if (late.dismissed === 1) return true;
   const newer = Number(late.sourceUpdatedAt) > Number(archived.sourceUpdatedAt ?? Number.NaN);

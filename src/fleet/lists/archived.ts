@@ -19,7 +19,7 @@ export type ArchiveKind = {
    * Puts a row that came in after its record was archived together with what the archive has. Without it, the newer
    * version wins.
    */
-  combine?: (archived: Row, late: Row) => Row;
+  combine?: (archived: ArchivedRow, late: ArchivedRow) => ArchivedRow;
 };
 
 /** A column of D1, and what it holds: the type in a Parquet file. */
@@ -29,10 +29,10 @@ export type ArchiveColumn = { column: SQLiteColumn; holds: Holds; nullable: bool
 export type Holds = 'text' | 'uuid' | 'json' | 'time' | 'integer' | 'real' | 'boolean';
 
 /** A row as D1 has it, by the keys of its kind. */
-export type Row = { [key: string]: unknown };
+export type ArchivedRow = { [key: string]: unknown };
 
 /** A row's place in its list. */
-export const placeOf = ({ order, id }: Pick<ArchiveKind, 'order' | 'id'>, row: Row) => ({
+export const placeOf = ({ order, id }: Pick<ArchiveKind, 'order' | 'id'>, row: ArchivedRow) => ({
   sort: Number(row[order]),
   id: String(row[id]),
 });

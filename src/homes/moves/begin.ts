@@ -98,7 +98,7 @@ const quietMs = 1_000;
  * webhooks are stopped. Then prepares the new home: what comes there is nobody's until the account lives there.
  */
 export async function drain(job: Job, { startedAt }: Move): Promise<void> {
-  const { accountId, from, turn } = job;
+  const { accountId, from, lease } = job;
   const leftMs = Math.max(await workEndsAt(job), startedAt + quietMs) - Date.now();
   if (leftMs > 0) return scheduler.wait(Math.min(leftMs, 250));
   await listAbandoned(openDatabase(from), Date.now());
@@ -112,10 +112,10 @@ export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   await transaction(
     db,
     [
-      change(db)`insert into moves (account_id, role, home, state, turn, was_here, started_at)
-          values (${accountId}, 'arriving', ${home}, 'arriving', ${turn},
+      change(db)`insert into moves (account_id, role, home, state, lease, was_here, started_at)
+          values (${accountId}, 'arriving', ${home}, 'arriving', ${lease},
             exists (select 1 from accounts where id = ${accountId}), ${Date.now()})
-          on conflict do update set turn = excluded.turn where role = 'arriving' and turn < excluded.turn`,
+          on conflict do update set lease = excluded.lease where role = 'arriving' and lease < excluded.lease`,
     ],
     { repeatable: true },
   );

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { countOf, nextPlace, pageStatements, type Row, raw } from './pages.ts';
+import { countOf, type MovedRow, nextKey, pageStatements, raw } from './pages.ts';
 import { type Cursor, goTo, inNewHome, inOldHome, type Job, type Move, stop } from './state.ts';
 import { derived, type Moved, movedTables } from './tables.ts';
 
@@ -28,7 +28,7 @@ export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
     ...(table.name === 'event_counts_due' && !after ? [removeMarks(db, job.accountId)] : []),
     ...upserts(db, table, rows),
   ]);
-  const place = nextPlace(table, limit, rows, end);
+  const place = nextKey(table, limit, rows, end);
   const size = nextSize(rows, limit);
   const next: Cursor = place
     ? { table: at, after: place, rows: size, round }
@@ -37,13 +37,13 @@ export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
 }
 
 /** Chunks grow and shrink with the rows. */
-function nextSize(rows: Row[], limit: number): number {
+function nextSize(rows: MovedRow[], limit: number): number {
   const factor = Math.min(2, wantedBytes / bytesOf(JSON.stringify(rows)));
   return Math.max(10, Math.min(maxRows, Math.floor(limit * factor)));
 }
 
 /** The statements that write rows as they are. */
-const upserts = (db: Database, { name, columns, key }: Moved, rows: Row[]) => {
+const upserts = (db: Database, { name, columns, key }: Moved, rows: MovedRow[]) => {
   const others = columns.filter((column) => !key.includes(column));
   const update =
     others.length > 0

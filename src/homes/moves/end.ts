@@ -5,7 +5,7 @@ import { change, type Database, openDatabase, statement, transaction } from '../
 import { invalid } from '../../platform/errors.ts';
 import { jsonArrays } from './copy.ts';
 import { removeFiles } from './files.ts';
-import { keyOf, nextPlace, pageStatements, raw } from './pages.ts';
+import { keyOf, nextKey, pageStatements, raw } from './pages.ts';
 import {
   type Cursor,
   findMove,
@@ -48,8 +48,8 @@ export async function cancelMove(env: Env, accountId: string): Promise<void> {
     db,
     [
       ...resume(db, accountId, sql`exists (select 1 from moves where ${isUndecided})`),
-      // Whoever is at it has lost the turn.
-      change(db)`update moves set state = 'cancelling', cursor = '{}', turn = turn + 1, claimed_until = 0
+      // Whoever is working on it loses the lease.
+      change(db)`update moves set state = 'cancelling', cursor = '{}', lease = lease + 1, leased_until = 0
           where ${isUndecided}`,
       noteWritable(db, accountId),
     ],
@@ -105,6 +105,6 @@ async function removeChunk(
           select ${raw(table.key.map((_, column) => `value->>${column}`).join(', '))} from json_each(${keys}))`,
     ),
   );
-  const next = nextPlace(table, rowsPerChunk, rows, end);
+  const next = nextKey(table, rowsPerChunk, rows, end);
   return next ? { table: at, after: next } : { table: at - 1 };
 }

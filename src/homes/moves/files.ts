@@ -12,7 +12,7 @@ const foldersOf = (accountId: string): string[] =>
 
 /**
  * Copies some files of the account's archive, and compares both homes after the last one. None of them changes meanwhile: nothing is archived of accounts that move,
- * and whoever has begun before has ended once we have had the turn.
+ * and whoever began before has ended once we have had the lease.
  */
 export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
   const [old, fresh] = [bucketOf(job.from), bucketOf(job.to)];

@@ -3,10 +3,10 @@ import { type Database, statement } from '../../platform/db/database.ts';
 import { isOf, type Moved, quoted } from './tables.ts';
 
 /** A row as its columns have it. */
-export type Row = Record<string, unknown>;
+export type MovedRow = Record<string, unknown>;
 
-/** The place that a page continues after: what the row has in the columns by which the table is read. */
-export type Place = unknown[];
+/** The key columns of the row after which a page continues. */
+export type RowKey = unknown[];
 
 /** How many rows of all accounts a page looks through, of tables to whose rows no index leads. */
 export const looked = 5_000;
@@ -19,30 +19,38 @@ export function pageStatements(
   db: Database,
   table: Moved,
   accountId: string,
-  after: Place | undefined,
+  after: RowKey | undefined,
   limit: number,
 ) {
   if (table.way !== 'scan')
-    return [statement<Row>(db, seek(table, accountId, after, limit)), statement<Row>(db)`select 0`] as const;
+    return [
+      statement<MovedRow>(db, seek(table, accountId, after, limit)),
+      statement<MovedRow>(db)`select 0`,
+    ] as const;
   const key = list(table.key);
   const from = after ? sql`where (${key}) > (${values(after)})` : sql.empty();
   const part = sql`select * from ${raw(table.name)} ${from} order by ${key} limit ${looked}`;
   return [
-    statement<Row>(db)`
+    statement<MovedRow>(db)`
       select ${list(table.columns)} from (${part}) t where ${raw(isOf(table, 't', quoted(accountId)))}`,
-    statement<Row>(db)`select ${key} from (${part}) limit 1 offset ${looked - 1}`,
+    statement<MovedRow>(db)`select ${key} from (${part}) limit 1 offset ${looked - 1}`,
   ] as const;
 }
 
 /** Where the next page begins; undefined if there is none. */
-export function nextPlace(table: Moved, limit: number, rows: Row[], [end]: Row[]): Place | undefined {
+export function nextKey(
+  table: Moved,
+  limit: number,
+  rows: MovedRow[],
+  [end]: MovedRow[],
+): RowKey | undefined {
   if (table.way === 'scan') return end && table.key.map((column) => end[column]);
   const last = rows.at(-1);
   if (!last || rows.length < limit) return undefined;
   return [last[table.owner], ...table.tail.map(({ column }) => last[column])];
 }
 
-function seek(table: Moved, accountId: string, after: Place | undefined, limit: number): SQL {
+function seek(table: Moved, accountId: string, after: RowKey | undefined, limit: number): SQL {
   const [owner, ...tail] = after ?? [];
   const columns = raw(table.columns.map((column) => `t.${column}`).join(', '));
   return sql`
@@ -103,11 +111,11 @@ export function countOf(table: Moved, accountId: string): SQL | undefined {
 }
 
 /** The key of a row. */
-export const keyOf = ({ key }: Moved, row: Row): unknown[] => key.map((column) => row[column]);
+export const keyOf = ({ key }: Moved, row: MovedRow): unknown[] => key.map((column) => row[column]);
 
 export const raw = (text: string): SQL => sql.raw(text);
 const list = (columns: string[]): SQL => raw(columns.join(', '));
-const values = (place: Place): SQL =>
+const values = (place: RowKey): SQL =>
   sql.join(
     place.map((value) => sql`${value}`),
     sql`, `,

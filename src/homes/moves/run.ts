@@ -5,7 +5,7 @@ import { drain } from './begin.ts';
 import { copyChunk } from './copy.ts';
 import { cancelChunk, cleanUp } from './end.ts';
 import { copyFiles } from './files.ts';
-import { endTurn, findMove, type Job, type Move, type State, takeTurn, waitingMoves } from './state.ts';
+import { findMove, type Job, type Move, releaseLease, type State, takeLease, waitingMoves } from './state.ts';
 import { openNewHome, switchHomes } from './switch.ts';
 
 /** The longest that a run rests after a step. */
@@ -35,18 +35,18 @@ export const continueMove = (env: Env, accountId: string, budget = newBudget()):
   run(within(env, budget), accountId, budget);
 
 async function run(env: Env, accountId: string, budget: Budget): Promise<Result> {
-  const job = await takeTurn(env, accountId);
+  const job = await takeLease(env, accountId);
   let last: Move | undefined;
   try {
     for (;;) {
       const move = await findMove(env, accountId);
       last = move ?? last;
-      if (!move || !job || move.turn !== job.turn || move.state === 'stopped') return { move, last };
+      if (!move || !job || move.lease !== job.lease || move.state === 'stopped') return { move, last };
       if (!isDecisive(move) && !isLeft(budget)) return { move, last };
       await step(job, move);
     }
   } finally {
-    if (job) await endTurn(job).catch(() => {}); // it lapses
+    if (job) await releaseLease(job).catch(() => {}); // it expires
   }
 }
 
@@ -69,5 +69,5 @@ export async function continueMoves(env: Env, _?: number, budget = newBudget()):
 /** SQL that says whether there is a move to go on with; with several homes only. */
 export const movesAreDue = (env: Env, now: number): SQL =>
   hasHomes(env)
-    ? sql`exists (select 1 from moves where role = 'leaving' and state <> 'stopped' and claimed_until <= ${now})`
+    ? sql`exists (select 1 from moves where role = 'leaving' and state <> 'stopped' and leased_until <= ${now})`
     : sql`0`;

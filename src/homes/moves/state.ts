@@ -13,7 +13,7 @@ import { invalid } from '../../platform/errors.ts';
 import { askHomes } from '../../platform/homes/each.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
 import { resumeWebhooks } from '../../webhooks/remove.ts';
-import type { Place } from './pages.ts';
+import type { RowKey } from './pages.ts';
 import { type Moved, movedTables } from './tables.ts';
 
 /**
@@ -38,7 +38,7 @@ export type Move = {
   /** The home to which it goes. */
   home: string;
   state: State;
-  turn: number;
+  lease: number;
   cursor: Cursor;
   total: number;
   copied: number;
@@ -51,21 +51,21 @@ export type Move = {
 /** How far a step has come: in which table, after which row, how many rows it takes at a time, and for which time. */
 export type Cursor = {
   table?: number;
-  after?: Place;
+  after?: RowKey;
   rows?: number;
   file?: string;
   round?: number | undefined;
 };
 
-/** How long a turn holds that is not renewed: whoever had it is gone. */
-const turnMs = 20_000;
+/** How long a lease lasts unless it is renewed. */
+const leaseMs = 20_000;
 
-/** The right to work on a move. A transaction of anybody whose turn is over is refused in both homes. */
+/** The lease of a move: once another begins, transactions under this one are refused in both homes. */
 export type Job = {
   accountId: string;
   from: Env;
   to: Env;
-  turn: number;
+  lease: number;
   tables: Moved[];
 };
 
@@ -80,7 +80,7 @@ export async function findMove(env: Env, accountId: string): Promise<Move | unde
   return row && { ...row, cursor: JSON.parse(row.cursor) };
 }
 
-const columns = sql`account_id as accountId, home, state, turn, cursor, total, copied, problem,
+const columns = sql`account_id as accountId, home, state, lease, cursor, total, copied, problem,
   started_at as startedAt, writable_at as writableAt`;
 
 /** The moves that nobody is working on. */
@@ -88,20 +88,20 @@ export const waitingMoves = (env: Env) =>
   statement<{ accountId: string }>(
     openDatabase(env),
     sql`select account_id as accountId from moves
-      where role = 'leaving' and state <> 'stopped' and claimed_until <= ${Date.now()} order by started_at`,
+      where role = 'leaving' and state <> 'stopped' and leased_until <= ${Date.now()} order by started_at`,
   );
 
 /**
- * Takes a turn at a move; undefined if there is none, or somebody else has it.
+ * Takes the lease of a move; undefined if there is no move, or its lease is held.
  *
- * @throws Refusal: invalid, when the home to which it goes is not there any more
+ * @throws Refusal: invalid, when the home to which it moves has no bindings any more
  */
-export async function takeTurn(env: Env, accountId: string): Promise<Job | undefined> {
+export async function takeLease(env: Env, accountId: string): Promise<Job | undefined> {
   const now = Date.now();
-  const [taken] = await statement<{ turn: number; home: string }>(
+  const [taken] = await statement<{ lease: number; home: string }>(
     openDatabase(env),
-    sql`update moves set turn = turn + 1, claimed_until = ${now + turnMs}
-      where account_id = ${accountId} and role = 'leaving' and claimed_until <= ${now} returning turn, home`,
+    sql`update moves set lease = lease + 1, leased_until = ${now + leaseMs}
+      where account_id = ${accountId} and role = 'leaving' and leased_until <= ${now} returning lease, home`,
   );
   if (!taken) return undefined;
   const to = homesOf(env).get(taken.home);
@@ -109,24 +109,23 @@ export async function takeTurn(env: Env, accountId: string): Promise<Job | undef
     throw invalid(
       `The home ${taken.home} has no bindings any more. Deploy with them, and the move goes on, or can be cancelled.`,
     );
-  const job = { accountId, from: env, to, turn: taken.turn, tables: await movedTables(env) };
-  // From now on nothing that an earlier turn has read is written.
+  const job = { accountId, from: env, to, lease: taken.lease, tables: await movedTables(env) };
+  // From now on nothing that was read under an earlier lease is written.
   await change(
     openDatabase(to),
-    sql`update moves set turn = ${job.turn} where account_id = ${accountId} and role = 'arriving' and turn < ${job.turn}`,
+    sql`update moves set lease = ${job.lease} where account_id = ${accountId} and role = 'arriving' and lease < ${job.lease}`,
   );
   return job;
 }
 
-/** Lets others have the turn. */
-export const endTurn = ({ from, accountId, turn }: Job) =>
+export const releaseLease = ({ from, accountId, lease }: Job) =>
   change(
     openDatabase(from),
-    sql`update moves set claimed_until = 0 where account_id = ${accountId} and turn = ${turn}`,
+    sql`update moves set leased_until = 0 where account_id = ${accountId} and lease = ${lease}`,
   );
 
 /**
- * Runs statements in the old home as one transaction, if it is still our turn, which it renews. They must be safe to
+ * Runs statements in the old home as one transaction, if the lease is still ours, and renews it. They must be safe to
  * repeat. @throws Refusal: unavailable
  */
 export async function inOldHome<const T extends readonly BatchItem<'sqlite'>[]>(
@@ -134,7 +133,7 @@ export async function inOldHome<const T extends readonly BatchItem<'sqlite'>[]>(
   statements: (db: Database) => T,
 ) {
   const db = openDatabase(job.from);
-  const renewed = change(db)`update moves set claimed_until = ${Date.now() + turnMs}
+  const renewed = change(db)`update moves set leased_until = ${Date.now() + leaseMs}
       where account_id = ${job.accountId} and role = 'leaving'`;
   const work = [isOurs(db, job), renewed, ...statements(db)] as const;
   const [, , ...results] = await transaction(db, work, { repeatable: true });
@@ -152,11 +151,11 @@ export async function inNewHome<const T extends readonly BatchItem<'sqlite'>[]>(
   return results;
 }
 
-const isOurs = (db: Database, { accountId, turn }: Job) =>
+const isOurs = (db: Database, { accountId, lease }: Job) =>
   refuseUnless(
     db,
-    sql`exists (select 1 from moves where account_id = ${accountId} and turn = ${turn})`,
-    'lost turn',
+    sql`exists (select 1 from moves where account_id = ${accountId} and lease = ${lease})`,
+    'lost lease',
   );
 
 /** Notes how far a move has come. */

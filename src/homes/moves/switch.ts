@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { note } from '../../accounts/audit/note.ts';
-import { leave, settle } from '../../accounts/home.ts';
+import { activate, leave } from '../../accounts/home.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { change, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
@@ -22,7 +22,7 @@ export async function switchHomes(job: Job): Promise<void> {
     sql`select name, status, units from accounts where id = ${accountId}`,
   );
   if (!account) throw new Error('An account that moves is there');
-  await inNewHome(job, (db) => [settle(db, accountId, account)]);
+  await inNewHome(job, (db) => [activate(db, accountId, account)]);
   await inOldHome(job, (db) => [leave(db, accountId, nameOf(to)), goTo(db, job, 'opening')]);
   noteMoved(accountId, nameOf(to));
 }

@@ -4,7 +4,7 @@ import { removeTokens } from '../../accounts/tokens/remove.ts';
 import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
 import { type Action, noteRecords } from '../../fleet/changes/note.ts';
 import { changesOfAccount } from '../../fleet/changes/prune.ts';
-import type { Row } from '../../fleet/lists/archived.ts';
+import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import {
   type Alongside,
@@ -119,7 +119,7 @@ function eraseFromArchive(
   return rewriteArchive(env, archiveKinds, { accountId, connectionId }, rewrite, cursor);
 }
 
-const withoutDriver = (row: Row): Row => ({
+const withoutDriver = (row: ArchivedRow): ArchivedRow => ({
   ...row,
   driverId: null,
   ...('driverName' in row && { driverName: null }),

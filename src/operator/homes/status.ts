@@ -32,16 +32,16 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
 
 /** What is worst in any home comes first, cut to as many as one home would have. */
 function together(all: Awaited<ReturnType<typeof deliveryStatus>>[]): DeliveryStatus {
-  const counted = (key: 'pending' | 'due' | 'later') =>
+  const sumOf = (key: 'pending' | 'due' | 'later') =>
     Math.min(
       all.reduce((total, one) => total + one[key], 0),
       maxPendingCounted,
     );
   const oldest = all.flatMap(({ oldestPendingAt }) => oldestPendingAt ?? []);
   return {
-    pending: counted('pending'),
-    due: counted('due'),
-    later: counted('later'),
+    pending: sumOf('pending'),
+    due: sumOf('due'),
+    later: sumOf('later'),
     oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
     serviceLevels: levelsOf(addWaits(all.map(({ waits }) => waits))),
     accidents: all

@@ -83,7 +83,7 @@ const refusals = {
   'missing role': { kind: 'not allowed' },
   'unknown channel': { kind: 'not found' },
   'unknown link': { kind: 'not found' },
-  'lost turn': { kind: 'unavailable', retryAfter: 60 },
+  'lost lease': { kind: 'unavailable', retryAfter: 60 },
   'moved account': { kind: 'moved', retryAfter: 2 },
   'account being moved': { kind: 'unavailable', retryAfter: 10 },
   'webhooks too large': {

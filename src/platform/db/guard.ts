@@ -102,7 +102,7 @@ function credentialCheck(
     return statement<{ lastUsedAt: number }>(db)`
       select case
         ${elsewhere}
-        when p.connection_id is null then ${refuse('lost turn')}
+        when p.connection_id is null then ${refuse('lost lease')}
         when a.status <> 'active' then ${refuse('suspended account')}
         else 0 end as lastUsedAt
       from (select 1)

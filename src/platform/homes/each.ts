@@ -2,7 +2,7 @@ import { described, fault } from '../log.ts';
 import { hasHomes, homesOf } from './homes.ts';
 
 /** A home that takes longer than this is one that cannot be asked, so that it holds nobody up. */
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 /**
  * What each home that can be asked returns, in the order of the homes; the others are logged.
@@ -22,7 +22,7 @@ export async function askHomes<T>(env: Env, ask: (home: Env) => Promise<T>): Pro
 }
 
 /** Waits for a reply for five seconds, or as long as is given. @throws Error when it has not come by then */
-export async function inTime<T>(reply: Promise<T>, ms = patienceMs): Promise<T> {
+export async function inTime<T>(reply: Promise<T>, ms = timeoutMs): Promise<T> {
   const over = new AbortController();
   const timeout = async (): Promise<never> => {
     await scheduler.wait(ms, { signal: over.signal });

@@ -46,7 +46,7 @@ export const pruning = (statements: (now: number) => SQL[]) =>
 type Timed = { table: string; key: string; time: string; index: string };
 
 /** The statement that deletes a chunk of the rows whose time is `before` or earlier. */
-export const upTo = (before: number, { table, key, time, index }: Timed): SQL => sql`
+export const deleteUpTo = (before: number, { table, key, time, index }: Timed): SQL => sql`
   delete from ${sql.raw(table)} where (${sql.raw(key)}) in (
     select ${sql.raw(key)} from ${sql.raw(table)} indexed by ${sql.raw(index)}
     where ${sql.raw(time)} <= ${before} limit ${rowsPerChunk})`;

@@ -35,7 +35,7 @@ export async function withLease<T>(
   if (taken.length === 0) return 'busy';
   const write: Lease['write'] = async (...statements) => {
     const isOurs = sql`exists (select 1 from jobs where holder = ${holder} and leased_until > ${Date.now()})`;
-    const ours = refuseUnless(db, isOurs, 'lost turn');
+    const ours = refuseUnless(db, isOurs, 'lost lease');
     const [, ...done] = await transaction(db, [ours, ...statements], { repeatable: true });
     return done.map(({ meta }) => meta.changes);
   };
@@ -43,7 +43,7 @@ export async function withLease<T>(
     return { result: await work({ db, write }) };
   } finally {
     const end = change(db)`delete from jobs where name = ${name} and holder = ${holder}`;
-    await transaction(db, [end], { repeatable: true }).catch(() => {}); // it lapses
+    await transaction(db, [end], { repeatable: true }).catch(() => {}); // it expires
   }
 }
 

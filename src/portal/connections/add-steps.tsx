@@ -15,7 +15,7 @@ import { CredentialFields, HowToCreate } from './credential.tsx';
 export type Tested = { sealed: string; draft: Draft };
 
 /** The path of the steps, and what leads back from them; somebody outside the account has nowhere to go. */
-export type Place = { path: string; back?: string | undefined };
+export type Destination = { path: string; back?: string | undefined };
 
 /** Where to choose what is not built in. */
 const other = 'other';
@@ -25,7 +25,7 @@ export const Steps = (props: {
   chosen: string | undefined;
   connector: Connector | undefined;
   tested: Tested | undefined;
-  place: Place;
+  place: Destination;
 }) => {
   const { chosen, connector, tested, place } = props;
   const first = (
@@ -76,7 +76,7 @@ const Step = (props: { n: number; name: string; at: 'done' | 'now' | 'later'; ch
   </li>
 );
 
-const Providers = ({ chosen, place }: { chosen: string | undefined; place: Place }) => (
+const Providers = ({ chosen, place }: { chosen: string | undefined; place: Destination }) => (
   <nav aria-label="Providers">
     <ul class={`choices mt-3${place.back ? ' choices-4' : ''}`}>
       {connectors.map((connector) => (
@@ -96,7 +96,7 @@ const Provider = (props: {
   name: string;
   note: string;
   chosen: string | undefined;
-  place: Place;
+  place: Destination;
 }) => {
   const { id, name, note, chosen, place } = props;
   const isChosen = id === chosen;
@@ -111,13 +111,13 @@ const Provider = (props: {
   );
 };
 
-const backTo = ({ back }: Place) => (back ? { back } : {});
+const backTo = ({ back }: Destination) => (back ? { back } : {});
 
 /** What people are asked for, in a few words: "API token", "secret key and connection token", "login". */
 const askedFor = ({ credential: { label, fields = [] } }: Connector): string =>
   fields.length === 2 ? fields.map((field) => field.label.toLowerCase()).join(' and ') : label;
 
-const pathOf = ({ path }: Place, provider: string): string => `${path}?provider=${provider}`;
+const pathOf = ({ path }: Destination, provider: string): string => `${path}?provider=${provider}`;
 
 const OtherProvider = () => (
   <>
@@ -133,7 +133,7 @@ const OtherProvider = () => (
   </>
 );
 
-const Enter = ({ connector, place }: { connector: Connector; place: Place }) => (
+const Enter = ({ connector, place }: { connector: Connector; place: Destination }) => (
   <Form to={pathOf(place, connector.provider)}>
     <HowToCreate connector={connector} />
     <div class="grid gap-4 mt-4 mb-6">
@@ -193,7 +193,15 @@ const Works = ({ name, organisation }: { name: string; organisation: string }) =
   </div>
 );
 
-const Finish = ({ connector, tested, place }: { connector: Connector; tested: Tested; place: Place }) => (
+const Finish = ({
+  connector,
+  tested,
+  place,
+}: {
+  connector: Connector;
+  tested: Tested;
+  place: Destination;
+}) => (
   <Form to={pathOf(place, connector.provider)} look="grid gap-5 mt-3">
     <input type="hidden" name="draft" value={tested.sealed} />
     <Field

@@ -10,14 +10,14 @@ import { connectorOf } from '../../providers/registry.ts';
 import { done, parseForm, submit } from '../ui/form.ts';
 import { type Head, page } from '../ui/layout.tsx';
 import type { SentForm } from '../ui/reader.ts';
-import { type Place, Steps, type Tested } from './add-steps.tsx';
+import { type Destination, Steps, type Tested } from './add-steps.tsx';
 import { connectionsPath } from './connections.tsx';
 import { mainInput, sentCredential } from './credential.tsx';
 
 const maxAddress = 500;
 
 /** Who adds a connection, and where: somebody who is signed in, or somebody outside who has a link. */
-export type Adding = Place & {
+export type Adding = Destination & {
   head: Head;
   /** The hash of the session or link that drafts are sealed for. */
   holder: string;

@@ -13,7 +13,7 @@ import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
 import { Columns } from '../ui/chart.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
-import { capital, upTo } from '../ui/format.ts';
+import { capital, cappedCount } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Live, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -74,7 +74,7 @@ export async function showConnection(c: Context) {
         <Panel
           id="events"
           title="Safety events, last 24 hours"
-          side={<p>{upTo(events, maxCounted)}</p>}
+          side={<p>{cappedCount(events, maxCounted)}</p>}
           body
           live
         >
@@ -175,7 +175,7 @@ const recordColumns: Column<RecordCount>[] = [
     look: 'card-title',
     cell: ({ kind }) => <strong class="font-medium">{capital(kind)}</strong>,
   },
-  { head: 'Count', cell: ({ count }) => upTo(count, maxCounted) },
+  { head: 'Count', cell: ({ count }) => cappedCount(count, maxCounted) },
   {
     head: 'Last received',
     look: 'nowrap',

@@ -10,7 +10,7 @@ import { type PullSummary, pullSummaries } from '../../providers/status.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
-import { upTo } from '../ui/format.ts';
+import { cappedCount } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { type Column, SlicePager, Table } from '../ui/table.tsx';
@@ -110,12 +110,14 @@ const columns: Column<Listed>[] = [
     look: 'nowrap',
     cell: ({ activity }) => (activity?.arrivedAt ? <Ago at={activity.arrivedAt} /> : 'None yet'),
   },
-  { head: 'Vehicles', cell: ({ activity }) => upTo(activity?.vehicles ?? 0, maxCountedInList) },
+  { head: 'Vehicles', cell: ({ activity }) => cappedCount(activity?.vehicles ?? 0, maxCountedInList) },
   {
     head: 'Events, 24 h',
     cell: ({ activity }) => (
       <span class="flex items-center gap-3">
-        <span class="md:w-12 text-end tabular-nums">{upTo(activity?.events ?? 0, maxCountedInList)}</span>
+        <span class="md:w-12 text-end tabular-nums">
+          {cappedCount(activity?.events ?? 0, maxCountedInList)}
+        </span>
         {activity?.byHour && <Spark columns={activity.byHour.map((good) => ({ good }))} />}
       </span>
     ),

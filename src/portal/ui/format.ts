@@ -1,5 +1,5 @@
 /** A count that stops at `most`, which then means that many or more: "37", "1,000+". */
-export const upTo = (count: number, most: number): string =>
+export const cappedCount = (count: number, most: number): string =>
   `${count.toLocaleString('en')}${count < most ? '' : '+'}`;
 
 /** A share from 0 to 1 as "97.6%", cut to so many digits: what is not all of it is never "100%". */

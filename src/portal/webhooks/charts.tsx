@@ -67,7 +67,7 @@ export const Charts = (props: {
             points={columns.map(({ name }) => name)}
             lines={lines.map((line, i) => ({
               ...line,
-              values: columns.map(({ tally }) => percentile(tally.answers, i === 0 ? 0.5 : 0.95)),
+              values: columns.map(({ tally }) => percentile(tally.responseTimes, i === 0 ? 0.5 : 0.95)),
             }))}
           />
         </Panel>
@@ -92,8 +92,8 @@ function inDays(hours: HourTally[], timeZone: string): NamedTally[] {
     .map((day) => ({ name: shortDate(timeZone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
 }
 
-function speedIn({ answers }: Tally, time: string): string {
-  const [median, slow] = [percentile(answers, 0.5), percentile(answers, 0.95)];
+function speedIn({ responseTimes }: Tally, time: string): string {
+  const [median, slow] = [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)];
   if (median === null || slow === null) return `Response time over ${time}: the receiver has not responded`;
   const ms = (value: number) => value.toLocaleString('en');
   return `Response time over ${time}: half of the responses within ${ms(median)} ms, 95% within ${ms(slow)} ms`;

@@ -5,7 +5,7 @@ import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { Allowed, AllowedForm } from '../ui/allowed.tsx';
 import { FormButton, LinkButton } from '../ui/buttons.tsx';
-import { upTo } from '../ui/format.ts';
+import { cappedCount } from '../ui/format.ts';
 import { Find } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty, Panel, Segment } from '../ui/parts.tsx';
@@ -36,7 +36,7 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
         counts.failed > 0 && (
           <LinkButton
             href={`${path}/replay`}
-            name={`Replay ${upTo(counts.failed, maxCounted)} failed`}
+            name={`Replay ${cappedCount(counts.failed, maxCounted)} failed`}
             icon="rotate-ccw"
             small
           />
@@ -97,7 +97,7 @@ const types = [
 
 const Counted = ({ name, count }: { name: string; count: number }) => (
   <>
-    {name} <span>{upTo(count, maxCounted)}</span>
+    {name} <span>{cappedCount(count, maxCounted)}</span>
   </>
 );
 
@@ -129,7 +129,7 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
         retrying ? (
           <LinkButton
             href={addressOf(path, { view: 'retrying' })}
-            name={`Show ${upTo(counts.retrying, maxCounted)} retrying`}
+            name={`Show ${cappedCount(counts.retrying, maxCounted)} retrying`}
           />
         ) : (
           <LinkButton href={`${path}#deliveries`} name="Clear all" />

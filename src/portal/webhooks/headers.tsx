@@ -3,8 +3,8 @@ import { FieldProblem } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { type FormState, filledRows, type WebhookFields } from './sent.ts';
 
-type Row = WebhookFields['headers'][number];
-const empty: Row = { name: '', value: '' };
+type Header = WebhookFields['headers'][number];
+const empty: Header = { name: '', value: '' };
 
 /** The headers as rows, and an empty one. Removed rows keep their places, which tell which header a row is about. */
 export const Headers = (props: { state: FormState; revealed: boolean; to: string; path: string }) => {
@@ -65,7 +65,7 @@ const Removed = () => (
 );
 
 /** `kept`: the value is not shown, and stays as it is unless another is typed. */
-const Pair = (props: { row: Row; place: number; to: string; kept: boolean; focus: boolean }) => {
+const Pair = (props: { row: Header; place: number; to: string; kept: boolean; focus: boolean }) => {
   const { row, place, to, kept, focus } = props;
   const isHidden = kept && !row.value;
   return (

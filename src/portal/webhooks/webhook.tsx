@@ -15,7 +15,7 @@ import { EVENT, EVENT_LEVEL, notificationTypes } from '../../webhooks/notificati
 import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
-import { capital, listed, percent, upTo } from '../ui/format.ts';
+import { capital, cappedCount, listed, percent } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -130,10 +130,11 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
 
 const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookActivity }) => {
   const day = addTallies(hours.slice(-shownHours));
-  const [median, slow] = [percentile(day.answers, 0.5), percentile(day.answers, 0.95)];
+  const [median, slow] = [percentile(day.responseTimes, 0.5), percentile(day.responseTimes, 0.95)];
   const ended = day.delivered + day.failed;
   const nextAt = counts.nextAt === null ? null : Math.max(counts.nextAt, receiver?.openUntil ?? 0);
-  const waits = counts.retrying > 0 ? `${upTo(counts.retrying, maxCounted)} to retry, next at ` : 'next at ';
+  const waits =
+    counts.retrying > 0 ? `${cappedCount(counts.retrying, maxCounted)} to retry, next at ` : 'next at ';
   return (
     <Figures
       figures={[
@@ -152,7 +153,7 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
         },
         {
           name: 'Waiting',
-          value: upTo(counts.waiting, maxCounted),
+          value: cappedCount(counts.waiting, maxCounted),
           scale:
             nextAt === null
               ? 'nothing to send'

@@ -8,7 +8,7 @@ import { webhookVersion } from '../session/version.ts';
 import { WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
-import { percent, upTo } from '../ui/format.ts';
+import { cappedCount, percent } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { type Column, SlicePager, Table } from '../ui/table.tsx';
@@ -99,11 +99,11 @@ const columns: Column<Listed>[] = [
     ),
   },
   { head: 'Response', look: 'nowrap', cell: ({ day }) => <ResponseTime day={day} /> },
-  { head: 'Waiting', look: 'num', cell: ({ webhook }) => upTo(webhook.waiting, maxCountedInList) },
+  { head: 'Waiting', look: 'num', cell: ({ webhook }) => cappedCount(webhook.waiting, maxCountedInList) },
 ];
 
-const ResponseTime = ({ day: { answers } }: { day: Tally }) => {
-  const [median, slow] = [percentile(answers, 0.5), percentile(answers, 0.95)];
+const ResponseTime = ({ day: { responseTimes } }: { day: Tally }) => {
+  const [median, slow] = [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)];
   if (median === null || slow === null) return <span>–</span>;
   return (
     <span>

@@ -25,13 +25,13 @@ const perPage = 100;
 const triesPerPage = 25;
 
 /** Where exceptions stand, with the rules that are taken, and what is not complete yet. */
-type Place = { version: string; rules: Rules; waiting: Waiting[]; open: OpenCrash[] };
+type Progress = { version: string; rules: Rules; waiting: Waiting[]; open: OpenCrash[] };
 
 /** Safety events and accidents, from ExceptionEvents. */
 export const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
-    const place = cursor as Place | null;
+    const place = cursor as Progress | null;
     const rules = await currentRules(api, place?.rules);
     const found = await feed(api, 'ExceptionEvent', place ? { version: place.version } : { since }, perPage);
     const now = Date.now();

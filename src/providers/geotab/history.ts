@@ -9,7 +9,7 @@ import { type Api, rpcAll } from './rpc.ts';
 import { currentRules, type Rules, rulesTaken } from './rules.ts';
 
 /** Where a window of history stands: what began before `to` is still to come, so much of it at once. */
-type Place = { rules: Rules; to: number; span: number };
+type Progress = { rules: Rules; to: number; span: number };
 
 const firstSpanMs = 6 * 60 * minuteMs;
 
@@ -26,7 +26,7 @@ const few = 25;
  * lasts long would be in many: each span has only what began in it.
  */
 export async function historyPage(api: Api, window: Window, cursor: Json): Promise<Page> {
-  const place = (cursor as Place | null) ?? {
+  const place = (cursor as Progress | null) ?? {
     rules: await currentRules(api, undefined),
     to: window.to,
     span: firstSpanMs,

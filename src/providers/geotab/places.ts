@@ -11,10 +11,10 @@ export type Ask = { item: unknown; wide: boolean };
 export type Found = { places: Json[]; devices: Map<string, unknown> };
 
 /** Positions so far from the beginning of an exception are looked at first, and if there are none, so far. */
-const nearMs = 60_000;
-const farMs = 10 * 60_000;
+const narrowMs = 60_000;
+const wideMs = 10 * 60_000;
 
-/** At one position a second there are no more in the near window; the far one is for vehicles that report seldom. */
+/** At one position a second there are no more in the narrow window; the wide one is for vehicles that report seldom. */
 const maxPositions = 300;
 
 /** So many devices are asked for at once, those of collisions first: an accident needs its vehicle's VIN. */
@@ -28,15 +28,15 @@ const maxDevices = 50;
  */
 export async function lookUp(api: Api, asks: Ask[]): Promise<Found> {
   const devices = devicesOf(asks);
-  const near = asks.map(({ item }) => positionsCall(item, nearMs));
-  const results = await ask(api, [...near, ...devices.map(deviceCall)]);
-  const places = asks.map(({ item }, i) => nearest(item, results[i], nearMs));
+  const narrow = asks.map(({ item }) => positionsCall(item, narrowMs));
+  const results = await ask(api, [...narrow, ...devices.map(deviceCall)]);
+  const places = asks.map(({ item }, i) => nearest(item, results[i], narrowMs));
   const left = asks.flatMap(({ wide }, i) => (wide && places[i] === null ? [i] : []));
-  const far = await ask(
+  const wider = await ask(
     api,
-    left.map((i) => positionsCall(asks[i]?.item, farMs)),
+    left.map((i) => positionsCall(asks[i]?.item, wideMs)),
   );
-  for (const [n, i] of left.entries()) places[i] = nearest(asks[i]?.item, far[n], farMs);
+  for (const [n, i] of left.entries()) places[i] = nearest(asks[i]?.item, wider[n], wideMs);
   const found = devices.map((id, i): [string, unknown] => [id, at(results[asks.length + i], 0)]);
   return { places, devices: new Map(found.filter(([, device]) => device !== undefined)) };
 }

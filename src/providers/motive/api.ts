@@ -72,14 +72,14 @@ export const beganIn =
  * Where the reading of a list over many days stands: at which stretch of days, from the newest, and at which page of it.
  * A whole reading has all stretches down to the day of its beginning.
  */
-export type Place = { stretch: number; page: number };
-export const firstPlace: Place = { stretch: 0, page: 1 };
+export type PagePosition = { stretch: number; page: number };
+export const firstPage: PagePosition = { stretch: 0, page: 1 };
 
 /** The days of one call: wide ones take Motive long, and it refuses more than 30 of driving periods. */
 const daysPerStretch = 14;
 
 /** The days of a stretch, and whether older ones are left before `first`, the day on which the reading ends. */
-export function stretchOf({ stretch }: Place, { first, last }: { first: number; last: number }) {
+export function stretchOf({ stretch }: PagePosition, { first, last }: { first: number; last: number }) {
   const end = last - stretch * daysPerStretch * dayMs;
   const begin = Math.max(first, end - (daysPerStretch - 1) * dayMs);
   return { query: days(begin, end), isLast: begin <= first };
@@ -87,9 +87,9 @@ export function stretchOf({ stretch }: Place, { first, last }: { first: number; 
 
 /** The place after a page; undefined at the end. */
 export const nextPlace = (
-  { stretch }: Place,
+  { stretch }: PagePosition,
   { next, isLast }: { next: number | undefined; isLast: boolean },
-): Place | undefined => {
+): PagePosition | undefined => {
   if (next !== undefined) return { stretch, page: next };
   return isLast ? undefined : { stretch: stretch + 1, page: 1 };
 };

@@ -8,11 +8,11 @@ import {
   beganIn,
   dayOf,
   daysAround,
-  firstPlace,
+  firstPage,
   groups,
   type List,
   nextPlace,
-  type Place,
+  type PagePosition,
   page,
   type Query,
   stretchOf,
@@ -79,7 +79,7 @@ export const trips = inPasses<Api>({
   everyMinutes: 5,
   overlapMs,
   async read(api, pass) {
-    const place = (pass.place as Place | null) ?? firstPlace;
+    const place = (pass.place as PagePosition | null) ?? firstPage;
     const first = dayOf(Math.min(pass.from, pass.beganAt)) - tripDays * dayMs;
     const { query, isLast } = stretchOf(place, { first, last: dayOf(pass.beganAt) + dayMs });
     const changed = { ...query, updated_after: changedSince(pass) };

@@ -8,10 +8,10 @@ import {
   dayOf,
   days,
   daysAround,
-  firstPlace,
+  firstPage,
   type List,
   nextPlace,
-  type Place,
+  type PagePosition,
   page,
   startOf,
   stretchOf,
@@ -40,7 +40,7 @@ const sweeps = { hourMs: 60 * minuteMs, days: 3, deepDays: 30, pages: 3 };
 type Standing = {
   from: number;
   crashes: Crashes;
-  pass: { beganAt: number; list: number; place: Place } | null;
+  pass: { beganAt: number; list: number; place: PagePosition } | null;
   sweep: Sweep;
 };
 
@@ -76,7 +76,7 @@ export const events: Feed<Api> = {
     const learned = await lookUp(api, standing.crashes, now);
     add(found, learned);
     let { crashes } = learned;
-    pass ??= { beganAt: now, list: 0, place: firstPlace };
+    pass ??= { beganAt: now, list: 0, place: firstPage };
     const learn = (list: List, items: unknown[]) => {
       const { records, open } = learnFrom(list, items, crashes.open, now);
       add(found, { records, vehicles: items.map(vehicleOf) });
@@ -87,9 +87,7 @@ export const events: Feed<Api> = {
       if (list) {
         const read = await readChanges(api, list, { from, ...pass });
         learn(list, read.items);
-        pass = read.next
-          ? { ...pass, place: read.next }
-          : { ...pass, list: pass.list + 1, place: firstPlace };
+        pass = read.next ? { ...pass, place: read.next } : { ...pass, list: pass.list + 1, place: firstPage };
       } else {
         if (pass.beganAt - from > stepMs) from = pass.beganAt - overlapMs;
         pass = null;
@@ -135,7 +133,7 @@ function add(to: Found, { records, vehicles }: Found): void {
   to.vehicles.push(...vehicles);
 }
 
-type Changes = { from: number; beganAt: number; place: Place };
+type Changes = { from: number; beganAt: number; place: PagePosition };
 
 /** A page of what is new or has changed, and the place after it; undefined at the end. */
 async function readChanges(api: Api, list: List, { from, beganAt, place }: Changes) {

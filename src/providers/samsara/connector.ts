@@ -66,7 +66,7 @@ const listsOf = (
   });
 
 /** Where the stream of safety events stands: Samsara's cursor, which goes on working, from when it asks, and the newest time. */
-type Place = { after: Json; from: number; newest: number };
+type Progress = { after: Json; from: number; newest: number };
 
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };
 
@@ -78,7 +78,7 @@ const eventPage = (items: unknown[]): Found => ({
 const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
-    const place = (cursor as Place | null) ?? { after: null, from: since, newest: since };
+    const place = (cursor as Progress | null) ?? { after: null, from: since, newest: since };
     const startTime = iso(place.from - overlapMs);
     const found = await page(api, '/safety-events/stream', { ...eventQuery, startTime }, place.after);
     const times = found.items.map((item) => Date.parse(String(at(item, 'updatedAtTime'))));
@@ -89,7 +89,7 @@ const events: Feed<Api> = {
     return { ...eventPage(found.items), cursor: next, more: found.more };
   },
   restart(cursor) {
-    const { newest } = cursor as Place; // as `changes` has written it
+    const { newest } = cursor as Progress; // as `changes` has written it
     return { after: null, from: newest, newest };
   },
   history: {

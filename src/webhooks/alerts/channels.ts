@@ -60,9 +60,9 @@ export async function findChannel(env: Env, caller: Caller, id: string): Promise
 }
 
 async function select(env: Env, caller: Caller, which: SQL): Promise<Channel[]> {
-  type Row = Omit<Channel, 'getsAlerts'> & { getsAlerts: number };
+  type StoredChannel = Omit<Channel, 'getsAlerts'> & { getsAlerts: number };
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<Row>(db)`
+    statement<StoredChannel>(db)`
       select id, kind, name, host, last_four as lastFour, gets_alerts as getsAlerts, problem, problem_at as problemAt
       from alert_channels where account_id = ${caller.accountId} and ${which}`,
   ]);

@@ -18,9 +18,9 @@ export type AlertState = {
   failed: number;
   failedFrom: number | null;
   /** When people were last notified of each kind. */
-  toldPausedAt: number | null;
-  toldFailedAt: number | null;
-  toldWorkingAt: number | null;
+  pausedNotifiedAt: number | null;
+  failedNotifiedAt: number | null;
+  workingNotifiedAt: number | null;
 };
 
 /** Decides what to notify people of now, and when there may be more next; null if there is nothing so far. */
@@ -28,28 +28,28 @@ export function decide(state: AlertState, now: number): { kinds: AlertKind[]; ne
   const kinds = dueTimes(state)
     .filter(({ at }) => at <= now)
     .map(({ kind }) => kind);
-  const told = Object.assign({ ...state }, ...kinds.map((kind) => tell[kind](now)));
-  const later = dueTimes(told);
+  const notified = Object.assign({ ...state }, ...kinds.map((kind) => notifiedOf[kind](now)));
+  const later = dueTimes(notified);
   return { kinds, nextAt: later.length > 0 ? Math.min(...later.map(({ at }) => at)) : null };
 }
 
 /** When each kind of thing may be notified. */
 function dueTimes(state: AlertState): { kind: AlertKind; at: number }[] {
   const { pausedFrom, pausedTo, failed, failedFrom } = state;
-  const knownPaused = (state.toldPausedAt ?? 0) > (state.toldWorkingAt ?? 0);
+  const knownPaused = (state.pausedNotifiedAt ?? 0) > (state.workingNotifiedAt ?? 0);
   const times: { kind: AlertKind; at: number }[] = [];
-  const due = (kind: AlertKind, since: number, toldAt: number | null) =>
-    times.push({ kind, at: toldAt === null ? since : Math.max(since, toldAt + quietMs) });
+  const due = (kind: AlertKind, since: number, notifiedAt: number | null) =>
+    times.push({ kind, at: notifiedAt === null ? since : Math.max(since, notifiedAt + quietMs) });
   if (pausedFrom !== null && pausedTo === null && !knownPaused)
-    due('paused', pausedFrom + pausedAfterMs, state.toldPausedAt);
-  if (pausedTo !== null && knownPaused) due('working', pausedTo, state.toldWorkingAt);
-  if (failed > 0) due('failed', failedFrom ?? 0, state.toldFailedAt);
+    due('paused', pausedFrom + pausedAfterMs, state.pausedNotifiedAt);
+  if (pausedTo !== null && knownPaused) due('working', pausedTo, state.workingNotifiedAt);
+  if (failed > 0) due('failed', failedFrom ?? 0, state.failedNotifiedAt);
   return times;
 }
 
-/** What telling a kind at `now` changes. */
-const tell: Record<AlertKind, (now: number) => Partial<AlertState>> = {
-  paused: (now) => ({ toldPausedAt: now }),
-  working: (now) => ({ toldWorkingAt: now }),
-  failed: (now) => ({ toldFailedAt: now, failed: 0 }),
+/** What notifying of a kind at `now` changes. */
+const notifiedOf: Record<AlertKind, (now: number) => Partial<AlertState>> = {
+  paused: (now) => ({ pausedNotifiedAt: now }),
+  working: (now) => ({ workingNotifiedAt: now }),
+  failed: (now) => ({ failedNotifiedAt: now, failed: 0 }),
 };

@@ -4,7 +4,7 @@ import { change, type Database, openDatabase, statement, transaction } from '../
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
-import { pruning, upTo } from '../../platform/jobs/chunks.ts';
+import { deleteUpTo, pruning } from '../../platform/jobs/chunks.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
 import { overlap } from '../notifications/pass.ts';
 import { levelNames } from '../notifications/types.ts';
@@ -60,7 +60,12 @@ const keptMs = 7 * dayMs;
 export const pruneRecordMails = pruning((now) => {
   const key = 'account_id, recipient_id, event_id, level';
   return [
-    upTo(now - keptMs, { table: 'record_mails', key, time: 'created_at', index: 'record_mails_by_age' }),
+    deleteUpTo(now - keptMs, {
+      table: 'record_mails',
+      key,
+      time: 'created_at',
+      index: 'record_mails_by_age',
+    }),
   ];
 });
 

@@ -42,8 +42,8 @@ export const selectDue = (env: Env, db: Database, now: number) =>
 
 export const dueAlerts = (env: Env, now: number): SQL => sql`
   select webhook_id as webhookId, account_id as accountId, paused_from as pausedFrom, paused_to as pausedTo, failed,
-    failed_from as failedFrom, told_paused_at as toldPausedAt, told_failed_at as toldFailedAt,
-    told_working_at as toldWorkingAt, due_at as dueAt
+    failed_from as failedFrom, paused_notified_at as pausedNotifiedAt, failed_notified_at as failedNotifiedAt,
+    working_notified_at as workingNotifiedAt, due_at as dueAt
   from alerts indexed by alerts_due where due_at <= ${now}
     ${andNotMoving(env, sql`alerts.account_id`)} order by due_at limit ${maxLookedAt}`;
 
@@ -57,14 +57,14 @@ export function claimAlerts(db: Database, decided: Decided[], now: number) {
     dueAt,
     failed,
     nextAt,
-    told: Object.fromEntries(kinds.map((kind) => [kind, now])),
+    notified: Object.fromEntries(kinds.map((kind) => [kind, now])),
   }));
   return statement<{ webhookId: string }>(db)`
     update alerts set
-      told_paused_at = coalesce(r.value->>'$.told.paused', told_paused_at),
-      told_failed_at = coalesce(r.value->>'$.told.failed', told_failed_at),
-      told_working_at = coalesce(r.value->>'$.told.working', told_working_at),
-      failed = iif(r.value->>'$.told.failed', 0, failed),
+      paused_notified_at = coalesce(r.value->>'$.notified.paused', paused_notified_at),
+      failed_notified_at = coalesce(r.value->>'$.notified.failed', failed_notified_at),
+      working_notified_at = coalesce(r.value->>'$.notified.working', working_notified_at),
+      failed = iif(r.value->>'$.notified.failed', 0, failed),
       due_at = r.value->>'nextAt'
     from json_each(${JSON.stringify(rows)}) r
     where webhook_id = r.value->>'webhookId' and due_at = r.value->>'dueAt' and failed = r.value->>'failed'

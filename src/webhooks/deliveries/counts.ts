@@ -1,16 +1,22 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { hourMs } from '../../platform/durations.ts';
-import { type Answers, addAnswers, never } from '../latency.ts';
+import { addHistograms, type Histogram, never } from '../latency.ts';
 
 /**
  * What happened to a webhook's deliveries in some time: how many ended, delivered or failed for good, how many attempts
  * failed and will be repeated, and how long its receiver took to answer. `waits` is how long they had waited: see
  * `waitsOf`.
  */
-export type Tally = { delivered: number; failed: number; retried: number; answers: Answers; waits: Answers };
+export type Tally = {
+  delivered: number;
+  failed: number;
+  retried: number;
+  responseTimes: Histogram;
+  waits: Histogram;
+};
 
-export const noTally: Tally = { delivered: 0, failed: 0, retried: 0, answers: {}, waits: {} };
+export const noTally: Tally = { delivered: 0, failed: 0, retried: 0, responseTimes: {}, waits: {} };
 
 /** A tally of one hour, counted since 1970. */
 export type HourTally = Tally & { hour: number };
@@ -22,17 +28,17 @@ export const countedHours = 720;
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 
 /** What becomes of a counter when more is counted: an hour takes the place of the one 30 days before it. */
-const addedUp = ({ answers, waits }: { answers: object; waits: object }) => sql`
+const addedUp = ({ responseTimes, waits }: { responseTimes: object; waits: object }) => sql`
   delivered = iif(hour = excluded.hour, delivered, 0) + excluded.delivered,
   failed = iif(hour = excluded.hour, failed, 0) + excluded.failed,
   retried = iif(hour = excluded.hour, retried, 0) + excluded.retried,
-  answers = iif(hour = excluded.hour, ${added('answers', answers)}, excluded.answers),
+  response_times = iif(hour = excluded.hour, ${added('response_times', responseTimes)}, excluded.response_times),
   waits = iif(hour = excluded.hour, ${added('waits', waits)}, excluded.waits),
   noticed = iif(hour = excluded.hour, noticed, 0),
   hour = excluded.hour`;
 
 /** The row's counts and these. One by one, because to go through the row's would be billed as reading rows. */
-function added(column: 'answers' | 'waits', counts: object): SQL {
+function added(column: 'response_times' | 'waits', counts: object): SQL {
   const set = Object.keys(counts).map((name) => {
     if (!/^\w+$/.test(name)) throw new Error('The name of a counter stands in SQL');
     const path = `'$."${name}"'`;
@@ -61,7 +67,7 @@ export function countAttempts(
   db: Database,
   webhookId: string,
   attempted: Attempted[],
-  { answers, waits }: Pick<Tally, 'answers' | 'waits'>,
+  { responseTimes, waits }: Pick<Tally, 'responseTimes' | 'waits'>,
   earlier: Tally,
   now: number,
 ) {
@@ -78,8 +84,8 @@ export function countAttempts(
       where d.status = 'pending' and d.claimed_until = e.value->>'claimedUntil'
       having count(*) > 0`,
     {
-      answers: addAnswers([answers, earlier.answers]),
-      waits: addAnswers([waits, earlier.waits]),
+      responseTimes: addHistograms([responseTimes, earlier.responseTimes]),
+      waits: addHistograms([waits, earlier.waits]),
     },
     now,
   );
@@ -89,14 +95,14 @@ export function countAttempts(
 export const countEarlier = (
   db: Database,
   webhookId: string,
-  { delivered, failed, retried, answers, waits }: Tally,
+  { delivered, failed, retried, responseTimes, waits }: Tally,
   now: number,
 ) =>
   addToHour(
     db,
     webhookId,
     sql`select ${delivered} as delivered, ${failed} as failed, ${retried} as retried`,
-    { answers, waits },
+    { responseTimes, waits },
     now,
   );
 
@@ -104,13 +110,13 @@ function addToHour(
   db: Database,
   webhookId: string,
   counts: SQL,
-  times: Pick<Tally, 'answers' | 'waits'>,
+  times: Pick<Tally, 'responseTimes' | 'waits'>,
   now: number,
 ) {
   const hour = hourOf(now);
   return statement(db)`
-    insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, answers, waits)
-    select w.id, ${hour % countedHours}, ${hour}, c.delivered, c.failed, c.retried, ${JSON.stringify(times.answers)},
+    insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, response_times, waits)
+    select w.id, ${hour % countedHours}, ${hour}, c.delivered, c.failed, c.retried, ${JSON.stringify(times.responseTimes)},
       ${JSON.stringify(times.waits)}
     from (${counts}) c cross join webhooks w on w.id = ${webhookId}
     where true
@@ -133,7 +139,7 @@ export const countFailed = (which: SQL, now: number): SQL => sql`
     group by d.webhook_id) c
   cross join webhooks w on w.id = c.webhook_id
   where true
-  on conflict (webhook_id, slot) do update set ${addedUp({ answers: {}, waits: endedUnattempted })}`;
+  on conflict (webhook_id, slot) do update set ${addedUp({ responseTimes: {}, waits: endedUnattempted })}`;
 
 /** How the waits of deliveries that fail without an attempt are counted: none was delivered, some never attempted. */
 const endedUnattempted = {
@@ -144,9 +150,13 @@ const endedUnattempted = {
 };
 
 /** A counter as D1 returns it. */
-export type CountedHour = Omit<HourTally, 'answers' | 'waits'> & { webhookId: string; answers: string };
+export type CountedHour = Omit<HourTally, 'responseTimes' | 'waits'> & {
+  webhookId: string;
+  responseTimes: string;
+};
 
-const columns = sql`c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried, c.answers`;
+const columns = sql`c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried,
+  c.response_times as responseTimes`;
 
 /** The last 30 days of a webhook that is the account's: at most 720 counters, however many deliveries it had. */
 export const selectHours = (db: Database, ownWebhook: SQL, now: number) =>
@@ -169,7 +179,7 @@ export function inHours(counted: CountedHour[], count: number, now: number): Hou
   for (const row of counted) {
     const place = row.hour - first;
     const before = hours[place];
-    const tally = { ...row, answers: JSON.parse(row.answers), waits: {} };
+    const tally = { ...row, responseTimes: JSON.parse(row.responseTimes), waits: {} };
     if (before) hours[place] = { ...addTallies([before, tally]), hour: row.hour };
   }
   return hours;
@@ -180,8 +190,8 @@ export const addTallies = (tallies: Tally[]): Tally => ({
   delivered: total(tallies, 'delivered'),
   failed: total(tallies, 'failed'),
   retried: total(tallies, 'retried'),
-  answers: addAnswers(tallies.map(({ answers }) => answers)),
-  waits: addAnswers(tallies.map(({ waits }) => waits)),
+  responseTimes: addHistograms(tallies.map(({ responseTimes }) => responseTimes)),
+  waits: addHistograms(tallies.map(({ waits }) => waits)),
 });
 
 const total = (tallies: Tally[], of: 'delivered' | 'failed' | 'retried'): number =>

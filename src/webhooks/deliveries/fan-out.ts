@@ -107,7 +107,7 @@ const firstWebhooks = (
   select webhook_id, filtered from webhook_connections where ${subscribersOf(connectionId, type)}
   order by webhook_id limit ${webhooksIn(maxInFirst, inAll)})`;
 
-type Row = {
+type FanOutRow = {
   accountId: string;
   connectionId: string;
   type: NotificationType;
@@ -124,7 +124,7 @@ type Row = {
  */
 export async function continueFanOut(env: Env, id: string, inTime: () => boolean): Promise<boolean> {
   const db = openDatabase(env);
-  const [row] = await db.all<Row>(sql`
+  const [row] = await db.all<FanOutRow>(sql`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
       json_array_length(notifications) as notifications, expanded_to as expandedTo
     from fan_outs where id = ${id} ${andNotMoving(env, sql`fan_outs.account_id`)}`);
@@ -144,7 +144,7 @@ async function expandNext(
   env: Env,
   db: Database,
   id: string,
-  row: Row,
+  row: FanOutRow,
   mark: string,
 ): Promise<string | undefined> {
   const { accountId, connectionId, type, notifications, createdAt } = row;

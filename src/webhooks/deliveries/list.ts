@@ -70,7 +70,7 @@ type PageRequest = Filters & {
 };
 
 /** A delivery as it was read. `last` is its latest attempt, `at` its place in the order, both as JSON. */
-type Row = Scanned &
+type ScannedDelivery = Scanned &
   Omit<Delivery, 'type' | 'finishedAt' | 'requestId' | 'log' | 'attemptsOmitted'> & {
     last: string | null;
     at: string;
@@ -97,7 +97,7 @@ function selectPage(
     after,
     order.byTime ? range : undefined,
   );
-  return statement<Row>(
+  return statement<ScannedDelivery>(
     db,
     scan({
       columns: sql`d.webhook_id as webhookId, d.id, d.event_id as eventId, d.level, d.status, d.attempts,
@@ -111,7 +111,7 @@ function selectPage(
   );
 }
 
-function present({ last, ...row }: Row): DeliverySummary {
+function present({ last, ...row }: ScannedDelivery): DeliverySummary {
   return summaryOf(row, last === null ? undefined : JSON.parse(last));
 }
 

@@ -187,17 +187,17 @@ const deliveriesWithId = (env: Env, id: string): Promise<LocatedDelivery[]> =>
         from hooks where webhook is not null)
       select webhook, ${id} from hooks)`);
 
-type Row = Omit<Delivery, 'log' | 'type'> & { log: string };
+type StoredDelivery = Omit<Delivery, 'log' | 'type'> & { log: string };
 
 const select = (db: Database, which: SQL) =>
-  statement<Row>(db)`
+  statement<StoredDelivery>(db)`
     select id, webhook_id as webhookId, event_id as eventId, level, status, attempts,
       ${dueAt} as nextAttemptAt, finished_at as finishedAt, log,
       attempts_omitted as attemptsOmitted,
       (select request_id from ${notificationOf()}) as requestId
     from deliveries d where ${which}`;
 
-const asDelivery = (row: Row): Delivery => ({
+const asDelivery = (row: StoredDelivery): Delivery => ({
   ...row,
   type: typeOfLevel(row.level),
   log: JSON.parse(row.log),

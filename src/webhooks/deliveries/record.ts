@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
-import { type Answers, addAnswers, bucketOf, never } from '../latency.ts';
+import { addHistograms, bucketOf, type Histogram, never } from '../latency.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { nextLevels } from './accident-order.ts';
 import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
@@ -82,7 +82,7 @@ export const recordStatements = (
           db,
           webhookId,
           attempted,
-          { answers: answersOf(outcomes), waits: waitsOf(outcomes) },
+          { responseTimes: responseTimesOf(outcomes), waits: waitsOf(outcomes) },
           earlier,
           now,
         ),
@@ -130,14 +130,14 @@ export const tallyOf = (outcomes: Recorded[]): Tally => {
     delivered: count('delivered'),
     failed: count('failed'),
     retried: count('pending'),
-    answers: answersOf(outcomes),
+    responseTimes: responseTimesOf(outcomes),
     waits: waitsOf(outcomes),
   };
 };
 
 /** How long the receiver took; a time-out counts as an answer that came then, and other failures as none. */
-const answersOf = (outcomes: Recorded[]): Answers =>
-  addAnswers(
+const responseTimesOf = (outcomes: Recorded[]): Histogram =>
+  addHistograms(
     outcomes.flatMap(({ attempt }) =>
       attempt && (attempt.status !== undefined || attempt.result === 'timeout')
         ? [{ [bucketOf(attempt.durationMs)]: 1 }]
@@ -153,8 +153,8 @@ export const promptMs = 5_000;
  * delivered, which those that failed for good never were. Counted by names such as `af12`: a for accidents or e for events,
  * f or s for the first attempt or the success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
  */
-const waitsOf = (outcomes: Recorded[]): Answers =>
-  addAnswers(
+const waitsOf = (outcomes: Recorded[]): Histogram =>
+  addHistograms(
     outcomes.flatMap(({ key, status, attempt }) => {
       if (!attempt || !key.first) return [];
       const of = key.type === ACCIDENT ? 'a' : 'e';

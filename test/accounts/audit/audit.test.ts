@@ -29,7 +29,7 @@ const log = async ({ accountId }: World) =>
   (await operator.get<Entry[]>(`/operator/accounts/${accountId}/audit`)).data;
 
 /** What has been noted since the account was opened, oldest first, in a few words each. */
-const told = async (us: World) => {
+const audited = async (us: World) => {
   const entries = (await log(us)).toReversed().slice(openings);
   return entries.map(({ actor, actorName, action, subject, subjectName, fields }) =>
     [actor, actorName, action, subject, subjectName, ...fields].filter((word) => word !== null).join(' '),
@@ -60,7 +60,7 @@ describe('the audit log', () => {
     await api.put(`/webhook/${data.id}`, body);
     await operator.patch(`/operator/webhooks/${data.id}/limits`, { maxInFlight: 3 });
     await api.delete(`/webhook/${data.id}`);
-    expect(await told(us)).toEqual([
+    expect(await audited(us)).toEqual([
       'token main created webhook hooks.example.com:8443',
       'token main changed webhook hooks.example.com:8443',
       'operator changed webhook hooks.example.com:8443 maxInFlight',
@@ -74,7 +74,7 @@ describe('the audit log', () => {
     const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
     await rows('update webhooks set name = ? where id = ?', 'Claims intake', data.id);
     await as(us.apiToken).delete(`/webhook/${data.id}`);
-    expect((await told(us)).at(-1)).toBe('token main deleted webhook Claims intake');
+    expect((await audited(us)).at(-1)).toBe('token main deleted webhook Claims intake');
   });
 
   it('says which person invited and removed people, and generated and revoked tokens', async () => {
@@ -96,7 +96,7 @@ describe('the audit log', () => {
       us.accountId,
     );
     for (let twice = 0; twice < 2; twice++) await operator.delete(`/operator/tokens/${token?.id}`);
-    expect(await told(us)).toEqual([
+    expect(await audited(us)).toEqual([
       `operator invited person ${email} role: admin`,
       `person ${email} invited person new@example.com role: member`,
       `person ${email} deleted person new@example.com`,
@@ -111,7 +111,7 @@ describe('the audit log', () => {
     await operator.patch(`/operator/accounts/${us.accountId}`, { name: 'Acme' });
     await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
     await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
-    expect(await told(us)).toEqual([
+    expect(await audited(us)).toEqual([
       'operator changed connection Long haul name healthStatus',
       'operator changed account Acme name',
       'operator suspended account Acme',
@@ -130,7 +130,7 @@ describe('the audit log', () => {
     await api.delete(`/webhook/${crypto.randomUUID()}`);
     await operator.delete(`/operator/accounts/${us.accountId}/users/${crypto.randomUUID()}`);
     await operator.post(`/operator/accounts/${crypto.randomUUID()}/tokens`, { name: 'x' });
-    expect(await told(us)).toEqual([]);
+    expect(await audited(us)).toEqual([]);
   });
 
   it('is for people of the account alone, page by page, with what people wrote escaped', async () => {
@@ -182,7 +182,7 @@ describe('the audit log', () => {
       name: 'k',
     });
     await operator.delete(`/operator/tokens/${key.data.id}`);
-    expect(await told(us)).toEqual(['operator created ingest key k', 'operator revoked ingest key k']);
+    expect(await audited(us)).toEqual(['operator created ingest key k', 'operator revoked ingest key k']);
     expect((await call('GET', '/operator/audit')).status).toBe(401);
   });
 

@@ -33,8 +33,8 @@ const only = async () => {
   return first;
 };
 
-/** What the webhook has been told of: level and isAccurate of each call, in order of level. */
-const told = async (hookId: string, count: number) => {
+/** What the webhook has been notified of: level and isAccurate of each call, in order of level. */
+const notified = async (hookId: string, count: number) => {
   await settled(hookId, count);
   return tale.heard.got
     .map(({ body: { data } }) => [data.notificationLevel, data.isAccurate])
@@ -116,7 +116,7 @@ describe('an accident in the list', () => {
   it('is the same in its deliveries, which have the fields of the specification alone', async () => {
     const hook = await tale.register();
     await send(driver(), accident({ driver: 'driver-1', ...claim }));
-    await told(hook.id, 1);
+    await notified(hook.id, 1);
     expect(Object.keys(tale.heard.got[0]?.body.data ?? {})).toEqual([
       ...['eventId', 'eventTime', 'vin', 'connection', 'tSP', 'location'],
       ...['notificationLevel', 'reportReady', 'isAccurate'],
@@ -223,12 +223,12 @@ describe('the vehicle of an accident', () => {
 });
 
 describe('a false alarm', () => {
-  it('after level 1 is told as a level 2 that is not accurate, once', async () => {
+  it('after level 1 is notified as a level 2 that is not accurate, once', async () => {
     const hook = await tale.register();
     await send(accident());
     await send(accident({ dismissed: true }));
     expect(await send(accident({ dismissed: true }))).toMatchObject({ unchanged: 1 });
-    expect(await told(hook.id, 2)).toEqual([
+    expect(await notified(hook.id, 2)).toEqual([
       [1, false],
       [2, false],
     ]);
@@ -237,30 +237,30 @@ describe('a false alarm', () => {
     expect(item?.levels).toHaveLength(1);
   });
 
-  it('after level 2 is told no more, nor is its level 3', async () => {
+  it('after level 2 is notified no more, nor is its level 3', async () => {
     const hook = await tale.register();
     await send(accident({ notificationLevel: 2 }));
     await send(accident({ notificationLevel: 2, dismissed: true }));
     await send(accident({ notificationLevel: 3, dismissed: true }));
     expect(await only()).toMatchObject({ dismissed: true, notificationLevel: 3, isAccurate: false });
     await send(accident({ sourceId: 'another' }));
-    expect(await told(hook.id, 2)).toEqual([
+    expect(await notified(hook.id, 2)).toEqual([
       [1, false],
       [2, true],
     ]);
   });
 
-  it('that was never told of is told to nobody, until a newer version takes it back', async () => {
+  it('that was never notified of is notified to nobody, until a newer version takes it back', async () => {
     const hook = await tale.register();
     await send(accident({ dismissed: true, ...at(11) }));
     await send(accident(at(10)));
     expect(await only()).toMatchObject({ dismissed: true });
     await send(accident(at(12)));
-    expect(await told(hook.id, 1)).toEqual([[1, false]]);
+    expect(await notified(hook.id, 1)).toEqual([[1, false]]);
     expect(await only()).toMatchObject({ dismissed: false });
   });
 
-  it('is reopened by a later level, whose own level is told unless customers had it as a false alarm', async () => {
+  it('is reopened by a later level, whose own level is notified unless customers had it as a false alarm', async () => {
     const hook = await tale.register();
     await send(accident());
     await send(accident({ dismissed: true }));
@@ -269,7 +269,7 @@ describe('a false alarm', () => {
     await send(accident({ notificationLevel: 2 }));
     expect(await only()).toMatchObject({ dismissed: false, isAccurate: true });
     await send(accident({ notificationLevel: 3 }));
-    expect(await told(hook.id, 3)).toEqual([
+    expect(await notified(hook.id, 3)).toEqual([
       [1, false],
       [2, false],
       [3, true],
@@ -281,7 +281,7 @@ describe('a false alarm', () => {
     await send(accident(at(12)));
     expect(await send(accident({ dismissed: true, ...at(11) }))).toMatchObject({ unchanged: 1 });
     await send(accident({ notificationLevel: 2, ...at(13) }));
-    expect(await told(hook.id, 2)).toEqual([
+    expect(await notified(hook.id, 2)).toEqual([
       [1, false],
       [2, true],
     ]);
@@ -293,7 +293,7 @@ it('two calls that race tell each level once', async () => {
   const levels = [1, 2, 3].map((notificationLevel) => accident({ notificationLevel }));
   const outcomes = await Promise.all([send(...levels), send(...levels.toReversed()), send(...levels)]);
   expect(outcomes.map(({ accepted }) => accepted).sort()).toEqual([0, 0, 3]);
-  expect(await told(hook.id, 3)).toEqual([
+  expect(await notified(hook.id, 3)).toEqual([
     [1, false],
     [2, true],
     [3, true],

@@ -20,11 +20,11 @@ type Known = {
   vin: string;
 };
 
-/** An accident as we understand it, in plain words, and what was told of it: level and isAccurate. */
+/** An accident as we understand it, in plain words, and what was notified of it: level and isAccurate. */
 class Model {
   known: Known | undefined;
   counted = new Set<number>();
-  told: [level: number, isAccurate: boolean][] = [];
+  notified: [level: number, isAccurate: boolean][] = [];
 
   hear(said: Said, notify: boolean) {
     const before = this.known;
@@ -37,7 +37,7 @@ class Model {
     const tell = (level: number, isAccurate: boolean) => {
       if (this.counted.has(level)) return;
       this.counted.add(level);
-      if (notify) this.told.push([level, isAccurate]);
+      if (notify) this.notified.push([level, isAccurate]);
     };
     if (dismissed && this.counted.has(1)) tell(2, false);
     if (!dismissed && !said.dismissed) tell(said.level, said.level >= 2);
@@ -89,7 +89,7 @@ const calls = fc.array(
 
 let run = 0;
 
-it('whatever is said of accidents in whatever order, each level is told once, and the list has the sum of it', async () => {
+it('whatever is said of accidents in whatever order, each level is notified once, and the list has the sum of it', async () => {
   await fc.assert(
     fc.asyncProperty(calls, async (calls) => {
       run++;
@@ -107,10 +107,10 @@ it('whatever is said of accidents in whatever order, each level is told once, an
         expect(data).toMatchObject({ rejected: [] });
         for (const one of counting(call)) models[one.of]?.hear(one, notify);
       }
-      for (const [of, { known, told }] of models.entries())
+      for (const [of, { known, notified }] of models.entries())
         expect(await found(recordId(us.connection.id, 'accident', `${run} ${of}`))).toEqual({
           known,
-          told: told.sort(),
+          notified: notified.sort(),
         });
     }),
     { numRuns: runs(150) },
@@ -137,5 +137,5 @@ async function found(id: string) {
     version: row.source_updated_at === null ? null : Number(row.source_updated_at) / 60_000,
     vin: row.vin,
   };
-  return { known, told: deliveries.map(({ said, isAccurate }) => [said, isAccurate === 1]) };
+  return { known, notified: deliveries.map(({ said, isAccurate }) => [said, isAccurate === 1]) };
 }

@@ -10,7 +10,7 @@ import { story } from '../../support/story.ts';
 import { as, call } from '../../support/world.ts';
 
 const tale = story();
-const told = async () =>
+const notified = async () =>
   (await rows('select event_id from deliveries where account_id = ?1', tale.us.accountId)).length;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 
@@ -23,13 +23,13 @@ it('records from before the hot days are stored, but notify nobody, archived or 
   expect(await rows('select 1 from safety_events')).toEqual([]);
   await send(old);
   await send({ ...old, sourceUpdatedAt: new Date().toISOString(), incidentTypes: ['crash'] });
-  expect(await told()).toBe(0);
+  expect(await notified()).toBe(0);
   const list = as(tale.us.apiToken, { 'connection-id': tale.us.connection.id });
   const { data } = await list.get(`/safety-events?from=${daysAgo(183)}&to=${daysAgo(0)}`);
   expect(data).toMatchObject([{ incidentTypes: ['crash'] }]);
 
   await send(safetyEvent({ sourceId: 'recent', startedAt: daysAgo(179) }));
-  expect(await told()).toBe(1);
+  expect(await notified()).toBe(1);
 });
 
 it.each(['180', '0'])(
@@ -46,10 +46,10 @@ it.each(['180', '0'])(
     await send(known, '45');
     await archive({ ...env, HOT_DAYS: '45' as '180' }, archiveKinds, noteMerged);
     expect(await rows('select 1 from safety_events')).toEqual([]);
-    const before = await told();
+    const before = await notified();
     await send(known, days);
-    expect(await told()).toBe(before);
+    expect(await notified()).toBe(before);
     await send(safetyEvent({ sourceId: `late ${days}`, startedAt: daysAgo(50) }), days);
-    expect(await told()).toBe(before + 1);
+    expect(await notified()).toBe(before + 1);
   },
 );

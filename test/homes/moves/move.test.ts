@@ -42,7 +42,7 @@ const stateOf = async (id: string) =>
 async function workUntilKilled(name: string, accountId: string, calls: number): Promise<void> {
   const bindings = homesOf(killedAfter(calls)).get(name);
   if (bindings) await continueMove(bindings, accountId).catch(() => {});
-  await rowsIn(name, 'update moves set claimed_until = 0'); // as if its turn had lapsed
+  await rowsIn(name, 'update moves set leased_until = 0'); // as if its lease had expired
 }
 
 it('knows of every table whether its rows move', async () => {
@@ -234,7 +234,7 @@ describe('refuses, and says what to do,', () => {
     await expect(continueMove(bindings, us.accountId)).rejects.toMatchObject({
       failure: { message: expect.stringContaining('eu has no bindings any more') },
     });
-    await rowsIn('main', 'update moves set claimed_until = 0');
+    await rowsIn('main', 'update moves set leased_until = 0');
     while ((await stateOf(us.accountId)) !== undefined) await cancel(us.accountId);
   });
 

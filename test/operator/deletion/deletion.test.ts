@@ -89,7 +89,7 @@ describe('deleting an account', () => {
   });
 
   it('refuses and delivers nothing from the moment it is accepted', async () => {
-    heard.answers(() => new Response('no', { status: 500 }));
+    heard.responds(() => new Response('no', { status: 500 }));
     const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
     const { cookie } = await signIn(us);
     await as(us.connection.ingestKey).send(...records());

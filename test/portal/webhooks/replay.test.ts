@@ -11,11 +11,11 @@ const tale = story();
 
 /** A webhook whose receiver did not want so many deliveries, and its page of a replay, as somebody who is signed in. */
 async function missed(count: number) {
-  tale.heard.answers(() => new Response('gone', { status: 410 }));
+  tale.heard.responds(() => new Response('gone', { status: 410 }));
   const hook = await tale.register();
   await tale.happen(count);
   await settled(hook.id, count, ['failed']);
-  tale.heard.answers(() => new Response('ok'));
+  tale.heard.responds(() => new Response('ok'));
   const { cookie } = await signIn(tale.us);
   return { hook, ...pageOf(hook.id, cookie) };
 }
@@ -122,7 +122,7 @@ it('what does not fit into one call is left for the next, until all is sent once
      values (?1, 0, 2, ?2, ?3, '{}', 0)`,
     ...[data.id, tale.us.accountId, tale.us.connection.id],
   );
-  tale.heard.answers(() => new Response('gone', { status: 410 })); // so that they fail again at once
+  tale.heard.responds(() => new Response('gone', { status: 410 })); // so that they fail again at once
   const { open, press } = pageOf(data.id, (await signIn(tale.us)).cookie);
   await fill(6000);
   const question = await open();

@@ -11,7 +11,7 @@ const tale = story();
 
 /** A webhook whose receiver answers so, and its pages as somebody who is signed in sees them. */
 async function hookThat(status: number, changes: object = {}) {
-  tale.heard.answers(() => new Response('said so', { status }));
+  tale.heard.responds(() => new Response('said so', { status }));
   const { id } = await tale.register(changes);
   const { cookie } = await signIn(tale.us);
   const { textAt, outcome } = visitor(() => cookie);
@@ -131,7 +131,7 @@ describe('what an action leads to is said on the page that follows', () => {
     await settled(id, 3, ['failed']);
     const [first, second, third] = (await deliveriesOf(id)).map((delivery) => delivery.id);
     expect(await press('replay-selected')).toContain('Nothing to replay: select deliveries first.');
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     expect(
       await press(`deliveries/${first}/replay`, [
         ['do', 'list'],

@@ -15,7 +15,7 @@ export function countEarlierHours(directory: string, webhookId: string): void {
   if (!file) throw new Error(`${directory} has no local database`);
   const database = new DatabaseSync(file, { timeout: 5000 });
   const insert = database.prepare(
-    `insert into webhook_hours (webhook_id, slot, hour, delivered, failed, noticed, retried, answers)
+    `insert into webhook_hours (webhook_id, slot, hour, delivered, failed, noticed, retried, response_times)
      values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
   );
   const now = Math.floor(Date.now() / hourMs);
@@ -25,13 +25,22 @@ export function countEarlierHours(directory: string, webhookId: string): void {
     const delivered = Math.round(3 + 17 * daylight + ((hour * 7919) % 6));
     const failed = hour % 37 === 0 ? 2 : 0;
     const retried = hour % 11 === 0 ? 1 + (hour % 3) : 0;
-    insert.run(webhookId, hour % 720, hour, delivered, failed, failed, retried, answers(hour, delivered));
+    insert.run(
+      webhookId,
+      hour % 720,
+      hour,
+      delivered,
+      failed,
+      failed,
+      retried,
+      responseTimes(hour, delivered),
+    );
   }
   database.close();
 }
 
 /** Answers take some 180 ms, a few of them twice as long, and in some hours much longer. */
-function answers(hour: number, count: number): string {
+function responseTimes(hour: number, count: number): string {
   const slow = hour % 11 === 0 ? 1900 : 420 + (hour % 5) * 40;
   const slowOnes = Math.max(1, Math.round(count / 15));
   return JSON.stringify({ [bucketOf(160 + (hour % 4) * 25)]: count - slowOnes, [bucketOf(slow)]: slowOnes });

@@ -11,8 +11,8 @@ import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { as, world } from '../../support/world.ts';
 
-const told = alertStory();
-const { tale, run, pass } = told;
+const story = alertStory();
+const { tale, run, pass } = story;
 const path = '/portal/settings/notifications/channels';
 const url = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await rows('delete from mail_rules');
   ({ cookie } = await signIn(tale.us));
   tale.heard.got.length = 0;
-  tale.heard.answers(() => new Response('ok'));
+  tale.heard.responds(() => new Response('ok'));
 });
 
 const fields = (more: Record<string, string> = {}): Record<string, string> => ({
@@ -107,7 +107,7 @@ describe('a channel', () => {
     const channel = await add();
     expect(await follow(await post(`${channel}/test`), cookie)).toContain('Ops accepted the test message.');
     expect(got()).toMatchObject([{ kind: 'test', account: { id: tale.us.accountId } }]);
-    tale.heard.answers(() => new Response('channel_is_archived', { status: 410 }));
+    tale.heard.responds(() => new Response('channel_is_archived', { status: 410 }));
     const failed = 'the channel returned 410 Gone: channel_is_archived';
     expect(await follow(await post(`${channel}/test`), cookie)).toContain(
       `The test message failed: ${failed}`,
@@ -115,7 +115,7 @@ describe('a channel', () => {
     expect(await textOf(await ask('GET', '/portal/settings/notifications', { cookie }))).toContain(
       'It returned 410 Gone: channel_is_archived',
     );
-    tale.heard.answers(() => new Response(`no ${url}`, { status: 500 }));
+    tale.heard.responds(() => new Response(`no ${url}`, { status: 500 }));
     expect(await follow(await post(`${channel}/test`), cookie)).not.toContain('SECRET');
   });
 
@@ -232,7 +232,7 @@ describe('a channel is notified', () => {
     await pass(15, bindings);
     await allSent();
     expect(got()).toHaveLength(1);
-    expect(told.mails()).toEqual([]);
+    expect(story.mails()).toEqual([]);
   });
 
   it('within the limit of the day, which emails count for too', async () => {
@@ -240,14 +240,14 @@ describe('a channel is notified', () => {
     await rows(
       'insert into alert_emails values (?1, ?2, ?3)',
       tale.us.accountId,
-      Math.floor((told.now + 15 * 60_000) / 86_400_000),
+      Math.floor((story.now + 15 * 60_000) / 86_400_000),
       maxPerAccountAndDay,
     );
     await fail([(await tale.register()).id]);
     await run();
     await pass(15);
     await allSent();
-    expect([got(), told.mails()]).toEqual([[], []]);
+    expect([got(), story.mails()]).toEqual([[], []]);
   });
 });
 
@@ -260,7 +260,7 @@ describe('a message that does not arrive', () => {
       ...{ account_id: tale.us.accountId, channel_id: idOf(i < 2 ? dead : other), id: `m${i}` },
       ...{ message: JSON.stringify({ kind: 'paused', subject: `${i}`, account: 'A', parts: [] }), due_at: 1 },
     }));
-    tale.heard.answers((call) => new Response('', { status: call.url === url ? 500 : 200 }));
+    tale.heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
   }
   const subjects = () => got().map((body) => (body as ChannelMessage).subject);
 
@@ -281,10 +281,10 @@ describe('a message that does not arrive', () => {
 
   it('is sent again if the run is killed before that is recorded', async () => {
     await queued();
-    tale.heard.answers(() => new Promise(() => {})); // the invocation ends here
+    tale.heard.responds(() => new Promise(() => {})); // the invocation ends here
     void later();
     await expect.poll(subjects).toEqual(['0']);
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     await later();
     expect(subjects()).toEqual(['0', '1']);
     await sendChannelMessages(env, Date.now() + retryMs + 5_000);

@@ -14,8 +14,8 @@ import { addRows, addWebhooks, rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';
 import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 
-const told = alertStory();
-const { tale, run, pass, mails, subjects, recipients } = told;
+const story = alertStory();
+const { tale, run, pass, mails, subjects, recipients } = story;
 
 describe('an email goes to', () => {
   it('each person of the account who can sign in and has not turned it off', async () => {
@@ -26,7 +26,7 @@ describe('an email goes to', () => {
     await fail([(await tale.register()).id]);
     await run();
     await pass(15);
-    expect(recipients()).toEqual([told.ann, bob.email].sort());
+    expect(recipients()).toEqual([story.ann, bob.email].sort());
   });
 
   it('the first twenty people of an account', async () => {
@@ -48,7 +48,7 @@ describe('an email goes to', () => {
     await run();
     await pass(15);
     const others = people.slice(1).map(({ email }) => email);
-    expect(recipients()).toEqual([told.ann, ...others].sort());
+    expect(recipients()).toEqual([story.ann, ...others].sort());
     expect(mails()[0]?.text).toContain(`Waiting: ${maxWaitingCounted} or more deliveries.`);
     expect(mails()[0]?.text).toContain(`Waiting: ${maxWaitingCounted - 1} deliveries.`);
   });
@@ -62,25 +62,25 @@ describe('an email goes to', () => {
   });
 });
 
-describe('nobody is told twice', () => {
+describe('nobody is notified twice', () => {
   const duePause = async () => {
     await fail([(await tale.register()).id]);
     await run();
-    told.now += 15 * minuteMs;
+    story.now += 15 * minuteMs;
   };
 
   it('when the job runs twice at the same time', async () => {
     await duePause();
-    await Promise.all([run(), run(), sendAlerts(env, told.now + 1)]);
+    await Promise.all([run(), run(), sendAlerts(env, story.now + 1)]);
     expect(mails()).toHaveLength(1);
   });
 
   it('when the job is killed before it has sent anything', async () => {
     await duePause();
-    told.emails.send.mockImplementation(() => new Promise(() => {})); // the invocation ends here
+    story.emails.send.mockImplementation(() => new Promise(() => {})); // the invocation ends here
     void run();
     await vi.waitFor(() => expect(mails()).toHaveLength(1));
-    told.emails.send.mockResolvedValue({ messageId: '1' });
+    story.emails.send.mockResolvedValue({ messageId: '1' });
     await pass(120);
     expect(mails()).toHaveLength(1);
   });
@@ -92,13 +92,13 @@ describe('an email that cannot be sent', () => {
     await fail([(await tale.register()).id]);
     await run();
     const { raw, lines } = listenToLog();
-    told.emails.send.mockImplementation(async (mail) => {
-      if ('to' in mail && mail.to === told.ann)
-        throw Object.assign(new Error(`cannot send to ${told.ann}`), { code: 'E_RECIPIENT_NOT_ALLOWED' });
+    story.emails.send.mockImplementation(async (mail) => {
+      if ('to' in mail && mail.to === story.ann)
+        throw Object.assign(new Error(`cannot send to ${story.ann}`), { code: 'E_RECIPIENT_NOT_ALLOWED' });
       return { messageId: '1' };
     });
     await pass(15);
-    expect(recipients()).toEqual([told.ann, bob.email].sort());
+    expect(recipients()).toEqual([story.ann, bob.email].sort());
     expect(lines('fault')).toEqual([
       {
         level: 'error',
@@ -132,7 +132,7 @@ describe('an email that cannot be sent', () => {
 });
 
 it('the minute’s cron tells them', async () => {
-  tale.heard.answers(() => new Response('', { status: 410 }));
+  tale.heard.responds(() => new Response('', { status: 410 }));
   const hook = await tale.register();
   await tale.happen(1);
   await settled(hook.id, 1, ['failed']);
@@ -140,7 +140,7 @@ it('the minute’s cron tells them', async () => {
   await vi.waitFor(() => expect(subjects()).toEqual(['Deliveries to receiver.example.com have failed']));
 });
 
-it('of a webhook that is deleted meanwhile nothing is told, and nothing is kept', async () => {
+it('of a webhook that is deleted meanwhile nothing is notified, and nothing is kept', async () => {
   const hook = await tale.register();
   await fail([hook.id]);
   await run();
@@ -161,7 +161,7 @@ describe('many webhooks', () => {
     await fail([data.id]);
     await pass(16);
     expect(mails()).toHaveLength(2);
-    expect(mails()[0]).toMatchObject({ to: told.ann, subject: 'Deliveries to 1,000 webhooks are paused' });
+    expect(mails()[0]).toMatchObject({ to: story.ann, subject: 'Deliveries to 1,000 webhooks are paused' });
     expect(mails()[0]?.text).toContain(`And ${1000 - maxNamed} other webhooks`);
     expect(mails()[1]).toMatchObject({
       to: theirs,
@@ -169,7 +169,7 @@ describe('many webhooks', () => {
     });
   });
 
-  it('of more accounts than are told at a time are told in the same minute', async () => {
+  it('of more accounts than are notified at a time go out in the same minute', async () => {
     const accounts = maxAccounts + 3;
     const ids = Array.from({ length: accounts }, () => newId());
     await addRows('accounts', accounts, (i) => ({ id: ids[i], name: 'Many' }));
@@ -207,13 +207,13 @@ describe('many webhooks', () => {
 describe('the emails of a day', () => {
   const dayMs = 86_400_000;
   beforeEach(() => {
-    told.now = Math.ceil(told.now / dayMs) * dayMs; // a day begins, so that what happens before the next day is in it
+    story.now = Math.ceil(story.now / dayMs) * dayMs; // a day begins, so that what happens before the next day is in it
   });
   const sentToday = (accountId: string, sent: number) =>
     rows(
       'insert into alert_emails (account_id, day, sent) values (?1, ?2, ?3)',
       accountId,
-      told.now / dayMs,
+      story.now / dayMs,
       sent,
     );
 
@@ -232,7 +232,7 @@ describe('the emails of a day', () => {
     await pass(120);
     expect(mails()).toHaveLength(1);
     expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
-    told.now += dayMs;
+    story.now += dayMs;
     await work([one, other]);
     await pass(20);
     expect(mails().length).toBeGreaterThan(1);
@@ -243,7 +243,7 @@ it('to tell of a thousand pauses at once takes four round trips, and rows in pro
   const ours = await addWebhooks(tale.us.accountId, 1000);
   await fail(ours);
   await run();
-  told.now += 60 * minuteMs;
+  story.now += 60 * minuteMs;
   const { env: bindings, cost } = metered();
   await run(bindings);
   expect(cost.trips).toBe(4);

@@ -23,7 +23,7 @@ const due = async () =>
 describe('the levels of an accident', () => {
   it('are called in order, when they come in one call', async () => {
     const hook = await tale.register();
-    tale.heard.answers(async () => {
+    tale.heard.responds(async () => {
       await scheduler.wait(30);
       return new Response('ok');
     });
@@ -35,7 +35,7 @@ describe('the levels of an accident', () => {
   it('wait for the one before, as long as its call takes', async () => {
     const hook = await tale.register();
     const until = Promise.withResolvers<void>();
-    tale.heard.answers(async ({ body }) => {
+    tale.heard.responds(async ({ body }) => {
       if (body.data.notificationLevel === 1) await until.promise;
       return new Response('ok');
     });
@@ -51,14 +51,14 @@ describe('the levels of an accident', () => {
 
   it('wait a minute at most', async () => {
     const hook = await tale.register();
-    tale.heard.answers(() => new Response('no', { status: 400 }));
+    tale.heard.responds(() => new Response('no', { status: 400 }));
     await happen(1);
     await attempted(hook.id);
     await happen(2);
     const [, [, wait] = []] = await due();
     expect(wait).toBeGreaterThan(levelPatienceMs - 5000);
     expect(wait).toBeLessThanOrEqual(levelPatienceMs);
-    tale.heard.answers(
+    tale.heard.responds(
       ({ body }) => new Response(null, { status: body.data.notificationLevel === 1 ? 400 : 204 }),
     );
     await makeDue(hook.id);
@@ -68,17 +68,17 @@ describe('the levels of an accident', () => {
 
   it('do not wait for one that has been waiting for a minute, nor for one that has ended', async () => {
     const hook = await tale.register();
-    tale.heard.answers(() => new Response('no', { status: 400 }));
+    tale.heard.responds(() => new Response('no', { status: 400 }));
     await happen(1);
     await attempted(hook.id);
     await rows('update notifications set created_at = created_at - ?1', levelPatienceMs + 1000);
     await happen(2);
     await vi.waitFor(() => expect(levels()).toEqual([1, 2]));
-    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    tale.heard.responds(() => new Response('gone', { status: 410 }));
     await makeDue(hook.id);
     await minute();
     await settled(hook.id, 2, ['failed']);
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     await happen(3);
     await settled(hook.id, 1, ['delivered']);
   });
@@ -86,7 +86,7 @@ describe('the levels of an accident', () => {
   it('are not held up by other webhooks or accidents, nor again when they are repeated', async () => {
     const [slow, quick] = [await tale.register(), await tale.register()];
     const until = Promise.withResolvers<void>();
-    tale.heard.answers(async ({ url }) => {
+    tale.heard.responds(async ({ url }) => {
       if (url === slow.url) await until.promise;
       return new Response('ok');
     });

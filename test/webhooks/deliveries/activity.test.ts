@@ -28,7 +28,7 @@ describe("the counters of a webhook's hours", () => {
   const now = async (webhookId: string) => (await shown(webhookId)).hours.at(-1);
 
   it('tell what was delivered and what failed, in the hour in which it happened', async () => {
-    tale.heard.answers(({ url }) => new Response('', { status: url.endsWith('gone') ? 410 : 200 }));
+    tale.heard.responds(({ url }) => new Response('', { status: url.endsWith('gone') ? 410 : 200 }));
     const [fine, gone] = [
       await tale.register(),
       await tale.register({ url: 'https://receiver.example.com/gone' }),
@@ -44,12 +44,12 @@ describe("the counters of a webhook's hours", () => {
   });
 
   it('tell of attempts that failed and will be repeated, each of them', async () => {
-    tale.heard.answers(() => new Response('', { status: 500 }));
+    tale.heard.responds(() => new Response('', { status: 500 }));
     const hook = await tale.register();
     await tale.happen(3);
     await vi.waitFor(async () => expect(await now(hook.id)).toMatchObject({ failed: 0, retried: 3 }));
     await makeDue(hook.id);
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     await as(tale.us.connection.ingestKey).send(vehicle(), safetyEvent({ sourceId: 'wakes' }));
     await settled(hook.id, 4, ['delivered']);
     await vi.waitFor(async () =>
@@ -58,7 +58,7 @@ describe("the counters of a webhook's hours", () => {
   });
 
   it('tell how long the receiver took, and not of those that never answered', async () => {
-    tale.heard.answers(async ({ url }) => {
+    tale.heard.responds(async ({ url }) => {
       if (url.endsWith('lost')) throw new Error('Network connection lost');
       await scheduler.wait(60);
       return new Response('', { status: 410 });
@@ -70,10 +70,10 @@ describe("the counters of a webhook's hours", () => {
     await tale.happen(2);
     await settled(slow.id, 2);
     await attempted(lost.id);
-    const { answers = {} } = (await now(slow.id)) ?? {};
-    expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(2);
-    expect(Object.keys(answers).every((bucket) => Number(bucket) >= 10)).toBe(true);
-    await vi.waitFor(async () => expect(await now(lost.id)).toMatchObject({ retried: 2, answers: {} }));
+    const { responseTimes = {} } = (await now(slow.id)) ?? {};
+    expect(Object.values(responseTimes).reduce((sum, count) => sum + count, 0)).toBe(2);
+    expect(Object.keys(responseTimes).every((bucket) => Number(bucket) >= 10)).toBe(true);
+    await vi.waitFor(async () => expect(await now(lost.id)).toMatchObject({ retried: 2, responseTimes: {} }));
   });
 
   it('forget an hour when it comes again 30 days later', async () => {
@@ -81,12 +81,12 @@ describe("the counters of a webhook's hours", () => {
     await tale.happen(1);
     await settled(hook.id);
     await rows('update webhook_hours set hour = hour - 720 where webhook_id = ?1', hook.id);
-    expect(await now(hook.id)).toMatchObject({ delivered: 0, answers: {} });
+    expect(await now(hook.id)).toMatchObject({ delivered: 0, responseTimes: {} });
     await tale.happen(2, 'later');
     await settled(hook.id, 3);
-    const { answers = {} } = (await now(hook.id)) ?? {};
+    const { responseTimes = {} } = (await now(hook.id)) ?? {};
     expect(await now(hook.id)).toMatchObject({ delivered: 2, failed: 0 });
-    expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(2);
+    expect(Object.values(responseTimes).reduce((sum, count) => sum + count, 0)).toBe(2);
   });
 
   it('count a batch that is recorded twice once', async () => {
@@ -105,8 +105,8 @@ describe("the counters of a webhook's hours", () => {
         db,
         hook.id,
         [{ id, claimedUntil: 5, status: 'delivered' }],
-        { answers: { 3: 1 }, waits: {} },
-        { delivered: 3, failed: 1, retried: 2, answers: { 3: 5, 4: 1 }, waits: {} }, // of earlier records
+        { responseTimes: { 3: 1 }, waits: {} },
+        { delivered: 3, failed: 1, retried: 2, responseTimes: { 3: 5, 4: 1 }, waits: {} }, // of earlier records
         Date.now(),
       ),
       statement(db, sql`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`),
@@ -117,13 +117,13 @@ describe("the counters of a webhook's hours", () => {
       delivered: 4,
       failed: 1,
       retried: 2,
-      answers: { 3: 6, 4: 1 },
+      responseTimes: { 3: 6, 4: 1 },
     });
   });
 
   it('count what a worker delivers in several records, to the last', async () => {
     const hook = await tale.register();
-    tale.heard.answers(async () => {
+    tale.heard.responds(async () => {
       await scheduler.wait(60);
       return new Response('ok');
     });
@@ -138,7 +138,7 @@ describe("a webhook's deliveries", () => {
     (await shown(webhookId, { view })).part.deliveries.map(({ status, attempts }) => [status, attempts]);
 
   it('that fail are among those that are retried, with the last error, and among those that wait', async () => {
-    tale.heard.answers(() => new Response('no', { status: 503 }));
+    tale.heard.responds(() => new Response('no', { status: 503 }));
     const hook = await tale.register();
     await tale.happen(6);
     await vi.waitFor(async () => expect((await shown(hook.id)).counts.retrying).toBeGreaterThanOrEqual(5));
@@ -250,7 +250,7 @@ describe("a webhook's deliveries", () => {
 });
 
 it('the list of webhooks tells of each how its last 24 hours were', async () => {
-  tale.heard.answers(({ url }) => new Response('', { status: url.endsWith('bad') ? 500 : 200 }));
+  tale.heard.responds(({ url }) => new Response('', { status: url.endsWith('bad') ? 500 : 200 }));
   const fine = await tale.register();
   const bad = await tale.register({ url: 'https://receiver.example.com/bad' });
   await tale.happen(2);
@@ -261,8 +261,8 @@ it('the list of webhooks tells of each how its last 24 hours were', async () => 
     expect(
       items.map(({ id, waiting, hours }) => ({ id, waiting, ...addTallies(hours), waits: undefined })),
     ).toEqual([
-      { id: fine.id, waiting: 0, delivered: 2, failed: 0, retried: 0, answers: expect.any(Object) },
-      { id: bad.id, waiting: 2, delivered: 0, failed: 0, retried: 2, answers: expect.any(Object) },
+      { id: fine.id, waiting: 0, delivered: 2, failed: 0, retried: 0, responseTimes: expect.any(Object) },
+      { id: bad.id, waiting: 2, delivered: 0, failed: 0, retried: 2, responseTimes: expect.any(Object) },
     ]);
     expect(items[1]?.receiver).toMatchObject({ failures: 2, lastFailure: { status: 500 } });
   });

@@ -27,13 +27,13 @@ describe('a delivery', () => {
   });
 
   it('follows an update of its webhook', async () => {
-    tale.heard.answers(() => new Response('no', { status: 500 }));
+    tale.heard.responds(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
     await tale.happen();
     await attempted(hook.id);
     const url = 'https://moved.example.com/';
     await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, { url, httpVerb: 'PUT' }));
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     await makeDue(hook.id);
     await minute();
     await settled(hook.id);
@@ -63,7 +63,7 @@ describe('a delivery', () => {
   it.each([1, 2])(
     'has the payload that was issued, whatever is corrected later, for %i webhooks',
     async (count) => {
-      tale.heard.answers(() => new Response('no', { status: 500 }));
+      tale.heard.responds(() => new Response('no', { status: 500 }));
       const hooks = await Promise.all(Array.from({ length: count }, () => tale.register()));
       await tale.happen();
       for (const { id } of hooks) await attempted(id);
@@ -82,7 +82,7 @@ describe('a delivery', () => {
   );
 
   it('that fails is tried again after five seconds, on the queue, with the same Delivery-Id', async () => {
-    tale.heard.answers(
+    tale.heard.responds(
       ({ headers }) => new Response(null, { status: headers['delivery-attempt'] === '1' ? 503 : 204 }),
     );
     const hook = await tale.register();
@@ -102,7 +102,7 @@ describe('a delivery', () => {
   });
 
   it('arrives with a 2xx whose body never ends', async () => {
-    tale.heard.answers(
+    tale.heard.responds(
       () => new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array([111, 107])) })),
     );
     const hook = await tale.register();
@@ -148,7 +148,7 @@ describe('a delivery', () => {
 
   it('that fails says whose failure it is, by what the receiver answers, and waits', async () => {
     const urlOf = (name: string) => `https://receiver.example.com/${encodeURIComponent(name)}`;
-    tale.heard.answers(
+    tale.heard.responds(
       ({ url }) => answers.find(([name]) => urlOf(name) === url)?.[1]() ?? new Response('unknown'),
     );
     const hooks = [];
@@ -165,7 +165,7 @@ describe('a delivery', () => {
   });
 
   it('keeps its first attempt and the latest twenty, and counts the others', async () => {
-    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    tale.heard.responds(() => new Response('gone', { status: 410 }));
     const hook = await tale.register();
     await tale.happen();
     const [{ id } = { id: '' }] = await settled(hook.id, 1, ['failed']);
@@ -187,7 +187,7 @@ describe('a delivery', () => {
     ['x', 1024],
     ['\u0001"😀', 300],
   ])('keeps of an answer of many %j what takes a KiB as JSON', async (text, least) => {
-    tale.heard.answers(() => new Response(text.repeat(2000), { status: 500 }));
+    tale.heard.responds(() => new Response(text.repeat(2000), { status: 500 }));
     const hook = await tale.register();
     await tale.happen();
     const [{ answer = '' } = {}] = (await attempted(hook.id)).log;
@@ -208,7 +208,7 @@ describe('a delivery', () => {
   });
 
   it('fails after its last attempt', async () => {
-    tale.heard.answers(() => new Response('no', { status: 500 }));
+    tale.heard.responds(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
     await tale.happen();
     for (let attempts = 1; attempts < retries.maxAttempts; attempts++) {
@@ -249,7 +249,7 @@ describe('a delivery', () => {
     const { data: other } = await operator.post<{ id: string }>(path, { provider: 'samsara' });
     const changes = changed(other.id);
     // Changed while the first call is in flight, so that no retry can come before.
-    tale.heard.answers(async () => {
+    tale.heard.responds(async () => {
       await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, changes));
       return new Response('no', { status: 500 });
     });

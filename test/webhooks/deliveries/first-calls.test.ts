@@ -12,7 +12,7 @@ const tale = story();
 /** Holds all calls until it is called. */
 function hold(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
-  tale.heard.answers(async () => {
+  tale.heard.responds(async () => {
     await promise;
     return new Response('ok');
   });

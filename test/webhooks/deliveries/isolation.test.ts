@@ -23,7 +23,7 @@ describe('isolation', () => {
   it('lets a receiver that hangs hold up nobody else', async () => {
     const [hung, fine] = [await tale.register(), await tale.register()];
     const until = Promise.withResolvers<void>();
-    tale.heard.answers(async ({ url }) => {
+    tale.heard.responds(async ({ url }) => {
       if (url === hung.url) await until.promise;
       return new Response('ok');
     });
@@ -35,7 +35,7 @@ describe('isolation', () => {
 
   it('sends an accident before the events that wait', async () => {
     const hook = await tale.register();
-    tale.heard.answers(async () => {
+    tale.heard.responds(async () => {
       await scheduler.wait(100);
       return new Response('ok');
     });
@@ -51,7 +51,7 @@ describe('isolation', () => {
   });
 
   it('opens a circuit after five failures in a row, and then nothing is sent nor spent', async () => {
-    tale.heard.answers(fail);
+    tale.heard.responds(fail);
     const hook = await tale.register();
     await tale.happen(5);
     await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ failures: 5, openings: 1 }));
@@ -69,7 +69,7 @@ describe('isolation', () => {
   });
 
   it('lets one probe through, which closes the circuit or doubles it, up to 15 minutes', async () => {
-    tale.heard.answers(fail);
+    tale.heard.responds(fail);
     const hook = await tale.register();
     await tale.happen(5);
     await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings: 1 }));
@@ -84,7 +84,7 @@ describe('isolation', () => {
       expect(open).toBeLessThanOrEqual(waited);
       expect(count(hook.url)).toBe(4 + openings);
     }
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     await makeDue(hook.id);
     await minute();
     await vi.waitFor(async () =>
@@ -95,7 +95,7 @@ describe('isolation', () => {
   });
 
   it('gives a delivery up that waited five days for a circuit', async () => {
-    tale.heard.answers(fail);
+    tale.heard.responds(fail);
     const hook = await tale.register();
     await tale.happen(5);
     await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings: 1 }));
@@ -108,7 +108,7 @@ describe('isolation', () => {
   it('does not begin a call of a claim that is old, and none once a deletion has returned', async () => {
     const hook = await tale.register();
     let release = false;
-    tale.heard.answers(async () => {
+    tale.heard.responds(async () => {
       while (!release) await scheduler.wait(5);
       return new Response('ok');
     });

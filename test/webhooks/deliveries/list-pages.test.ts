@@ -59,8 +59,8 @@ describe('walking the list to its end', () => {
     filters(filtered(anyStatus), fc.nat(3)),
   );
   const events = Array.from({ length: 4 }, newId);
-  /** When each level of each event is told, to the millisecond: two levels at a time. */
-  const toldAt = (event: number, level: number) => 1 + event * 2 + Math.floor(level / 2);
+  /** When each level of each event is notified, to the millisecond: two levels at a time. */
+  const notifiedAt = (event: number, level: number) => 1 + event * 2 + Math.floor(level / 2);
 
   it('yields what was there at the start once, in order, whatever comes in meanwhile', async () => {
     const hooks: string[] = [];
@@ -71,7 +71,7 @@ describe('walking the list to its end', () => {
       `insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
        select value->>0, value->>1, 1, ?2, '', '{}', value->>2 from json_each(?1)`,
       JSON.stringify(
-        events.flatMap((id, event) => [0, 1, 2, 3].map((level) => [id, level, toldAt(event, level)])),
+        events.flatMap((id, event) => [0, 1, 2, 3].map((level) => [id, level, notifiedAt(event, level)])),
       ),
       setting.us.accountId,
     );
@@ -83,7 +83,7 @@ describe('walking the list to its end', () => {
       dueAt,
     }: typeof seed extends fc.Arbitrary<infer T> ? T : never) => ({
       webhookId: hooks[hook] ?? '',
-      id: idAt(toldAt(event, level)),
+      id: idAt(notifiedAt(event, level)),
       eventId: events[event] ?? '',
       level,
       status,

@@ -131,8 +131,10 @@ describe('is refused, and the field is named:', () => {
 it('the events of others, and those past retention, have no deliveries', async () => {
   const { id: webhookId } = await register();
   const eventId = newId();
-  const told = Date.now();
-  await insert([{ webhookId, id: idAt(told), eventId, level: 0, status: 'failed', priority: 3, dueAt: 0 }]);
+  const notifiedAt = Date.now();
+  await insert([
+    { webhookId, id: idAt(notifiedAt), eventId, level: 0, status: 'failed', priority: 3, dueAt: 0 },
+  ]);
   expect(await list(`?eventId=${eventId}`)).toMatchObject({ status: 200, data: [] });
   const tell = (accountId: string) =>
     rows(
@@ -140,7 +142,7 @@ it('the events of others, and those past retention, have no deliveries', async (
        values (?1, 0, 2, ?2, '', '{}', ?3)`,
       eventId,
       accountId,
-      told,
+      notifiedAt,
     );
   await tell('others');
   expect((await list(`?eventId=${eventId}`)).data).toEqual([]);

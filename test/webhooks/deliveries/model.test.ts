@@ -84,7 +84,7 @@ it('whatever happens in whatever order, each notification comes to an end for ea
       const broken: string[] = [];
       let crashed = 0;
       let events = 0;
-      heard.answers(async ({ url, headers }) => {
+      heard.responds(async ({ url, headers }) => {
         const id = headers['delivery-id'] ?? '';
         const hook = hooks.find((one) => one.url === url);
         if (!hook || hook.deleted) broken.push(`called after deletion: ${id}`);

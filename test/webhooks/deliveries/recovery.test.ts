@@ -24,7 +24,7 @@ const timePasses = (id: string, seconds = 60) =>
     seconds * 1000,
   );
 const fails = async (happen: () => Promise<unknown>) => {
-  tale.heard.answers(fail);
+  tale.heard.responds(fail);
   const hook = await tale.register();
   await happen();
   await attempted(hook.id);
@@ -39,7 +39,7 @@ const opens = async (id: string) => {
 describe('when a receiver succeeds again', () => {
   it('what waits for a retry is sent at once', async () => {
     const hook = await fails(() => crash('waits'));
-    tale.heard.answers(ok);
+    tale.heard.responds(ok);
     await rows(
       `update deliveries set next_attempt_at = ?2 where webhook_id = ?1`,
       hook.id,
@@ -58,11 +58,11 @@ describe('when a receiver succeeds again', () => {
         Date.now() + 7e6,
       );
     await later();
-    tale.heard.answers(ok);
+    tale.heard.responds(ok);
     await tale.happen(1, 'after');
     await settled(hook.id, 1, ['delivered']);
     expect(await pending(hook.id)).toHaveLength(1);
-    tale.heard.answers(fail);
+    tale.heard.responds(fail);
     await tale.happen(5, 'outage');
     await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings: 1 }));
     await makeDue(hook.id);
@@ -71,22 +71,22 @@ describe('when a receiver succeeds again', () => {
       `update deliveries set next_attempt_at = 0 where (webhook_id, id) = (select webhook_id, max(id) from deliveries where webhook_id = ?1)`,
       hook.id,
     );
-    tale.heard.answers(ok);
+    tale.heard.responds(ok);
     await minute();
     await settled(hook.id, 7, ['delivered']);
   });
 
   it('an accident that has just failed is not, nor what the receiver asked to have later', async () => {
-    tale.heard.answers(() => new Response('busy', { status: 503, headers: { 'Retry-After': '9' } }));
+    tale.heard.responds(() => new Response('busy', { status: 503, headers: { 'Retry-After': '9' } }));
     const hook = await tale.register();
     await tale.happen(1, 'busy');
     await attempted(hook.id);
-    tale.heard.answers(fail);
+    tale.heard.responds(fail);
     await crash('just now');
     await vi.waitFor(async () =>
       expect((await pending(hook.id)).filter((one) => one.attempts > 0)).toHaveLength(2),
     );
-    tale.heard.answers(ok);
+    tale.heard.responds(ok);
     await tale.happen(1, 'after');
     await settled(hook.id, 1, ['delivered']);
     expect((await pending(hook.id)).every((one) => one.nextAttemptAt > Date.now())).toBe(true);
@@ -118,7 +118,7 @@ describe('while an accident waits', () => {
   });
 
   it('a circuit that is open for longer is probed sooner, once an accident comes in', async () => {
-    tale.heard.answers(fail);
+    tale.heard.responds(fail);
     const hook = await tale.register();
     await open(hook.id, 60);
     await tale.happen(1, 'event');

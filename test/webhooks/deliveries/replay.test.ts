@@ -16,11 +16,11 @@ const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const
 
 /** A webhook with so many deliveries that its receiver did not want; it wants what comes from here on. */
 const withFailed = async (count: number) => {
-  tale.heard.answers(() => new Response('gone', { status: 410 }));
+  tale.heard.responds(() => new Response('gone', { status: 410 }));
   const hook = await tale.register();
   await tale.happen(count);
   await settled(hook.id, count, ['failed']);
-  tale.heard.answers(() => new Response('ok'));
+  tale.heard.responds(() => new Response('ok'));
   return hook;
 };
 const change = (hook: WebhookOut, changes: object) =>
@@ -66,7 +66,7 @@ describe('a replay of one delivery', () => {
   });
 
   it('that is pending is refused and leaves it as it is, but it can be sent now, though its receiver is paused', async () => {
-    tale.heard.answers(() => new Response('no', { status: 500 }));
+    tale.heard.responds(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
     await tale.happen(1);
     const pending = () => deliveriesOf(hook.id);
@@ -78,7 +78,7 @@ describe('a replay of one delivery', () => {
     expect((await pending())[0]?.nextAttemptAt).toBe(before?.nextAttemptAt);
     const pause = 'update webhook_health set failures = 5, open_until = ?2 where webhook_id = ?1';
     await rows(pause, hook.id, Date.now() + dayMs);
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     expect(await sendIt(id)).toMatchObject({ status: 200, data: { id } });
     await settled(hook.id, 1, ['delivered']);
     expect(await pending()).toMatchObject([{ attempts: 2 }]);
@@ -181,7 +181,7 @@ describe('a replay of a webhook', () => {
 
   it('goes on where the call before ended, so that it ends though all of it fails again', async () => {
     const hook = await withFailed(3);
-    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    tale.heard.responds(() => new Response('gone', { status: 410 }));
     const [, second] = await deliveriesOf(hook.id);
     expect((await replayOf(hook, { after: second?.id })).data).toEqual({ replayed: 1, more: false });
     await settled(hook.id, 3, ['failed']);
@@ -189,7 +189,7 @@ describe('a replay of a webhook', () => {
   });
 
   it('sends accidents before events', async () => {
-    tale.heard.answers(() => new Response('gone', { status: 410 }));
+    tale.heard.responds(() => new Response('gone', { status: 410 }));
     const hook = await tale.register();
     await tale.happen(3);
     await as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'bad', eventRisk: 5 }));

@@ -23,7 +23,7 @@ describe('custom headers', () => {
 
   it('are in no table, log or error, and still in the API and the deliveries', async () => {
     const lines = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn'), vi.spyOn(console, 'log')];
-    tale.heard.answers(fail);
+    tale.heard.responds(fail);
     const hook = await tale.register({ headers: { 'X-Secret': secret } });
     await tale.happen(1);
     await attempted(hook.id);
@@ -78,7 +78,7 @@ describe('custom headers', () => {
 
 it('pruning deletes what ended before retention, also of deleted webhooks, and never what is pending', async () => {
   const [kept, deleted, waiting] = [await tale.register(), await tale.register(), await tale.register()];
-  tale.heard.answers(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
+  tale.heard.responds(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
   await tale.happen(3);
   await as(tale.us.connection.ingestKey).send(accident());
   await settled(kept.id, 4);
@@ -143,7 +143,7 @@ describe('a claim', () => {
     await wide(webhookId);
     const now = Date.now.bind(Date);
     let calls = 0;
-    tale.heard.answers(async () => {
+    tale.heard.responds(async () => {
       if (++calls === 20) vi.spyOn(Date, 'now').mockImplementation(() => now() + startWindowMs + 1);
       return new Response('ok');
     });

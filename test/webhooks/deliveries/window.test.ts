@@ -19,7 +19,7 @@ const windowOf = async (webhookId: string) =>
 function answersAfter(ms: number): number[] {
   const underWay: number[] = [];
   let now = 0;
-  tale.heard.answers(async () => {
+  tale.heard.responds(async () => {
     underWay.push(++now);
     await scheduler.wait(ms);
     now--;
@@ -71,7 +71,7 @@ describe('the calls that a webhook may have in flight', () => {
       'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 40)',
       hook.id,
     );
-    tale.heard.answers(() => new Response('busy', { status: 503 }));
+    tale.heard.responds(() => new Response('busy', { status: 503 }));
     await tale.happen(1);
     await attempted(hook.id);
     expect(await windowOf(hook.id)).toBe(20);
@@ -88,7 +88,7 @@ describe('the calls that a webhook may have in flight', () => {
 
   it('are one after an outage, and grow again as the backlog drains', async () => {
     const hook = await tale.register();
-    tale.heard.answers(() => Promise.reject(new Error('connection refused')));
+    tale.heard.responds(() => Promise.reject(new Error('connection refused')));
     await tale.happen(5);
     await vi.waitFor(async () => expect(await windowOf(hook.id)).toBe(1));
     await tale.happen(300, 'later');
@@ -106,7 +106,7 @@ describe('the calls that a webhook may have in a second', () => {
     const hook = await tale.register();
     await set(hook.id, 'max_per_second', 20);
     const at: number[] = [];
-    tale.heard.answers(() => {
+    tale.heard.responds(() => {
       at.push(Date.now());
       return new Response('ok');
     });

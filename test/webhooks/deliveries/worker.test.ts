@@ -26,7 +26,7 @@ describe('each attempt is a point in Analytics Engine', () => {
 
   it('of an accident whose receiver is not there', async () => {
     const write = vi.spyOn(env.ATTEMPTS, 'writeDataPoint');
-    tale.heard.answers(() => Promise.reject(new Error('connection refused')));
+    tale.heard.responds(() => Promise.reject(new Error('connection refused')));
     const hook = await tale.register();
     await as(tale.us.connection.ingestKey).send(accident());
     await attempted(hook.id);

@@ -10,11 +10,11 @@ import { makeDue, settled } from '../../support/deliveries.ts';
 import { rows } from '../../support/rows.ts';
 import type { WebhookOut } from '../../support/world.ts';
 
-const told = alertStory();
-const { tale, run, pass, mails, subjects } = told;
+const story = alertStory();
+const { tale, run, pass, mails, subjects } = story;
 
 describe('a pause', () => {
-  it('is told once it has lasted 15 minutes, and once only', async () => {
+  it('is notified once it has lasted 15 minutes, and once only', async () => {
     const hook = await tale.register();
     await fail([hook.id]);
     await run();
@@ -26,8 +26,8 @@ describe('a pause', () => {
     expect(mails()).toHaveLength(1);
   });
 
-  it('is told with what the receiver does, and how much is waiting', async () => {
-    tale.heard.answers(() => new Response('', { status: 503 }));
+  it('is notified with what the receiver does, and how much is waiting', async () => {
+    tale.heard.responds(() => new Response('', { status: 503 }));
     const hook = await tale.register();
     await tale.happen(6);
     await vi.waitFor(async () =>
@@ -43,7 +43,7 @@ describe('a pause', () => {
     );
   });
 
-  it('is told with the last failure also when nothing that waits has been attempted', async () => {
+  it('is notified with the last failure also when nothing that waits has been attempted', async () => {
     const hook = await tale.register();
     await fail([hook.id]);
     await rows(`update webhook_health set last_failure = '{"result":"timeout"}'`);
@@ -52,7 +52,7 @@ describe('a pause', () => {
     expect(mails()[0]?.text).toContain('Your receiver does not respond within 15 s. Nothing is waiting.');
   });
 
-  it('that ends earlier is told nobody, and the next begins anew', async () => {
+  it('that ends earlier notifies nobody, and the next begins afresh', async () => {
     const hook = await tale.register();
     await fail([hook.id]);
     await run();
@@ -68,7 +68,7 @@ describe('a pause', () => {
 });
 
 describe('that a receiver works again', () => {
-  it('is told at once to people who know that it was paused', async () => {
+  it('is notified at once to people who know that it was paused', async () => {
     const hook = await tale.register();
     await fail([hook.id]);
     await run();
@@ -80,8 +80,8 @@ describe('that a receiver works again', () => {
     expect(mails()).toHaveLength(2);
   });
 
-  it('is told when a delivery has arrived', async () => {
-    tale.heard.answers(() => new Response('', { status: 503 }));
+  it('is notified when a delivery has arrived', async () => {
+    tale.heard.responds(() => new Response('', { status: 503 }));
     const hook = await tale.register();
     await tale.happen(5);
     await vi.waitFor(async () =>
@@ -89,7 +89,7 @@ describe('that a receiver works again', () => {
     );
     await run();
     await pass(15);
-    tale.heard.answers(() => new Response('ok'));
+    tale.heard.responds(() => new Response('ok'));
     await makeDue(hook.id);
     await sweep(env);
     await settled(hook.id, 5, ['delivered']);
@@ -102,12 +102,12 @@ describe('that a receiver works again', () => {
 describe('failed deliveries', () => {
   /** Has so many events fail for good. */
   const failForGood = async (hook: WebhookOut, count: number, prefix: string, inAll: number) => {
-    tale.heard.answers(() => new Response('', { status: 410 }));
+    tale.heard.responds(() => new Response('', { status: 410 }));
     await tale.happen(count, prefix);
     await settled(hook.id, inAll, ['failed']);
   };
 
-  it('are told within a minute, with how many and what the receiver does', async () => {
+  it('are notified within a minute, with how many and what the receiver does', async () => {
     const hook = await tale.register();
     await failForGood(hook, 3, 'a', 3);
     await run();
@@ -117,12 +117,12 @@ describe('failed deliveries', () => {
     );
   });
 
-  it('within an hour of that are told together, when the hour is over', async () => {
+  it('within an hour of that are notified together, when the hour is over', async () => {
     const hook = await tale.register();
     await failForGood(hook, 1, 'a', 1);
     await run();
     await failForGood(hook, 2, 'b', 3);
-    const noticed = minuteOf(told.now + minuteMs);
+    const noticed = minuteOf(story.now + minuteMs);
     await pass(30);
     await failForGood(hook, 1, 'c', 4);
     await pass(29);
@@ -134,7 +134,7 @@ describe('failed deliveries', () => {
     expect(mails()).toHaveLength(2);
   });
 
-  it('are told also when the counter of their hour comes round again', async () => {
+  it('are notified also when the counter of their hour comes round again', async () => {
     const hook = await tale.register();
     await failForGood(hook, 3, 'a', 3);
     await run();
@@ -144,7 +144,7 @@ describe('failed deliveries', () => {
     expect(mails()[1]?.text).toContain('1 delivery failed');
   });
 
-  it('that nobody attempted for five days are told too', async () => {
+  it('that nobody attempted for five days are notified too', async () => {
     const hook = await tale.register();
     await rows(
       `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)

@@ -13,7 +13,7 @@ import { type PullMessage, pull } from './providers/pull.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
 
-/** What the queue carries; in homes other than main with the home's name. */
+/** A message of the queue; in homes other than main it has the home's name. */
 export type QueueMessage = (DeliveryMessage | PullMessage | JobMessage | ProbeMessage) & { home?: string };
 
 export default {
@@ -39,10 +39,10 @@ async function receive(env: Env, { home: name = mainHome, ...message }: QueueMes
   return 'pull' in message ? pull(home, message.pull) : handle(home, message);
 }
 
-/** What a connector sends in, as `POST /ingest` takes it. */
+/** What a connector sends to `POST /ingest`. */
 export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
 
-/** What `POST /ingest` returns: the envelope of success, or that of a failure. */
+/** What `POST /ingest` returns: the envelope of a success or a failure. */
 export type IngestReply =
   | { status: 200; message: string; data: Outcome }
   | {
@@ -54,14 +54,11 @@ export type IngestReply =
       retryAfter?: number;
     };
 
-/**
- * What connectors that are Workers of the same Cloudflare account bind to, as a service binding with
- * `entrypoint = "Ingest"`.
- */
+/** A service binding for connectors that are Workers of the same Cloudflare account, with `entrypoint = "Ingest"`. */
 export class Ingest extends WorkerEntrypoint<Env> {
   /**
-   * Accepts up to 500 records under an ingest key. The route itself handles the call, so that
-   * whatever holds for one holds for the other. Never throws for a refusal: that is a reply.
+   * Accepts up to 500 records under an ingest key, through the same route as HTTP calls. A refusal is returned, not
+   * thrown.
    */
   async records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {
     const request = new Request('https://ingest.internal/ingest', {
@@ -74,5 +71,5 @@ export class Ingest extends WorkerEntrypoint<Env> {
   }
 }
 
-/** What no header can hold is no ingest key either. */
+/** Replaces what no header can contain. */
 const asHeader = (key: unknown): string => (/^[!-~]+$/.test(String(key)) ? String(key) : '');

@@ -11,10 +11,10 @@ import { nameOf } from '../platform/homes/homes.ts';
 import { note } from './audit/note.ts';
 import { nobody, operatorIn } from './owner.ts';
 
-/** An account, with the name of the home where it lives. */
+/** An account and the name of its home. */
 export type Account = Omit<typeof accounts.$inferSelect, 'frozen' | 'home' | 'units'> & { home: string };
 
-/** A part of the accounts that live in this home, oldest first. */
+/** A slice of the accounts in this home, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
   const rows = await openDatabase(env)
     .select()
@@ -46,10 +46,9 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
 export type AccountChange = { name?: string | undefined; status?: Account['status'] | undefined };
 
 /**
- * Renames an account, or suspends it, so that all its credentials get 403 at once, or makes it active again. `also` runs
- * in the same transaction.
+ * Renames, suspends or activates an account. `also` runs in the same transaction.
  *
- * @throws Refusal: invalid, when there is no such account, or one that is being deleted
+ * @throws Refusal: invalid, when the account does not exist or is being deleted
  */
 export async function changeAccount(
   env: Env,
@@ -89,10 +88,9 @@ export async function changeAccount(
   return asAccount(env, account);
 }
 
-/** What the portal shows speeds and distances in. */
+/** The units in which the portal shows speeds and distances. */
 export type Units = (typeof accounts.$inferSelect)['units'];
 
-/** Sets the units that the portal shows to the account's users. */
 export async function setUnits(env: Env, caller: Caller, units: Units): Promise<void> {
   const { accountId } = caller;
   await asCaller(env, caller, (db) => [

@@ -6,20 +6,20 @@ import { dayMs, hourMs } from '../platform/durations.ts';
 import type { Role } from '../platform/roles.ts';
 import { insertPending, noteInvited } from './people.ts';
 
-/** How many people an account can invite within 24 hours. */
+/** How many people an account can invite in 24 hours. */
 export const maxInvitationsPerDay = 20;
 
-/** How long nobody emails an invitation again to an address that has got one, whichever account sends it. */
+/** How long an address gets no second invitation email, from any account. */
 export const quietMs = hourMs;
 
-/** How long an invitation that nobody takes up stays among the account's people. */
+/** How long an unused invitation stays listed. */
 export const pendingMs = 14 * dayMs;
 
 /**
- * Invites a person to the caller's account with a role: they are pending until they have used a link. All is the same for the
- * caller whether the address is unknown, somebody's already or has just been emailed. Returns whether to email them.
+ * Invites a person with a role; they are pending until they sign in. The result is the same for unknown, known and
+ * recently emailed addresses, so that callers learn nothing about them. Returns whether to send the email.
  *
- * @throws Refusal: invalid, when the account has invited as many today as it can
+ * @throws Refusal: invalid, when the account has sent its invitations of the day
  */
 export async function invite(
   env: Env,

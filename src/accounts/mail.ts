@@ -1,10 +1,6 @@
 import { config } from '../platform/config.ts';
 
-/**
- * Sends an email from the address in EMAIL_FROM.
- *
- * @throws Error when this deployment sends no mail; operators then hand out sign-in links themselves
- */
+/** Sends an email from the address in EMAIL_FROM. @throws Error, when this deployment sends no email */
 export async function sendMail(
   env: Env,
   mail: { to: string; subject: string; text: string; html: string },

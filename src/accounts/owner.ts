@@ -5,10 +5,10 @@ import { invalid } from '../platform/errors.ts';
 import { askHomes } from '../platform/homes/each.ts';
 import { hasHomes } from '../platform/homes/homes.ts';
 
-/** The account that connections belong to while they are being deleted: nobody's. */
+/** The account of connections that are being deleted. */
 export const nobody = '00000000-0000-0000-0000-000000000000';
 
-/** Where operators' look-ups by id find the account that something belongs to. */
+/** How to find the account that owns something, by its id. */
 const owners = {
   account: (id: string) => sql`select id as account_id from accounts where id = ${id}`,
   deletion: (id: string) => sql`select account_id from deletions where id = ${id}`,
@@ -22,10 +22,9 @@ const owners = {
     union all select account_id from (select account_id from deliveries where webhook_id = ${id} limit 1)`,
 } satisfies Record<string, (id: string) => SQL>;
 
-/** What operators can look up by its id alone. */
 export type Owned = keyof typeof owners;
 
-/** Whether something of an account that lives in this home has this id. */
+/** Whether an account in this home owns something with this id. */
 export async function livesHere(env: Env, kind: Owned, id: string): Promise<boolean> {
   const found = await openDatabase(env).all(
     sql`select 1 from accounts where id in (${owners[kind](id)}) and home is null`,
@@ -33,14 +32,14 @@ export async function livesHere(env: Env, kind: Owned, id: string): Promise<bool
   return found.length > 0;
 }
 
-/** The account of another home that an address belongs to, as far as they can be asked. */
+/** The account of an address in another home. Homes that do not respond are skipped. */
 export async function ownerElsewhere(env: Env, email: string): Promise<string | undefined> {
   if (!hasHomes(env)) return undefined;
   const asked = await askHomes(env, (home) => ownerOf(home, email));
   return asked.find(([home, owner]) => home !== env && owner)?.[1];
 }
 
-/** The account of this home that an address belongs to; undefined if there is none. */
+/** The account of an address in this home. */
 export async function ownerOf(env: Env, email: string): Promise<string | undefined> {
   const [owner] = await openDatabase(env).all<{ id: string }>(
     sql`select a.id from portal_users u join accounts a on a.id = u.account_id and a.home is null
@@ -49,14 +48,10 @@ export async function ownerOf(env: Env, email: string): Promise<string | undefin
   return owner?.id;
 }
 
-/** An operator acting in one account. The caller has already been authenticated as an operator. */
+/** An operator acting in an account. The caller must have authenticated them. */
 export const operatorIn = (accountId: string): Caller => ({ operator: true, accountId });
 
-/**
- * An operator acting in the account that something belongs to.
- *
- * @throws Refusal: invalid, when there is no such thing
- */
+/** An operator acting in the account that owns something. @throws Refusal: invalid, when it does not exist */
 export async function operatorInOwnerOf(env: Env, kind: Owned, id: string): Promise<Caller> {
   const [found] = await openDatabase(env).all<{ account_id: string }>(owners[kind](id));
   if (!found || found.account_id === nobody) throw invalid(`Unknown ${kind}`);

@@ -9,15 +9,14 @@ import type { Role } from '../platform/roles.ts';
 import { note } from './audit/note.ts';
 import { ownerElsewhere } from './owner.ts';
 
-/** A person of an account, who signs in to the portal; pending until `confirmedAt` says when they first did. */
+/** A person who can sign in to an account's portal; pending until `confirmedAt`, their first sign-in. */
 export type PortalUser = typeof portalUsers.$inferSelect;
 
 /**
- * Adds a person to the caller's account, pending until they have used a link; whoever is there already stays as they
- * are. The first person of an account becomes an admin, whatever `role` says. For operators, who may know whom an address
- * belongs to.
+ * Adds a pending person to the caller's account; an existing one stays unchanged. The first person of an account
+ * becomes an admin, whatever `role` says. For operators, who may learn which account an address belongs to.
  *
- * @throws Refusal: invalid, when the account does not exist or the address belongs to an account, which it names
+ * @throws Refusal: invalid, when the account does not exist or the address belongs to another account, which it names
  */
 export async function addPortalUser(
   env: Env,
@@ -52,8 +51,8 @@ const confirmed = (email: string) =>
   sql`select 1 from portal_users where email = ${email} and confirmed_at is not null`;
 
 /**
- * A statement that adds a pending person, unless `condition` does not hold. Whoever is pending already gets the new role,
- * and whoever has signed in stays as they are. The first person of an account becomes an admin.
+ * The statement that adds a pending person if `condition` holds. A pending one gets the new role; one who has signed in
+ * stays unchanged. The first person of an account becomes an admin.
  */
 export const insertPending = (
   db: Database,
@@ -69,7 +68,7 @@ export const insertPending = (
     on conflict (email, account_id) do update set role = excluded.role
       where confirmed_at is null and role <> excluded.role`;
 
-/** The statement that notes that somebody has been invited, if the one before has added or changed them. */
+/** The statement that audits an invitation if the one before it changed a row. */
 export const noteInvited = (db: Database, caller: Caller, { email, role }: { email: string; role: Role }) =>
   note(db, caller, {
     action: 'invited',
@@ -79,7 +78,7 @@ export const noteInvited = (db: Database, caller: Caller, { email, role }: { ema
     fields: [`role: ${role}`],
   });
 
-/** A part of the people of the account, pending ones included, in the order in which they were added. */
+/** A slice of the account's people, pending ones included, in the order they were added. */
 export async function listPortalUsers(
   env: Env,
   caller: Caller,
@@ -96,7 +95,6 @@ export async function listPortalUsers(
   return sliceOf(users, slice);
 }
 
-/** One person of the account; undefined if it has none with this id. */
 export async function findPortalUser(
   env: Env,
   caller: Caller,
@@ -108,10 +106,10 @@ export async function findPortalUser(
   return user;
 }
 
-/** What a person chooses for themselves: whether they get emails about failing webhooks, and the zone of times. */
+/** A person's own settings: whether they get alert emails, and their time zone. */
 type Preferences = Partial<Pick<PortalUser, 'getsAlerts' | 'timeZone'>>;
 
-/** Sets what a person of the account has chosen; the time zone null stands for that of their browser. */
+/** Sets a person's own settings; the time zone null means the browser's. */
 export async function setPreferences(
   env: Env,
   caller: Caller,
@@ -124,9 +122,9 @@ export async function setPreferences(
 }
 
 /**
- * Gives a person of the account another role.
+ * Changes a person's role.
  *
- * @throws Refusal: invalid, when the account does not have them, or would be left without an admin who has signed in
+ * @throws Refusal: invalid, when they are not in the account, or it would have no admin who has signed in
  */
 export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
   const [, , [changed]] = await asCaller(env, caller, (db) => [
@@ -144,10 +142,9 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
 }
 
 /**
- * Removes a person of the account, with all their sessions. Operators can remove the last admin too: a person may have
- * the right to be forgotten, and operators can add another.
+ * Removes a person and their sessions. Operators can remove the last admin too.
  *
- * @throws Refusal: invalid, when the account does not have them, or would be left without an admin who has signed in
+ * @throws Refusal: invalid, when they are not in the account, or it would have no admin who has signed in
  */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
   const [, , [removed]] = await asCaller(env, caller, (db) => [
@@ -166,8 +163,8 @@ export async function removePortalUser(env: Env, caller: Caller, userId: string)
 const own = ({ accountId }: Caller, userId: string) => sql`id = ${userId} and account_id = ${accountId}`;
 
 /**
- * That the account keeps an admin without this person. Runs in the transaction of the change, so that no two changes
- * can take an admin each from the two that there are. Whoever is pending does not count: they may never come.
+ * Whether the account has another admin who has signed in. Checked in the transaction of the change, so that two
+ * changes at once cannot remove the last two admins.
  */
 const hasAdminBeside = ({ accountId }: Caller, userId: string) => sql`
   not exists (select 1 from portal_users

@@ -1,7 +1,7 @@
 import { dayMs } from '../platform/durations.ts';
 import { deleteUpTo, pruning } from '../platform/jobs/chunks.ts';
 
-/** Deletes sign-in links that have expired unused. */
+/** Deletes expired sign-in links. */
 export const pruneSignInLinks = pruning((now) => [
   deleteUpTo(now, {
     table: 'sign_in_links',
@@ -11,17 +11,17 @@ export const pruneSignInLinks = pruning((now) => [
   }),
 ]);
 
-/** Deletes sessions that have expired. */
+/** Deletes expired sessions. */
 export const pruneSessions = pruning((now) => [
   deleteUpTo(now, { table: 'sessions', key: 'hash', time: 'expires_at', index: 'sessions_by_expiry' }),
 ]);
 
-/** How many days the row of a credential is kept after it was revoked or expired, for whoever asks about it. */
+/** How many days a credential's row is kept after it was revoked or expired. */
 export const deadTokenDays = 90;
 
 /**
- * Deletes credentials that were revoked or expired 90 days ago. They are refused as before: an unknown credential and a
- * revoked one get the same reply.
+ * Deletes credentials that were revoked or expired 90 days ago. Unknown and revoked credentials get the same response,
+ * so nothing changes for their holders.
  */
 export const pruneTokens = pruning((now) => {
   const before = now - deadTokenDays * dayMs;

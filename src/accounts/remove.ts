@@ -4,7 +4,7 @@ import { type Remover, rowsPerChunk, untilNone } from '../platform/jobs/chunks.t
 import { note } from './audit/note.ts';
 import { nobody, operatorIn } from './owner.ts';
 
-/** A person has sessions, which go with them. */
+/** Few, because their sessions go with them. */
 const peoplePerChunk = 100;
 
 /** Deletes the account's people, with their sessions and sign-in links, and its invitations. */
@@ -16,7 +16,7 @@ export const removePeople: Remover = (env, { accountId }) =>
       select id from invitations where account_id = ${accountId} limit ${rowsPerChunk})`,
   ]);
 
-/** The statements that suspend an account of this very name, to be deleted. */
+/** The statements that suspend an account before deletion, if it has this name. */
 export const suspendToDelete = (db: Database, id: string, name: string) =>
   [
     refuseUnless(
@@ -33,7 +33,7 @@ export const suspendToDelete = (db: Database, id: string, name: string) =>
     change(db)`update accounts set status = 'suspended' where id = ${id}`,
   ] as const;
 
-/** The statements that delete an account's row. One entry of its audit log says so, without its name. */
+/** The statements that delete an account's row and audit that, without its name. */
 export const deleteAccountRow = (db: Database, id: string) =>
   [
     note(db, operatorIn(id), {

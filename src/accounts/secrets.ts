@@ -2,7 +2,7 @@ import { config } from '../platform/config.ts';
 import { base64url, checksum, hasChecksum, type Purpose } from '../platform/crypto.ts';
 import { mainHome } from '../platform/homes/homes.ts';
 
-/** What the secrets of people are for: a browser's session, or a link that starts one. */
+/** What a person's secret is for: a browser session, or a link that starts one. */
 export type SecretKind = Exclude<Purpose, 'credential' | 'tick'>;
 
 const randomLength = 43;
@@ -13,16 +13,16 @@ export async function newSecret(env: Env, kind: SecretKind): Promise<string> {
   return random + (await checksum(config(env).headerKeys, kind, random));
 }
 
-/** A secret as people carry it: behind the name of its home and a point, unless that is main. */
+/** A secret prefixed with the name of its home and a dot, unless that is main. */
 export const withHome = (home: string, secret: string): string =>
   home === mainHome ? secret : `${home}.${secret}`;
 
-/** The home and the secret in what `withHome` made. */
+/** Splits what `withHome` made. */
 export function splitSecret(value: string): { home: string; secret: string } {
   const [secret = '', home = mainHome] = value.split('.', 2).reverse();
   return { home, secret };
 }
 
-/** True when `secret` is one that `newSecret` made. Asks no database; whether it is still good is another question. */
+/** Whether `newSecret` made this secret. Needs no I/O, and does not say whether it is still valid. */
 export const isSecret = (env: Env, kind: SecretKind, secret: string): Promise<boolean> =>
   hasChecksum(config(env).headerKeys, kind, secret.slice(0, randomLength), secret.slice(randomLength));

@@ -18,21 +18,19 @@ import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withHome } from './secrets.ts';
 import { hashToken } from './tokens/format.ts';
 
-/** How long a sign-in link works. */
 export const linkMs = 15 * 60_000;
 
-/** How long a session lasts. */
 export const sessionMs = 14 * dayMs;
 
-/** A link's secret part with its home, and the account that it opens, with whether the person has yet to join that. */
+/** A link's secret, and the account that it opens; `pending` if the person has never signed in to it. */
 export type SignInLink = { secret: string; account: string; pending: boolean };
 
-/** To how many accounts a person who is invited to several gets links at a time. */
+/** How many accounts a person can get links for at a time. */
 export const maxLinks = 5;
 
 /**
- * Creates single-use links, valid for 15 minutes, for whoever has this address: one to the account that it belongs to,
- * or else one to each account that has invited it, the newest five. With `accountId`, only one to that account.
+ * Creates single-use links, valid for 15 minutes: one for the account that the address belongs to, or one for each
+ * account that invited it, the newest five. With `accountId`, for that account only.
  */
 export async function createSignInLinks(env: Env, email: string, accountId?: string): Promise<SignInLink[]> {
   const found = await askHomes(env, (home) => peopleWith(home, email, accountId));
@@ -44,7 +42,7 @@ export async function createSignInLinks(env: Env, email: string, accountId?: str
 
 type Addressed = { id: string; account: string; pending: number };
 
-/** Who has this address in a home, the newest first. */
+/** The people with this address in a home, newest first. */
 const peopleWith = (env: Env, email: string, accountId: string | undefined): Promise<Addressed[]> =>
   openDatabase(env).all<Addressed>(sql`
     select u.id, a.name as account, u.confirmed_at is null as pending
@@ -76,8 +74,7 @@ async function linksFor(env: Env, people: Addressed[]): Promise<SignInLink[]> {
 }
 
 /**
- * The address of a sign-in link, at the origin that this deployment is configured with: a request's Host header is
- * whatever its sender wants it to be.
+ * The URL of a sign-in link, with the configured origin: a request's Host header cannot be trusted.
  *
  * @throws Refusal: invalid, when the origin is not configured
  */
@@ -87,7 +84,7 @@ export function signInUrl(env: Env, { secret }: SignInLink): string {
   return `${origin}/portal/sign-in/${secret}`;
 }
 
-/** With several homes, a statement that refuses what these people want while their account is frozen. */
+/** With several homes, refuses while the account of these people is frozen. */
 const unlessFrozen = (env: Env, db: Database, people: SQL) =>
   hasHomes(env)
     ? [
@@ -101,9 +98,9 @@ const unlessFrozen = (env: Env, db: Database, people: SQL) =>
     : [];
 
 /**
- * Uses a link up and opens a session; by the first one, the address comes to belong to the account. Returns the
- * session's secret, or undefined if the link is not valid or the address has come to belong to another account. Junk is
- * told without asking the database. A link may name the home that its account has left since.
+ * Uses a link and starts a session; the first sign-in makes the address belong to the account. Returns the session's
+ * secret, or undefined if the link is invalid or the address belongs to another account by now. Junk is refused without
+ * I/O. A link may name a home that its account has left.
  *
  * @throws Refusal: unavailable, while the account is being moved
  */
@@ -128,7 +125,7 @@ async function signInAt(env: Env, hash: string): Promise<string | undefined> {
   const secret = await newSecret(env, 'session');
   try {
     await transaction(db, [
-      // From now on the address belongs to this account: the index lets it belong to one only.
+      // From now on the address belongs to this account: a unique index allows one.
       db
         .update(portalUsers)
         .set({ lastSignInAt: now, confirmedAt: sql`coalesce(confirmed_at, ${now})` })
@@ -148,10 +145,10 @@ async function signInAt(env: Env, hash: string): Promise<string | undefined> {
 }
 
 /**
- * Whether the address of a person who has just signed in for the first time belongs to an account in another home; then
- * they have not. This is asked after the sign-in was written, so that of two at the same moment neither misses the other.
+ * Whether an address that was just confirmed belongs to an account in another home; then the sign-in does not count.
+ * Asked after the write, so that of two simultaneous sign-ins neither misses the other.
  *
- * @throws Refusal: unavailable, when a home cannot be asked
+ * @throws Refusal: unavailable, when a home does not respond
  */
 async function belongsElsewhere(env: Env, userId: string, now: number): Promise<boolean> {
   const db = openDatabase(env);

@@ -3,10 +3,9 @@ import { tooManyValues } from '../fleet/lists/field-types.ts';
 import { fieldError, sentence } from '../platform/fields.ts';
 import { IngestRecord, type Rejection } from './schema.ts';
 
-/** A record that was accepted, and its place in the call. */
 export type Accepted = { index: number; record: IngestRecord };
 
-/** Checks the records of a call one by one. Of those that name the same thing, only the newest version is returned. */
+/** Checks the records of a call one by one. Of several for the same thing, only the newest version is accepted. */
 export function acceptRecords(inputs: unknown[]): { accepted: Accepted[]; rejected: Rejection[] } {
   const records: Accepted[] = [];
   const rejected: Rejection[] = [];
@@ -19,13 +18,13 @@ export function acceptRecords(inputs: unknown[]): { accepted: Accepted[]; reject
   return { accepted: newest(records), rejected };
 }
 
-/** What is wrong between the fields of a record, if anything is. */
+/** What is inconsistent between a record's fields. */
 const problemOf = (record: IngestRecord): string | undefined =>
   'endedAt' in record && record.endedAt != null && record.endedAt < record.startedAt
     ? 'endedAt must not be before startedAt'
     : undefined;
 
-/** Cuts lists that are too long for any field: they are refused all the same, and each value would be checked. */
+/** Truncates lists that are too long for any field, so that not every value of a refused list is checked. */
 const withShortLists = (input: unknown): unknown =>
   typeof input === 'object' && input && !Array.isArray(input)
     ? Object.fromEntries(
@@ -50,7 +49,7 @@ function sourceIdOf(input: unknown): string | null {
   return typeof id === 'string' && id.length <= 200 ? id : null;
 }
 
-/** Of the records that name the same thing, the newest version, or else the last; each in its own place. */
+/** Of the records for the same thing, the newest version, or else the last one. */
 function newest(records: Accepted[]): Accepted[] {
   const byKey = new Map<string, Accepted>();
   for (const next of records) {

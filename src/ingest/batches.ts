@@ -5,10 +5,8 @@ import type { Accepted } from './accept.ts';
 import { type Keeper, keeperOf } from './keep.ts';
 import { notifierOf } from './notify.ts';
 
-/** An accident is made up of its records, which refer to nothing. */
 const accidentKeeper: Keeper = { parents: [], write: writeAccidents };
 
-/** How records of each kind are kept, and how customers are notified of them: worked out once. */
 const kinds = recordKinds.map((resource) => ({
   kind: resource.kind,
   toRow: resource.toRow,
@@ -16,24 +14,23 @@ const kinds = recordKinds.map((resource) => ({
   notifier: notifierOf(resource.kind),
 }));
 
-/** When the oldest of the records that customers are notified of happened (milliseconds since 1970); Infinity for none. */
+/** When the oldest record to notify of happened (milliseconds since 1970); Infinity if there is none. */
 export const oldestNews = (accepted: Accepted[]): number =>
   Math.min(
     ...accepted.map(({ record }) => notifierOf(record.kind)?.happenedAt(record) ?? Number.POSITIVE_INFINITY),
   );
 
-/** A record that was accepted, with its row. */
 export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
 
 /**
- * Records of one kind in a call, each of something else, with their notifications; `ofKind` is how many records of the
- * kind the whole call has.
+ * Records of one kind in a call, each for a different thing, with their notifications; `ofKind` counts all of the kind
+ * in the call.
  */
 export type Batch = ReturnType<typeof batchesOfKind>[number];
 
 /**
- * The accepted records of a call, kind by kind, in the order they are written. Nobody is notified of those from before
- * `newsSince` (milliseconds since 1970): they may be archived, so that D1 does not know whether they are new.
+ * The accepted records of a call by kind, in the order they are written. Records from before `newsSince` (milliseconds
+ * since 1970) notify nobody: they may be archived, so that D1 cannot know whether they are new.
  */
 export const batchesOf = (source: Source, accepted: Accepted[], newsSince: number): Batch[] =>
   kinds.flatMap((kind) => batchesOfKind(source, kind, accepted, newsSince));
@@ -60,7 +57,7 @@ function batchesOfKind(
   }));
 }
 
-/** The first record of each thing, then the second of each: an accident may have up to three in a call, its levels. */
+/** The first record for each thing, then the second: a call may have up to three levels of an accident. */
 function byOccurrence(entries: Entry[]): Entry[][] {
   const occurrences: Entry[][] = [];
   const seen = new Map<string, number>();

@@ -6,15 +6,15 @@ import { type change, type Database, statement } from '../platform/db/database.t
 import type { AccountTable } from '../platform/db/tables.ts';
 import { upsertInto } from '../platform/db/upsert.ts';
 
-/** How records of a kind are kept: which others each must refer to, by which key of its row, and the statement. */
+/** How to store records of a kind: the records each must refer to, with the key in its row, and the statement. */
 export type Keeper = {
   parents: { key: string; kind: string; table: AccountTable }[];
   write: (db: Database, rows: { id: string; createdAt: number }[]) => ReturnType<typeof change>;
 };
 
 /**
- * Prepares to keep records in the table of their resource, each with what it copies from those that it refers to, as
- * they are then. `parents` are those that it must refer to: a row whose parent is unknown is passed over.
+ * Prepares to store records of a resource, each with what it copies from the records it refers to. A row that refers to
+ * an unknown parent is skipped.
  */
 export function keeperOf({
   kind,
@@ -43,10 +43,10 @@ export function keeperOf({
   return { parents, write };
 }
 
-/** A driver that was erased does not come back. */
+/** An erased driver is not stored again. */
 const unlessErased = `join (select 1) on r.value->>'id' not in (select id from erased_drivers)`;
 
-/** Nor does anything refer to them again. `in` looks into the table's key, and reads no row where it finds none. */
+/** Nor does anything refer to one again. `in` looks into the table's key, and reads no row where it finds none. */
 const unlessErasedReferences = (fields: Fields) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
     refersTo?.kind === drivers.kind
@@ -59,7 +59,7 @@ const unlessErasedReferences = (fields: Fields) =>
       : [],
   );
 
-/** Which of these ids the table has, those that were just written included. */
+/** Which of these ids the table has, including those just written. */
 export const knownIds = (db: Database, table: AccountTable, ids: string[]) =>
   statement<{ id: string }>(db)`
     select t.id from json_each(${JSON.stringify(ids)}) wanted cross join ${table} t on t.id = wanted.value`;

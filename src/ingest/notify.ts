@@ -11,7 +11,6 @@ import {
 import { ACCIDENT, EVENT, EVENT_LEVEL } from '../webhooks/notifications/types.ts';
 import type { IngestRecord, RecordOf, RowOf } from './schema.ts';
 
-/** The kinds of records that customers are notified of. */
 const notifiers: { [K in 'safetyEvent' | 'accident']: Notifier<RecordOf<K>, RowOf<K>> } = {
   safetyEvent: {
     happenedAt: ({ startedAt }) => startedAt,
@@ -25,7 +24,7 @@ const notifiers: { [K in 'safetyEvent' | 'accident']: Notifier<RecordOf<K>, RowO
   },
 };
 
-/** When a record happened (milliseconds since 1970), what it notifies of, and the statement that writes it. */
+/** When a record happened (milliseconds since 1970), its notification, and the statement that writes it. */
 type Notifier<R, Row> = {
   happenedAt(record: R): number;
   notification(source: Source, record: R, row: Row): NewNotification;
@@ -36,11 +35,10 @@ type Notifier<R, Row> = {
   ) => ReturnType<typeof insertEventNotifications>;
 };
 
-/** How customers are notified of records of this kind, if they are. */
 export const notifierOf = (kind: Kind): Notifier<IngestRecord, object> | undefined =>
-  (notifiers as { [kind: string]: Notifier<IngestRecord, object> })[kind]; // to be given this kind's records
+  (notifiers as { [kind: string]: Notifier<IngestRecord, object> })[kind]; // given records of this kind only
 
-/** A safety event's notification. What its vehicle adds is written by the statement. */
+/** A safety event's notification. The statement adds what the vehicle contributes. */
 function eventNotification(
   _: Source,
   { recipients }: RecordOf<'safetyEvent'>,
@@ -65,10 +63,7 @@ function eventNotification(
   };
 }
 
-/**
- * The notification of one level of an accident. A false alarm is notified as level 2 that is not accurate:
- * verification has ended, and it was none.
- */
+/** The notification of one level of an accident. A false alarm is sent as level 2 with `isAccurate` false. */
 function accidentNotification(
   { connectionId, tSP }: Source,
   { sourceUpdatedAt }: RecordOf<'accident'>,

@@ -10,7 +10,6 @@ import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
 import { warningsOf } from './warnings.ts';
 
-/** Where connectors send in records. */
 export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest'), takeIn);
 
 export const largestBody = 1024 * 1024;

@@ -2,15 +2,14 @@ import * as v from 'valibot';
 import { alternatives } from '../fleet/lists/field-types.ts';
 import { type Kind, type RecordKindOf, recordKinds } from '../fleet/lists/registry.ts';
 
-/** A record of one kind, as `/ingest` has accepted it. */
+/** A record as validated by `/ingest`. */
 export type RecordOf<K extends Kind> = v.InferOutput<RecordKindOf<K>['record']>;
 
-/** A record of one kind, as D1 is to keep it. */
+/** A record as stored in D1. */
 export type RowOf<K extends Kind> = ReturnType<RecordKindOf<K>['toRow']>;
 
 type Variant = v.ObjectSchema<{ kind: v.LiteralSchema<Kind, undefined> }, undefined>;
 
-/** One thing that a connector sends in. */
 export const IngestRecord = v.variant(
   'kind',
   recordKinds.map(({ record }) => record as unknown as Variant), // every kind's schema is one of an object with `kind`
@@ -18,7 +17,9 @@ export const IngestRecord = v.variant(
 ) as unknown as v.GenericSchema<v.InferInput<RecordKindOf<Kind>['record']>, RecordOf<Kind>>; // of these very kinds
 export type IngestRecord = RecordOf<Kind>;
 
-/** The body of `POST /ingest`. Its records are checked one by one, so that one that is refused does not stop the others. */
+/**
+ * The body of `POST /ingest`. Records are validated one by one, so that one that is refused does not affect the others.
+ */
 export const IngestBody = v.object({
   records: v.pipe(
     v.array(v.unknown()),
@@ -28,7 +29,7 @@ export const IngestBody = v.object({
   notify: v.optional(v.boolean(), true),
 });
 
-/** A refused record: its place in the call, its sourceId if it has one, and why. */
+/** A refused record: its index in the call, its sourceId if it has one, and why. */
 export const Rejection = v.object({
   index: v.pipe(v.number(), v.integer()),
   sourceId: v.nullable(v.string()),
@@ -36,7 +37,7 @@ export const Rejection = v.object({
 });
 export type Rejection = v.InferOutput<typeof Rejection>;
 
-/** Something about records that were accepted which their sender should look at: in how many, and the first of them. */
+/** Something wrong with accepted records: in how many, and in which first. */
 export const Warning = v.object({
   field: v.string(),
   message: v.string(),
@@ -45,7 +46,7 @@ export const Warning = v.object({
 });
 export type Warning = v.InferOutput<typeof Warning>;
 
-/** The result of a call: those `unchanged` were known already, or older than what is known. */
+/** The result of a call; `unchanged` records were known already, or older than what is known. */
 export const Outcome = v.object({
   accepted: v.pipe(v.number(), v.integer()),
   unchanged: v.pipe(v.number(), v.integer()),

@@ -13,17 +13,17 @@ import { batchesOf, oldestNews } from './batches.ts';
 import type { Outcome } from './schema.ts';
 import { type Step, stepsFor, type Tally } from './steps.ts';
 
-/** A call with more records than this waits for the account's other large ones. */
+/** A larger call waits for other large calls of the account. */
 export const fewRecords = 50;
 
-/** While other accounts are active, so many records are written at a time. */
+/** How many records are written at a time while other accounts are active. */
 const recordsPerPart = 100;
 
 /**
- * Takes in up to 500 records of one connection, with the notifications and deliveries that follow from them, as one
- * transaction; while other accounts are active, in several, each of which may be repeated. Records are
- * refused one by one. With `notify: false` nobody is notified, now or later. Returns the result for the records; `start`
- * gets new deliveries after each transaction, for a later one may fail.
+ * Stores up to 500 records of one connection, with their notifications and deliveries, in one transaction; while other
+ * accounts are active, in several, each of which may be repeated. With `notify: false` nobody is notified, now or
+ * later. Returns the result per record; `start` gets the new deliveries after each transaction, since a later one may
+ * fail.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */
@@ -40,7 +40,7 @@ export async function ingest(
     await writePart(env, caller, source, { part, notify, claims, tally });
     start(tally.messages.splice(0));
   };
-  // What waits in line first would claim for longer than it can use.
+  // A call that waits first would hold its claim for too long to use it.
   if (accepted.length <= fewRecords) await write(accepted, start.mayBegin === true);
   else {
     const { accountId } = caller;
@@ -54,10 +54,10 @@ export async function ingest(
   };
 }
 
-/** Gets new deliveries; `mayBegin` says whether it begins with one webhook's itself. */
+/** Starts work on new deliveries; `mayBegin` if it starts one webhook's itself. */
 export type Starter = ((messages: NewWork[]) => void) & { mayBegin?: boolean };
 
-/** At once if the account is alone; otherwise in parts, with rests between them. */
+/** At once if no other account is active, otherwise in parts with pauses. */
 async function writeLargeCall(
   accountId: string,
   accepted: Accepted[],
@@ -75,7 +75,7 @@ async function writeLargeCall(
 
 const kinds: string[] = recordKinds.map(({ kind }) => kind);
 
-/** The records in parts, with what others refer to in the first ones. */
+/** The records in parts, those that others refer to first. */
 function partsOf(accepted: Accepted[]): Accepted[][] {
   const place = ({ record }: Accepted) => kinds.indexOf(record.kind);
   const sorted = accepted.toSorted((a, b) => place(a) - place(b));
@@ -92,7 +92,7 @@ async function writePart(
   { part, notify, claims, tally }: { part: Accepted[]; notify: boolean; claims: boolean; tally: Tally },
 ): Promise<void> {
   let steps: Step[] = [];
-  const newsSince = notify ? await newsSinceOf(env, caller, source, part) : 0; // for nobody then
+  const newsSince = notify ? await newsSinceOf(env, caller, source, part) : 0; // notifies nobody
   const results = await asCaller(
     env,
     caller,
@@ -108,8 +108,8 @@ async function writePart(
 const archivedKinds = archiveKinds.map(({ name }) => name);
 
 /**
- * From when on records may be news (milliseconds since 1970): what is older may be archived, so that D1 does not know
- * whether it is new. Days stay archived when operators choose more hot days, or none, later.
+ * The time since which records may be new (milliseconds since 1970). Older ones may be archived, so that D1 cannot
+ * know. Archived days stay archived if operators later choose more hot days, or none.
  */
 async function newsSinceOf(env: Env, caller: Caller, source: Source, part: Accepted[]): Promise<number> {
   const hot = hotSince(env, source.now);

@@ -11,15 +11,15 @@ import type { Batch } from './batches.ts';
 import { knownIds } from './keep.ts';
 import type { Rejection } from './schema.ts';
 
-/** One statement of a call's transaction, and what is done with its result. */
+/** A statement of a call's transaction, and what to do with its result. */
 export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => void };
 
-/** What a call has come to: how many records changed something, which were refused, and what the queue has to carry. */
+/** The result of a call so far: changed and refused records, and messages for the queue. */
 export type Tally = { changed: number; rejected: Rejection[]; messages: NewWork[] };
 
 /**
- * The statements that store the records of a call. Customers are notified before records are written: of what is
- * there already they have been.
+ * The statements that store the records of a call. Notifications come before the records, because a record that exists
+ * has been notified.
  */
 export function stepsFor(
   db: Database,
@@ -44,7 +44,7 @@ export function stepsFor(
 
 type Notifying = { claims: boolean; tally: Tally };
 
-/** The notifications of a batch, which are all of one type, and their deliveries. */
+/** The notifications of a batch, all of one type, and their deliveries. */
 function notifySteps(db: Database, source: Source, batch: Batch, { claims, tally }: Notifying): Step[] {
   const { notifier, notifications, ofKind } = batch;
   const [first] = notifications;
@@ -67,12 +67,11 @@ function notifySteps(db: Database, source: Source, batch: Batch, { claims, tally
   ];
 }
 
-/** Why a record is refused that refers to something unknown. */
 export const unknownParent = (kind: string): string => `${kind} is neither known nor in the same call`;
 
 function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
   const rows = entries.map(({ row }) => row);
-  // D1's own count has what triggers change as well.
+  // D1's own count includes the changes of triggers.
   const written = [
     step(keeper.write(db, rows), () => {}),
     step(statement<{ count: number }>(db)`select changes() as count`, ([row]) => {
@@ -98,7 +97,7 @@ function orderSteps(db: Database, source: Source, { notifications, ofKind }: Bat
   return later ? [step(holdNewLevels(db, source, notifications, ofKind), () => {})] : [];
 }
 
-/** The statement that notes which of a call's records have changed, for the change feed; none if there are none. */
+/** The statement that records which of a call's records have changed, for the change feed. */
 function noteChanges(db: Database, source: Source, batches: Batch[], quiet: boolean) {
   const entries = batches.flatMap((batch) => batch.entries);
   const written = recordKinds.flatMap(({ kind, table }): Written[] => {
@@ -110,5 +109,5 @@ function noteChanges(db: Database, source: Source, batches: Batch[], quiet: bool
 
 const step = <T>(statement: BatchItem<'sqlite'> & { _: { result: T } }, take: (result: T) => void): Step => ({
   statement,
-  take: take as Step['take'], // D1 returns a result for each statement, in their order
+  take: take as Step['take'], // D1 returns a result for each statement, in order
 });

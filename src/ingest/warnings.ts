@@ -3,7 +3,7 @@ import { isMapped } from '../fleet/incidents/translate.ts';
 import { type Kind, recordKinds } from '../fleet/lists/registry.ts';
 import type { Rejection, Warning } from './schema.ts';
 
-/** How many different warnings a call gets at most, and how much of a name or word they repeat, in characters. */
+/** How many warnings a call gets at most, and how many characters of a name they quote. */
 export const maxWarnings = 20;
 const maxRepeated = 100;
 
@@ -13,12 +13,12 @@ const fieldsOf = new Map<Kind, Set<string>>(
 
 const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/i;
 
-/** What warnings look at in a record that was not refused, so that its kind and these fields are as declared. */
+/** What warnings look at in an accepted record, so that its kind and these fields are valid. */
 type Sent = { kind: Kind; incidentTypes?: string[]; vin?: string | null };
 
 /**
- * Fields that a kind of record does not have, words that no incident type is mapped to, and VINs that cannot be one.
- * `records` are those of a call, as they came.
+ * Unknown fields, incident labels without a mapping, and impossible VINs in `records`, which are those of a call as
+ * sent.
  */
 export function warningsOf(feed: Feed, records: unknown[], rejected: Rejection[]): Warning[] {
   const refused = new Set(rejected.map(({ index }) => index));

@@ -5,7 +5,7 @@ import type { App } from '../platform/http/context.ts';
 import { limitByAddress } from '../platform/http/limits.ts';
 
 /**
- * Admits whoever sends the secret OPERATOR_KEY as `Authorization: Bearer`.
+ * Authenticates by OPERATOR_KEY as `Authorization: Bearer`.
  *
  * @throws Refusal: unauthenticated, rate limited
  */
@@ -19,8 +19,8 @@ export const authenticateOperator = createMiddleware<App>(async (c, next) => {
 });
 
 /**
- * Compares digests in constant time, so that the time it takes reveals nothing of the secret. Hono's
- * `timingSafeEqual` also walks the secrets themselves in JavaScript, which takes longer from the secret's length on.
+ * Compares digests in constant time. Hono's `timingSafeEqual` also compares the secrets themselves in JavaScript, in a
+ * time that depends on their length.
  */
 async function isSameSecret(a: string, b: string): Promise<boolean> {
   const digest = (text: string) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));

@@ -11,12 +11,12 @@ const backMs = 30 * dayMs;
 
 type Notified = { accountId: string; account: string; eventId: string };
 
-/** A delivery with the account that it is of. Times are milliseconds since 1970. */
+/** A delivery with its account. Times are milliseconds since 1970. */
 export type FoundDelivery = Notified & DeliveryOfEvent;
 
 /**
- * The deliveries of an event or accident, or of the latest of the last 30 days with a VIN, in all accounts of all homes,
- * newest first. By a VIN it reads some rows of each account, and the accidents of these days.
+ * The deliveries of an event or accident, or of the latest ones of a VIN in 30 days, in all accounts of all homes,
+ * newest first. By VIN it reads a few rows per account, and the accidents of these days.
  */
 export async function findDeliveries(
   env: Env,
@@ -48,7 +48,6 @@ async function findIn(
   return found.flat();
 }
 
-/** The ids of events and accidents with a VIN, and when they happened. */
 const withVin = (vin: string, since: number): SQL => sql`
   select e.id as event_id, e.started_at from accounts a
   cross join vehicles v on v.account_id = a.id and v.vin = ${vin}

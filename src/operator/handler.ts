@@ -4,21 +4,20 @@ import type { Slice, SliceQuery } from '../platform/db/slices.ts';
 import type { Operation } from './api/operation.ts';
 import type { owned } from './homes/routes.ts';
 
-/** What a handler does for one operation. It throws a Refusal, or returns the input of the reply's schema. */
+/** Handles one operation: throws a Refusal, or returns the input of the reply's schema. */
 export type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O>>;
 
-/** The handlers of some operations, by their names. */
 export type Handlers<All extends Record<string, Operation>> = { [name in keyof All]: Handler<All[name]> };
 
-/** What a request asks for; `env` is that of the home of what the path names. */
+/** A request's input; `env` is that of the home of what the path names. */
 export type Asked<O extends Operation> = { env: Env } & PathOf<O['call']> &
   (O extends { body: infer B extends v.GenericSchema } ? { body: v.InferOutput<B> } : unknown) &
   (O extends { query: infer Q extends v.GenericSchema } ? { query: v.InferOutput<Q> } : unknown) &
   (O extends { part: 'slice' } ? { slice: SliceQuery } : unknown) &
-  // With the parameters of a list that customers have, as they came.
+  // The parameters of a customers' list, unparsed.
   (O extends { part: 'page' } ? { queries: Record<string, string[]> } : unknown);
 
-/** An operator acts in the account that owns what the path names, if that is more than an id. */
+/** If the path names something, the operator acts in the account that owns it. */
 type PathOf<C extends string> = C extends `${string} /${infer List}/:id${infer Rest}`
   ? { id: string } & (List extends keyof typeof owned ? { caller: Caller } : unknown) &
       (Rest extends `${string}/:userId` ? { userId: string } : unknown)

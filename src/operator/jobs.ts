@@ -22,7 +22,7 @@ import { addUpWaits } from '../webhooks/service-levels.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { noteSize } from './health/size.ts';
 
-/** What the cron does itself in each home and minute: it looks up what is due, and sends messages. */
+/** What the cron does itself in each home and minute: it finds what is due, and sends messages. */
 export const starters = { sweep, 'start pulls': startPulls };
 
 const whenDue = (isDue: Extract<Job, { every: 'minute' }>['isDue'], run: Job['run']): Job => ({
@@ -32,7 +32,7 @@ const whenDue = (isDue: Extract<Job, { every: 'minute' }>['isDue'], run: Job['ru
 });
 const hourly = (run: Job['run']): Job => ({ every: 'hour', run });
 
-/** Everything that is done in each home from time to time. */
+/** Everything that runs in each home from time to time. */
 export const jobs: Jobs = {
   moves: whenDue(movesAreDue, continueMoves),
   deletions: whenDue(deletionsAreDue, continueDeletions),

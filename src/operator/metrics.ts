@@ -18,7 +18,7 @@ type Counted = {
   problems: number;
 };
 
-/** What is known of a home: `counted` is null if its database could not be asked, which took `ms`. */
+/** A home's measurements: `counted` is null if its database did not respond within `ms`. */
 type Measured = { health: HomeHealth; counted: Found | null; ms: number; now: number };
 type Found = Counted & {
   pending: number;
@@ -26,7 +26,7 @@ type Found = Counted & {
   levels: ReturnType<typeof levelsOf>;
 };
 
-/** A value of the service levels of each kind and span, by labels that go on with `more`. */
+/** A value of the service levels of each kind and span, by labels, followed by `more`. */
 function byKind({ levels }: Found, more: string, value: (level: ServiceLevel) => number | null) {
   const labelled = Object.entries(levels).flatMap(([span, kinds]) =>
     Object.entries(kinds).map(([kind, level]) => [`kind="${kind}",span="${span}"${more}`, value(level)]),
@@ -43,7 +43,7 @@ const byQuantile = (found: Found, of: 'firstAttempt' | 'delivered') => ({
 const ageSeconds = (since: number | null | undefined, now: number): number =>
   since ? Math.max(0, (now - since) / 1000) : 0;
 
-/** Each metric: what it says, and its value in a home, by label if it has several; null if that is not known. */
+/** Each metric: its help text, and its value in a home, by label if there are several; null if unknown. */
 const metrics: {
   [name: string]: {
     help: string;
@@ -114,7 +114,7 @@ const metrics: {
   },
 };
 
-/** How all homes are doing, in the text format of Prometheus. A home that cannot be asked has fewer values. */
+/** All homes' metrics in the text format of Prometheus. A home that does not respond has fewer. */
 export async function metricsText(env: Env): Promise<string> {
   const homes = await Promise.all(
     [...homesOf(env)].map(async ([name, home]) => [name, await measure(home)] as const),
@@ -141,7 +141,7 @@ async function measure(env: Env): Promise<Measured> {
   return { health, counted: counted?.row ?? null, ms: counted?.ms ?? 0, now };
 }
 
-/** How many webhooks the hour's counters are read of. */
+/** For how many webhooks the hour's counters are read. */
 const maxWebhooks = 10_000;
 
 async function count(env: Env, now: number): Promise<{ row: Found; ms: number }> {

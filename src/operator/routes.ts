@@ -34,7 +34,7 @@ const handlers: Handlers<typeof operations> = {
   checkService: ({ env, body }) => checkService(env, body.schema),
 };
 
-/** What the operator's tool calls: the operations of `api/`, each done by the handler of its name. */
+/** The API of the operator's tool: each operation of `api/` with the handler of its name. */
 export const operatorRoutes = new Hono<App>().use(authenticateOperator).use(enterHomeOfId);
 
 for (const [name, operation] of Object.entries<Operation>(operations)) {
@@ -56,17 +56,16 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   const { id = '', userId } = c.req.param();
   const caller = await callerIn(c.env, operation.call, id);
   const asked = { env: c.env, id, userId, caller, body, query, slice, queries: c.req.queries() };
-  const found = await handler(asked as never); // it has what the operation declares, and more
+  const found = await handler(asked as never); // has what the operation declares, and more
   const { items, next } = operation.part ? (found as Part) : { items: found };
   const message = typeof operation.message === 'string' ? operation.message : operation.message(body ?? {});
   const cursor = typeof next === 'object' ? cursorFor(c, next) : next;
   return ok(c, message, v.parse(operation.reply, items), cursor);
 }
 
-/** Part of a list, as handlers return it. */
 type Part = { items: unknown[]; next?: Slice<unknown>['next'] | string };
 
-/** Who acts on what the path names: an operator in the account that owns it. @throws Refusal: invalid, for an unknown id */
+/** An operator in the account that owns what the path names. @throws Refusal: invalid, for an unknown id */
 async function callerIn(env: Env, call: string, id: string): Promise<Caller | undefined> {
   const kind = id ? ownedIn(call) : undefined;
   return kind === 'account' ? operatorIn(id) : kind && operatorInOwnerOf(env, kind, id);

@@ -12,14 +12,14 @@ import { selectWaits, type Waits, waitsIn } from '../webhooks/service-levels.ts'
 import { maxFailedCounted, maxListed, maxPendingCounted } from './api/counted.ts';
 import type { DeliveryStatus } from './api/service.ts';
 
-/** An accident is listed if it has not been delivered for as long. */
+/** An accident is listed when its delivery has taken this long. */
 const accidentWaitsMs = 30_000;
 
 /**
- * How deliveries and connections are doing, and whose deliveries fail. However much has piled up, it reads a bounded number of
- * rows: 10,000 pending deliveries of accidents and of events, two counters of each webhook, the 100 newest failed deliveries of each of the 1,000
- * webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, the 20 webhooks that
- * were paused last, and 20 connections that are not healthy.
+ * The state of deliveries and connections, and whose deliveries fail. Reads a bounded number of rows: 10,000 pending
+ * deliveries of accidents and of events, two counters of each webhook, the 100 newest failed deliveries of each of the
+ * 1,000 webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, the 20 webhooks
+ * that were paused last, and 20 connections that are not healthy.
  *
  * @throws Refusal: unavailable
  */
@@ -98,7 +98,7 @@ export async function deliveryStatus(
   };
 }
 
-/** The keys of HEADER_KEYS, the newest first, and those that are not there and have encrypted something. */
+/** The keys of HEADER_KEYS, newest first, and missing ones that have encrypted something. */
 function withKeys(encrypted: { key: string; encrypts: number }[], keys: SealingKey[]) {
   const ids = new Set([...keys.map(({ id }) => id), ...encrypted.map(({ key }) => key)]);
   return [...ids].map((id, at) => ({

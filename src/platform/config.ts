@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { dayMs } from './durations.ts';
 
-/** The fewest days before records may go to the archive: what is younger is never there. */
+/** The minimum of HOT_DAYS: younger records are never archived. */
 export const minHotDays = 30;
 
 const Vars = v.object({
   OPERATOR_KEY: v.pipe(v.string(), v.minLength(32)),
-  /** Keys for what is sealed in D1, newest first: `id:base64` of 32 bytes each, separated by commas. */
+  /** Encryption keys, newest first: `id:base64` of 32 bytes each, separated by commas. */
   HEADER_KEYS: v.pipe(
     v.string(),
     v.transform((text) =>
@@ -21,21 +21,21 @@ const Vars = v.object({
       'id:base64 of 32 bytes',
     ),
   ),
-  /** Where people reach this deployment: links in emails lead there, whatever host a request was made to. */
+  /** The public address of this deployment, for links in emails, whatever host a request was made to. */
   ORIGIN: v.optional(
     v.pipe(
       v.string(),
       v.check((text) => URL.parse(text)?.origin === text, 'an origin, such as https://api.example.com'),
     ),
   ),
-  /** The sender of sign-in links and alerts. A deployment without one sends no mail. */
+  /** The sender of sign-in links and alerts; without it no email is sent. */
   EMAIL_FROM: v.optional(v.pipe(v.string(), v.email())),
-  /** How many days the rows of finished deliveries are kept. */
+  /** How many days finished deliveries are kept. */
   DELIVERY_RETENTION_DAYS: v.optional(
     v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(7)),
     '30',
   ),
-  /** How many days safety events, trips and accidents stay in D1 before they go to the archive; 0 keeps them all. */
+  /** How many days safety events, trips and accidents stay in D1 before they are archived; 0 archives nothing. */
   HOT_DAYS: v.optional(
     v.pipe(
       v.string(),
@@ -45,25 +45,23 @@ const Vars = v.object({
     ),
     '180',
   ),
-  /** Set by `npm run deploy -- --replicas`: lists are read from the replica of D1 that is nearest. */
+  /** Set by `npm run deploy -- --replicas`: lists are read from the nearest replica of D1. */
   READ_REPLICAS: v.optional(v.picklist(['true', 'false']), 'false'),
-  /** Whether a message of the queue is acknowledged once its work is done, instead of at once. */
+  /** Whether a queue message is acknowledged when its work is done, instead of at once. */
   AWAIT_DELIVERIES: v.optional(v.picklist(['true', 'false']), 'false'),
-  /** The style of a tile provider for the portal's maps; without it they show the outlines that are built in. */
+  /** A tile provider's style for the portal's maps; without it they show built-in outlines. */
   MAP_STYLE_URL: v.optional(
     v.pipe(
       v.string(),
       v.check((text) => URL.parse(text)?.protocol === 'https:', 'an https URL'),
     ),
   ),
-  /** Only set by local runs and tests: allows webhooks to point to this machine. */
+  /** Set only by local runs and tests: allows webhooks that point to this machine. */
   ALLOW_LOOPBACK_RECEIVERS: v.optional(v.picklist(['true', 'false']), 'false'),
 });
 
-/** A key, and the id under which rows name it. */
 export type SealingKey = { id: string; bytes: Uint8Array };
 
-/** The Worker's vars and secrets, as the service uses them. */
 const Config = v.pipe(
   Vars,
   v.transform((vars) => ({
@@ -82,7 +80,7 @@ const Config = v.pipe(
 
 const parsed = new WeakMap<Env, v.InferOutput<typeof Config>>();
 
-/** Parses the Worker's vars and secrets, once per isolate. @throws ValiError when one is missing or invalid */
+/** Parses the Worker's vars and secrets, once per isolate. @throws ValiError, when one is missing or invalid */
 export function config(env: Env): v.InferOutput<typeof Config> {
   const known = parsed.get(env);
   if (known) return known;

@@ -1,6 +1,5 @@
 import type { SealingKey } from './config.ts';
 
-/** Encodes bytes as base64url without padding. */
 export const base64url = (bytes: Uint8Array): string =>
   bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
 
@@ -8,10 +7,10 @@ export const base64url = (bytes: Uint8Array): string =>
 export const fromBase64url = (text: string): Uint8Array =>
   Uint8Array.fromBase64(text, { alphabet: 'base64url' });
 
-/** What a checksum is for. Each has keys of its own, so that none passes for another. */
+/** The purpose of a checksum. Each has keys of its own, so that none is accepted for another. */
 export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link' | 'tick';
 
-/** How many bytes of the HMAC stand behind each: a credential has little room, and 64 bits suffice to sort out junk. */
+/** How many bytes of the HMAC each carries: a credential has little room, and 64 bits suffice to recognise junk. */
 const lengths = {
   credential: 8,
   session: 16,
@@ -21,8 +20,8 @@ const lengths = {
 } satisfies Record<Purpose, number>;
 
 /**
- * The keyed checksum of `text`, in base64url: with it, what we issued is told apart from junk without any I/O. It proves
- * nothing else: whether something is still good is for the database to say. The newest of HEADER_KEYS makes it.
+ * The keyed checksum of `text` in base64url, by the newest of HEADER_KEYS. It shows without I/O that we issued
+ * something, not that it is still valid.
  */
 export async function checksum(keys: SealingKey[], purpose: Purpose, text: string): Promise<string> {
   const [newest] = keys;
@@ -30,7 +29,7 @@ export async function checksum(keys: SealingKey[], purpose: Purpose, text: strin
   return checksumBy(newest, purpose, text);
 }
 
-/** True if `sum` is the checksum of `text` by any of the keys. Takes as long wherever it differs. */
+/** Whether `sum` is the checksum of `text` by any of the keys, in constant time. */
 export async function hasChecksum(
   keys: SealingKey[],
   purpose: Purpose,
@@ -75,14 +74,13 @@ async function derive(bytes: Uint8Array, label: string): Promise<CryptoKey> {
   );
 }
 
-/** Text that only the named key can read: base64url of its nonce and of AES-256-GCM's output. */
+/** Encrypted text: the id of its key, and base64url of the nonce and of AES-256-GCM's output. */
 export type Sealed = { key: string; iv: string; data: string };
 
 const imported = new WeakMap<SealingKey, Promise<CryptoKey>>();
 
 /**
- * Encrypts a webhook's custom headers for the database with the newest key: AES-256-GCM, bound to the webhook, so
- * that the headers of one row cannot be used in another.
+ * Encrypts text with the newest key by AES-256-GCM, bound to the row's id, so that it cannot be copied to another row.
  */
 export async function seal(
   keys: SealingKey[],
@@ -98,9 +96,9 @@ export async function seal(
 }
 
 /**
- * Decrypts what `seal` has encrypted, with the key that it names.
+ * Decrypts what `seal` encrypted.
  *
- * @throws Error if that key is no longer in HEADER_KEYS, or the row has been tampered with
+ * @throws Error, if its key is no longer in HEADER_KEYS, or the row was tampered with
  */
 export async function unseal(
   keys: SealingKey[],

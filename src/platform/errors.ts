@@ -1,23 +1,22 @@
-/** One invalid field of a body, header or query: its name and what it must be. Never its value. */
+/** An invalid field of a body, header or query: its name and what it must be, never its value. */
 export type FieldError = { field: string; message: string };
 
-/** Every way in which the service refuses. `http/` decides what a caller sees of each. */
+/** Every way in which the service refuses. `http/` decides what a caller sees. */
 export type Failure =
   | { kind: 'invalid'; message: string; errors?: FieldError[] }
-  | { kind: 'unauthenticated'; scheme?: 'ApiKey' | 'Bearer' } // without one: ApiKey, which is `x-api-key`
+  | { kind: 'unauthenticated'; scheme?: 'ApiKey' | 'Bearer' } // by default ApiKey, which is `x-api-key`
   | { kind: 'forbidden' }
-  | { kind: 'not allowed' } // a person whose role does not include it
-  | { kind: 'cross-site' } // a form that no page of ours sent
+  | { kind: 'not allowed' } // the person's role does not allow it
+  | { kind: 'cross-site' } // a form that was not sent by one of our pages
   | { kind: 'not found' }
   | { kind: 'method not allowed'; allow: string[] }
   | { kind: 'too large'; limitBytes: number }
   | { kind: 'not json' }
   | { kind: 'rate limited'; retryAfter: number }
   | { kind: 'unavailable'; retryAfter: number }
-  | { kind: 'moved'; retryAfter: number } // the account lives in another home: `http/home.ts` goes there
+  | { kind: 'moved'; retryAfter: number } // the account lives in another home, to which `http/home.ts` forwards the request
   | { kind: 'unhealthy'; message: string; retryAfter: number; data: object };
 
-/** A failure on its way to the caller. */
 export class Refusal extends Error {
   readonly failure: Failure;
 
@@ -27,7 +26,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Shorthand for the most common refusal: `message` for people, `errors` by field. */
+/** Creates the most common refusal: `message` for people, `errors` by field. */
 export const invalid = (message: string, errors?: FieldError[]) =>
   new Refusal({ kind: 'invalid', message, ...(errors && { errors }) });
 

@@ -1,18 +1,17 @@
 /**
- * Shares an isolate's work between accounts: each may have so much of something under way, what is more waits in a line
- * of its account, and while other accounts are active an account does less at a time and rests in between.
+ * Shares an isolate's work between accounts. Each may do so much at a time; more waits in a line of its account. While
+ * other accounts are active, an account does less at a time and pauses in between.
  *
- * All this is in the memory of one isolate, and a deployment has many, which know nothing of each other: an account
- * whose calls reach ten of them gets ten times as much, and "others are active" means in this isolate. What bounds an
- * account in all of them together is in D1 (the window of each webhook) and Cloudflare's rate limiter (calls by token).
+ * All this is in the memory of one isolate, and isolates know nothing of each other: an account whose calls reach ten
+ * of them gets ten times as much, and "others are active" means in this isolate. D1 (the window of each webhook) and
+ * Cloudflare's rate limiter (calls by token) bound an account across all of them.
  */
 export type Bounds = {
-  /** How many may work at a time. */
   atOnce: number | ((account: string) => number);
-  /** How many may wait in line (as many as there are unless given), and for how long. */
+  /** How many may wait in line (without limit by default), and for how long. */
   maxWaiting?: number;
   timeoutMs: number;
-  /** About how often one of them ends. Who waits looks that often, the less often the farther back. */
+  /** About how long one takes. A waiting one checks that often, and less often the farther back it is. */
   stepMs: number;
   /** For how long nobody takes the place of work that took some milliseconds. */
   restMs?: (account: string, ms: number) => number;
@@ -20,17 +19,17 @@ export type Bounds = {
   longestMs?: number;
 };
 
-/** Who works or waits, in order, and until when that counts. */
+/** Who works or waits, in order, and until when. */
 type Line = { working: Map<object, number>; waiting: Map<object, number> };
 
-/** The longest time between two looks at the line, and how late one may be before who waits counts as gone. */
+/** The longest time between two checks of the line, and how late one may be before it is dropped. */
 const longestLookMs = 250;
 const lateLookMs = 200;
 
-/** How many accounts are remembered before those are forgotten that only rest. */
+/** From how many accounts on those that only pause are dropped. */
 const maxRemembered = 1000;
 
-/** A queue for one kind of work, with a line for each account, or whatever else `account` names. */
+/** A queue for one kind of work, with a line for each account, or for whatever else `account` identifies. */
 export function fairQueue({
   atOnce,
   maxWaiting = Number.POSITIVE_INFINITY,
@@ -50,13 +49,13 @@ export function fairQueue({
     return line;
   };
 
-  /** Takes a place for `me` if it is its turn, and returns 0; otherwise returns its place in the line, from 1. */
+  /** Starts `me` if it is its turn, and returns 0; otherwise returns its place in the line, from 1. */
   const placeOf = (account: string, line: Line, me: object): number => {
     dropGone(line);
     const free = (typeof atOnce === 'number' ? atOnce : atOnce(account)) - line.working.size;
     const known = [...line.waiting.keys()].indexOf(me);
     const ahead = known < 0 ? line.waiting.size : known;
-    // Those at the head may not have looked yet: they find their places left free.
+    // Those in front may not have checked yet: enough places stay free for them.
     if (ahead < free) {
       line.waiting.delete(me);
       line.working.set(me, Date.now() + longestMs);
@@ -67,8 +66,8 @@ export function fairQueue({
 
   return {
     /**
-     * Runs `work` when it is its turn. Undefined, without having run it, if too many wait, or it takes too long or past
-     * `latest` (milliseconds since 1970).
+     * Runs `work` when it is its turn. Returns undefined, without running it, if too many wait, or it would have to
+     * wait too long or past `latest` (milliseconds since 1970).
      */
     async run<T>(
       account: string,
@@ -79,7 +78,7 @@ export function fairQueue({
       const me = {};
       const until = Math.min(Date.now() + timeoutMs, latest);
       try {
-        // An invocation cannot resolve another's promise, so those in line look for themselves.
+        // An invocation cannot resolve another's promise, so waiting ones poll.
         for (let place = placeOf(account, line, me); place > 0; place = placeOf(account, line, me)) {
           if (place > maxWaiting || Date.now() >= until) return undefined;
           const lookMs = Math.min(longestLookMs, stepMs * place);
@@ -98,10 +97,8 @@ export function fairQueue({
       }
     },
 
-    /** How many of the account wait. */
     waiting: (account: string): number => lines.get(account)?.waiting.size ?? 0,
 
-    /** How many accounts are remembered. */
     remembered: (): number => lines.size,
   };
 }
@@ -119,22 +116,21 @@ function dropGone({ working, waiting }: Line): void {
     for (const [entry, until] of entries) if (until <= now) entries.delete(entry);
 }
 
-/** For how long an account counts as active after a request, and the last two that were, and when. */
+/** How long after a request an account counts as active, the last two that were, and when. */
 const activeMs = 1_000;
 let latest = { account: '', at: 0 };
 let before = latest;
 
-/** Notes that an account is active now. */
 export function noteActivity(account: string): void {
   if (latest.account !== account) before = latest;
   latest = { account, at: Date.now() };
 }
 
-/** Whether another account has asked for something in this isolate within the last second. */
+/** Whether another account has made a request in this isolate within the last second. */
 export const othersAreActive = (account: string): boolean =>
   [latest, before].some((other) => other.account !== account && other.at > Date.now() - activeMs);
 
-/** While other accounts are active, rests as long as the work took, and so leaves them half of the time. */
+/** While other accounts are active, pauses for as long as the work took, and so leaves them half of the time. */
 export const halfTheTime =
   (longestRestMs: number) =>
   (account: string, ms: number): number =>
@@ -144,7 +140,7 @@ export const halfTheTime =
 export const maxLargeWaiting = 10;
 export const restAfterLarge = halfTheTime(500);
 
-/** Transactions so large that others would notice: an account runs one at a time. The largest takes D1 some 100 ms. */
+/** An account runs one large transaction at a time. The largest takes D1 some 100 ms. */
 export const largeTransactions = fairQueue({
   atOnce: 1,
   maxWaiting: maxLargeWaiting,

@@ -6,26 +6,25 @@ import { type FieldError, invalid } from './errors.ts';
 export const maxErrors = 20;
 
 /**
- * Checks `input` against `schema`. The refusal names every invalid field, up to 20; its message names the first.
+ * Validates `input`. The refusal names up to 20 invalid fields; its message names the first.
  *
  * @throws Refusal: invalid
  */
 export function parse<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
-  if (Array.isArray(input)) throw invalid('Request body must be an object'); // valibot takes a list for one
+  if (Array.isArray(input)) throw invalid('Request body must be an object'); // valibot accepts a list as an object
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
   const errors = result.issues.slice(0, maxErrors).map(fieldError);
   throw invalid(sentence(errors[0] ?? { field: '', message: 'is not valid' }), errors);
 }
 
-/** What says of an object that it has a property which means nothing: a typing error must not widen what is done. */
+/** How an unknown property is refused: a typing error must not widen what is done. */
 export const unknownProperty = ({ expected }: v.StrictObjectIssue): string =>
   expected === 'never' ? 'is not a property here' : 'must be an object';
 
-/** The field and what it must be, as one sentence: `httpVerb must be POST or PUT`. */
+/** A field error as a sentence: `httpVerb must be POST or PUT`. */
 export const sentence = ({ field, message }: FieldError): string => `${field || 'Request body'} ${message}`;
 
-/** Names an invalid field and what it must be, without its value. */
 export function fieldError(issue: v.BaseIssue<unknown>): FieldError {
   return { field: issue.path?.map((item) => String(item.key)).join('.') ?? '', message: messageOf(issue) };
 }
@@ -39,7 +38,6 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
   return 'is not valid';
 }
 
-/** What the schemas in use expect, in words. */
 const expectations: Record<string, string> = {
   string: 'a string',
   number: 'a number',
@@ -51,16 +49,13 @@ const expectations: Record<string, string> = {
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
 /**
- * Whether `text` is one line that reads as it is written, in a terminal, a CSV file or a page: it has no control
- * characters (tabs and line breaks among them), no halves of characters, and nothing that turns the direction of what
- * follows. The marks that right-to-left names are written with are fine.
+ * Whether `text` is one line that displays as written in a terminal, a CSV file or a page: without control characters,
+ * half surrogates, or characters that change the text direction. Right-to-left marks in names are allowed.
  */
 export const isPrintable = (text: string): boolean => !unprintable.test(text);
 
-/** What a field that must be printable must be. */
 export const mustBePrintable = 'must not contain control characters';
 
-/** What times must be: since 1970, and before the year 10000, by UTC. */
 const mustExist = 'must be a time that exists, from 1970 to 9999 in UTC';
 
 /** RFC 3339 with any offset, as milliseconds since 1970. */
@@ -75,10 +70,10 @@ export const Timestamp = v.pipe(
 const rfc3339 =
   /^(?<day>\d{4}-\d{2}-\d{2})T(?<minute>(?:[01]\d|2[0-3]):[0-5]\d):(?<second>[0-5]\d|60)(?<fraction>\.\d+)?(?<zone>Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** How far ahead of ours a provider's clock may be. */
+/** How far a provider's clock may be ahead of ours. */
 export const maxClockLeadMs = dayMs;
 
-/** The same, of what has happened: a version from the far future would never be overwritten. */
+/** A time of something past: a version from the far future could never be overwritten. */
 export const PastTime = v.pipe(
   Timestamp,
   v.check((ms) => ms <= Date.now() + maxClockLeadMs, 'must not be more than a day in the future'),
@@ -86,10 +81,7 @@ export const PastTime = v.pipe(
 
 const lastMillisecond = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/**
- * NaN for a time that does not exist. The computer's clock has no leap seconds, which come at the end of a day in UTC:
- * each is taken for the last millisecond before it.
- */
+/** NaN for a time that does not exist. A leap second at the end of a UTC day becomes the last millisecond before it. */
 function milliseconds(text: string): number {
   const { day = '', minute, second = '', fraction = '', zone = '' } = rfc3339.exec(text)?.groups ?? {};
   if (!isCalendarDay(day)) return Number.NaN;
@@ -99,7 +91,7 @@ function milliseconds(text: string): number {
   return isLeap && (ms + 1) % dayMs !== 0 ? Number.NaN : ms;
 }
 
-/** Date.parse takes the 31st of February for the 3rd of March. */
+/** Date.parse accepts the 31st of February as the 3rd of March. */
 function isCalendarDay(text: string): boolean {
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
   const date = new Date(Date.UTC(year, month - 1, day));
@@ -109,7 +101,7 @@ function isCalendarDay(text: string): boolean {
 /** A time as the API writes it: RFC 3339, UTC, milliseconds. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/** How many items a request asks for; more than `most` counts as `most`. */
+/** How many items a request asks for, capped at `most`. */
 export const limitUpTo = (most: number) =>
   v.pipe(
     v.string(),
@@ -118,11 +110,9 @@ export const limitUpTo = (most: number) =>
     v.minValue(1, 'must be a whole number of at least 1'),
   );
 
-/** How a text is refused that is too long, wherever it comes from. */
 export const tooLong = (characters: number): string =>
   `can be at most ${characters.toLocaleString('en')} characters`;
 
-/** At most so many characters. */
 export const AtMost = (most: number) => v.maxLength<string, number, string>(most, tooLong(most));
 
 export const maxName = 200;
@@ -136,7 +126,7 @@ export const Name = v.pipe(
   v.check(isPrintable, mustBePrintable),
 );
 
-/** An email address, in the form in which it is stored. */
+/** An email address, normalised as it is stored. */
 export const Email = v.pipe(
   v.string(),
   v.trim(),

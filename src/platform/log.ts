@@ -1,6 +1,6 @@
 /**
  * Everything the log can hold: our own ids, numbers and words. There is no field for a credential, address, name,
- * header, body or answer, nor for a path or query, which contain sign-in links and VINs.
+ * header, body or response, nor for a path or query, which contain sign-in links and VINs.
  */
 export type Line =
   | {
@@ -19,18 +19,18 @@ export type Line =
     }
   | ({
       level: 'info';
-      /** One attempt that failed. */
+      /** A failed attempt. */
       kind: 'attempt';
       webhookId: string;
       accountId: string;
       result: string;
     } & AttemptMade)
   | DeliveredLine
-  /** How many attempts of an invocation the log leaves out, for it had too many. */
+  /** How many attempts an invocation left out of the log, because it had too many. */
   | { level: 'info'; kind: 'attempts omitted'; omitted: number }
   | ({ level: 'warn' | 'error'; kind: 'fault' } & Fault);
 
-/** Deliveries of a webhook that have arrived, as many as were recorded together. */
+/** Successful deliveries of a webhook that were recorded together. */
 export type DeliveredLine = {
   level: 'info';
   kind: 'delivered';
@@ -40,7 +40,7 @@ export type DeliveredLine = {
 };
 
 type AttemptMade = {
-  /** The request that brought the notification in; null if it is older than this field. */
+  /** The request that brought the notification; null if it is older than this field. */
   requestId: string | null;
   deliveryId: string;
   /** 1 accident, 2 event. */
@@ -51,7 +51,7 @@ type AttemptMade = {
   ms: number;
 };
 
-/** Something that went wrong on our side. */
+/** A fault on our side. */
 export type Fault =
   | ({ message: 'Internal error'; requestId: string; route: string } & Described)
   | ({ message: 'Database unavailable'; requestId: string; route: string } & Described)
@@ -72,16 +72,16 @@ export type Fault =
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 
-/** Writes one line. Nothing else in the Worker writes to the log. */
+/** Writes one line; the only place that writes to the log. */
 export const log = (line: Line): void => console[line.level](JSON.stringify(line));
 
 /**
- * How many characters an invocation logs of attempts: Workers keeps 256 KB of what it logs and cuts off the rest, which
- * would be the faults. Enough for some 900 attempts.
+ * How many characters of attempts an invocation logs: some 900. Workers keeps 256 KB of an invocation's log, and faults
+ * must fit as well.
  */
 export const maxAttemptCharacters = 160_000;
 
-/** What logs the attempts of an invocation as far as there is room, and at its end how many were left out. */
+/** Logs the attempts of an invocation while there is room, and at its end how many were left out. */
 export function attemptLog() {
   let left = maxAttemptCharacters;
   let omitted = 0;
@@ -98,14 +98,14 @@ export function attemptLog() {
 }
 export type AttemptLog = ReturnType<typeof attemptLog>;
 
-/** Logs that something went wrong. A `warn` recovers by itself; an `error` needs somebody to look at it. */
+/** Logs a fault. A `warn` recovers by itself; an `error` needs an operator. */
 export const fault = (level: 'warn' | 'error', what: Fault): void => log({ level, kind: 'fault', ...what });
 
 type Described = { error: string; stack?: string };
 
 /**
  * An error as the log may show it. Drizzle's messages contain the statement's values, so only their cause is shown;
- * those of a SyntaxError quote the text that was being parsed.
+ * those of a SyntaxError quote the parsed text.
  */
 export function described(error: unknown): Described {
   if (!(error instanceof Error)) return { error: typeof error };

@@ -1,15 +1,15 @@
 import { html } from 'hono/html';
 
-/** A part of an email: a paragraph, perhaps about something with a name, perhaps with a link at its end. */
+/** A paragraph of an email, optionally about something with a name, and with a link at its end. */
 export type MailPart = {
-  /** What the paragraph is about: `claims.example.com`. */
+  /** The subject of the paragraph: `claims.example.com`. */
   name?: string;
   text: string;
-  /** Where it leads. Its label stands for the address in HTML; as a button it is the one thing to do. */
+  /** A link. In HTML its label stands for the address; as a button it is the email's main action. */
   link?: { url: string; label: string; button?: boolean };
 };
 
-/** The tokens of `tokens.css` that emails use: mail programs know no variables. A test compares them. */
+/** The tokens of `tokens.css` that emails use, since mail programs have no variables. A test compares them. */
 export const mailTokens = {
   light: {
     'base-100': '#ffffff',
@@ -33,8 +33,8 @@ export const mailTokens = {
 const { light, dark } = mailTokens;
 
 /**
- * Renders an email, as text and as HTML that says the same, in light and dark. It loads nothing: no pictures, no fonts.
- * `footer` says why somebody gets it; `parts` are the rest, for what is not an email.
+ * Renders an email as text and as equivalent HTML, in light and dark. It loads no pictures or fonts. `footer` says why
+ * somebody gets it.
  */
 export async function renderMail(subject: string, parts: MailPart[], footer: MailPart) {
   return {
@@ -90,7 +90,7 @@ ${link && (link.button ? button(link) : html`<a class="link" href="${link.url}" 
 </p>
 `;
 
-/** The address stands below its button, for those who have to copy it. */
+/** The address below the button can be copied. */
 const button = ({
   url,
   label,

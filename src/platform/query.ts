@@ -3,8 +3,8 @@ import { invalid } from './errors.ts';
 import { AtMost, limitUpTo, Timestamp } from './fields.ts';
 
 /**
- * How lists read their query: each schema takes all values of one parameter. Metadata says what
- * a client writes, as JSON Schema for the API's document.
+ * How lists read their query: each schema takes all values of one parameter. Its metadata is the parameter's JSON
+ * Schema in the API's document.
  */
 const last = v.pipe(
   v.array(v.string()),
@@ -20,7 +20,7 @@ export const QueryText = v.pipe(last, AtMost(1000), v.metadata({ type: 'string',
 
 const orNone = v.transform((text: string) => text || undefined);
 
-/** Where the page before has ended; an empty one is none. */
+/** Where the previous page ended; an empty cursor is none. */
 export const QueryCursor = v.optional(v.pipe(QueryText, orNone));
 
 /** The same where a parameter has one value. */
@@ -39,14 +39,13 @@ export const QueryTime = v.pipe(
   }),
 );
 
-/** A range of time in milliseconds, half-open. @throws Refusal: invalid, when it is empty */
+/** A half-open range of time in milliseconds. @throws Refusal: invalid, when it is empty */
 export function rangeOf(from: unknown, to: unknown): { from?: number; to?: number } {
   if (typeof from === 'number' && typeof to === 'number' && from >= to)
     throw invalid('from must be before to', [{ field: 'from', message: 'must be before to' }]);
   return { ...(typeof from === 'number' && { from }), ...(typeof to === 'number' && { to }) };
 }
 
-/** One id. */
 export const QueryId = v.pipe(
   last,
   v.uuid('must be a UUID'),
@@ -54,11 +53,9 @@ export const QueryId = v.pipe(
   v.metadata({ type: 'string', format: 'uuid' }),
 );
 
-/** One of a few words. */
 export const QueryChoice = <const T extends string>(values: readonly T[], message: string) =>
   v.pipe(last, v.picklist(values, message), v.metadata({ type: 'string', enum: values }));
 
-/** One of a few numbers. */
 export const QueryCode = (values: readonly number[], message: string) =>
   v.pipe(
     last,
@@ -67,7 +64,7 @@ export const QueryCode = (values: readonly number[], message: string) =>
     v.metadata({ type: 'integer', enum: values }),
   );
 
-/** `true` or `false`, as D1 keeps it: 1 or 0. */
+/** `true` or `false` as D1 stores it: 1 or 0. */
 export const QueryBoolean = v.pipe(
   last,
   v.picklist(['true', 'false'], 'must be true or false'),
@@ -75,7 +72,6 @@ export const QueryBoolean = v.pipe(
   v.metadata({ type: 'boolean' }),
 );
 
-/** A whole number within bounds. */
 export const QueryInteger = (min: number, max: number) =>
   v.pipe(
     last,
@@ -103,13 +99,13 @@ export const QueryIds = v.pipe(
   v.metadata({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 100 }),
 );
 
-/** A list's query. A parameter that it does not have is refused: leaving it out would return other rows than were meant. */
+/** A list's query. An unknown parameter is refused, because ignoring it would return other rows than intended. */
 export const queryOf = <E extends v.ObjectEntries>(parameters: E) =>
   v.strictObject(parameters, ({ expected, input, message }) =>
     expected === 'never' ? notAParameter(String(input), Object.keys(parameters)) : message,
   );
 
-/** Says which parameter was probably meant: one that has most of the letters, in this order, and few others. */
+/** Suggests the known parameter that shares most letters with `name`, in this order. */
 export function notAParameter(name: string, known: string[]): string {
   const [best] = known
     .map((other) => ({ other, likeness: (2 * lettersInCommon(name, other)) / (name.length + other.length) }))
@@ -119,7 +115,7 @@ export function notAParameter(name: string, known: string[]): string {
     : `is not a parameter here; the list has ${known.join(', ')}`;
 }
 
-/** How many letters two words share in the same order, in either case: the longest common subsequence. */
+/** The length of the longest common subsequence, ignoring case. */
 function lettersInCommon(a: string, b: string): number {
   let row = new Array<number>(b.length + 1).fill(0);
   for (const letter of a.slice(0, 100).toLowerCase()) {
@@ -131,5 +127,5 @@ function lettersInCommon(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** What a list reads of a parameter: the values in, whatever they mean out. */
+/** The schema of a list's parameter: from its values to whatever the list reads. */
 export type QuerySchema = v.GenericSchema<string[], unknown>;

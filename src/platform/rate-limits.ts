@@ -1,32 +1,31 @@
 /**
- * How many calls each rate limiter allows in how many seconds, as `wrangler.toml` sets them; a test compares the two.
- * Each purpose has a limiter of its own, so that what is done for one never counts towards another.
+ * How many calls each rate limiter allows in how many seconds, as in `wrangler.toml`; a test compares the two. Each
+ * purpose has a limiter of its own, so that none uses up another's calls.
  */
 export const rateLimits = {
   /** Per API token, ingest key or portal session. */
   TOKEN_LIMIT: { calls: 600, seconds: 60 },
   /**
-   * Per client address: API tokens and ingest keys that we do not recognise, before anything is looked up. Also per
-   * client address and connection: wrongly signed calls of a provider's webhook.
+   * Per client address: unrecognised API tokens and ingest keys, before any look-up. Also per client address and
+   * connection: wrongly signed calls of a provider's webhook.
    */
   UNKNOWN_LIMIT: { calls: 100, seconds: 60 },
-  /** Per client address: calls of providers' webhooks that are for no connection, or wrongly signed. */
+  /** Per client address: calls of providers' webhooks for an unknown connection, or wrongly signed. */
   RING_LIMIT: { calls: 1000, seconds: 60 },
   /** Per client address: wrong operator keys. */
   OPERATOR_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of `/health`. */
   HEALTH_LIMIT: { calls: 100, seconds: 60 },
-  /** Per client address: asking for sign-in links. */
+  /** Per client address: requests for sign-in links. */
   LINK_REQUEST_LIMIT: { calls: 30, seconds: 60 },
-  /** Per email address that sign-in links are asked for. */
+  /** Per email address: requests for sign-in links. */
   SIGN_IN_LIMIT: { calls: 5, seconds: 60 },
   /** Per sign-in link: tries to use it. */
   LINK_LIMIT: { calls: 10, seconds: 60 },
   /** Per portal session: tests, replays, pulls, invitations and new tokens. Per connect link: requests with it. */
   ACTION_LIMIT: { calls: 20, seconds: 60 },
-  /** The same for everybody of an account together. */
+  /** The same for all people of an account together. */
   ACCOUNT_ACTION_LIMIT: { calls: 60, seconds: 60 },
 } as const;
 
-/** The binding of a rate limiter. */
 export type Limiter = keyof typeof rateLimits;

@@ -1,11 +1,8 @@
-/** What the people of an account may do, from most to least; see `may`. */
+/** The roles of people in an account, from most to least rights. */
 export const roles = ['admin', 'member', 'viewer'] as const;
 
-/**
- * An admin may do everything; a member everything but invite, change and remove people, and generate and revoke tokens;
- * a viewer only read.
- */
+/** An admin may do everything; a member everything except managing people and tokens; a viewer may only read. */
 export type Role = (typeof roles)[number];
 
-/** Whether somebody with this role may do what needs `needed`. */
+/** Whether `role` includes the rights of `needed`. */
 export const may = (role: Role, needed: Role): boolean => roles.indexOf(role) <= roles.indexOf(needed);

@@ -1,4 +1,3 @@
-/** What can be done to something. */
 export const actions = [
   'created',
   'changed',
@@ -12,7 +11,6 @@ export const actions = [
 ] as const;
 export type Action = (typeof actions)[number];
 
-/** What it can be done to. */
 export const subjects = [
   'account',
   'connection',

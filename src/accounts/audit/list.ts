@@ -5,7 +5,7 @@ import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Action, Subject } from './kinds.ts';
 
-/** An entry of the audit log; `at` in milliseconds since 1970. Names are as they were then. */
+/** An entry of the audit log; `at` in milliseconds since 1970. Names are as they were at that time. */
 export type Entry = {
   accountId: string;
   seq: number;
@@ -17,11 +17,11 @@ export type Entry = {
   subject: Subject;
   subjectId: string;
   subjectName: string | null;
-  /** What was changed, by name. */
+  /** The names of the fields that changed. */
   fields: string[];
 };
 
-/** A part of the account's audit log, newest first. */
+/** A slice of the account's audit log, newest first. */
 export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Entry>> {
   const { accountId } = caller;
   const after = slice.after ? sql`and seq < ${slice.after.sort}` : sql.empty();
@@ -31,7 +31,7 @@ export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Pr
   return cut(rows, slice, ({ seq }) => ({ sort: seq, id: accountId }));
 }
 
-/** A part of the audit log of all accounts, newest first, for operators. @throws Refusal: invalid, for a cursor */
+/** A slice of the audit log of all accounts, newest first. @throws Refusal: invalid, for a cursor */
 export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<Entry>> {
   const after = slice.after ? sql`and (at, account_id, seq) < ${placeOf(slice.after)}` : sql.empty();
   const rows = await select(

@@ -4,19 +4,16 @@ import type { Caller } from '../../platform/db/guard.ts';
 import type { Action, Subject } from './kinds.ts';
 
 /**
- * A change to be noted. `of` selects the `id` and the `name` of what is changed, or no row if nothing changes; it runs
- * where the statement stands in the transaction, so for what is deleted it comes first. `fields` are the names of what
- * was changed. No secret belongs in any of these: a webhook without a name is named by its host.
+ * A change to audit. `of` selects the `id` and `name` of what changes, or no row if nothing does; it runs at the
+ * statement's place in the transaction, so it comes before a deletion. `fields` are the names of the changed fields.
+ * Contains no secrets: a webhook without a name is named by its host.
  */
 export type Change = { action: Action; subject: Subject | SQL; of: SQL; fields?: string[] };
 
 /** Who acts: a caller, or the service itself in an account. */
 type Actor = Caller | { service: true; accountId: string };
 
-/**
- * The statement that notes a change in the audit log of the actor's account. It belongs in the transaction of the
- * change itself: then neither is there without the other. Writes two rows.
- */
+/** The statement that writes an audit entry, for the transaction of the change. Writes two rows. */
 export const note = (db: Database, actor: Actor, { action, subject, of, fields = [] }: Change) =>
   change(db)`
     insert into audit_log (account_id, seq, at, actor, actor_id, actor_name, action, subject, subject_id,
@@ -33,7 +30,7 @@ function kindOf(actor: Actor): 'operator' | 'person' | 'token' | 'service' {
   return 'tokenId' in actor ? 'token' : 'person';
 }
 
-/** Taken from the credential itself, so that nobody acts in another's name. */
+/** Taken from the credential itself, so that nobody can act in another's name. */
 function whoIs(actor: Actor): SQL {
   if ('tokenId' in actor) return sql`select id, name from tokens where id = ${actor.tokenId}`;
   if ('sessionHash' in actor)
@@ -45,8 +42,8 @@ function whoIs(actor: Actor): SQL {
 }
 
 /**
- * SQL for who created an API token: a person's address as it was then, or "the operator"; null if the audit log does not
- * know any more. Reads one entry, by an index that holds new tokens alone. `id` and `accountId` are columns of the token.
+ * SQL for who created an API token: a person's address at that time, or "the operator"; null if the audit log no longer
+ * has the entry. Reads one entry by index. `id` and `accountId` are columns of the token.
  */
 export const creatorOfToken = (id: SQL, accountId: SQL): SQL<string | null> => sql<string | null>`(
   select iif(actor = 'operator', 'the operator', actor_name)

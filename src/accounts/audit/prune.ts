@@ -3,13 +3,12 @@ import { openDatabase } from '../../platform/db/database.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { deleteUpTo, pruning, type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 
-/** How many days an entry of the audit log is kept. */
 export const auditDays = 365;
 
-/** How many entries of an account are kept: the newest. A program that changes webhooks all day makes no more. */
+/** How many entries an account keeps: the newest. */
 export const maxAuditEntries = 100_000;
 
-/** Seeks from account to account: one look at each account's newest entry. */
+/** Reads one index entry per account. */
 const surplusEntries: SQL = sql`
   delete from audit_log where (account_id, seq) in (
     with recursive owners (id) as (
@@ -21,7 +20,7 @@ const surplusEntries: SQL = sql`
       and l.seq <= (select max(seq) from audit_log where account_id = owners.id) - ${maxAuditEntries}
     limit ${rowsPerChunk})`;
 
-/** Deletes entries of the audit log that are a year old, and an account's oldest beyond 100,000. */
+/** Deletes audit entries older than a year, and an account's oldest beyond 100,000. */
 export const pruneAudit = pruning((now) => [
   deleteUpTo(now - auditDays * dayMs, {
     table: 'audit_log',
@@ -32,7 +31,6 @@ export const pruneAudit = pruning((now) => [
   surplusEntries,
 ]);
 
-/** Deletes the account's entries. */
 export const removeAuditLog: Remover = (env, { accountId }) =>
   untilNone(openDatabase(env), [
     sql`delete from audit_log where account_id = ${accountId} and seq in (

@@ -16,16 +16,15 @@ import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Behind `authenticate`: the credential that was used. */
+    /** Set by `authenticate`. */
     token: KnownToken;
   }
 }
 
 /**
- * Admits holders of a credential of `scope`; those of a read-only token may only GET. KV says who is calling; the first
- * batch of `asCaller` checks that the credential is still good, before anything of the account is read. What we do not
- * recognise as ours is counted by address before it is looked up anywhere; a credential of ours never depends on its
- * neighbours.
+ * Authenticates holders of a credential of `scope`; a read-only token may only GET. KV says who is calling; the first
+ * batch of `asCaller` checks that the credential is still valid before it reads anything. Unrecognised credentials are
+ * rate limited by address before any lookup; recognised ones never are.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited
  */
@@ -43,35 +42,35 @@ export const authenticate = (scope: Scope) =>
     const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...replicaReadsOf(c) };
     const check = () => asCaller(c.env, caller, () => []);
     if (token.scope !== scope || (isReadOnly(token) && !/^(?:GET|HEAD)$/.test(c.req.method))) {
-      await check(); // a revoked one is 401 here too
+      await check();
       throw new Refusal({ kind: 'forbidden' });
     }
     c.set('token', token);
     c.set('caller', caller);
     await next();
-    // The body was refused before D1 was asked: whether the token is good comes before what was wrong with the body.
+    // A body that was refused before D1 was read: an invalid token is reported first.
     if (caller.lastUsedAt === undefined) await check();
-    if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // the next use will
+    if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // recorded with the next use
   });
 
-/** Whether a credential may only read, and sees no secrets of webhooks. */
+/** Whether a credential is read-only; then webhook secrets are hidden from it. */
 export const isReadOnly = (token: KnownToken): boolean => token.scope === 'api' && token.readOnly === true;
 
-/** Limits tests and replays as the portal does: for each token, and for the account as a whole. */
+/** Limits tests and replays per token and per account, as the portal does. */
 export const limitActions = createMiddleware<App>(async (c, next) => {
   await limit(c.env, 'ACTION_LIMIT', c.get('token').id);
   await limit(c.env, 'ACCOUNT_ACTION_LIMIT', c.get('caller').accountId);
   await next();
 });
 
-/** How this request's lists are read, where there are replicas: from the nearest, unless it asks for what is newest. */
+/** How lists are read where there are replicas: from the nearest, unless the request asks for the newest data. */
 function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
   if (!config(c.env).readReplicas) return {};
   const primary = /\bno-cache\b/i.test(c.req.header('cache-control') ?? '');
   return { replicaReads: { primary, behind: (work) => c.executionCtx.waitUntil(work) } };
 }
 
-/** A credential that we have issued, if it is still there. */
+/** A credential that we issued, if it still exists. */
 async function findOurs(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
   const [atTheEdge] = await Promise.all([
     knownAtTheEdge(c.env.TOKENS, hash),
@@ -81,8 +80,8 @@ async function findOurs(c: Context, value: string, hash: string): Promise<KnownT
 }
 
 /**
- * Of what is not recognised as ours, an address has one looked up at a time, a quarter of the time: a flood costs its
- * neighbours little.
+ * Looks up unrecognised credentials one at a time per address, a quarter of the time, so that a flood costs others
+ * little.
  */
 const unknowns = fairQueue({
   atOnce: 1,
@@ -91,7 +90,7 @@ const unknowns = fairQueue({
   restMs: (_, ms) => Math.min(3 * ms, 250),
 });
 
-/** A credential from before there were checksums, or of a key that has been rotated out since; nearly always junk. */
+/** A credential without a checksum, or made with a key that has been rotated out; nearly always junk. */
 async function findUnknown(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
   await limitByAddress(c, 'UNKNOWN_LIMIT');
   const looked = await unknowns.run(
@@ -109,7 +108,7 @@ async function findAtHome(c: Context, value: string, hash: string): Promise<Know
   return token && remember(hash, token);
 }
 
-/** Looks in the other homes for a credential of ours, because its account may have moved. */
+/** Looks for a credential of ours in the other homes, since its account may have moved. */
 async function findElsewhere(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
   for (const [name, home] of homesOf(c.env)) {
     const token = name === homeInToken(value) ? undefined : await findToken(home, hash);
@@ -131,8 +130,8 @@ const remembered = new Map<string, { token: KnownToken; until: number }>();
 const isRemembered = (hash: string): boolean => (remembered.get(hash)?.until ?? 0) > Date.now();
 
 /**
- * What this isolate or KV knows of a credential. Both only say who is calling, which never changes; whether the
- * credential is still good is for D1 to say. If KV fails, or takes longer than a second, D1 is asked instead.
+ * What this isolate or KV knows of a credential: only who is calling, which never changes. D1 decides whether it is
+ * still valid. If KV fails or takes longer than a second, D1 is read instead.
  */
 async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
   const known = remembered.get(hash);
@@ -145,7 +144,7 @@ async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken
   }
 }
 
-/** Remembers a credential in this isolate: KV, which may have cached that it knew none, is not asked again soon. */
+/** Caches a credential in this isolate, since KV may have cached that it does not know it. */
 function remember(hash: string, token: KnownToken): KnownToken {
   if (remembered.size >= maxRemembered) remembered.clear();
   remembered.set(hash, { token, until: Date.now() + rememberedMs });

@@ -3,20 +3,19 @@ import type { SealingKey } from '../../platform/config.ts';
 import { base64url, checksum, hasChecksum } from '../../platform/crypto.ts';
 import { mainHome } from '../../platform/homes/homes.ts';
 
-/** `api` tokens read and manage an account; `ingest` keys send in one connection's records. */
+/** `api` tokens read and manage an account; `ingest` keys send one connection's records. */
 export type Scope = 'api' | 'ingest';
 
 const prefixes = { api: 'fds_', ingest: 'fdi_' } satisfies Record<Scope, string>;
 const wellFormed = /^(?:fds_|fdi_)(?:([a-z][a-z0-9]{0,15})_)?[A-Za-z0-9_-]{43}[A-Za-z0-9_-]{6}$/;
 
-/** A credential ends in its keyed checksum and its CRC-32, of so many characters. */
+/** The lengths of the keyed checksum and the CRC-32 at the end of a credential. */
 const keyedLength = 11;
 const crcLength = 6;
 
 /**
- * A new credential: prefix, the name of its home unless that is main, 43 characters and a CRC-32
- * of all this, in base64url. Of the 43 characters, 32 are 24 random bytes, and 11 a keyed checksum that tells credentials
- * of ours from others that are merely well-formed.
+ * A new credential: prefix, the name of its home unless that is main, 43 characters and a CRC-32 of all this, in
+ * base64url. Of the 43, 32 are 24 random bytes, and 11 a keyed checksum by which we recognise our own.
  */
 export async function generateToken(scope: Scope, keys: SealingKey[], home = mainHome): Promise<string> {
   const prefix = prefixes[scope] + (home === mainHome ? '' : `${home}_`);
@@ -25,16 +24,15 @@ export async function generateToken(scope: Scope, keys: SealingKey[], home = mai
   return secret + crc(secret);
 }
 
-/** True when `value` has the form and the CRC-32 of a credential: finds typing errors without any I/O. */
+/** Whether `value` has the form and CRC-32 of a credential: detects typing errors without I/O. */
 export const isWellFormed = (value: string): boolean =>
   wellFormed.test(value) && crc(value.slice(0, -crcLength)) === value.slice(-crcLength);
 
-/** The name of the home that a credential was issued in. */
 export const homeInToken = (value: string): string => wellFormed.exec(value)?.[1] ?? mainHome;
 
 /**
- * True when we issued `value`, and know it without any I/O. False for what others made up, but also for credentials
- * from before there was a keyed checksum, or whose key has been rotated out since: these work all the same.
+ * Whether `value` has our keyed checksum. False for junk, but also for valid credentials without one, or whose key has
+ * been rotated out.
  */
 export const isRecognised = (value: string, keys: SealingKey[]): Promise<boolean> =>
   hasChecksum(
@@ -44,7 +42,7 @@ export const isRecognised = (value: string, keys: SealingKey[]): Promise<boolean
     value.slice(-keyedLength - crcLength, -crcLength),
   );
 
-/** The SHA-256 of a credential in hex: all that is ever stored of it. */
+/** The SHA-256 of a credential in hex: the only form that is stored. */
 export async function hashToken(value: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(value))).toHex();
 }

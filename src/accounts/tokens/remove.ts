@@ -5,7 +5,7 @@ import { forgetTokens } from './service.ts';
 
 const tokensPerChunk = 100;
 
-/** The statements that revoke all ingest keys of a connection. The first one lists their hashes. */
+/** The statements that revoke all ingest keys of a connection. The first one returns their hashes. */
 export const revokeKeysOf = (db: Database, connectionId: string, now: number) => {
   const active = sql`connection_id = ${connectionId} and revoked_at is null`;
   return [
@@ -14,7 +14,7 @@ export const revokeKeysOf = (db: Database, connectionId: string, now: number) =>
   ] as const;
 };
 
-/** Deletes the credentials of the account or the connection, from KV first. */
+/** Deletes the credentials of the account or connection, from KV first. */
 export const removeTokens: Remover = async (env, { accountId, connectionId }) => {
   const db = openDatabase(env);
   const ofConnection = connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;

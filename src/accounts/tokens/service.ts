@@ -15,10 +15,10 @@ import { fault } from '../../platform/log.ts';
 import { creatorOfToken, note } from '../audit/note.ts';
 import { generateToken, hashToken, type Scope } from './format.ts';
 
-/** What may be shown of a credential: never its value. Times are milliseconds since 1970. */
+/** A credential without its value. Times are milliseconds since 1970. */
 export type Token = Omit<typeof tokens.$inferSelect, 'hash' | 'accountId'>;
 
-/** What the edge knows of a credential: the value in KV under its hash. An ingest key carries its feed. */
+/** What KV holds under a credential's hash. */
 export const KnownToken = v.variant('scope', [
   v.object({
     scope: v.literal('api'),
@@ -40,21 +40,20 @@ export const KnownToken = v.variant('scope', [
 ]);
 export type KnownToken = v.InferOutput<typeof KnownToken>;
 
-/** What a new credential is for: the account's API, or with a connection the ingest of its records. */
+/** A new credential: an API token, or with a connection an ingest key. */
 export type NewToken = {
   connectionId?: string | undefined;
   name: string;
-  /** Whether an API token may only read. */
   readOnly?: boolean | undefined;
   /** Milliseconds since 1970. */
   expiresAt?: number | undefined;
 };
 
 /**
- * Issues a credential in the caller's account: an ingest key for a connection, otherwise an API token. The
- * `value` in the result is never available again.
+ * Issues a credential in the caller's account: an ingest key for a connection, otherwise an API token. The `value` in
+ * the result is not stored.
  *
- * @throws Refusal: invalid, when the account or connection does not exist, or has as many as it can
+ * @throws Refusal: invalid, when the account or connection does not exist or has reached its limit
  */
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   const { connectionId, name, readOnly = false, expiresAt = null } = wanted;
@@ -87,11 +86,11 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
 
 const credentialName = (scope: Scope) => (scope === 'api' ? 'API token' : 'ingest key');
 
-/** How many API tokens of an account, and ingest keys of a connection, can be active at a time. */
+/** How many API tokens of an account, and ingest keys of a connection, can be active. */
 export const maxApiTokens = 200;
 export const maxIngestKeys = 20;
 
-/** In the transaction that adds one more, so that no race gets past it. */
+/** Checked in the transaction that adds one, so that no race exceeds the limit. */
 function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string | undefined) {
   const [of, max, word] =
     connectionId === undefined
@@ -105,7 +104,7 @@ function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string 
   );
 }
 
-/** A part of the account's credentials that are not revoked, newest first. */
+/** A slice of the account's credentials that are not revoked, newest first. */
 export async function listTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Token>> {
   const [rows] = await asCaller(env, caller, (db) => [
     db
@@ -119,10 +118,10 @@ export async function listTokens(env: Env, caller: Caller, slice: SliceQuery): P
   return { items: items.map(visible), ...rest };
 }
 
-/** An API token, with who created it as far as the audit log knows. */
+/** An API token, and who created it if the audit log knows. */
 export type ApiToken = Token & { createdBy: string | null };
 
-/** A part of the account's API tokens that are not revoked, newest first. */
+/** A slice of the account's API tokens that are not revoked, newest first. */
 export async function listApiTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<ApiToken>> {
   const [rows] = await asCaller(env, caller, (db) => [
     db
@@ -139,7 +138,7 @@ export async function listApiTokens(env: Env, caller: Caller, slice: SliceQuery)
   return { items: items.map(({ createdBy, ...row }) => ({ ...visible(row), createdBy })), ...rest };
 }
 
-/** One credential of the account; undefined if it has none with this id, or has revoked it. */
+/** A credential of the account; undefined if it does not exist or was revoked. */
 export async function findTokenById(env: Env, caller: Caller, id: string): Promise<Token | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [
     db
@@ -153,10 +152,10 @@ export async function findTokenById(env: Env, caller: Caller, id: string): Promi
 const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt));
 
 /**
- * Revokes a credential of the account with immediate effect: D1 refuses it from now on, whatever KV still says, and
- * where lists are read from replicas this returns once no cache has it any more. Revoking one twice is fine.
+ * Revokes a credential with immediate effect: D1 refuses it, whatever KV says. Where lists are read from replicas,
+ * returns once no cache has it. Revoking twice is allowed.
  *
- * @throws Refusal: invalid, when there is no such credential
+ * @throws Refusal: invalid, when the credential does not exist
  */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
   const [, [row]] = await asCaller(env, caller, (db) => [
@@ -174,15 +173,15 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
       .returning(),
   ]);
   if (!row) throw invalid('Unknown token');
-  // Each call of `/ingest` checks its key on the primary, in the transaction that writes: none is cached.
+  // `/ingest` checks its key on the primary in the transaction that writes: no cache to wait for.
   const expired = row.scope === 'api' ? untilCachesExpire(env) : undefined;
   await Promise.all([forgetTokens(env, [row.hash]), expired]);
   return visible(row);
 }
 
 /**
- * Looks a credential up by its hash in D1, for when KV does not know it. Returns undefined for one that is unknown,
- * revoked or expired.
+ * Looks up a credential by its hash in D1, for when KV does not know it. Undefined for one that is unknown, revoked or
+ * expired.
  */
 export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
   const now = Date.now();
@@ -196,16 +195,16 @@ export async function findToken(env: Env, hash: string): Promise<KnownToken | un
   return asKnown(row.token, row.connection);
 }
 
-/** Stores in KV what D1 says of a credential, so that all locations know it. */
+/** Writes to KV what D1 has of a credential. */
 async function storeInKv(env: Env, hash: string): Promise<void> {
   const known = await findToken(env, hash);
   const expiration = known?.expiresAt && Math.ceil(known.expiresAt / 1000);
-  // KV refuses an expiry less than a minute away; such a token simply stays out of it.
+  // KV refuses an expiry less than a minute away; such a token is not stored there.
   if (known && (!expiration || expiration > Date.now() / 1000 + 61))
     await bestEffort(() => env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}));
 }
 
-/** Stores a connection's ingest keys in KV again, after the connection has changed. */
+/** Updates KV for a connection's ingest keys after the connection has changed. */
 export async function refreshIngestKeys(env: Env, caller: Caller, connectionId: string): Promise<void> {
   const [rows] = await asCaller(env, caller, (db) => [
     db
@@ -216,15 +215,14 @@ export async function refreshIngestKeys(env: Env, caller: Caller, connectionId: 
   await Promise.all(rows.map(({ hash }) => storeInKv(env, hash)));
 }
 
-/** Makes the edge forget credentials, by their hashes. D1 is what refuses them: this may fail. */
+/** Deletes credentials from KV by their hashes. May fail: D1 refuses them in any case. */
 export const forgetTokens = async (env: Env, hashes: string[]): Promise<void> => {
   await Promise.all(hashes.map((hash) => bestEffort(() => env.TOKENS.delete(hash))));
 };
 
-/** A caller with a credential. */
 export type TokenCaller = Extract<Caller, { tokenId: string }>;
 
-/** True when the last recorded use of the credential is an hour old. */
+/** Whether the last recorded use is an hour old. */
 export const isUseDue = ({ lastUsedAt }: TokenCaller): boolean =>
   lastUsedAt !== undefined && lastUsedAt <= Date.now() - hourMs;
 
@@ -240,8 +238,7 @@ export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
 }
 
 /**
- * KV only makes things faster: when it fails, D1 still knows and refuses, so the work goes on. It takes one write of a
- * key in a second, so that one that follows another is tried again.
+ * KV is a cache: when a write fails, D1 still has the truth. KV allows one write per key and second, hence the retry.
  */
 async function bestEffort(write: () => Promise<void>): Promise<void> {
   await inTime(write())

@@ -1,6 +1,6 @@
-/** The least code that could do the service's jobs on the same bindings, for comparison. */
+/** The minimal code for the service's jobs on the same bindings, for comparison. */
 
-/** A queue message with a whole call in it, so that nothing has to be looked up. */
+/** A queue message with a whole call in it, so that nothing has to be read. */
 export type BareCall = { url: string; body: string };
 
 export type BareEnv = Env & { BARE: Queue<BareCall>; BARE_SLOW: Queue<BareCall> };
@@ -29,7 +29,7 @@ export async function bare(
   }
 }
 
-/** Makes one call, with the same headers as the service's, so that receivers and the runtime have as much to read. */
+/** Makes one call with the same headers as the service's, so that receivers and the runtime have as much to read. */
 async function deliver({ url, body }: BareCall): Promise<void> {
   const headers = {
     'User-Agent': 'FleetDataService/bare',
@@ -51,11 +51,10 @@ export async function bareDeliver(calls: BareCall[]): Promise<void> {
   await Promise.all(Array.from({ length: 6 }, worker));
 }
 
-/** Calls in flight by receiver. */
 const inFlight = new Map<string, number>();
 const maxInFlight = 50;
 
-/** Makes the five calls of a batch, with no more in flight to a receiver than the service allows itself. */
+/** Makes the five calls of a batch, with no more in flight to a receiver than the service allows. */
 export async function bareDeliverSlow(calls: BareCall[]): Promise<void> {
   await Promise.all(
     calls.map(async (call) => {
@@ -87,7 +86,7 @@ async function bareVehicles(env: Env, url: URL): Promise<Response> {
   return Response.json({ status: 200, message: 'Vehicles', data, next: url.searchParams.get('next') });
 }
 
-/** Rows as the service would write them, prepared by the client: events, and deliveries of each to each webhook. */
+/** Rows as the service would write them, prepared by the client: events, and their deliveries to each webhook. */
 type BareRecords = {
   events: { id: string }[];
   deliveries: { webhookId: string; id: string; eventId: string }[];
@@ -109,12 +108,12 @@ async function bareIngest(env: BareEnv, { events, deliveries, columns }: BareRec
   ]);
   for (let at = 0; at < deliveries.length; at += 100)
     await env.BARE.sendBatch(
-      deliveries.slice(at, at + 100).map(({ id }) => ({ body: { url: '', body: id } })), // to be dropped
+      deliveries.slice(at, at + 100).map(({ id }) => ({ body: { url: '', body: id } })), // dropped
     );
   return Response.json({ status: 200 });
 }
 
-/** The calls of each receiver in turn, in messages of one. */
+/** The calls of each receiver, in messages of one. */
 async function bareSend(
   queue: Queue<BareCall>,
   { urls, body, count }: { urls: string[]; body: string; count: number },

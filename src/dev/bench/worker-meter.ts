@@ -1,4 +1,4 @@
-/** D1's work: round trips (a batch is one), rows as D1 bills them, and milliseconds by its own clock. */
+/** D1's work: round trips (a batch is one), billed rows, and milliseconds by D1's clock. */
 export type Rows = { trips: number; read: number; written: number; ms: number };
 
 /** Wraps D1 and adds up in `rows` what each query costs. */

@@ -11,10 +11,9 @@ import { metered, type Rows } from './worker-meter.ts';
 
 const writeLine = console.info;
 
-/** While true, wake-ups are dropped, so that deliveries pile up. */
 let held = false;
 
-/** Messages that ingest has sent while `held` and that were not dropped yet. Those of late workers make it less. */
+/** Messages sent while `held` that were not dropped yet. Those of late workers reduce it. */
 let underWay = 0;
 
 /** What consumers and calls below `/bench/` have used of D1, and the messages they sent, since this was last read. */
@@ -22,8 +21,8 @@ const used = { trips: 0, read: 0, written: 0, ms: 0, queued: 0 };
 let meteredEnv: Env | undefined;
 
 /**
- * The Worker that benchmarks run: the unchanged service, in a runtime as strict as production; below `/bare/`, the least code that could do the same job on the
- * same bindings; and below `/bench/`, commands, and the service with a meter.
+ * The Worker that benchmarks run: the unchanged service in a runtime as strict as production; below `/bare/` the
+ * minimal code for the same jobs; and below `/bench/` commands, and the service with a meter.
  */
 export default {
   ...worker,
@@ -81,10 +80,9 @@ const commands: { [name: string]: Command } = {
   archive: (env, options) => archived(env, Number(options.get('ms'))),
 };
 
-/** While wake-ups are dropped, `env` with a queue that counts them, and through which all deliveries go. */
+/** While wake-ups are dropped, `env` with a queue that counts them, and through which all deliveries pass. */
 const watched = (env: Env): StarterEnv => (held ? { ...counting(env, 'under way'), QUEUE_ONLY: true } : env);
 
-/** `env` with a queue that counts what it is sent. */
 function counting(env: Env, as: 'under way' | 'queued'): Env {
   const count = (messages: number) => {
     if (as === 'queued') used.queued += messages;
@@ -105,7 +103,7 @@ function counting(env: Env, as: 'under way' | 'queued'): Env {
   return { ...env, DELIVERIES };
 }
 
-/** Adds when the reply was ready: some deliveries are quicker than its way back to the client. */
+/** Adds when the response was ready: some deliveries are quicker than its way back to the client. */
 function stamped(reply: Response): Response {
   const marked = new Response(reply.body, reply);
   marked.headers.set('x-ready-at', String(Date.now()));

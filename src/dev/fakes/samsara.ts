@@ -1,4 +1,4 @@
-/** What a made-up Samsara holds; tests and the demo change it while it is being read. */
+/** The data of a fake Samsara; tests and the demo change it while it is being read. */
 export type SamsaraData = {
   organisation: string;
   organisationId?: string;
@@ -12,7 +12,7 @@ export type SamsaraData = {
 type Item = { [field: string]: unknown };
 
 /**
- * A fake of Samsara's API, from what is published of it: it pages, wants its token, filters by time, and answers
+ * A fake of Samsara's API after its published description: pages, requires its token, filters by time, and returns
  * errors as Samsara does. A page has at most `perPage` items.
  */
 export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: number } = {}) {
@@ -38,7 +38,7 @@ export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: nu
   const listed = (items: Item[], query: URLSearchParams) =>
     paged(items, query, Math.min(perPage, Number(query.get('limit') ?? perPage)), '');
 
-  /** By the order of their times. With no end, the cursor of the last page goes on working. */
+  /** In the order of their times. With no end, the last page's cursor keeps working. */
   function streamed(items: Item[], query: URLSearchParams, by: string) {
     const from = query.get('startTime') ?? '';
     const to = query.get('endTime');
@@ -80,7 +80,6 @@ const changedAfter =
   (item: Item | null): boolean =>
     String(item?.updatedAtTime ?? '~') >= (query.get('updatedAfterTime') ?? '');
 
-/** A vehicle as Samsara gives it. */
 export const samsaraVehicle = (n: number, more: Item = {}): Item => ({
   id: String(281474900000000 + n),
   name: `Truck ${n}`,
@@ -96,7 +95,6 @@ export const samsaraVehicle = (n: number, more: Item = {}): Item => ({
   ...more,
 });
 
-/** A driver as Samsara gives them. */
 export const samsaraDriver = (n: number, more: Item = {}): Item => ({
   id: String(50000 + n),
   name: `Robin Reyes ${n}`,
@@ -111,7 +109,7 @@ export const samsaraDriver = (n: number, more: Item = {}): Item => ({
   ...more,
 });
 
-/** A trip of a vehicle that began at a time (milliseconds since 1970) and took half an hour, as Samsara gives it. */
+/** A trip of half an hour that began at `at` (milliseconds since 1970). */
 export const samsaraTrip = (vehicle: Item, at: number, more: Item = {}): Item => ({
   asset: { id: vehicle.id, name: vehicle.name, vin: vehicle.vin, type: 'vehicle' },
   completionStatus: 'completed',
@@ -124,7 +122,7 @@ export const samsaraTrip = (vehicle: Item, at: number, more: Item = {}): Item =>
   ...more,
 });
 
-/** A safety event of a vehicle at a time (milliseconds since 1970), as Samsara gives it. */
+/** A safety event at `at` (milliseconds since 1970). */
 export const samsaraEvent = (vehicle: Item, label: string, at: number, more: Item = {}): Item => ({
   id: `${vehicle.id}-${at}`,
   asset: { id: vehicle.id, name: vehicle.name, vin: vehicle.vin, type: 'vehicle' },

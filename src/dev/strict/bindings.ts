@@ -10,7 +10,7 @@ const bytesOf = (value: unknown): number =>
 
 const wrapped = new WeakMap<Env, Env>();
 
-/** The same bindings, which refuse what production would. */
+/** The same bindings, which refuse what production would refuse. */
 export function strict(env: Env): Env {
   const known = wrapped.get(env);
   if (known) return known;
@@ -41,7 +41,6 @@ const wrapperOf = (name: string): Wrapper | undefined => {
   return { TOKENS: namespace, ATTEMPTS: dataset }[name];
 };
 
-/** Calls a store. */
 const call = <T>(store: Store, work: () => Promise<T>): Promise<T> => connected(() => available(store, work));
 
 const originals = new WeakMap<object, D1PreparedStatement>();
@@ -116,7 +115,7 @@ function queue(original: () => Queue): Queue {
   } as Queue;
 }
 
-/** KV whose misses are cached for a minute, and that takes one write of a key in a second. */
+/** KV that caches misses for a minute, and accepts one write per key and second. */
 function namespace(original: () => KVNamespace): Pick<KVNamespace, 'delete'> {
   const missedUntil = new Map<string, number>();
   const writtenAt = new Map<string, number>();

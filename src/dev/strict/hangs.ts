@@ -1,12 +1,11 @@
 import { hangs } from './limits.ts';
 
-/** What can hang. */
 export type Store = 'D1' | 'KV' | 'queue' | 'R2';
 
-/** Until when each hangs (by `performance.now`), and how many calls have come since it began. */
+/** Until when each hangs (by `performance.now`), and how many calls it has received since. */
 const stores = new Map<string, { until: number; calls: number }>();
 
-/** Has a store hang from now on, if that is what a request is for: `/strict/hang/D1/80`, in seconds. */
+/** Makes a store hang if a request asks for it: `/strict/hang/D1/80`, in seconds. */
 export function hang({ pathname }: URL): Response | undefined {
   const [, store, seconds] = /^\/strict\/hang\/(\w+)\/(\d+)$/.exec(pathname) ?? [];
   if (!store) return undefined;
@@ -15,7 +14,7 @@ export function hang({ pathname }: URL): Response | undefined {
 }
 
 /**
- * Calls a store. One that hangs is reset in the end, which fails all calls that wait for it. Of these it has done every
+ * Calls a store. One that hangs is reset at the end, which fails all waiting calls, of which it has carried out every
  * fifth, beginning with the first. Calls that outlive their invocation never return.
  */
 export async function available<T>(store: Store, work: () => Promise<T>): Promise<T> {

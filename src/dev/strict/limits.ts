@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What Cloudflare allows in production, and the local runtime does not enforce. Bytes, unless the name says otherwise. */
+/**
+ * Cloudflare's limits in production that the local runtime does not enforce, in bytes unless the name says otherwise.
+ */
 export const limits = {
   queries: 1_000,
   parameters: 100,
@@ -19,7 +21,7 @@ export const limits = {
   kvWriteMs: 1_000,
 };
 
-/** What an invocation has used, and until when it may do something: for good until its handler has returned. */
+/** What an invocation has used, and when it ends: never until its handler has returned. */
 type Invocation = Record<'queries' | 'subrequests' | 'log' | 'points' | 'open', number> & {
   until: number;
   hung?: boolean;
@@ -27,25 +29,24 @@ type Invocation = Record<'queries' | 'subrequests' | 'log' | 'points' | 'open', 
 
 const current = new AsyncLocalStorage<Invocation>();
 
-/** Limits that were exceeded since somebody asked last. */
 const exceeded: string[] = [];
 
-/** Returns which limits were exceeded, and forgets them. */
+/** Returns which limits were exceeded since the last call. */
 export const takeExceeded = (): string[] => exceeded.splice(0);
 
-/** Notes that a limit was exceeded, for tests and in the log. Returns the error to be thrown. */
+/** Records that a limit was exceeded, for tests and in the log. Returns the error to throw. */
 function exceed(what: string): Error {
   exceeded.push(what);
   writeError(`Limit of production exceeded: ${what}`);
   return new Error(`Limit of production exceeded: ${what}`);
 }
 
-/** Throws if something is more than production takes. */
+/** Throws if `value` exceeds the limit. */
 export function atMost(limit: Exclude<keyof typeof limits, `${string}Ms`>, value: number, of: string): void {
   if (value > limits[limit]) throw exceed(`${of}: ${value} instead of ${limits[limit]}`);
 }
 
-/** Uses up some of what an invocation has of something; outside of one there is no limit. */
+/** Uses up some of an invocation's resources; outside of one there is no limit. */
 export function spend(what: 'queries' | 'subrequests' | 'log', count: number): void {
   const invocation = current.getStore();
   if (!invocation) return;
@@ -57,13 +58,13 @@ export function spend(what: 'queries' | 'subrequests' | 'log', count: number): v
   atMost(what, invocation[what], `${what} of an invocation`);
 }
 
-/** Whether an invocation may write another point: Analytics Engine drops those beyond. */
+/** Whether an invocation may write another point: Analytics Engine drops the surplus. */
 export function mayWritePoint(): boolean {
   const invocation = current.getStore();
   return !invocation || ++invocation.points <= limits.points;
 }
 
-/** Has something wait, as production does, while the invocation has six connections open. */
+/** Waits, as production does, while the invocation has six connections open. */
 export async function connected<T>(work: () => Promise<T>): Promise<T> {
   spend('subrequests', 1);
   const invocation = current.getStore();
@@ -77,7 +78,7 @@ export async function connected<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Waits for something that hangs, which is no fault of the invocation: it is ended if that takes too long. */
+/** Waits for a store that hangs, which is no fault of the invocation; it is ended if that takes too long. */
 export async function hangs(ms: number): Promise<void> {
   const invocation = current.getStore();
   if (invocation) invocation.hung = true;
@@ -85,7 +86,7 @@ export async function hangs(ms: number): Promise<void> {
   if (invocation && performance.now() > invocation.until) await new Promise(() => {});
 }
 
-/** Runs a handler as an invocation of its own, which is over 30 s after it has returned. */
+/** Runs a handler as an invocation of its own, which ends 30 s after it has returned. */
 export async function invoked<T>(handler: () => Promise<T>): Promise<T> {
   const invocation = {
     queries: 0,

@@ -6,28 +6,25 @@ export { Ingest } from '../../index.ts';
 
 type Bindings = Env & { ISOLATE_1: Service<Isolate> };
 
-/** One of several isolates that the service runs in. */
+/** One of several isolates of the service. */
 export class Isolate extends WorkerEntrypoint<Env> {
   override fetch(request: Request): Promise<Response> {
     return worker.fetch(request, this.env, this.ctx);
   }
 
-  /** Works for messages of a queue. */
+  /** Handles messages of a queue. */
   async consume(queue: string, bodies: QueueMessage[]): Promise<void> {
     const batch = { queue, messages: bodies.map((body) => ({ body })) };
     await worker.queue(batch as unknown as MessageBatch<QueueMessage>, this.env, this.ctx); // what is used of one
   }
 }
 
-/** Any of the isolates. */
 function anyOf(env: Bindings): Service<Isolate> {
   const all = Object.keys(env).filter((name) => /^ISOLATE_\d$/.test(name));
   return env[all[Math.floor(Math.random() * all.length)] as 'ISOLATE_1']; // one of them
 }
 
-/**
- * Spreads requests and messages over isolates, as Cloudflare does: what relies on the memory of one then shows.
- */
+/** Spreads requests and messages over isolates, as Cloudflare does, so that relying on the memory of one shows. */
 export default {
   fetch: (request, env) => anyOf(env).fetch(request),
   queue: ({ queue, messages }, env) =>

@@ -6,8 +6,8 @@ import { invoked } from './limits.ts';
 export { Ingest } from '../../index.ts';
 
 /**
- * The unchanged service in a runtime that is as strict as production: what local runs and tests start. Exceeding a limit
- * fails whatever did, and is an error line.
+ * The unchanged service in a runtime as strict as production, for local runs and tests. Exceeding a limit fails the
+ * call and logs an error.
  */
 export default {
   fetch: async (request: Request, env, ctx) =>

@@ -13,7 +13,7 @@ import { hasFiles } from './files.ts';
 import { findMove, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
 
 /**
- * Begins to move an account from the home where it lives, unless it is on its way there already.
+ * Begins to move an account to another home, unless it is on its way there.
  *
  * @throws Refusal: invalid, with what to do
  */
@@ -71,7 +71,7 @@ function refuseAnother({ home, state }: Move, wanted: string): void {
     );
 }
 
-/** Nothing is left half done: what is missing is found before anything is written. */
+/** Refuses before anything is written. */
 async function refuseWhatCannotMove(from: Env, to: Env, accountId: string): Promise<void> {
   const [left] = await statement(openDatabase(to), sql`select 1 from moves where account_id = ${accountId}`);
   if (left)
@@ -90,12 +90,12 @@ async function refuseWhatCannotMove(from: Env, to: Env, accountId: string): Prom
       );
 }
 
-/** What requests left to do behind their replies when the account was frozen has been done by then. */
+/** By then the background work of requests from before the freeze has ended. */
 const quietMs = 1_000;
 
 /**
- * Waits until no call to a receiver and no pull is under way: nothing new is claimed of an account that is frozen, whose
- * webhooks are stopped. Then prepares the new home: what comes there is nobody's until the account lives there.
+ * Waits until no call to a receiver and no pull of the frozen account is under way. Then prepares the new home, where
+ * the copied rows belong to nobody until the switch.
  */
 export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   const { accountId, from, lease } = job;
@@ -137,11 +137,11 @@ async function workEndsAt({ from, accountId }: Job): Promise<number> {
   return Math.max(deliveries ?? 0, pulls?.until ?? 0);
 }
 
-/** How many rows are copied in a second, and for how long a claim of a pull or of a delivery can hold the copying up. */
+/** How many rows are copied per second, and how long a claim can delay the copying. */
 const rowsPerSecond = 3_000;
 const longestPauseSeconds = 45;
 
-/** How many rows an account has, and for how many seconds its writes will be refused while they are copied, at most. */
+/** How many rows an account has, and for how many seconds at most its writes will be refused. */
 export async function estimateMove(env: Env, accountId: string): Promise<{ rows: number; seconds: number }> {
   const counts = await countRows(env, accountId);
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -13,7 +13,7 @@ const wantedBytes = 700_000;
 /** How often everything is copied again before the move stops. */
 const maxRounds = 3;
 
-/** Copies the next rows of one table. Nobody changes them meanwhile, and copying some of them again does no harm. */
+/** Copies the next rows of one table. Nothing changes them meanwhile; copying them twice is harmless. */
 export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
   const { table: at = 0, after, rows: limit = rowsAtFirst, round } = cursor;
   const table = job.tables[at];
@@ -24,7 +24,7 @@ export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
   const page = pageStatements(openDatabase(job.from), table, job.accountId, after, limit);
   const [rows, end] = await transaction(openDatabase(job.from), page, { repeatable: true });
   await inNewHome(job, (db) => [
-    // The events that were copied have marked their hours.
+    // Copying the events marked their hours as due.
     ...(table.name === 'event_counts_due' && !after ? [removeMarks(db, job.accountId)] : []),
     ...upserts(db, table, rows),
   ]);
@@ -36,13 +36,11 @@ export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
   await inOldHome(job, (db) => [goTo(db, job, 'copying', { cursor: next, copied: rows.length })]);
 }
 
-/** Chunks grow and shrink with the rows. */
 function nextSize(rows: MovedRow[], limit: number): number {
   const factor = Math.min(2, wantedBytes / bytesOf(JSON.stringify(rows)));
   return Math.max(10, Math.min(maxRows, Math.floor(limit * factor)));
 }
 
-/** The statements that write rows as they are. */
 const upserts = (db: Database, { name, columns, key }: Moved, rows: MovedRow[]) => {
   const others = columns.filter((column) => !key.includes(column));
   const update =
@@ -59,7 +57,7 @@ const upserts = (db: Database, { name, columns, key }: Moved, rows: MovedRow[]) 
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
 
-/** These values as JSON arrays, each so small that it fits a parameter: D1 takes 2 MB, and locally twice as much. */
+/** The values as JSON arrays that fit a parameter: 2 MB in D1, twice as much locally. */
 export function jsonArrays(values: unknown[]): string[] {
   const parts: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
@@ -75,9 +73,8 @@ export function jsonArrays(values: unknown[]): string[] {
 }
 
 /**
- * Compares how many rows each table has in both homes, and decides: from here on the move goes to its end. Rows that are
- * missing in the new home have everything copied again, some times at most. It may have more: those that have been
- * pruned from the old one since.
+ * Compares the row counts of each table in both homes and decides: from here on the move completes. If the new home
+ * lacks rows, everything is copied again, a few times at most. It may have more, if the old home has pruned some since.
  */
 export async function compare(job: Job, { round = 1 }: Cursor): Promise<void> {
   const [old, copied] = await Promise.all([
@@ -100,7 +97,7 @@ export async function compare(job: Job, { round = 1 }: Cursor): Promise<void> {
   }
 }
 
-/** How many rows an account has in a home, by table; but for notifications, which no index leads to. */
+/** The account's rows in a home by table, except notifications, which have no index for it. */
 export async function countRows(env: Env, accountId: string): Promise<Record<string, number>> {
   const counts = (await movedTables(env)).flatMap((table) => {
     const count = countOf(table, accountId);

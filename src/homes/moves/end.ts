@@ -18,7 +18,7 @@ import {
   resume,
 } from './state.ts';
 
-/** Deletes some of what the old home still has. The account's own row stays, and says where it lives. */
+/** Deletes a chunk of what the old home still has. The account's row stays and names the new home. */
 export async function cleanUp(job: Job, { cursor }: Move): Promise<void> {
   const next = await removeChunk(job.from, inOldHome, job, cursor);
   if (next) await note(job, 'cleaning up', next);
@@ -28,17 +28,15 @@ export async function cleanUp(job: Job, { cursor }: Move): Promise<void> {
 const note = (job: Job, state: 'cleaning up' | 'cancelling', cursor: Cursor) =>
   inOldHome(job, (db) => [goTo(db, job, state, { cursor })]);
 
-/** Deletes the move itself. */
 const forget = (db: Database, { accountId }: Job) =>
   change(db)`delete from moves where account_id = ${accountId}`;
 
-/** The states in which a move can be cancelled. */
 const undecided = ['draining', 'copying', 'copying files', 'stopped'];
 
 /**
- * Has a move cancelled: writes are let through, and what was copied will be deleted.
+ * Cancels a move: allows writes again and schedules the deletion of what was copied.
  *
- * @throws Refusal: invalid, when there is none, or it is past the switch
+ * @throws Refusal: invalid, when there is no move, or it is past the switch
  */
 export async function cancelMove(env: Env, accountId: string): Promise<void> {
   const db = openDatabase(env);
@@ -61,7 +59,7 @@ export async function cancelMove(env: Env, accountId: string): Promise<void> {
     throw invalid(`The account lives in ${move.home} already. To have it back, move it again.`);
 }
 
-/** Deletes some of what was copied, and in the end all that says of the move. */
+/** Deletes a chunk of what was copied, and at the end the move itself. */
 export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
   const { accountId, to } = job;
   const db = openDatabase(to);
@@ -75,7 +73,7 @@ export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
   if (arriving)
     await inNewHome(job, (there) => [
       removeMarks(there, accountId),
-      // One that has lived here before leaves the row that leads on.
+      // An account that has lived here before leaves the row that points to its home.
       ...(arriving.wasHere ? [] : [retract(there, accountId)]),
       forget(there, job),
     ]);
@@ -85,8 +83,8 @@ export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
 const rowsPerChunk = 1000;
 
 /**
- * Deletes some of the rows and files that an account has in a home where it does not live, those that refer to others
- * first. Returns where to go on; undefined once nothing is left.
+ * Deletes a chunk of the rows and files of an account in a home where it does not live, referring rows first. Returns
+ * the cursor to continue from; undefined when done.
  */
 async function removeChunk(
   home: Env,

@@ -4,15 +4,14 @@ import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { compare } from './copy.ts';
 import { goTo, inOldHome, type Job, type Move } from './state.ts';
 
-/** How many files a step copies or deletes. */
 const filesPerStep = 20;
 
 const foldersOf = (accountId: string): string[] =>
   archiveKinds.map(({ name }) => folderOf({ kind: name, accountId })).sort();
 
 /**
- * Copies some files of the account's archive, and compares both homes after the last one. None of them changes meanwhile: nothing is archived of accounts that move,
- * and whoever began before has ended once we have had the lease.
+ * Copies some files of the account's archive, and compares both homes after the last one. The files do not change:
+ * accounts that move are not archived, and earlier archiving has ended once we held its lease.
  */
 export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
   const [old, fresh] = [bucketOf(job.from), bucketOf(job.to)];
@@ -55,13 +54,12 @@ async function filesAfter(bucket: R2Bucket, accountId: string, after: string): P
   return [];
 }
 
-/** Whether a home's bucket has files of the account. */
 export async function hasFiles(env: Env, accountId: string): Promise<boolean> {
   const bucket = bucketOf(env);
   return bucket !== undefined && (await filesAfter(bucket, accountId, '')).length > 0;
 }
 
-/** Deletes the account's files from a home's bucket, some at a time. Returns whether there are none left. */
+/** Deletes some of the account's files from a home's bucket. Returns whether none is left. */
 export async function removeFiles(env: Env, accountId: string): Promise<boolean> {
   const bucket = bucketOf(env);
   const found = bucket ? await filesAfter(bucket, accountId, '') : [];

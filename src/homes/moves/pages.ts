@@ -2,18 +2,17 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { isOf, type Moved, quoted } from './tables.ts';
 
-/** A row as its columns have it. */
 export type MovedRow = Record<string, unknown>;
 
 /** The key columns of the row after which a page continues. */
 export type RowKey = unknown[];
 
-/** How many rows of all accounts a page looks through, of tables to whose rows no index leads. */
+/** How many rows of all accounts a page scans, in tables without an index for this. */
 export const looked = 5_000;
 
 /**
- * The statements that read the account's next rows of a table, seeking them by index; for tables that have to be looked
- * through the second one shows how far that went.
+ * The statements that read the account's next rows of a table by index. For tables that must be scanned, the second one
+ * returns where the scan ended.
  */
 export function pageStatements(
   db: Database,
@@ -58,12 +57,11 @@ function seek(table: Moved, accountId: string, after: RowKey | undefined, limit:
     select ${columns} from ${found(table)} where ${further(table, owner, tail)} limit ${limit}`;
 }
 
-/** The account's rows: `owners` comes before it. */
 const found = ({ name, owner, index }: Moved): SQL =>
   sql`owners o cross join ${raw(name)} t ${index ? raw(`indexed by ${index}`) : sql.empty()}
     on t.${raw(owner)} = o.id`;
 
-/** That a row comes after a place: the first owner's rows from there on, and all of the others. */
+/** Whether a row comes after a key: rows of the first owner from there on, and all rows of the others. */
 function further({ tail }: Moved, owner: unknown, after: unknown[]): SQL {
   if (owner === undefined) return sql`true`;
   if (tail.length === 0) return sql`o.id > ${owner}`;
@@ -74,7 +72,7 @@ function further({ tail }: Moved, owner: unknown, after: unknown[]): SQL {
   return sql`(${columns}) > (${sql.join(bounds, sql`, `)})`;
 }
 
-/** `owners`: what leads to the account's rows, in order, from one on. */
+/** `owners`: the owners of the account's rows, in order, from one on. */
 function ownersFrom({ way }: Moved, accountId: string, from = ''): SQL {
   const account = raw(quoted(accountId));
   const those = (table: string) =>
@@ -102,7 +100,7 @@ function ownersFrom({ way }: Moved, accountId: string, from = ''): SQL {
   }
 }
 
-/** SQL for how many rows an account has in a table; undefined where that would take a scan. */
+/** SQL that counts an account's rows in a table; undefined where that would take a scan. */
 export function countOf(table: Moved, accountId: string): SQL | undefined {
   if (table.name === 'notifications') return undefined;
   if (table.way === 'scan')
@@ -110,7 +108,6 @@ export function countOf(table: Moved, accountId: string): SQL | undefined {
   return sql`(${ownersFrom(table, accountId)} select count(*) from ${found(table)})`;
 }
 
-/** The key of a row. */
 export const keyOf = ({ key }: Moved, row: MovedRow): unknown[] => key.map((column) => row[column]);
 
 export const raw = (text: string): SQL => sql.raw(text);

@@ -8,10 +8,10 @@ import { copyFiles } from './files.ts';
 import { findMove, type Job, type Move, releaseLease, type State, takeLease, waitingMoves } from './state.ts';
 import { openNewHome, switchHomes } from './switch.ts';
 
-/** The longest that a run rests after a step. */
+/** The longest pause after a step. */
 const longestRestMs = 100;
 
-/** What is done in each state. Every step can be repeated, and be interrupted anywhere. */
+/** What each state does. Every step can be interrupted anywhere, and repeated. */
 const steps: Record<Exclude<State, 'stopped'>, (job: Job, move: Move) => Promise<void>> = {
   draining: drain,
   copying: copyChunk,
@@ -22,14 +22,14 @@ const steps: Record<Exclude<State, 'stopped'>, (job: Job, move: Move) => Promise
   cancelling: cancelChunk,
 };
 
-/** How far a run has come, and the move as it stands; undefined once nothing is left to do. */
+/** How far a run has come, and the move afterwards; undefined when done. */
 export type Result = { move: Move | undefined; last: Move | undefined };
 
 /**
- * Goes on with a move for some seconds. Returns how it stands, and how it stood last when it ended. It can be run by
- * several at a time: one works, the others return at once.
+ * Works on a move for some seconds. Returns how it stands, and how it last stood if it has ended. Of several at a time
+ * one works, and the others return at once.
  *
- * @throws Refusal: unavailable, or whatever D1 throws; the next run goes on
+ * @throws Refusal: unavailable, or whatever D1 throws; the next run continues
  */
 export const continueMove = (env: Env, accountId: string, budget = newBudget()): Promise<Result> =>
   run(within(env, budget), accountId, budget);
@@ -50,7 +50,7 @@ async function run(env: Env, accountId: string, budget: Budget): Promise<Result>
   }
 }
 
-/** Between the switch and opening nobody waits for the next run. */
+/** Between the switch and the opening, steps follow without a pause. */
 const isDecisive = ({ state }: Move): boolean => state === 'switching' || state === 'opening';
 
 async function step(job: Job, move: Move): Promise<void> {
@@ -61,12 +61,12 @@ async function step(job: Job, move: Move): Promise<void> {
   if (!isDecisive(move)) await scheduler.wait(Math.min(Date.now() - began, longestRestMs));
 }
 
-/** Goes on with the moves of accounts that leave this home. */
+/** Continues the moves of accounts that leave this home. */
 export async function continueMoves(env: Env, _?: number, budget = newBudget()): Promise<void> {
   for (const { accountId } of await waitingMoves(env)) if (isLeft(budget)) await run(env, accountId, budget);
 }
 
-/** SQL that says whether there is a move to go on with; with several homes only. */
+/** SQL for whether a move is waiting to be continued; with several homes only. */
 export const movesAreDue = (env: Env, now: number): SQL =>
   hasHomes(env)
     ? sql`exists (select 1 from moves where role = 'leaving' and state <> 'stopped' and leased_until <= ${now})`

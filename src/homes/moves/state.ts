@@ -16,10 +16,7 @@ import { resumeWebhooks } from '../../webhooks/remove.ts';
 import type { RowKey } from './pages.ts';
 import { type Moved, movedTables } from './tables.ts';
 
-/**
- * The steps of a move. Until `switching` it can be cancelled; from there on it goes to its end. `stopped`: rows are
- * missing from what was copied.
- */
+/** The steps of a move. It can be cancelled before `switching`. `stopped`: the copy lacks rows. */
 export const states = [
   'draining',
   'copying',
@@ -32,10 +29,10 @@ export const states = [
 ] as const;
 export type State = (typeof states)[number];
 
-/** A move as its row in the old home has it. Times are milliseconds since 1970. */
+/** A move's row in the old home. Times are milliseconds since 1970. */
 export type Move = {
   accountId: string;
-  /** The home to which it goes. */
+  /** The new home. */
   home: string;
   state: State;
   lease: number;
@@ -43,12 +40,12 @@ export type Move = {
   total: number;
   copied: number;
   problem: string | null;
-  /** Since when writes are refused, and until when they were. */
+  /** When writes began to be refused, and when they were allowed again. */
   startedAt: number;
   writableAt: number | null;
 };
 
-/** How far a step has come: in which table, after which row, how many rows it takes at a time, and for which time. */
+/** A step's progress: table, last row, rows per chunk, round of copying. */
 export type Cursor = {
   table?: number;
   after?: RowKey;
@@ -83,7 +80,6 @@ export async function findMove(env: Env, accountId: string): Promise<Move | unde
 const columns = sql`account_id as accountId, home, state, lease, cursor, total, copied, problem,
   started_at as startedAt, writable_at as writableAt`;
 
-/** The moves that nobody is working on. */
 export const waitingMoves = (env: Env) =>
   statement<{ accountId: string }>(
     openDatabase(env),
@@ -140,7 +136,7 @@ export async function inOldHome<const T extends readonly BatchItem<'sqlite'>[]>(
   return results;
 }
 
-/** The same in the new home. */
+/** Runs statements in the new home in the same way. */
 export async function inNewHome<const T extends readonly BatchItem<'sqlite'>[]>(
   job: Job,
   statements: (db: Database) => T,
@@ -158,7 +154,7 @@ const isOurs = (db: Database, { accountId, lease }: Job) =>
     'lost lease',
   );
 
-/** Notes how far a move has come. */
+/** Records how far a move has come. */
 export const goTo = (
   db: Database,
   { accountId }: Job,
@@ -170,18 +166,18 @@ export const goTo = (
       where account_id = ${accountId} and role = 'leaving'`;
 
 /**
- * The statements that let the account be written again, and its webhooks be called, in the home where it lives, if
- * `condition` holds.
+ * The statements that allow the account's writes and webhook calls again in the home where it lives, if `condition`
+ * holds.
  */
 export const resume = (db: Database, accountId: string, condition?: SQL) =>
   [setFrozen(db, accountId, false, condition), resumeWebhooks(db, accountId, condition)] as const;
 
-/** Notes in the old home that writes are not refused any more. */
+/** Records in the old home that writes are allowed again. */
 export const noteWritable = (db: Database, accountId: string) =>
   change(db)`update moves set writable_at = coalesce(writable_at, ${Date.now()})
       where account_id = ${accountId} and role = 'leaving'`;
 
-/** Ends a move for good, until it is cancelled: nothing but looking into it helps. */
+/** Stops a move for an operator to examine; from there it can only be cancelled. */
 export async function stop(job: Job, problem: string): Promise<void> {
   const { accountId } = job;
   await inOldHome(job, (db) => [
@@ -192,13 +188,9 @@ export async function stop(job: Job, problem: string): Promise<void> {
   ]);
 }
 
-/** An account's move, and the home that it leaves. */
 export type Found = { from: Env; move: Move };
 
-/**
- * The move of an account that is under way, wherever the account lives by now. One that only cleans up behind itself
- * comes after one that does not.
- */
+/** The account's move, wherever the account lives by now. One that only cleans up comes last. */
 export async function findMoveAnywhere(env: Env, accountId: string): Promise<Found | undefined> {
   const asked = await askHomes(env, (home) => findMove(home, accountId));
   const found = asked.flatMap(([from, move]) => (move ? [{ from, move }] : []));

@@ -12,8 +12,8 @@ import { forgetTimers } from '../../webhooks/deliveries/wake-timers.ts';
 import { goTo, inNewHome, inOldHome, type Job, noteWritable, resume } from './state.ts';
 
 /**
- * Has the account live in the new home. First that can be read as well as the old one, then it alone; only then can it
- * be written. So there is no moment in which nobody can read, and none in which both can be written.
+ * Switches the account to the new home: first both homes can be read, then the new one alone, and only then can it be
+ * written. So reads never fail, and never can both be written.
  */
 export async function switchHomes(job: Job): Promise<void> {
   const { accountId, from, to } = job;
@@ -27,7 +27,7 @@ export async function switchHomes(job: Job): Promise<void> {
   noteMoved(accountId, nameOf(to));
 }
 
-/** Lets the account be written in its new home, and starts what it has to do there. */
+/** Allows writes in the new home, and starts the account's work there. */
 export async function openNewHome(job: Job): Promise<void> {
   const { accountId, from, to } = job;
   const [arriving] = await statement(
@@ -43,14 +43,14 @@ export async function openNewHome(job: Job): Promise<void> {
           and exists (select 1 from moves where account_id = ${accountId} and role = 'arriving')`,
         fields: ['home'],
       }),
-      // Messages that were to come at these times are in the old home's queue.
+      // The wake-up messages for these times are in the old home's queue.
       forgetTimers(db, accountId),
       ...resume(db, accountId),
       change(db)`delete from moves where account_id = ${accountId} and role = 'arriving'`,
     ]);
   await inOldHome(job, (db) => [noteWritable(db, accountId)]);
   await wakeAll(to, accountId);
-  await untilCachesExpire(from); // until then somebody may still read a replica of what goes next
+  await untilCachesExpire(from); // until then a replica may still be read
   await inOldHome(job, (db) => [goTo(db, job, 'cleaning up')]);
 }
 

@@ -3,19 +3,17 @@ import { recordKinds } from '../../fleet/lists/registry.ts';
 import { openDatabase, statement } from '../../platform/db/database.ts';
 
 /**
- * How the rows of an account are found in a table: by the account, or by its connections, webhooks or people. Those of
- * webhooks that are gone have deliveries as well. To some no index leads, and all rows are looked through.
+ * How to find an account's rows in a table: by its account, connections, webhooks or people; deliveries also of
+ * webhooks that are gone. `scan`: there is no index, so all rows are read.
  */
 export type Way = 'account' | 'connection' | 'webhook' | 'person' | 'delivery' | 'scan';
 
-/** A table whose rows move with their account. */
 export type Moved = {
   name: string;
   way: Way;
   columns: string[];
-  /** The primary key. */
   key: string[];
-  /** The column by which an account's rows are found, and what follows it in the index that leads to them. */
+  /** The column that finds an account's rows, and what follows it in the index. */
   owner: string;
   tail: { column: string; isText: boolean }[];
   index: string | undefined;
@@ -29,7 +27,7 @@ const owners = {
   delivery: 'webhook_id',
 } satisfies Record<Exclude<Way, 'scan'>, string>;
 
-/** How the rows of each table that moves are found. Those that others refer to come first. */
+/** How to find the rows of each table that moves. Tables that others refer to come first. */
 export const ways: Record<string, Way> = {
   connections: 'account',
   webhooks: 'account',
@@ -59,7 +57,7 @@ export const ways: Record<string, Way> = {
   deliveries: 'delivery',
   fan_outs: 'scan',
   changes: 'account',
-  // First up to when events have been counted: what is counted meanwhile is counted again.
+  // First, because it marks up to where events have been counted: what is counted meanwhile is counted again.
   event_counting: 'account',
   event_counts: 'account',
   event_counts_due: 'account',
@@ -67,7 +65,7 @@ export const ways: Record<string, Way> = {
   audit_log: 'account',
 };
 
-/** Tables whose rows are counted from others, and may be while the account moves. */
+/** Tables computed from others, which may change while the account moves. */
 export const derived = ['event_counting', 'event_counts', 'event_counts_due', 'service_levels'];
 
 /** Tables whose rows stay, and why. */
@@ -82,10 +80,10 @@ export const stayingTables: Record<string, string> = {
   moves: 'the move itself',
 };
 
-/** A table as the schema has it; the columns of its key, and of its indexes that hold all rows, in their order. */
+/** A table in the schema: the columns of its key, and of its indexes that hold all rows, in order. */
 type Described = { name: string; columns: string; key: string; indexes: string };
 
-/** All tables whose rows move, in the order of `ways`, with what this home's schema says of each. */
+/** All tables whose rows move, in the order of `ways`, as this home's schema has them. */
 export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
   const described = await statement<Described>(openDatabase(env))`
     select t.value as name,
@@ -118,7 +116,7 @@ function moved({ name, ...described }: Described): Moved {
   };
 }
 
-/** SQL for whether a row, such as `t`, is the account's. The account's id is quoted. */
+/** SQL for whether a row, such as `t`, belongs to the account. */
 export function isOf({ columns }: Moved, row: string, accountId: string): string {
   if (columns.includes('account_id')) return `${row}.account_id = ${accountId}`;
   const [column = '', parent] = parentOf(columns);
@@ -132,7 +130,7 @@ function parentOf(columns: string[]): [string, string] {
   throw new Error('A table leads to no account');
 }
 
-/** An account's id as it stands in SQL. @throws Error, for what is no UUID */
+/** An account's id as an SQL literal. @throws Error, if it is not a UUID */
 export function quoted(accountId: string): string {
   if (!/^[0-9a-f-]{36}$/.test(accountId)) throw new Error('An account has a UUID');
   return `'${accountId}'`;

@@ -50,7 +50,6 @@ export const NewToken = v.object({
   ),
 });
 
-/** An API token, as it is asked for. */
 export const NewApiToken = v.object({
   ...NewToken.entries,
   readOnly: v.optional(v.boolean('must be true or false')),

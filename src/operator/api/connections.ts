@@ -23,7 +23,7 @@ const IncidentTypeMap = v.pipe(
   v.metadata({ type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } }),
 );
 
-/** As people paste it: a token, or JSON. */
+/** A token, or JSON. */
 const Credential = v.pipe(v.string(), AtMost(4000));
 const BaseUrl = v.pipe(v.string(), AtMost(500));
 
@@ -42,10 +42,10 @@ export const NewConnection = v.object({
   historyDays: v.optional(v.number()),
 });
 
-/** `name` says whom the link is for. */
+/** `name` is the recipient of the link. */
 export const NewConnectLink = v.object({ name: Name });
 
-/** The address is returned this once. */
+/** The URL is returned only once. */
 export const ConnectLink = v.object({ id, url: v.string(), expiresAt: time });
 
 export const ConnectionChange = v.object({
@@ -85,7 +85,7 @@ export const OperatorVehicle = v.object({
   externalId: v.nullable(v.string()),
 });
 
-/** With another address, it is tried and from then on called there. */
+/** With `baseUrl`, that address is tried and then used. */
 export const NewCredential = v.object({ credential: Credential, baseUrl: v.optional(BaseUrl) });
 
 export const WebhookSecret = v.object({ secret: v.string() });
@@ -120,7 +120,7 @@ export const Pull = v.object({
 });
 export type Pull = v.InferOutput<typeof Pull>;
 
-/** A day of a kind of records in the archive; with `apply` its catalog is repaired, and otherwise only compared. */
+/** A day of a kind of records in the archive; `apply` repairs its catalog instead of only comparing. */
 export const ArchiveRepair = v.object({
   kind: v.picklist(
     archiveKinds.map(({ name }) => name),

@@ -3,7 +3,7 @@ import { count, id, type Operation, time } from './operation.ts';
 
 /* Deleting accounts and connections, and erasing drivers. */
 
-/** What is deleted has to be named, so that nobody deletes something else by a wrong id. */
+/** The name must match, so that nobody deletes the wrong account by its id. */
 export const AccountDeletion = v.object({ name: v.string(), now: v.optional(v.boolean(), false) });
 export const ConnectionDeletion = v.object({ name: v.string() });
 

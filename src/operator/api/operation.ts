@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { limitUpTo, timestamp } from '../../platform/fields.ts';
 
 /**
- * One operation of the operators' API. Its route, its part of the OpenAPI document and the types of the operator's tool
- * come from here. What names the fields in words is in `src/docs/openapi/words.ts`.
+ * One operation of the operators' API: the source of its route, its part of the OpenAPI document and the types of the
+ * operator's tool. Its fields are described in `src/docs/openapi/words.ts`.
  */
 export type Operation = {
   /** Its method, and its path below `/operator`. An `:id` is that of what the path begins with. */
@@ -12,13 +12,13 @@ export type Operation = {
   description?: string;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
   body?: v.ObjectSchema<v.ObjectEntries, undefined>;
-  /** What the reply says, for people. */
+  /** The reply's message, for people. */
   message: string | ((body: { status?: string | undefined }) => string);
-  /** What `data` is: handlers return its input, and its output is sent. It describes, and does not check. */
+  /** The type of `data`: handlers return the schema's input, and its output is sent. Not validated. */
   reply: v.GenericSchema;
-  /** Whether the reply is part of a list: a slice of the operators' own, or a page of a list that customers have. */
+  /** Whether the reply is a slice of an operators' list, or a page of a list that customers have too. */
   part?: 'slice' | 'page';
-  /** How it refuses for other reasons than that a field is invalid. */
+  /** Refusals other than for an invalid field. */
   refusals?: (string | { field: string; must: string })[];
 };
 
@@ -28,7 +28,7 @@ export const id = v.pipe(v.string(), v.metadata({ format: 'uuid' }));
 export const count = v.pipe(v.number(), v.metadata({ type: 'integer' }));
 export const countUpTo = (maximum: number) => v.pipe(v.number(), v.metadata({ type: 'integer', maximum }));
 
-/** A time: milliseconds since 1970 for handlers, RFC 3339 in replies. */
+/** A time: milliseconds since 1970 in handlers, RFC 3339 in replies. */
 export const time = v.pipe(
   v.number(),
   v.transform(timestamp),
@@ -41,6 +41,6 @@ export const time = v.pipe(
 export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 export const DeliveryId = v.pipe(Uuid, v.toLowerCase());
 
-/** How many items are asked for; more than `most` counts as `most`. */
+/** A page size, capped at `most`. */
 export const Limit = (most: number, usual = most) =>
   v.optional(v.pipe(v.string(), v.metadata({ type: 'integer', minimum: 1 }), limitUpTo(most)), String(usual));

@@ -5,7 +5,6 @@ import { moveOperations } from './moves.ts';
 import { serviceOperations } from './service.ts';
 import { webhookOperations } from './webhooks.ts';
 
-/** All operations of the operators' API, by their names. */
 export const operations = {
   ...accountOperations,
   ...connectionOperations,

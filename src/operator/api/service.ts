@@ -21,14 +21,14 @@ const homeHealth = {
 const HomeHealth = v.object(homeHealth);
 export type HomeHealth = v.InferOutput<typeof HomeHealth>;
 
-/** The health of the service, as `/health` and the operators see it: the worst of its homes, and each if there are several. */
+/** The health of the service: that of its worst home, and of each if there are several. */
 export const Health = v.object({
   ...homeHealth,
   homes: v.optional(v.record(v.string(), HomeHealth)),
 });
 export type Health = v.InferOutput<typeof Health>;
 
-/** In seconds; null if there were none, or if so many never happened. */
+/** Seconds; null if there were no deliveries, or if too many of them never finished. */
 const seconds = v.pipe(
   v.nullable(v.number()),
   v.transform((value) => (value === Number.POSITIVE_INFINITY ? null : value)),
@@ -49,7 +49,6 @@ export const ServiceLevels = v.object({ accidents: ServiceLevel, events: Service
 
 const account = { accountId: id, account: v.string() };
 
-/** A webhook whose receiver has been failing. */
 export const FailingWebhook = v.object({
   webhookId: id,
   ...account,
@@ -62,10 +61,9 @@ export const FailingWebhook = v.object({
   nextAttemptAt: v.nullable(time),
 });
 
-/** A webhook whose receiver has been paused for as long as users are notified of. */
+/** A webhook whose receiver has been paused for so long that users were alerted. */
 export const PausedWebhook = v.object({ webhookId: id, ...account, pausedSince: time });
 
-/** A connection that is not healthy. */
 export const AilingConnection = v.object({
   connectionId: id,
   ...account,
@@ -85,7 +83,7 @@ export const WaitingAccident = v.object({
   nextAttemptAt: time,
 });
 
-/** What a key of HEADER_KEYS has encrypted, or one that is no longer there. */
+/** What a key of HEADER_KEYS has encrypted, even one that is no longer configured. */
 export const HeaderKey = v.object({
   key: v.string(),
   encrypts: count,
@@ -95,7 +93,6 @@ export const HeaderKey = v.object({
 
 export type HeaderKey = v.InferOutput<typeof HeaderKey>;
 
-/** How deliveries and connections are doing. */
 const deliveryStatus = {
   pending: countUpTo(maxPendingCounted),
   due: countUpTo(maxPendingCounted),
@@ -119,7 +116,7 @@ export const StatusReport = v.object({
 });
 export type StatusReport = v.InferOutput<typeof StatusReport>;
 
-/** A home with what lives there; nulls where it cannot be asked. */
+/** A home and how much lives there; nulls if it does not respond. */
 export const Home = v.object({
   name: v.string(),
   accounts: v.nullable(countUpTo(maxAccountsCounted)),
@@ -139,7 +136,7 @@ export const ServiceCheck = v.object({
   ),
 });
 
-/** How one thing that the service relies on has done; `home` is null for what all homes share. */
+/** The result of checking one dependency; `home` is null for what all homes share. */
 export const Check = v.object({
   name: v.picklist([
     'schema',

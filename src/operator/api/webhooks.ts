@@ -34,7 +34,7 @@ const limitUpToCalls = (highest: number) => {
   return v.optional(v.nullable(calls));
 };
 
-/** What is left out stays as it is; null takes a limit away. */
+/** A missing limit stays unchanged; null removes it. */
 export const ReceiverLimits = v.object({
   maxInFlight: limitUpToCalls(widestWindow),
   maxPerSecond: limitUpToCalls(maxCallsPerSecond),

@@ -17,14 +17,14 @@ import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/rem
 import { type Deletion, deletionsWhere } from './state.ts';
 import { firstStepOf } from './steps.ts';
 
-/** How long an account stays suspended before it is deleted, unless operators want it deleted now. */
+/** How long an account stays suspended before it is deleted. */
 export const graceDays = 30;
 
 /**
- * Suspends an account and schedules its deletion: in 30 days, or with `now` at once. From then on all its credentials
- * are refused, its webhooks are not called, and what was pending for them is cancelled.
+ * Suspends an account and schedules its deletion in 30 days, or with `now` at once. Its credentials are refused, its
+ * webhooks are not called, and its pending deliveries are cancelled.
  *
- * @throws Refusal: invalid, when there is no such account, or its name is another
+ * @throws Refusal: invalid, when the account does not exist or has another name
  */
 export async function deleteAccount(
   env: Env,
@@ -51,9 +51,9 @@ export async function deleteAccount(
 }
 
 /**
- * Makes an account active again. Cancels its deletion, unless that has begun.
+ * Activates an account, and cancels its deletion unless that has begun.
  *
- * @throws Refusal: invalid, when there is no such account, or one that is being deleted
+ * @throws Refusal: invalid, when the account does not exist or is being deleted
  */
 export const activateAccount = (env: Env, id: string, name: string | undefined): Promise<Account> =>
   changeAccount(env, id, { name, status: 'active' }, (db) => [
@@ -62,10 +62,10 @@ export const activateAccount = (env: Env, id: string, name: string | undefined):
   ]);
 
 /**
- * Takes a connection from its account and begins to delete it. From then on it is unknown: its ingest keys are revoked,
- * its records are in no list, and nothing of it is delivered.
+ * Removes a connection from its account and begins to delete it: its ingest keys are revoked, its records are in no
+ * list, and nothing of it is delivered.
  *
- * @throws Refusal: invalid, when the account has no such connection, or its name is another
+ * @throws Refusal: invalid, when the account has no such connection, or it has another name
  */
 export async function deleteConnection(
   env: Env,
@@ -100,8 +100,8 @@ export async function deleteConnection(
 }
 
 /**
- * Deletes a driver's row and begins to erase what refers to them. From then on nothing of them is accepted. Returns
- * undefined when there is nothing left to do.
+ * Deletes a driver's row and begins to erase what refers to it. From then on no record of the driver is accepted.
+ * Returns undefined if there is nothing left to do.
  */
 export async function eraseDriver(env: Env, caller: Caller, id: string): Promise<Deletion | undefined> {
   const { accountId } = caller;

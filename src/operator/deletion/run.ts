@@ -7,7 +7,7 @@ import { firstStepOf, stepAfter, stepOf } from './steps.ts';
 
 const maxAtOnce = 20;
 
-/** Goes on with what is due to be deleted. */
+/** Works on the deletions that are due. */
 export async function continueDeletions(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   await cancelInWaiting(env, budget);
   const due = await deletionsWhere(
@@ -17,11 +17,11 @@ export async function continueDeletions(env: Env, now = Date.now(), budget = new
   for (const { id } of due) if (isLeft(budget)) await run(env, id, budget, now);
 }
 
-/** SQL that says whether there is something to do for `continueDeletions`. */
+/** SQL for whether `continueDeletions` has work. */
 export const deletionsAreDue = (_: Env, now: number): SQL =>
   sql`(exists (select 1 from deletions where due_at <= ${now}) or ${hasPendingInWaiting})`;
 
-/** What was being sent when an account was suspended may have failed since, and waits for another attempt. */
+/** Deliveries that were in flight when their account was suspended may have failed since, and wait for a retry. */
 async function cancelInWaiting(env: Env, budget: Budget): Promise<void> {
   const stopped = await webhooksInWaiting(openDatabase(env));
   const ids = stopped.map(({ id }) => id);
@@ -29,8 +29,8 @@ async function cancelInWaiting(env: Env, budget: Budget): Promise<void> {
 }
 
 /**
- * Goes on with one deletion for some seconds, if it is due. Returns how it stands, or undefined once it is done. It may
- * be interrupted anywhere, and run by several at a time.
+ * Works on one deletion for some seconds, if it is due. Returns how it stands, or undefined when done. It may be
+ * interrupted anywhere, and run concurrently.
  */
 export function continueDeletion(env: Env, id: string): Promise<Deletion | undefined> {
   const budget = newBudget();
@@ -47,13 +47,13 @@ async function run(env: Env, id: string, budget: Budget, now: number): Promise<D
   }
 }
 
-/** From here on activating an account no longer cancels its deletion. */
+/** From here on activating the account no longer cancels its deletion. */
 const begin = (db: Database, id: string, now: number) =>
   change(db)`
     update deletions set step = ${firstStepOf('account')}
     where id = ${id} and kind = 'account' and step is null and due_at <= ${now}`;
 
-/** Does chunks of one step, until it is done or the budget is used up; then notes how far it has come. */
+/** Does chunks of one step until it is done or the budget is used up, and records the progress. */
 async function runStep(
   env: Env,
   db: Database,

@@ -29,7 +29,7 @@ import { eraseRecipient, removeNotifications } from '../../webhooks/notification
 import { removeWebhooks } from '../../webhooks/remove.ts';
 import type { Deletion, Kind } from './state.ts';
 
-/** Does one bounded chunk of a step, and returns the cursor to go on with, or undefined once nothing is left. */
+/** Does one bounded chunk of a step. Returns the cursor for the next one, or undefined when done. */
 type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
 
 const whole =
@@ -37,15 +37,15 @@ const whole =
   (env, deletion) =>
     remove(env, deletion, deletion.cursor);
 
-/** What is looked for by a driver's address, if they have one. */
+/** A step that looks for a driver's address, if there is one. */
 const byEmail =
   (erase: (email: string) => Remover): Step =>
   async (env, deletion) =>
     deletion.email === null ? undefined : erase(deletion.email)(env, deletion, deletion.cursor);
 
 /**
- * The steps of each kind, in order: what points to something goes before it. Whatever else comes to keep something of an
- * account, a connection or a driver gets a step here.
+ * The steps of each kind, in order: referring rows go first. Whatever stores something of an account, a connection or a
+ * driver needs a step here.
  */
 const steps: Record<Kind, Record<string, Step>> = {
   account: {
@@ -82,7 +82,7 @@ const steps: Record<Kind, Record<string, Step>> = {
   },
 };
 
-/** Notes the deletion of records for the account's followers. */
+/** Records the deletion in the account's change feed. */
 const noted =
   ({ accountId, connectionId }: Deletion, action: Action): Alongside =>
   (kind, ids) =>
@@ -90,7 +90,6 @@ const noted =
       ? []
       : [noteRecords({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
 
-/** The account's connections, one after the other. */
 async function removeConnections(env: Env, { accountId }: Deletion): Promise<string | undefined> {
   const id = await firstConnection(env, accountId);
   if (!id) return undefined;
@@ -102,7 +101,10 @@ async function removeConnections(env: Env, { accountId }: Deletion): Promise<str
 
 const lookAgainMs = 250;
 
-/** Waits for calls that may carry what has just been erased: their receivers' responses are stored, and may repeat it. */
+/**
+ * Waits for calls in flight that may carry what was just erased, because their receivers' responses are stored and may
+ * repeat it.
+ */
 async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): Promise<string | undefined> {
   const until = email === null ? null : await claimedUntilOf(env, accountId, Number(cursor) || undefined);
   if (until === null) return undefined;
@@ -110,7 +112,7 @@ async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): 
   return cursor || String(until);
 }
 
-/** Takes a driver from the archived records that name them. */
+/** Removes a driver from the archived records that name them. */
 function eraseFromArchive(
   env: Env,
   { accountId, connectionId, id, cursor }: Deletion,
@@ -125,7 +127,7 @@ const withoutDriver = (row: ArchivedRow): ArchivedRow => ({
   ...('driverName' in row && { driverName: null }),
 });
 
-/** The last step: deletes the row that everything else hung on, and with it the deletion. */
+/** The last step: deletes the root row, and the deletion itself. */
 async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const db = openDatabase(env);
   const last = {
@@ -137,30 +139,26 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
 }
 
-/** Deletes a connection's row, once all that names it is gone. */
 async function finishConnection(env: Env, id: string): Promise<void> {
   const db = openDatabase(env);
   const [first, ...others] = connectionRows(db, id);
   if (first) await transaction(db, [first, ...others], { repeatable: true });
 }
 
-/** With the marks of its drivers that were erased: they keep nobody out any more. */
+/** Includes the marks of its erased drivers. */
 const connectionRows = (db: Database, id: string) => [
   change(db)`delete from erased_drivers where connection_id = ${id}`,
   deleteConnectionRow(db, id),
 ];
 
-/** The names of the steps of a kind, in order. */
 export const stepNames = (kind: Kind): string[] => Object.keys(steps[kind]);
 
-/** The step that a deletion begins with. */
 export const firstStepOf = (kind: Kind): string => stepNames(kind)[0] ?? '';
 
-/** The step after one; undefined after the last. */
 export const stepAfter = (kind: Kind, name: string): string | undefined =>
   stepNames(kind)[stepNames(kind).indexOf(name) + 1];
 
-/** The step of this name. @throws Error when there is none, as after going back to older code */
+/** The step with this name. @throws Error if there is none, as after a rollback to older code */
 export function stepOf(kind: Kind, name: string): Step {
   const { [name]: found } = steps[kind];
   if (!found) throw new Error(`Deleting a ${kind} has no step ${name}`);

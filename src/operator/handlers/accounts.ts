@@ -10,7 +10,6 @@ import { activateAccount } from '../deletion/accept.ts';
 import type { Handlers } from '../handler.ts';
 import { listAllAccounts, listEverybodysAudit } from '../homes/lists.ts';
 
-/** Accounts, their users and credentials, and who changed what. */
 export const accountHandlers: Handlers<
   typeof accountOperations & typeof tokenOperations & typeof userOperations & typeof auditOperations
 > = {

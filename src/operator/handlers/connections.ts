@@ -19,7 +19,6 @@ import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import type { connectionOperations } from '../api/connections.ts';
 import type { Handlers } from '../handler.ts';
 
-/** Connections, what they pull, and their records. */
 export const connectionHandlers: Handlers<typeof connectionOperations> = {
   async listAccountConnections({ env, caller, slice }) {
     const { items, ...rest } = await sliceConnections(env, caller, slice);

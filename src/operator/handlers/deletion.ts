@@ -6,7 +6,6 @@ import { stepNames } from '../deletion/steps.ts';
 import type { Handlers } from '../handler.ts';
 import { listAllDeletions } from '../homes/lists.ts';
 
-/** Deleting accounts and connections, and erasing drivers. */
 export const deletionHandlers: Handlers<typeof deletionOperations> = {
   deleteAccount: async ({ env, id, body }) => progress(await deleteAccount(env, id, body)),
   deleteConnection: async ({ env, caller, id, body }) =>
@@ -18,7 +17,7 @@ export const deletionHandlers: Handlers<typeof deletionOperations> = {
 
 const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? withSteps(deletion) : null });
 
-/** With how many of its steps are done. */
+/** Adds how many steps are done. */
 const withSteps = (deletion: Deletion) => {
   const steps = stepNames(deletion.kind);
   const stepsDone = deletion.step === null ? 0 : steps.indexOf(deletion.step);

@@ -9,7 +9,7 @@ import { nameOf } from '../../platform/homes/homes.ts';
 import type { Move as MoveReply, moveOperations } from '../api/moves.ts';
 import type { Handlers } from '../handler.ts';
 
-/** Moving an account to another home: `moveAccount` begins it or goes on with it for some seconds, until it is done. */
+/** `moveAccount` begins a move or continues it for some seconds; call it until it is done. */
 export const moveHandlers: Handlers<typeof moveOperations> = {
   async showMove({ env, id }) {
     const found = await findMoveAnywhere(env, id);
@@ -33,7 +33,6 @@ export const moveHandlers: Handlers<typeof moveOperations> = {
   },
 };
 
-/** Works on the move for some seconds, and says how it stands. */
 async function goOn(env: Env, id: string) {
   const found = await findMoveAnywhere(env, id);
   if (!found) throw invalid('The account is not being moved');
@@ -42,7 +41,7 @@ async function goOn(env: Env, id: string) {
   return { move: shown(found.from, move ?? last, move?.state ?? ended) };
 }
 
-/** A move with the state that it is in or has come to. */
+/** A move in its current or final state. */
 const shown = (from: Env, move: Move, state: v.InferInput<typeof MoveReply>['state']) => ({
   ...move,
   from: nameOf(from),

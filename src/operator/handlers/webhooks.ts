@@ -17,7 +17,6 @@ import type { webhookOperations } from '../api/webhooks.ts';
 import { findDeliveries } from '../find-deliveries.ts';
 import type { Handlers } from '../handler.ts';
 
-/** Webhooks with their receivers, deliveries, and replays. */
 export const webhookHandlers: Handlers<typeof webhookOperations> = {
   listWebhookHealth: ({ env, caller }) => listReceivers(env, caller),
 
@@ -77,7 +76,7 @@ async function show(env: Env, { accountId, ...key }: DeliveryKey & { accountId: 
   return withNextAttempt(found);
 }
 
-/** A delivery that is finished has no next attempt. */
+/** A finished delivery has no next attempt. */
 const withNextAttempt = <D extends Pick<Delivery, 'status' | 'nextAttemptAt'>>(delivery: D) => ({
   ...delivery,
   nextAttemptAt: delivery.status === 'pending' ? delivery.nextAttemptAt : null,

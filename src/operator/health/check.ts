@@ -14,13 +14,13 @@ import { checkHealth, problemOf } from './service.ts';
 type Found = Pick<Check, 'result' | 'detail'> & { ms?: number };
 type Probes = { [name in Check['name']]?: () => Promise<Found> };
 
-/** How long a probe may take, for how long the consumer works for a message, and how long the check waits for it. */
+/** How long a probe may take, how long the consumer holds a message, and how long the check waits for it. */
 const usual = { probeMs: 10_000, holdMs: 3_000, messagesMs: 20_000 };
 type Times = typeof usual;
 
 /**
- * Tries what the deployed service relies on: what each home has of its own, and what they share. `schema` has the
- * fingerprints of what each database must have. Never throws: a failure is a result.
+ * Checks everything that the deployed service depends on, in each home and shared. `schema` has the fingerprints of
+ * what each database must have. Never throws: a failure is a result.
  */
 export async function checkService(env: Env, schema: string[], times = usual): Promise<Check[]> {
   const parts: [string | null, Probes][] = [
@@ -30,7 +30,7 @@ export async function checkService(env: Env, schema: string[], times = usual): P
   return (await Promise.all(parts.map(([home, probes]) => run(home, probes, times)))).flat();
 }
 
-/** One after the other, so that how long one takes says nothing of the others. */
+/** One after the other, so that they do not slow each other down. */
 async function run(home: string | null, probes: Probes, { probeMs, messagesMs }: Times): Promise<Check[]> {
   const checks: Check[] = [];
   for (const [name, probe] of Object.entries(probes) as [Check['name'], () => Promise<Found>][]) {
@@ -91,7 +91,7 @@ const sharedProbes = (env: Env): Probes => ({
       ? ok('written and read')
       : warning('written, but not read yet');
   },
-  // Neither can be tried without a trace: a data point cannot be read back here, and an email would reach somebody.
+  // Neither can be tried without effect: a data point cannot be read back here, and an email would reach somebody.
   'Analytics Engine': async () => (env.ATTEMPTS ? ok('bound') : off('attempts are in the log alone')),
   email: async () => {
     const { emailFrom } = config(env);
@@ -107,7 +107,7 @@ async function compareSchema(env: Env, schema: string[]): Promise<Found> {
   return ok(`all ${schema.length} tables, indexes, triggers and migrations are as they should be`);
 }
 
-/** Where a query ran, which D1 says in production. */
+/** Where a query ran, which D1 returns in production. */
 function regionOf({ meta }: D1Result): string {
   const { served_by_region: region, served_by_primary: primary } = meta;
   return region
@@ -133,12 +133,12 @@ async function useBucket(bucket: R2Bucket | undefined): Promise<Found> {
   return text === key ? ok('written and read') : fault('what was written cannot be read');
 }
 
-/** A message of the queue that does nothing but note when it came. */
+/** A queue message that only records when it arrived. */
 export type ProbeMessage = { check: `check/${string}` };
 
 /**
- * Sends two messages at once. Returns when that was and when they came, by the database's clock, and how many the
- * consumer worked for until the end.
+ * Sends two messages at once. Returns when, when they arrived by the database's clock, and how many the consumer held
+ * until the end.
  */
 async function sendMessages(env: Env, { messagesMs }: Times) {
   const db = openDatabase(env);
@@ -158,19 +158,19 @@ async function sendMessages(env: Env, { messagesMs }: Times) {
       await scheduler.wait(250);
     }
   } finally {
-    // With what messages noted that came when nobody waited any more.
+    // Includes the notes of messages that arrived late.
     await deleteNotes(db, ours);
   }
 }
 
-/** What the consumer does with such a message: notes when it came, and some seconds later that it has got so far. */
+/** Handles a probe: records when it arrived, and some seconds later that it was held for that long. */
 export async function noteProbe(env: Env, { check }: ProbeMessage, holdMs = usual.holdMs): Promise<void> {
   try {
     await note(env, `${check}/came`, 'came');
     await scheduler.wait(holdMs);
     await note(env, `${check}/done`, 'done');
   } catch {
-    // Whoever waits for it says so.
+    // The check that waits for it reports this.
   }
 }
 

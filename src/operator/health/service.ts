@@ -5,12 +5,12 @@ import { described, fault } from '../../platform/log.ts';
 import type { Health, HomeHealth } from '../api/service.ts';
 import { earlierSize, sizeOf, warningShare } from './size.ts';
 
-/** The sweep runs each minute: what five sweeps could not get going is stuck. */
+/** A delivery that five sweeps could not start is stuck. */
 export const staleAfterSeconds = 5 * 60;
 
 type Swept = { at: number; oldestDueAt: number | null };
 
-/** Checks each home, at the same time. Never throws: a failure is a result. */
+/** Checks all homes at the same time. Never throws: a failure is a result. */
 export async function checkHomes(env: Env): Promise<Health> {
   if (!hasHomes(env)) return checkHealth(env);
   const names = [...homesOf(env).keys()];
@@ -35,9 +35,8 @@ const greater = (a: number | null, b: number): number => Math.max(a ?? b, b);
 const sum = (a: number | null, b: number): number => (a ?? 0) + b;
 
 /**
- * Checks D1 and the queue, reading two rows: what the last sweep found, and how large the database was.
- * `oldestDueSeconds` is how long the oldest delivery has been due that nobody works for, null if there is none. Never
- * throws: a failure is a result.
+ * Checks D1 and the queue, reading two rows: the last sweep's findings, and the database's size. `oldestDueSeconds` is
+ * how long the oldest unclaimed delivery has been due, null if there is none. Never throws: a failure is a result.
  */
 export async function checkHealth(env: Env): Promise<HomeHealth> {
   const now = Date.now();
@@ -52,7 +51,7 @@ export async function checkHealth(env: Env): Promise<HomeHealth> {
     return { database: 'unavailable', queueBacklog, ...unknown };
   }
   const [{ results, meta }, [earlier]] = found;
-  const [swept] = results as Swept[]; // what the statement selects
+  const [swept] = results as Swept[]; // as the statement selects
   const seconds = (since: number | null | undefined) =>
     since && since <= now ? Math.floor((now - since) / 1000) : null;
   const oldestDueSeconds = seconds(swept?.oldestDueAt);
@@ -76,17 +75,17 @@ async function readStored(env: Env, now: number) {
   return found;
 }
 
-/** Messages that wait in the queue; null if it does not say, which is no failure: D1 holds the truth. */
+/** Messages waiting in the queue; null if it does not say, which is no failure, because D1 has the truth. */
 const backlog = (queue: Queue): Promise<number | null> =>
   queue.metrics().then(
     ({ backlogCount }) => backlogCount,
     () => null,
   );
 
-/** What is wrong, in words for people, with the home that it is about; undefined if all is well. */
+/** What is wrong and in which home, for people; undefined if all is well. */
 export const problemIn = (health: Health): string | undefined => said(health, problemOf);
 
-/** What will go wrong unless somebody does something, in the same way. */
+/** What will go wrong unless somebody acts, in the same form. */
 export const warningIn = (health: Health): string | undefined => said(health, warningOf);
 
 function said(
@@ -109,7 +108,7 @@ export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: HomeH
   return undefined;
 }
 
-/** What will go wrong with it unless somebody does something. */
+/** What will go wrong with it unless somebody acts. */
 export function warningOf({ size }: HomeHealth): string | undefined {
   if (!size || size.share <= warningShare) return undefined;
   const left = size.daysLeft === null ? '' : `, and will be full in ${size.daysLeft} days at this rate`;

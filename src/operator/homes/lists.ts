@@ -5,7 +5,7 @@ import { askHomes } from '../../platform/homes/each.ts';
 import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
 import { type Deletion, listDeletions, maxDeletionsListed } from '../deletion/state.ts';
 
-/** A part of the accounts of all homes, oldest first. */
+/** A slice of the accounts of all homes, oldest first. */
 export const listAllAccounts = (env: Env, slice: SliceQuery): Promise<Slice<Account>> =>
   merged(
     env,
@@ -15,7 +15,7 @@ export const listAllAccounts = (env: Env, slice: SliceQuery): Promise<Slice<Acco
     ({ createdAt, id }) => ({ sort: createdAt, id }),
   );
 
-/** A part of the audit log of all accounts of all homes, newest first. */
+/** A slice of the audit log of all accounts in all homes, newest first. */
 export const listEverybodysAudit = (env: Env, slice: SliceQuery): Promise<Slice<Entry>> =>
   merged(
     env,
@@ -25,14 +25,14 @@ export const listEverybodysAudit = (env: Env, slice: SliceQuery): Promise<Slice<
     ({ at, accountId, seq }) => ({ sort: at, id: `${accountId}/${seq}` }),
   );
 
-/** Deletions of all homes that are not done, those that are due first before others; at most 1,000. */
+/** Unfinished deletions of all homes, those due first before others; at most 1,000. */
 export async function listAllDeletions(env: Env): Promise<Deletion[]> {
   const found = await askHomes(env, listDeletions);
   const all = found.flatMap(([, deletions]) => deletions);
   return all.toSorted((a, b) => a.dueAt - b.dueAt).slice(0, maxDeletionsListed);
 }
 
-/** Merges what the homes list after the same position. @throws Refusal: unavailable, when one cannot be asked */
+/** Merges the homes' slices after the same position. @throws Refusal: unavailable, when a home does not respond */
 async function merged<T>(
   env: Env,
   slice: SliceQuery,

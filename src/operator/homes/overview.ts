@@ -9,9 +9,9 @@ import type { Home } from '../api/service.ts';
 import { earlierSize, sizeOf } from '../health/size.ts';
 
 /**
- * All homes, asked at the same time. Each reads two rows for each of at most 10,000 accounts, and one for its size.
+ * All homes, asked in parallel. Each reads two rows for each of at most 10,000 accounts, and one for its size.
  *
- * @throws Refusal: unavailable, when the only home cannot be asked
+ * @throws Refusal: unavailable, when the only home does not respond
  */
 export async function listHomes(env: Env, now = Date.now()): Promise<Home[]> {
   const asked = new Map(await askHomes(env, (home) => look(home, now)));
@@ -32,7 +32,7 @@ async function look(env: Env, now: number): Promise<Home> {
   const [{ results, meta }, [earlier]] = await transaction(db, [counted, earlierSize(db, now)], {
     repeatable: true,
   });
-  const [{ accounts, events } = { accounts: 0, events: 0 }] = results as Counted[]; // what the statement selects
+  const [{ accounts, events } = { accounts: 0, events: 0 }] = results as Counted[]; // as the statement selects
   const { bytes, share, daysLeft } = sizeOf(meta.size_after, now, earlier);
   const fullOn = daysLeft === null ? null : timestamp(now + daysLeft * dayMs).slice(0, 10);
   return { name: nameOf(env), accounts, eventsPerDay: events, bytes, share, fullOn };

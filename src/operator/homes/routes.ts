@@ -7,7 +7,7 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
 import { hasDelivery } from '../../webhooks/deliveries/queries.ts';
 
-/** What an id in a path below `/operator` is of, by the list before it: accounts, and what belongs to one. */
+/** What an id in a path below `/operator` identifies, by the list before it: accounts, and what belongs to one. */
 export const owned = {
   accounts: 'account',
   connections: 'connection',
@@ -17,20 +17,19 @@ export const owned = {
   webhooks: 'webhook',
 } as const;
 
-/** What the id in a path below `/operator` is of; undefined for what is found in another way. */
 export const ownedIn = (path: string): Owned | undefined =>
   new Map<string, Owned>(Object.entries(owned)).get(path.split('/')[1] ?? '');
 
 /**
- * Has a request about something happen in the home where that is. An id names no home, so all are asked; with a single
- * home nothing is.
+ * Handles a request in the home of what its id names. The id does not name the home, so all are asked; with a single
+ * home none is.
  *
- * @throws Refusal: unavailable, when no home has it and one cannot be asked
+ * @throws Refusal: unavailable, when no home has it and one does not respond
  */
 export const enterHomeOfId = createMiddleware<App>(async (c, next) => {
   const isThere = hasHomes(c.env) && look(c);
   if (isThere) {
-    // Of what moves at this moment, each home may have been asked just when it was in the other.
+    // Asked twice: during a move, each home may have been asked while the other had it.
     const home = (await homeWith(c.env, isThere)) ?? (await homeWith(c.env, isThere));
     if (home) enterHome(c, nameOf(home));
   }

@@ -7,9 +7,9 @@ import { checkHomes, problemIn, warningIn } from '../health/service.ts';
 import { deliveryStatus } from '../status.ts';
 
 /**
- * What operators look at first: the service's health, and how the deliveries of all homes that can be asked are doing.
+ * The operators' overview: the service's health, and the deliveries of all homes that respond.
  *
- * @throws Refusal: unavailable, when the only home cannot be asked
+ * @throws Refusal: unavailable, when the only home does not respond
  */
 export async function status(env: Env): Promise<v.InferInput<typeof StatusReport>> {
   const [health, asked] = await Promise.all([checkHomes(env), askHomes(env, (home) => deliveryStatus(home))]);
@@ -22,7 +22,7 @@ export async function status(env: Env): Promise<v.InferInput<typeof StatusReport
   };
 }
 
-/** A key was taken out of HEADER_KEYS too early. */
+/** A key was removed from HEADER_KEYS too early. */
 function keyProblem(keys: HeaderKey[]): string | undefined {
   const missing = keys.filter(({ known }) => !known).map(({ key, encrypts }) => `${key} (${encrypts})`);
   return missing.length > 0
@@ -30,7 +30,7 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
     : undefined;
 }
 
-/** What is worst in any home comes first, cut to as many as one home would have. */
+/** The worst of all homes first, cut to the length of one home's lists. */
 function together(all: Awaited<ReturnType<typeof deliveryStatus>>[]): DeliveryStatus {
   const sumOf = (key: 'pending' | 'due' | 'later') =>
     Math.min(
@@ -66,7 +66,7 @@ function together(all: Awaited<ReturnType<typeof deliveryStatus>>[]): DeliverySt
         ({ key }) => key,
       ).values(),
     ].map((ofKey) => ({
-      ...(ofKey[0] as HeaderKey), // a group has one
+      ...(ofKey[0] as HeaderKey), // each group has one
       encrypts: ofKey.reduce((sum, { encrypts }) => sum + encrypts, 0),
     })),
   };

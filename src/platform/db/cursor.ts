@@ -2,23 +2,22 @@ import crc32 from 'crc-32';
 import { base64url, fromBase64url } from '../crypto.ts';
 import { invalid, type Refusal } from '../errors.ts';
 
-/** What a page's last row has in each column of the list's order, of which the id is the last. */
+/** The values of a page's last row in the columns of the list's order; the id is the last. */
 export type CursorKeys = readonly (string | number)[];
 
-/** The same of a list that is in order of a number, and then of the id. */
+/** The same for a list ordered by a number and then by id. */
 export type Position = { sort: number; id: string };
 
 const version = 1;
 
-/** A cursor of this version also carries a bookmark, in front of its keys. */
 const versionWithBookmark = 2;
 
-/** What a bookmark of D1 may look like, with the name of its home: a cursor of any list still has room for it. */
+/** The form of a D1 bookmark with the name of its home. It must leave room for the rest of a cursor. */
 const bookmarkForm = /^[\w:.-]{1,300}$/;
 
 /**
- * Encodes where a page ends as an opaque cursor. `list` identifies the list it belongs to: path, account, connection and
- * filters. A checksum over both ties them together. A `bookmark` says how much of the database the reader has seen.
+ * Encodes where a page ends as an opaque cursor. `list` identifies its list: path, account, connection and filters. A
+ * checksum ties the two together. `bookmark` is how much of the database the reader has seen.
  */
 export function encodeCursor(keys: CursorKeys, list: string, bookmark?: string): string {
   const head = bookmark === undefined ? [version] : [versionWithBookmark, bookmark];
@@ -27,8 +26,8 @@ export function encodeCursor(keys: CursorKeys, list: string, bookmark?: string):
 }
 
 /**
- * Decodes a cursor; undefined for anything that `encodeCursor` did not encode for this very list. A checksum keeps no
- * secret: whoever reads the keys still has to look at how many there are, and of which types.
+ * Decodes a cursor; undefined unless `encodeCursor` made it for this list. The checksum is not keyed, so callers must
+ * check the number and types of the keys.
  */
 export function decodeCursor(cursor: string, list: string): CursorKeys | undefined {
   try {
@@ -36,14 +35,14 @@ export function decodeCursor(cursor: string, list: string): CursorKeys | undefin
     const keys = values
       .slice(0, -1)
       .filter((value) => typeof value === 'string' || typeof value === 'number');
-    // Comparing the whole text also refuses other spellings of the same values, and values of other types.
+    // Comparing the whole text also refuses other spellings of the same values, and other types.
     return encodeCursor(keys, list, bookmark) === cursor ? keys : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The same for a position. */
+/** Encodes a position in the same way. */
 export const encodePosition = ({ sort, id }: Position, list: string, bookmark?: string): string =>
   encodeCursor([sort, id], list, bookmark);
 
@@ -52,10 +51,10 @@ export function decodePosition(cursor: string, list: string): Position | undefin
   return typeof sort === 'number' && typeof id === 'string' && more.length === 0 ? { sort, id } : undefined;
 }
 
-/** The bookmark in a cursor that has been decoded. */
+/** The bookmark in a decoded cursor. */
 export const bookmarkIn = (cursor: string): string | undefined => partsOf(cursor).bookmark;
 
-/** @throws Error for what is no cursor */
+/** @throws Error, if it is not a cursor */
 function partsOf(cursor: string): { values: unknown[]; bookmark?: string } {
   const [kind, ...values]: unknown[] = JSON.parse(new TextDecoder().decode(fromBase64url(cursor)));
   if (kind !== versionWithBookmark) return { values };
@@ -64,9 +63,8 @@ function partsOf(cursor: string): { values: unknown[]; bookmark?: string } {
   return { values: rest, bookmark };
 }
 
-/** What the cursor of a list must be. */
 export const listCursor = 'must be the next of a page of this list, with the same connection and filters';
 
-/** The refusal of a cursor that leads nowhere: `must` says what it has to be. */
+/** The refusal of an invalid cursor; `must` says what it must be. */
 export const invalidCursor = (must = listCursor): Refusal =>
   invalid('Invalid cursor', [{ field: 'cursor', message: must }]);

@@ -9,9 +9,8 @@ export type Database = DrizzleD1Database & { $client: D1Database };
 const opened = new WeakMap<D1Database, Database>();
 
 /**
- * Opens the database for the service's own work: looking up credentials, deliveries, cron jobs, operators'
- * reports. Whatever is done for a caller goes through `asCaller` instead. Opens once per isolate: it holds
- * nothing of a request.
+ * Opens the database for the service's own work: credentials, deliveries, cron jobs, operators' reports. Work for a
+ * caller uses `asCaller` instead. Opened once per isolate: it holds nothing of a request.
  */
 export function openDatabase({ DB: d1 }: Pick<Env, 'DB'>): Database {
   const known = opened.get(d1);
@@ -23,7 +22,7 @@ export function openDatabase({ DB: d1 }: Pick<Env, 'DB'>): Database {
 
 const counters = new WeakMap<D1Database, (queries: number) => void>();
 
-/** The same database; `count` gets the number of queries each time that something is asked of it once it is opened. */
+/** Wraps a database so that opening it reports to `count` the number of queries in each call. */
 export function countQueries(d1: D1Database, count: (queries: number) => void): D1Database {
   const counted = {
     prepare: (text: string) => d1.prepare(text),
@@ -33,13 +32,13 @@ export function countQueries(d1: D1Database, count: (queries: number) => void): 
   return counted;
 }
 
-/** Opens a D1 session, which lasts for a request: its statements may run on a replica, unless they write. */
+/** Opens a D1 session for one request. Its reads may run on a replica. */
 export const openSession = (session: D1DatabaseSession): Database =>
   drizzle(retrying(session as unknown as D1Database)); // neither `retrying` nor Drizzle uses what it lacks
 
 /**
- * A statement in plain SQL, to be run in a batch: ``statement<Row>(db)`select …` ``, or `query` if that stands elsewhere.
- * `T` is the type of its rows.
+ * A statement in plain SQL for a batch: ``statement<Row>(db)`select …` ``, or with `query` if the SQL is built
+ * elsewhere. `T` is the type of its rows.
  */
 export function statement<T>(db: Database): Template<ReturnType<typeof rowsOf<T>>>;
 export function statement<T>(db: Database, query: SQL): ReturnType<typeof rowsOf<T>>;
@@ -48,8 +47,8 @@ export function statement<T>(db: Database, query?: SQL) {
 }
 
 /**
- * The same for a statement that writes; its result is D1's, whose `meta.changes` is the number of rows changed.
- * `returning` would tell as much, but reads each row that it returns twice more.
+ * The same for a statement that writes. Its result is D1's, with the number of changed rows in `meta.changes`.
+ * `returning` would have each returned row read twice more.
  */
 export function change(db: Database): Template<ReturnType<typeof changeOf>>;
 export function change(db: Database, query: SQL): ReturnType<typeof changeOf>;
@@ -68,15 +67,15 @@ const rowsOf = <T>(db: Database, query: SQL) => prepared(db, db.all<T>(query));
 const changeOf = (db: Database, query: SQL) => prepared(db, db.run(query));
 
 /**
- * Drizzle 0.45 leaves raw statements unprepared, so that its D1 batch fails over their parameters, and would build their
- * SQL three times.
+ * Drizzle 0.45 leaves raw statements unprepared: its D1 batch fails over their parameters, and it would build their SQL
+ * three times.
  */
 function prepared<S extends { getQuery(): { sql: string } }>(db: Database, raw: S) {
   const built = raw.getQuery();
   return Object.assign(raw, { stmt: db.$client.prepare(built.sql), getQuery: () => built });
 }
 
-/** The failures that a statement can name to roll its batch back, and below those that are invalid and no more. */
+/** The failures by which a statement can roll back its batch; below, those that are merely invalid. */
 const refusals = {
   'inactive token': { kind: 'unauthenticated' },
   'suspended account': { kind: 'forbidden' },
@@ -133,32 +132,30 @@ const failures: Record<RefusalWord, Failure> = {
 type RefusalWord = keyof typeof refusals | keyof typeof messages;
 
 /**
- * SQL that fails its batch with `word`. SQLite has no `raise` outside triggers; a bad JSON path is named in the error.
- * Should a newer SQLite take such a path for one that leads nowhere, the overflow fails the batch.
+ * SQL that fails its batch with `word`. SQLite has no `raise` outside triggers, but names a bad JSON path in its error.
+ * Should a newer SQLite accept such a path, the overflow fails the batch.
  */
 export const refuse = (word: RefusalWord): SQL =>
   sql`coalesce(json_extract('{}', ${sql.raw(`'${word}'`)}), abs(-9223372036854775808))`;
 
-/** A statement that lets its batch go on if `condition` holds, and otherwise rolls it back with `word`. */
+/** A statement that rolls its batch back with `word` unless `condition` holds. */
 export const refuseUnless = (db: Database, condition: SQL, word: RefusalWord) =>
   statement(db)`select case when ${condition} then 1 else ${refuse(word)} end`;
 
-/** `values` as one parameter, to be used with `in`. */
+/** `values` as one parameter, for use with `in`. */
 export const jsonList = (values: readonly string[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(values)}))`;
 
-/** Whether a statement of a batch changes nothing. */
 export function isReading(item: object): boolean {
-  const one = item as { toSQL?: () => { sql: string }; getQuery?: () => { sql: string } }; // Drizzle's type names neither
+  const one = item as { toSQL?: () => { sql: string }; getQuery?: () => { sql: string } }; // not in Drizzle's type
   return isRead((one.getQuery?.() ?? one.toSQL?.())?.sql ?? '');
 }
 
 /**
- * Runs `statements` as one transaction of the service itself. `repeatable` says that running it twice has the
- * effect of running it once, so that it may be tried again when D1 does not say whether it ran: unless given, it is if
- * it only reads.
+ * Runs `statements` as one transaction of the service itself. It is retried when D1 does not say whether it ran, if it
+ * is `repeatable`: running it twice has the effect of running it once. By default it is if it only reads.
  *
- * @throws Refusal: what a `refuseUnless` among the statements names, or unavailable
+ * @throws Refusal: what a `refuseUnless` names, or unavailable
  */
 export async function transaction<const T extends readonly [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]]>(
   db: Database,
@@ -172,15 +169,15 @@ export async function transaction<const T extends readonly [BatchItem<'sqlite'>,
   }
 }
 
-/** True when `error` says that a row breaks the unique index on `columns`, written `table.a, table.b`. */
+/** Whether a row violates the unique index on `columns`, written `table.a, table.b`. */
 export const breaksUnique = (error: unknown, columns: string): boolean =>
   d1Reason(error).includes(`UNIQUE constraint failed: ${columns}`);
 
-const words = Object.keys(failures).toSorted((a, b) => b.length - a.length) as RefusalWord[]; // its own keys
+const words = Object.keys(failures).toSorted((a, b) => b.length - a.length) as RefusalWord[]; // all of its keys
 
 /**
- * The refusal whose word D1 repeats, whatever it says around it: `bad JSON path: 'inactive token'` today. If a newer
- * SQLite no longer repeats it, something has been refused all the same, and the caller may try again.
+ * The refusal whose word is in D1's error: `bad JSON path: 'inactive token'` today. If a newer SQLite no longer repeats
+ * the word, the batch fails all the same and the caller may retry.
  */
 function namedRefusal(error: unknown): Refusal | undefined {
   const reason = d1Reason(error);
@@ -192,7 +189,7 @@ function namedRefusal(error: unknown): Refusal | undefined {
   return new Refusal(failures[word]);
 }
 
-/** Whether D1 still repeats the words by which statements refuse; false as well when it cannot be asked. */
+/** Whether D1 still repeats these words in its errors; false as well if it does not respond. */
 export const repeatsRefusals = (db: Database): Promise<boolean> =>
   transaction(db, [statement(db)`select ${refuse('inactive token')}`]).then(
     () => false,

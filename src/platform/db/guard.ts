@@ -14,30 +14,29 @@ import {
   transaction,
 } from './database.ts';
 
-/** An account that somebody acts in, and with what right. Good only together with `asCaller`'s check. */
+/** Who acts in an account, and by what right. Valid only together with the check of `asCaller`. */
 export type Caller = { accountId: string } & (
-  | { tokenId: string; lastUsedAt?: number; replicaReads?: ReplicaReads } // the use is known once the check has passed; 0: never used
-  | { sessionHash: string; needs?: Role | undefined } // the least role that they must have; without it any will do
+  | { tokenId: string; lastUsedAt?: number; replicaReads?: ReplicaReads } // known once the check has passed; 0: never used
+  | { sessionHash: string; needs?: Role | undefined } // the minimum role; any if missing
   | { operator: true }
-  | { link: string } // the hash of one by which somebody outside connects a provider
+  | { link: string } // the hash of a connect link, for people outside the account
   | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
 
-/** How the lists of a request may be read from replicas: `readAsCaller` does. */
+/** How the lists of a request may be read from replicas: see `readAsCaller`. */
 export type ReplicaReads = {
-  /** Whether only the primary will do: somebody asked for it, or a replica has failed the request already. */
+  /** Whether to read only the primary: on request, or because a replica failed. */
   primary: boolean;
   /** How much of the database the reader has seen. */
   bookmark?: string;
-  /** Has work go on behind the reply. */
+  /** Continues work after the reply. */
   behind: (work: Promise<unknown>) => void;
 };
 
 /**
- * The guard of all account data. Opens the account's database and runs what `statements` builds as one
- * transaction for `caller`, whose token or session must be active, unexpired and of an active account, and whose
- * person must have the role that this needs, or nothing is read or changed. A `connectionId` that the
- * request names must be the account's. Returns the statements' results.
+ * The guard of all account data. Runs what `statements` builds as one transaction for `caller`. Their token or session
+ * must be active, unexpired and of an active account, and a person must have the required role, or nothing is read or
+ * changed. A `connectionId` in the request must belong to the account. Returns the statements' results.
  *
  * @throws Refusal: unauthenticated, forbidden, not allowed, invalid, unavailable, or what a `refuseUnless` names
  */
@@ -56,11 +55,11 @@ export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
 export type GuardOptions = {
   connectionId?: string | undefined;
   repeatable?: boolean | undefined;
-  /** Whether it writes nothing but what is counted from other rows, which it may while the account is being moved. */
+  /** Whether it writes only what is computed from other rows, which is allowed while the account is being moved. */
   countsOnly?: boolean;
 };
 
-/** The same in any database of the home, a replica too: `found` is what that one says of the credential. */
+/** The same in any database of the home, also a replica; `found` is what that database has of the credential. */
 export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
   env: Env,
   db: Database,
@@ -76,8 +75,8 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
 }
 
 /**
- * Where there are several homes, what refuses because the account, whose row is `a`, lives in another, or is being
- * moved there and this would write.
+ * With several homes, refuses if the account, whose row is `a`, lives in another, or is moving there and this would
+ * write.
  */
 function isElsewhere(writes: boolean): SQL {
   return sql`when a.home is not null then ${refuse('moved account')}
@@ -138,7 +137,7 @@ function credentialCheck(
     left join accounts a on a.id = ${caller.accountId}`;
 }
 
-/** A role may have been taken from somebody since their request was let in. */
+/** Checked again here, because a role may have changed since the request was authenticated. */
 function missingRole(caller: Caller): SQL {
   const needed = 'sessionHash' in caller ? caller.needs : undefined;
   if (needed === undefined || needed === 'viewer') return sql.empty();
@@ -150,8 +149,8 @@ const ownsConnection = (caller: Caller, id: string): SQL =>
   sql`exists (select 1 from connections where id = ${id} and account_id = ${caller.accountId})`;
 
 /**
- * The account's connections that are being deleted. They are the account's no more, but their records carry its id until
- * they are gone: what reads records by account leaves these out. Nearly always there is none, and it reads no row.
+ * The account's connections that are being deleted. Their records carry the account's id until they are gone, so
+ * whatever reads records by account excludes them. Usually there is none, and no row is read.
  */
 export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
   statement<{ id: string }>(db)`

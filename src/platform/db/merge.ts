@@ -41,10 +41,10 @@ export function merged(ranges: Merge): SQL {
     select merged_id from walk) cross join ${table} on ${id} = merged_id`;
 }
 
-/** After so many connections of an account, a list over all of them is without the rest, which are the newest. */
+/** How many connections of an account, oldest first, a list over all of them includes. */
 export const maxConnectionsMerged = 1000;
 
-/** SQL for the ids of the account's connections whose records a list over all of them has. */
+/** SQL for the ids of the connections that a list over the whole account includes. */
 export const connectionIds = (accountId: string): SQL =>
   sql`select id from connections where account_id = ${accountId}
     order by created_at, id limit ${maxConnectionsMerged}`;

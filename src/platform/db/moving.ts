@@ -3,13 +3,13 @@ import { hasHomes } from '../homes/homes.ts';
 import { openDatabase, statement } from './database.ts';
 
 /*
- * Conditions for what works for all accounts of a home: some of these may be on their way to another one.
- * With a single home there are none, and statements are as they were.
+ * Conditions for work on all accounts of a home, some of which may be moving to another. With a single home they are
+ * empty.
  */
 
 /**
- * That this account is not on its way: neither read only, nor a copy, nor what it has left behind. `accountId` names its
- * table, for `moves` has a column of that name as well.
+ * Excludes accounts on the move: read-only ones, copies, and what was left behind. `accountId` needs its table's name,
+ * because `moves` has such a column too.
  */
 export const andNotMoving = (env: Env, accountId: SQL): SQL =>
   hasHomes(env)

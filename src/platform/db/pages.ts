@@ -7,84 +7,76 @@ import { connectionsBeingDeleted } from './guard.ts';
 import { merged } from './merge.ts';
 import { readAsCaller } from './replica-reads.ts';
 
-/** Which rows a page is cut from. */
 export type PageQuery = {
   table: SQLiteTable;
-  /** What is read, by the keys that rows have for it. */
+  /** What is read, by the keys of the returned rows. */
   columns: { [key: string]: SQLiteColumn };
-  /** The key of the id. */
   id: string;
-  /** The key whose column is the first part of the order; the id is the second. */
+  /** The key of the column that the list is ordered by; ties are ordered by id. */
   order: string;
   /**
-   * What the leading column of the best index must equal. Each of several values is read on its own; those that a
-   * query selects are merged as they are read.
+   * The leading column of the index, and the values it must equal. Several values are read one by one; those that a
+   * query selects are merged.
    */
   lead: { column: SQLiteColumn; values: string[] | SQL };
-  /** Half-open bounds of the order. */
   from?: number | undefined;
   to?: number | undefined;
-  /** What holds for all rows of the lead anyway, and is asked to be safe: no index should serve it. */
+  /** Conditions that hold for all rows of the lead, checked to be safe; no index should serve them. */
   scope: SQL[];
-  /** What rows must pass one by one: reading them is bounded. */
+  /** Checked row by row: how many are read is bounded. */
   filters: SQL[];
-  /** A connection that must be the caller's. */
+  /** Must belong to the caller. */
   connectionId?: string | undefined;
   after?: Position | undefined;
-  /** What is looked up for the rows of the page, from what is read of them: `(select …) as "name"`. */
+  /** What is looked up for the rows of the page: `(select …) as "name"`. */
   also?: SQL | undefined;
-  /** Newest first: the API's lists are not, the portal's pages are. */
+  /** Newest first, as on the portal's pages. */
   descending?: boolean;
   limit: number;
-  /** The most bytes the page may have: `maxPageBytes` unless given. */
+  /** The most bytes of the page: `maxPageBytes` by default. */
   room?: number;
 };
 
-/** One page, as D1 returns its rows, and where the next one starts, if there is one. */
+/** One page of D1's rows, and where the next one starts, if there is one. */
 export type Page = {
   rows: { [key: string]: unknown }[];
   next?: Position;
-  /** About how large the rows are as JSON. */
+  /** The approximate size of the rows as JSON. */
   bytes: number;
 };
 
 /** How many rows a page reads at most to find those that pass its filters. */
 export const maxScanned = 1000;
 
-/** How large a page can become as JSON, in bytes. One that would be larger is cut short, and has a next one. */
+/** The most bytes of a page as JSON. A larger one is cut short and has a next one. */
 export const maxPageBytes = 1024 * 1024;
 
-/** How much all streams of a page may read together, in bytes: of ten, most is left to later pages. */
+/** How many bytes all streams of a page may read together. */
 const maxReadBytes = 4 * maxPageBytes;
 
-/**
- * How many rows may be read without adding up their bytes as they are read, which D1 bills as two rows more for each:
- * so few are no burden, however large they are.
- */
+/** How many rows may be read without adding up their bytes, which D1 bills as two more rows for each. */
 const maxUnweighed = 110;
 
-/** Rows that are looked through in order until a page of them has passed. */
+/** Reads rows in order until a page of them has passed the filters. */
 export type Scan = {
-  /** What is read of each row. */
   columns: SQL;
-  /** `table where …`: a range of an index, which has it in this order. */
+  /** `table where …`: a range of an index in this order. */
   source: SQL;
-  /** `order by …` */
   order: SQL;
-  /** What rows must pass one by one; undefined if all do. */
   passes?: SQL | undefined;
-  /** What must hold besides for a row to be read, by the names of the columns, such as a sum so far. */
+  /** An additional condition to read a row, by the names of the columns, such as a running total. */
   fits?: SQL | undefined;
-  /** How many rows a page has. */
   limit: number;
-  /** How many are looked through at most: `maxScanned` unless given. */
+  /** How many rows are scanned at most: `maxScanned` by default. */
   most?: number;
 };
 
-/** What a scan says of a row: whether it passes, and which of those that were looked through it is, from 1. */
+/** Whether a row passes the filters, and its number among the scanned rows, from 1. */
 export type Scanned = { hit: number; nth: number };
 
-/** SQL for the rows of a scan that pass: one more than a page, or as far as may be scanned, and the last one scanned. */
+/**
+ * SQL for the rows of a scan that pass: one more than a page, or as far as may be scanned, and the last one scanned.
+ */
 export function scan({ columns, source, order, passes, fits, limit, most = maxScanned }: Scan): SQL {
   if (!passes && !fits)
     return sql`select ${columns}, 1 as hit, 0 as nth from ${source} ${order} limit ${limit + 1}`;
@@ -94,12 +86,12 @@ export function scan({ columns, source, order, passes, fits, limit, most = maxSc
     where (hit or nth = ${most}) and ${fits ?? sql`true`} limit ${limit + 1}`;
 }
 
-/** A comparison with a value that a row lacks is null: such a row does not pass. */
+/** A comparison with a missing value is null: such a row does not pass. */
 const hitOf = (passes: SQL | undefined): SQL => (passes ? sql`coalesce(${passes}, 0)` : sql`1`);
 
 const soFar = (order: SQL): SQL => sql`over (${order} rows unbounded preceding)`;
 
-/** The page among a scan's rows, and the row after which the next one begins, if there may be more. */
+/** The page among a scan's rows, and the row after which the next page begins, if there may be more. */
 export function cutScan<T extends Scanned>(
   rows: T[],
   limit: number,
@@ -111,9 +103,9 @@ export function cutScan<T extends Scanned>(
 }
 
 /**
- * Cuts one keyset page: one statement over one index range for each value of the lead,
- * in the batch of the caller's token check. A page is short, with a next one, when its filters have let
- * too few of `maxScanned` rows pass, or when it would exceed `maxPageBytes`.
+ * Reads one keyset page: one statement over one index range for each value of the lead, in the batch of the caller's
+ * token check. A page is short and has a next one if too few of `maxScanned` rows pass its filters, or if it would
+ * exceed `maxPageBytes`.
  *
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
@@ -131,7 +123,7 @@ export async function readPage(env: Env, caller: Caller, query: PageQuery): Prom
   );
 }
 
-/** Rows in order, and how far they are all there are; without an end, there are no more. */
+/** Rows in order, complete up to `end`; without it, there are no more. */
 export type Stream = { rows: StreamRow[]; end?: Position };
 
 /** The statements that read a page's rows: one for each value of the lead, or one for all that are merged. */
@@ -144,26 +136,22 @@ export function selectStreams(db: Database, query: PageQuery) {
   return sources.map((source) => select(db, query, row, source));
 }
 
-/** Rows of these connections do not pass, like those that a filter keeps out. */
+/** Makes rows of these connections fail the filters. */
 export function withoutConnections(rows: StreamRow[], connections: { id: string }[]): StreamRow[] {
   if (connections.length === 0) return rows;
   const gone = new Set<unknown>(connections.map(({ id }) => id));
   return rows.map((row) => (gone.has(row.connectionId) ? { ...row, hit: 0 } : row));
 }
 
-/**
- * A row as it was read: its columns by their keys, what the scan says of it, how many bytes it has as JSON, and how many
- * its stream has by then.
- */
+/** A row as read: its columns, the scan's result, its bytes as JSON, and the running total of its stream. */
 export type StreamRow = Scanned & { [key: string]: unknown; size: number; total: number };
 
-/** What is read of a row: its columns by their keys, and how many bytes it has as JSON. */
 type Selected = { columns: SQL; size: SQL };
 
-/** What to select, to read rows with these columns. */
+/** What to select to read rows with these columns. */
 export function selected(columns: PageQuery['columns']): Selected {
   const entries = Object.entries(columns);
-  // Quoted as JSON no text is shorter than in the page. A time becomes longer, and each value has its key.
+  // No text is shorter quoted as JSON than in the page. Times become longer there, and each value has its key.
   const fixed = entries.reduce((sum, [key]) => sum + key.length + 16, 0);
   const sizes = entries.map(([, { name }]) => `octet_length(json_quote(${name}))`);
   return {
@@ -172,14 +160,13 @@ export function selected(columns: PageQuery['columns']): Selected {
   };
 }
 
-/** The rows of one value of the lead. */
 function oneRange(query: PageQuery, value: string): SQL {
   const { begin, end } = boundsOf(query);
   const range = and(sql`${query.lead.column} = ${value}`, ...begin, ...end);
   return sql`${query.table} where ${range}`;
 }
 
-/** The first rows of all values that a query selects: as many as are looked at. */
+/** The first rows of all values that a query selects, as many as may be scanned. */
 function allRanges(query: PageQuery, values: SQL): SQL {
   const { table, lead, descending = false, limit, filters } = query;
   const [sort, id] = orderOf(query);
@@ -187,7 +174,7 @@ function allRanges(query: PageQuery, values: SQL): SQL {
   return merged({ table, lead: lead.column, values, sort, id, descending, ...boundsOf(query), most });
 }
 
-/** What begins the range of a page, and what ends it. A range that continues begins at its position. */
+/** The conditions that begin and end the range of a page. A continued range begins at its position. */
 function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | undefined)[] } {
   const { after, from, to, scope, descending } = query;
   const [sort, id] = orderOf(query);
@@ -199,7 +186,7 @@ function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | u
   return { begin: [position ?? begin], end: [end, ...scope] };
 }
 
-/** The columns of the order. @throws Error if the list has no such keys */
+/** The columns of the order. @throws Error, if the list has no such keys */
 function orderOf({ columns, order, id }: Pick<PageQuery, 'columns' | 'order' | 'id'>) {
   const [first, second] = [columns[order], columns[id]];
   if (!first || !second) throw new Error(`No column for ${order} or ${id}`);
@@ -207,8 +194,8 @@ function orderOf({ columns, order, id }: Pick<PageQuery, 'columns' | 'order' | '
 }
 
 /**
- * Rows of a source, in order: one more than a page, or as far as may be scanned. The last one may be the one that
- * exceeds the stream's share of bytes.
+ * Rows of a source in order: one more than a page, or as far as may be scanned. The last one may exceed the stream's
+ * share of bytes.
  */
 function select(db: Database, query: PageQuery, row: Selected, source: SQL) {
   const { lead, limit, filters, descending, also } = query;
@@ -232,11 +219,9 @@ function select(db: Database, query: PageQuery, row: Selected, source: SQL) {
 
 const streamsOf = ({ values }: PageQuery['lead']): number => (Array.isArray(values) ? values.length : 1);
 
-/** How many bytes one stream may read. */
 const shareOf = (lead: PageQuery['lead']): number =>
   Math.min(maxPageBytes, Math.floor(maxReadBytes / streamsOf(lead)));
 
-/** What one of the statements has read. */
 export function streamOf({ order, id, limit, lead }: PageQuery, rows: StreamRow[]): Stream {
   const last = rows.at(-1);
   const cut = last && (rows.length > limit || last.nth === maxScanned || last.total > shareOf(lead));
@@ -248,7 +233,7 @@ const positionOf = ({ order, id }: Pick<PageQuery, 'order' | 'id'>, row: StreamR
   id: String(row[id]),
 });
 
-/** Puts the streams together, as far as all of them are known. */
+/** Merges the streams up to where all of them are complete. */
 export function pageOf(
   { order, id, limit, descending = false, room = maxPageBytes }: PageQuery,
   streams: Stream[],
@@ -270,7 +255,7 @@ export function pageOf(
   };
 }
 
-/** How many of these rows make up a page: at least one, however large it is. */
+/** How many of these rows fit into a page: at least one, however large it is. */
 export function fitting(rows: { size: number }[], room = maxPageBytes): number {
   let bytes = 0;
   const tooMany = rows.findIndex(({ size }) => {
@@ -280,7 +265,7 @@ export function fitting(rows: { size: number }[], room = maxPageBytes): number {
   return tooMany === -1 ? rows.length : Math.max(1, tooMany);
 }
 
-/** Which of two positions comes first in a list: a negative number if it is `a`. */
+/** Compares two positions in a list: negative if `a` comes first. */
 export const comparePositions = (a: Position, b: Position, descending = false): number =>
   (descending ? -1 : 1) * (a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 

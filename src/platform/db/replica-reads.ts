@@ -8,15 +8,15 @@ import { type Database, openSession } from './database.ts';
 import { asCaller, type Caller, guarded, type ReplicaReads } from './guard.ts';
 import { newTokenCache, readWithCache } from './token-cache.ts';
 
-/** The tokens that this isolate has had checked on the primary a moment ago. */
+/** The tokens that this isolate has just checked on the primary. */
 const tokenCache = newTokenCache();
 
 /**
- * What `asCaller` does, for statements that only read and may show what was true a moment ago. Where there are replicas,
- * somebody with a token reads the nearest one, which runs the same transaction, and the primary says whether the token
- * is good: within the last two seconds, or at the same time. A session's reads follow each other in time.
+ * Does what `asCaller` does, for statements that only read and may be slightly stale. Where there are replicas, a
+ * token's reads use the nearest one in the same transaction, and the primary checks the token: within the last two
+ * seconds, or at the same time. A session's reads are in order.
  *
- * @throws Refusal: as `asCaller`; never on the word of a replica
+ * @throws Refusal: as `asCaller`; never because of a replica alone
  */
 export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[]>(
   env: Env,
@@ -44,7 +44,7 @@ export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[
   if (replicaReads.primary) return primary();
   return readWithCache(tokenCache, caller.tokenId, {
     check: () => checkOnPrimary(env, caller),
-    // What may have failed on its way is not tried again there: the primary is asked.
+    // After a failure the primary is read, not the replica again.
     replica: async () => (await readIn(replicaReads.bookmark ?? 'first-unconstrained', false)).results,
     primary: (error: unknown) => {
       if (!(error instanceof Refusal) || error.failure.kind === 'unavailable') {
@@ -70,10 +70,9 @@ async function checkOnPrimary(env: Env, { tokenId, accountId }: Extract<Caller, 
 const replicaReadsOf = (caller: Caller): ReplicaReads | undefined =>
   'tokenId' in caller ? caller.replicaReads : undefined;
 
-/** Whether the lists of this caller may be read from a replica. */
 export const mayReadReplica = (caller: Caller): boolean => replicaReadsOf(caller) !== undefined;
 
-/** Has the rest of a request read the primary. Returns false if it does anyway. */
+/** Makes the rest of a request read the primary. Returns false if it does so already. */
 export function usePrimary(caller: Caller): boolean {
   const replicaReads = replicaReadsOf(caller);
   if (!replicaReads || replicaReads.primary) return false;
@@ -81,16 +80,16 @@ export function usePrimary(caller: Caller): boolean {
   return true;
 }
 
-/** Has a request read nothing older than what the page before it has shown, whose `next` is the cursor. */
+/** Makes a request read nothing older than the page before it, whose `next` is the cursor. */
 export function continueFrom(env: Env, caller: Caller, cursor: string | undefined): void {
   const replicaReads = replicaReadsOf(caller);
   const seen = replicaReads && cursor !== undefined ? bookmarkIn(cursor) : undefined;
-  // A bookmark says nothing in another home, and there the account is only shown with all that it came with.
+  // A bookmark is meaningless in another home, where an account is visible only with all its data.
   const mark = `${nameOf(env)}:`;
   if (replicaReads && seen?.startsWith(mark)) replicaReads.bookmark = seen.slice(mark.length);
 }
 
-/** How much of the database a request has seen, for the cursor of its page; undefined where there are no replicas. */
+/** The bookmark for the cursor of a request's page; undefined where there are no replicas. */
 export function bookmarkOf(env: Env, caller: Caller): string | undefined {
   const bookmark = replicaReadsOf(caller)?.bookmark;
   return bookmark === undefined ? undefined : `${nameOf(env)}:${bookmark}`;

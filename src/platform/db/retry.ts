@@ -1,25 +1,25 @@
 import { Refusal } from '../errors.ts';
 
-/** D1 never ran the statement: anything may be tried again. */
+/** D1 never ran the statement: safe to retry. */
 const notRun = /D1 DB is overloaded|due to transient issue/i;
 
-/** D1 may or may not have run the statement: only what is safe to repeat may be tried again. */
+/** D1 may have run the statement: only repeatable work may be retried. */
 const unknownOutcome =
   /Network connection lost|storage caused object to be reset|reset because its code was updated|storage operation exceeded timeout|starting up D1 DB storage|Can't read from request stream/i;
 
-/** A statement that used up D1's memory or CPU time resets the database for everybody: it must not run again. */
+/** A statement that used up D1's memory or CPU time resets the database for everyone: it must not run again. */
 const exhausted = /exceeded its (?:memory|CPU time) limit and was reset/i;
 
-/** The database has no room left: nothing was written, and it takes operators to change that. */
+/** The database is full: nothing was written, and only operators can change that. */
 const full = /exceeded maximum DB size|database or disk is full|SQLITE_FULL/i;
 
 const retryDelaysMs = [50, 200];
 
 /**
- * Retries transient failures of D1 where that is safe, at most twice and with jitter, and turns those that remain, and a
- * database that is full, into a refusal. `repeatable` says that running the work twice has the effect of running it once.
+ * Retries transient failures of D1 where that is safe, at most twice and with jitter. What remains becomes a refusal,
+ * and so does a full database. `repeatable` work may run twice with the effect of running once.
  *
- * @throws Refusal: unavailable, for a transient failure; otherwise whatever D1 throws
+ * @throws Refusal: unavailable, for a transient failure; otherwise what D1 throws
  */
 export async function withRetries<T>(work: () => Promise<T>, repeatable: boolean): Promise<T> {
   for (let tries = 0; ; tries++) {
@@ -42,7 +42,7 @@ const isTransient = (reason: string): boolean =>
 const unavailable = (cause: unknown, retryAfter: number): Refusal =>
   Object.assign(new Refusal({ kind: 'unavailable', retryAfter }), { cause });
 
-/** D1's own words: Drizzle wraps them, and puts the statement with its values in front. */
+/** D1's own message: Drizzle wraps it, and puts the statement and its values in front. */
 export function d1Reason(error: unknown): string {
   if (!(error instanceof Error)) return '';
   return error.cause instanceof Error ? `${error.cause.message} ${d1Reason(error.cause)}` : error.message;
@@ -50,7 +50,10 @@ export function d1Reason(error: unknown): string {
 
 const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
 
-/** `d1` with every single statement retried; `transaction` retries batches. `count` gets the queries of each call of D1. */
+/**
+ * Retries each single statement of `d1`; `transaction` retries batches. `count` gets the number of queries in each
+ * call.
+ */
 export const retrying = (d1: D1Database, count: (queries: number) => void = () => {}): D1Database =>
   ({
     prepare: (text: string) => retryingStatement(d1.prepare(text), isRead(text), count),
@@ -80,6 +83,5 @@ function retryingStatement(
   return statement;
 }
 
-/** True for a statement that changes nothing. */
 export const isRead = (text: string): boolean =>
   /^\s*(?:select|with)\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text);

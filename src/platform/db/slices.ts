@@ -2,10 +2,10 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
 
-/** Which part of a list to read: what comes after a position, or its beginning; at most `limit` items. */
+/** Which part of a list to read: from its beginning or after a position, at most `limit` items. */
 export type SliceQuery = { after?: Position | undefined; limit: number };
 
-/** Part of a list in the order of creation, and where the rest of it starts, if there is more. */
+/** Part of a list in the order of creation, and where the next one starts, if there is more. */
 export type Slice<T> = { items: T[]; next?: Position };
 
 /** The condition that a row comes after the slice's position, in the order of creation or its reverse. */
@@ -17,7 +17,7 @@ export const following = (
   after &&
   sql`(${createdAt}, ${id}) ${sql.raw(order === 'newest first' ? '<' : '>')} (${after.sort}, ${after.id})`;
 
-/** Cuts a slice from rows of which `limit` and one more were asked for. */
+/** Cuts a slice from rows of which one more than `limit` was read. */
 export function sliceOf<T extends { createdAt: number; id: string }>(
   rows: T[],
   { limit }: SliceQuery,

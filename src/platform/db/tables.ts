@@ -2,11 +2,10 @@ import { integer, type SQLiteColumn, type SQLiteTable, sqliteTable, text } from 
 import { roles } from '../roles.ts';
 
 /*
- * The tables that no resource of `fleet/` declares, as far as queries are built from them. They mirror `migrations/`,
- * which hold; a test compares the two. Times are milliseconds since 1970, UTC.
+ * The tables of which queries are built, beside those that resources of `fleet/` declare. They mirror `migrations/`; a
+ * test compares the two. Times are milliseconds since 1970, UTC.
  */
 
-/** A table whose rows belong to an account. */
 export type AccountTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteColumn };
 
 export const accounts = sqliteTable('accounts', {
@@ -16,11 +15,11 @@ export const accounts = sqliteTable('accounts', {
     .notNull()
     .default('active'),
   createdAt: integer('created_at').notNull(),
-  /** Where the account lives now, if it has moved to another home. */
+  /** The account's home, if it has moved to another one. */
   home: text(),
-  /** Whether nothing of it may be changed, because it is being moved. */
+  /** Whether writes are refused, because the account is being moved. */
   frozen: integer({ mode: 'boolean' }).notNull().default(false),
-  /** What the portal shows speeds and distances in. */
+  /** The units in which the portal shows speeds and distances. */
   units: text({ enum: ['metric', 'imperial'] })
     .notNull()
     .default('metric'),
@@ -86,7 +85,7 @@ export const webhooks = sqliteTable('webhooks', {
   url: text().notNull(),
   normalisedUrl: text('normalised_url').notNull(),
   httpVerb: text('http_verb', { enum: ['POST', 'PUT'] }).notNull(),
-  // As crypto.ts has them, which Node programs cannot import: these reach this file through the registry.
+  // `Sealed` of crypto.ts, which Node programs cannot import.
   headers: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>().notNull(),
   signing: text(),
   oauth: text({ mode: 'json' }).$type<{ key: string; iv: string; data: string }>(),

@@ -1,40 +1,40 @@
 import { config } from '../config.ts';
 import { Refusal } from '../errors.ts';
 
-/** The TTL of a token's check that has passed, in milliseconds since before it was sent. */
+/** How long a passed check is cached, in milliseconds since before it was sent. */
 export const cacheTtlMs = 2000;
 
 /**
- * How long after a revocation every check from before it has expired. All of them began before it was confirmed, and only
- * durations are compared; the twentieth on top is for clocks that run at different speeds, and timers that are early.
+ * How long after a revocation every earlier check has expired. They all began before it was confirmed, and only
+ * durations are compared; the extra twentieth allows for clocks of different speed and early timers.
  */
 export const allExpiredMs = 1.05 * cacheTtlMs;
 
 /**
- * Returns once no isolate has a check of a credential cached any more whose revocation D1 has just confirmed: to be called
- * after that, and before the request for it returns. Without read replicas nothing is cached, and it returns at once.
+ * Returns once no isolate can have a cached check of a credential whose revocation D1 has just confirmed: to be called
+ * after that, and before the request returns. Without read replicas it returns at once.
  */
 export async function untilCachesExpire(env: Env, wait = (ms: number) => scheduler.wait(ms)): Promise<void> {
   if (config(env).readReplicas) await wait(allExpiredMs);
 }
 
-/** A check that has passed: when it was sent, when the token was last used, and whether another is on its way. */
+/** A passed check: when it was sent, when the token was last used, and whether another check is under way. */
 type CachedCheck = { sentAt: number; lastUsedAt: number; renewing: boolean };
 
-/** How fresh a check is at a time of the same clock. One from the future has expired: the clock was set back. */
+/** How fresh a check is. One from the future has expired: the clock was set back. */
 export function freshness(sentAt: number, now: number): 'expired' | 'fresh' | 'ageing' {
   const age = now - sentAt;
   if (age < 0 || age >= cacheTtlMs) return 'expired';
   return age < cacheTtlMs / 2 ? 'fresh' : 'ageing';
 }
 
-/** The checks that an isolate has cached, by token. `clock` is its own, in milliseconds since whenever. */
+/** The checks that an isolate has cached, by token. `clock` is in milliseconds since any moment. */
 export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
   const cached = new Map<string, CachedCheck>();
   return {
     /**
-     * Uses the cached check of a token, if there is one. Says when the token was last used, once for each check: whoever
-     * is told records the use. Says whether to check it again meanwhile, once until that is done.
+     * Uses the cached check of a token, if there is one. Returns when the token was last used, only once per check,
+     * because the caller then records the use; and whether to renew the check, which is also returned once.
      */
     use(tokenId: string): { lastUsedAt: number; renew: boolean } | undefined {
       const check = cached.get(tokenId);
@@ -48,8 +48,8 @@ export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
     },
 
     /**
-     * Asks the primary, which says when the token was last used, and caches that from before it was asked. `recorded`
-     * says that whoever asks records the use.
+     * Asks the primary when the token was last used, and caches that as of before it was asked. `recorded`: the caller
+     * records the use.
      */
     async check(tokenId: string, ask: () => Promise<number>, recorded: boolean): Promise<number> {
       const sentAt = clock();
@@ -68,24 +68,21 @@ export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
 }
 export type TokenCache = ReturnType<typeof newTokenCache>;
 
-/** How a list can be read, by whoever holds a token. */
+/** How a list can be read for a token. */
 export type Ways<T> = {
-  /** Checks the token on the primary. Returns when it was last used. */
   check: () => Promise<number>;
   replica: () => Promise<T>;
-  /** Reads the primary, which checks the token in the same transaction. `error` is what the replica threw. */
   primary: (error: unknown) => Promise<T>;
-  /** Has work go on behind the reply. */
+  /** Continues work after the reply. */
   behind: (work: Promise<unknown>) => void;
-  /** Called with when the token was last used. */
   used: (lastUsedAt: number) => void;
 };
 
 /**
- * Reads a replica for a token whose check on the primary is cached, or passes at the same time: then nothing is returned
- * before it has. What a replica refuses, or fails to do, is the primary's to say.
+ * Reads a replica for a token whose check on the primary is cached, or passes at the same time; the result is returned
+ * only then. When a replica refuses or fails, the primary decides.
  *
- * @throws what the check throws, or the primary
+ * @throws what the check or the primary throws
  */
 export async function readWithCache<T>(cache: TokenCache, tokenId: string, ways: Ways<T>): Promise<T> {
   const { check, replica, primary, behind, used } = ways;

@@ -2,23 +2,23 @@ import { getTableColumns, getTableName, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { change, type Database } from './database.ts';
 
-/** The columns that say what a row is; they never change. */
+/** The columns that identify a row; they never change. */
 const identity = ['id', 'account_id', 'connection_id', 'source_id', 'created_at'];
 
-/** What an upsert takes from elsewhere than its rows, as SQL that sees a row's JSON as `r.value`. */
+/** What an upsert takes from elsewhere, as SQL in which `r.value` is a row's JSON. */
 export type UpsertOptions = {
   /** Where the values of columns come from, by the columns' names. */
   from?: { [column: string]: string };
-  /** What these sources need. A row that joins nothing is passed over. */
+  /** The joins for these sources. A row that joins nothing is skipped. */
   join?: string;
   /** Columns that keep their first value. */
   fixed?: string[];
 };
 
 /**
- * Prepares to insert or update a connector's records, as one statement over one parameter; `changes()` then counts
- * those that changed anything. A row that is the same costs no write, and one with an older `sourceUpdatedAt` than
- * what is there leaves that alone. Rows have the table's columns by their keys.
+ * Prepares to insert or update a connector's records with one statement over one parameter; `changes()` then counts the
+ * changed ones. An identical row costs no write, and one with an older `sourceUpdatedAt` than the stored one changes
+ * nothing. Rows have the table's columns by their keys.
  */
 export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [] }: UpsertOptions = {}) {
   const columns = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));

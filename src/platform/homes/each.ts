@@ -1,11 +1,10 @@
 import { described, fault } from '../log.ts';
 import { hasHomes, homesOf } from './homes.ts';
 
-/** A home that takes longer than this is one that cannot be asked, so that it holds nobody up. */
 const timeoutMs = 5_000;
 
 /**
- * What each home that can be asked returns, in the order of the homes; the others are logged.
+ * What each home returns, in the order of the homes; homes that fail or take too long are logged and left out.
  *
  * @throws what the only home throws
  */
@@ -21,7 +20,7 @@ export async function askHomes<T>(env: Env, ask: (home: Env) => Promise<T>): Pro
   });
 }
 
-/** Waits for a reply for five seconds, or as long as is given. @throws Error when it has not come by then */
+/** Waits for a reply, five seconds by default. @throws Error, when it takes longer */
 export async function inTime<T>(reply: Promise<T>, ms = timeoutMs): Promise<T> {
   const over = new AbortController();
   const timeout = async (): Promise<never> => {

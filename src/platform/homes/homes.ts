@@ -3,27 +3,24 @@ import { mainHome } from './names.ts';
 export { homeName, mainHome } from './names.ts';
 
 /**
- * Where accounts live: a home is a D1 database with its queue and its archive. To the rest of the service a
- * home is an `Env` whose `DB`, `DELIVERIES` and `ARCHIVE` are its own, so that nothing else knows which home it works in.
+ * A home is a D1 database with its queue and its archive. To the rest of the service a home is an `Env` with its own
+ * `DB`, `DELIVERIES` and `ARCHIVE`, so that nothing else knows in which home it works.
  */
 type Family = { name: string; homes: Map<string, Env> };
 
 const families = new WeakMap<Env, Family>();
 
-/** The homes of this deployment, by name: `main`, and one for each other `DB_…` binding. */
+/** The homes of this deployment by name: `main`, and one for each other `DB_…` binding. */
 export const homesOf = (env: Env): Map<string, Env> => familyOf(env).homes;
 
-/** The name of the home that these bindings are of. */
 export const nameOf = (env: Env): string => familyOf(env).name;
 
-/** Whether there are other homes than main. */
 export const hasHomes = (env: Env): boolean => homesOf(env).size > 1;
 
-/** The other homes, by name. */
 export const otherHomes = (env: Env): [string, Env][] =>
   [...homesOf(env)].filter(([name]) => name !== nameOf(env));
 
-/** The same home, and beside it the others, with what `wrap` makes of their databases. */
+/** The same homes, with their databases wrapped. */
 export function withDatabases(env: Env, wrap: (db: D1Database) => D1Database): Env {
   const { name, homes } = familyOf(env);
   const wrapped = new Map([...homes].map(([other, home]) => [other, { ...home, DB: wrap(home.DB) }]));

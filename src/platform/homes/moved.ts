@@ -1,8 +1,8 @@
-/** Where accounts live that have moved to another home, as far as this isolate has noticed. */
+/** The homes of accounts that have moved, as far as this isolate has noticed. */
 const moved = new Map<string, string>();
 const maxMoved = 10_000;
 
-/** Remembers in which home an account lives, whose credentials name another. */
+/** Remembers the home of an account whose credentials name another. */
 export function noteMoved(accountId: string, home: string): void {
   if (moved.size >= maxMoved) moved.clear();
   moved.set(accountId, home);

@@ -41,7 +41,7 @@ export async function readBytes(request: Request, limitBytes: number): Promise<U
 
 const read = new WeakMap<Request, Uint8Array<ArrayBuffer>>();
 
-/** The request once more, as if its body had not been read yet. */
+/** The request again, as if its body had not been read. */
 export function afresh(request: Request): Request {
   const { method, headers, body } = request;
   return new Request(request.url, { method, headers, body: read.get(request) ?? body });

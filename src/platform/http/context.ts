@@ -8,7 +8,7 @@ export type App = {
   Bindings: Env;
   Variables: {
     requestId: string;
-    /** Set once the request's credential has been read. */
+    /** Set once the request is authenticated. */
     caller: Caller;
     /** On `/ingest`: the number of records by result, for the log. */
     records?: { accepted: number; unchanged: number; rejected: number };
@@ -17,10 +17,10 @@ export type App = {
 
 export type Context = HonoContext<App>;
 
-/** Sends a browser on to `path` with a GET, also after a POST, so that reloading does not send a form twice. */
+/** Redirects a browser to `path` with a GET, so that reloading does not send a form twice. */
 export const seeOther = (c: Context, path: string): Response => c.redirect(path, 303);
 
-/** Logs a request whose reply is ready; `began` is in milliseconds since 1970. */
+/** Logs a request; `began` is in milliseconds since 1970. */
 export function logRequest(c: Context, began: number): void {
   const caller = c.get('caller');
   const records = c.get('records');
@@ -40,7 +40,7 @@ export function logRequest(c: Context, began: number): void {
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The methods that `app` has routes for at `path`; empty if there is no such path. */
+/** The methods that `app` has routes for at `path`; empty if there are none. */
 export function allowedMethods(app: Hono<App>, path: string): string[] {
   const routed = methods.filter((method) =>
     app.router.match(method, path)[0].some(([[, route]]) => route.method === method),

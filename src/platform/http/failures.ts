@@ -4,10 +4,10 @@ import { type Failure, refusalIn } from '../errors.ts';
 import { described, fault } from '../log.ts';
 import type { Context } from './context.ts';
 
-/** What a caller learns of: a refusal, or that something is wrong on our side. */
+/** What a caller sees: a refusal, or an internal error. */
 export type ReportedFailure = Failure | { kind: 'internal error' };
 
-/** What a caller gets for each kind; those without a message say it themselves. */
+/** The response to each kind; those without a message carry their own. */
 const replies = {
   invalid: { status: 400 },
   unauthenticated: { status: 401, message: 'Invalid or expired token' },
@@ -40,11 +40,11 @@ export function renderFailure(error: unknown, c: Context): Response {
   return c.json(body, status, headersOf(failure));
 }
 
-/** The failure that an error is or was caused by. Logs what went wrong on our side. */
+/** The failure that an error is or was caused by. Logs faults on our side. */
 export function failureOf(error: unknown, c: Context): ReportedFailure {
   const where = { requestId: c.get('requestId'), route: routePath(c) };
   const refusal = refusalIn(error);
-  // Without a cause it is refused on purpose, such as a write while its account moves.
+  // Without a cause it is intended, such as a write while its account moves.
   if (refusal?.failure.kind === 'unavailable' && refusal.cause)
     fault('warn', { message: 'Database unavailable', ...where, ...described(refusal) });
   if (refusal) return refusal.failure;
@@ -52,10 +52,8 @@ export function failureOf(error: unknown, c: Context): ReportedFailure {
   return { kind: 'internal error' };
 }
 
-/** The HTTP status of a kind of failure. */
 export const statusOf = (kind: ReportedFailure['kind']): ContentfulStatusCode => replies[kind].status;
 
-/** The headers that a reply about `failure` must have. */
 export function headersOf(failure: ReportedFailure): Record<string, string> {
   if ('retryAfter' in failure) return { 'Retry-After': String(failure.retryAfter) };
   switch (failure.kind) {

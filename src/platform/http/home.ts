@@ -7,8 +7,7 @@ import { afresh } from './body.ts';
 import type { Context } from './context.ts';
 
 /**
- * Has the rest of a request happen in the home that its credential names, or in the one that its account is known to
- * have moved to.
+ * Handles the rest of a request in the home that its credential names, or to which its account is known to have moved.
  *
  * @throws Refusal: unavailable, when the home's bindings are gone
  */
@@ -20,12 +19,12 @@ export function enterHome(c: Context, name: string, accountId = ''): void {
   c.env = home;
 }
 
-/** How often requests have been made again: an account may have moved more than once. */
+/** How often a request was repeated: an account may have moved more than once. */
 const followed = new WeakMap<Request, number>();
 
 /**
- * The request that has failed with `error`, to be made again, if its account has moved to another home; undefined
- * otherwise. Nothing has been changed yet. An operator's request names no home, so every home is asked again.
+ * The request to repeat after `error`, if its account has moved to another home. Nothing was changed yet. An operator's
+ * request names no home, so every home is asked again.
  */
 export async function requestToFollow(c: Context, error: unknown): Promise<Request | undefined> {
   const hops = followed.get(c.req.raw) ?? 0;
@@ -41,5 +40,5 @@ export async function requestToFollow(c: Context, error: unknown): Promise<Reque
   return fresh;
 }
 
-/** Whoever calls; undefined for operators, whose routes say for each call in whose account they act. */
+/** Undefined for operators, whose routes decide for each call in which account they act. */
 const callerOf = (c: Context): Caller | undefined => c.get('caller');

@@ -6,7 +6,7 @@ import { limitUpTo, parse } from '../fields.ts';
 import { CursorText } from '../query.ts';
 import type { Context } from './context.ts';
 
-/** How many items a slice of an operators' list has at most, and unless `limit` says less. */
+/** How many items a slice of an operators' list has at most, and by default. */
 export const maxSlice = 1000;
 
 const Query = v.object({
@@ -15,7 +15,7 @@ const Query = v.object({
 });
 
 /**
- * Which part of a list the request's `cursor` and `limit` ask for; `pageSize` items where pages do not let people choose.
+ * The part of a list that the request's `cursor` and `limit` ask for; `pageSize` items where people cannot choose.
  *
  * @throws Refusal: invalid
  */
@@ -24,7 +24,7 @@ export function requestedSlice(c: Context, pageSize?: number): SliceQuery {
   return { limit: pageSize ?? limit, ...(cursor !== undefined && { after: positionIn(c, cursor) }) };
 }
 
-/** The cursor that leads on from a position of the list at this path. */
+/** The cursor for a position of the list at this path. */
 export const cursorFor = (c: Context, position: { sort: number; id: string }): string =>
   encodePosition(position, c.req.path);
 

@@ -3,13 +3,13 @@ import { Refusal } from '../errors.ts';
 import { inTime } from '../homes/each.ts';
 import type { Context } from './context.ts';
 
-/** How long a caller of the API waits, whatever the database does. */
+/** How long a caller of the API waits at most, whatever the database does. */
 export const longestMs = 10_000;
 
 /**
- * Goes on with a request, for ten seconds at most. What it does then may still come to an end behind the reply.
+ * Handles a request for ten seconds at most; its work may still finish after the response.
  *
- * @throws Refusal: unavailable, when that has not been enough
+ * @throws Refusal: unavailable, when it takes longer
  */
 export async function withinTime(c: Context, next: Next): Promise<void> {
   const work = next();

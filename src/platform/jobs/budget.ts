@@ -2,9 +2,9 @@ import { countQueries } from '../db/database.ts';
 import { withDatabases } from '../homes/homes.ts';
 
 /**
- * What an invocation may still do: until when it may begin something (milliseconds since 1970), and how many queries of
- * D1 it has left. Workers end what goes on in the background 30 s after its handler has returned, and D1 takes 1,000
- * queries of an invocation, each statement counted: what is begun last must end within what remains of both.
+ * What an invocation may still do: until when it may begin something (milliseconds since 1970), and how many D1 queries
+ * it has left. Workers ends background work 30 s after the handler has returned, and D1 allows 1,000 queries per
+ * invocation, so what begins last must fit into the remainder of both.
  */
 export type Budget = { until: number; queries: number };
 
@@ -16,7 +16,7 @@ export const newBudget = ({ ms = 10_000, queries = 800 } = {}): Budget => ({
 
 export const isLeft = ({ until, queries }: Budget): boolean => queries > 0 && Date.now() < until;
 
-/** The same bindings, whose queries in this home and in the others are taken from the budget as they are made. */
+/** The same bindings; queries in this home and the others are taken from the budget. */
 export const within = (env: Env, budget: Budget): Env =>
   withDatabases(env, (db) =>
     countQueries(db, (queries) => {
@@ -24,12 +24,11 @@ export const within = (env: Env, budget: Budget): Env =>
     }),
   );
 
-/** The longest rest after a step. */
 const longestRestMs = 200;
 
 /**
- * Takes one step after the other until one returns false, as there is nothing left to do, or the budget is used up.
- * After each it rests for as long as it took: half of D1's time is left to others.
+ * Runs steps until one returns false, because nothing is left to do, or the budget is used up. Pauses after each for as
+ * long as it took: half of D1's time is left to others.
  */
 export async function inSteps(budget: Budget, step: () => Promise<boolean>): Promise<void> {
   while (isLeft(budget)) {

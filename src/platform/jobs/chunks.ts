@@ -2,13 +2,13 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, transaction } from '../db/database.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
 
-/** How many rows one statement of a job changes at most, so that nobody waits long for it. */
+/** How many rows one statement of a job changes at most, so that it delays others little. */
 export const rowsPerChunk = 2000;
 
 /**
  * Runs a statement that deletes or changes rows until it finds less than a chunk, or the budget is used up. It must
- * select them by an index, with `limit rowsPerChunk`. `before` runs in the same transactions, ahead of it. Returns the
- * number of rows.
+ * select them by an index, with `limit rowsPerChunk`. `before` runs first in each transaction. Returns the number of
+ * rows.
  */
 export async function changeInChunks(
   db: Database,
@@ -28,8 +28,7 @@ export async function changeInChunks(
 }
 
 /**
- * A job that deletes what is too old by its time, in chunks, and returns how many rows. `statements` stand beside it, so
- * that a test can ask SQLite for their plans.
+ * A job that deletes old rows in chunks, and returns how many. A test asks SQLite for the plans of its `statements`.
  */
 export const pruning = (statements: (now: number) => SQL[]) =>
   Object.assign(
@@ -42,7 +41,7 @@ export const pruning = (statements: (now: number) => SQL[]) =>
     { statements },
   );
 
-/** Where the rows of a table are found by their time: by an index, with the columns of their key. */
+/** A table, its key, and the index on its time. */
 type Timed = { table: string; key: string; time: string; index: string };
 
 /** The statement that deletes a chunk of the rows whose time is `before` or earlier. */
@@ -55,8 +54,8 @@ export const deleteUpTo = (before: number, { table, key, time, index }: Timed): 
 export type Owner = { accountId: string; connectionId: string | null };
 
 /**
- * Removes one chunk of something, and returns the cursor with which to go on: undefined once nothing is left. The first
- * cursor is empty. Doing a chunk again does no harm.
+ * Removes one chunk of something. Returns the cursor for the next one, or undefined when done. The first cursor is
+ * empty. A chunk can be repeated.
  */
 export type Remover = (env: Env, owner: Owner, cursor: string) => Promise<string | undefined>;
 

@@ -7,9 +7,8 @@ import { type Budget, isLeft, newBudget, within } from './budget.ts';
 import { withLease } from './lease.ts';
 
 /**
- * Something that is done in each home from time to time, by one invocation at a time: on the hour, or in each minute in
- * which its condition says that there is something to do. Work that is left when the budget is used up is gone on with
- * in another invocation.
+ * Work that each home does one invocation at a time: on the hour, or in each minute in which its condition finds
+ * something to do. When the budget is used up, another invocation continues.
  */
 export type Job = { run: (env: Env, now: number, budget: Budget) => Promise<unknown> } & (
   | { every: 'hour' }
@@ -17,17 +16,17 @@ export type Job = { run: (env: Env, now: number, budget: Budget) => Promise<unkn
 );
 export type Jobs = Record<string, Job>;
 
-/** Has a job run in the home whose queue carries it. */
+/** The queue message that runs a job in the home of the queue. */
 export type JobMessage = { job: string };
 
-/** What takes longer than this is done again after as long, so many times at most. */
+/** What takes longer than this is repeated after the same time, so many times at most. */
 const hungMs = 5_000;
 const maxRepeats = 2;
 
 /**
- * What the cron does each minute, in all homes side by side: runs the starters, which only look up what is due and send
- * messages, and sends a message for each job that is due. What fails is logged, and stops nothing else. What has waited
- * for a database or a queue that hung is done again: it knows nothing of what happened meanwhile.
+ * Runs each minute for all homes in parallel: the starters, which find what is due and send messages, and a message for
+ * each job that is due. A failure is logged and stops nothing else. What waited for a database or queue that hung is
+ * repeated, because it has missed what happened meanwhile.
  */
 export async function everyMinute(
   env: Env,
@@ -47,13 +46,13 @@ export async function everyMinute(
 }
 
 /**
- * Runs a job, unless another invocation is at it, and asks for one more when there is more to do. Never throws: what
- * fails is logged. What is killed leaves its row behind, and is started again by the cron once its lease has lapsed.
+ * Runs a job, unless another invocation is running it, and asks for another run when there is more to do. Never throws:
+ * failures are logged. If it is killed, its row stays, and the cron starts it again when its lease has expired.
  */
 export const runJob = (env: Env, jobs: Jobs, name: string): Promise<void> =>
   attempt(env, name, async () => {
     const job = jobs[name];
-    if (!job) return; // of another version of the service
+    if (!job) return; // from another version of the service
     const budget = newBudget();
     const done = await withLease(env, name, () => job.run(within(env, budget), Date.now(), budget));
     if (done === 'busy' || isLeft(budget)) return;
@@ -79,7 +78,7 @@ async function startDue(env: Env, jobs: Jobs, time: Date): Promise<void> {
   );
 }
 
-/** Notes that jobs are to run, so that the next minute asks again for those whose message is lost. */
+/** Marks jobs as waiting, so that the next minute repeats a message that was lost. */
 const keepWaiting = (env: Env, names: string[]) => {
   const db = openDatabase(env);
   const insert = change(db)`
@@ -87,7 +86,7 @@ const keepWaiting = (env: Env, names: string[]) => {
   return transaction(db, [insert], { repeatable: true });
 };
 
-/** The jobs that wait to be run, in one query: those whose condition holds, those noted, and those that were killed. */
+/** The jobs to run, in one query: those whose condition holds, those marked, and those that were killed. */
 async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
   const now = Date.now();
   const conditions = Object.entries(jobs).flatMap(([name, job]) =>

@@ -2,22 +2,21 @@ import { sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, refuseUnless, statement, transaction } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 
-/** For longer than an invocation lives after it has begun its work: a lease that has lapsed is nobody's. */
+/** Longer than an invocation lives after it has begun its work. */
 const leaseMs = 45_000;
 
-/** The right to do something that one at a time may do, whatever else runs. */
+/** The exclusive right to do something. */
 export type Lease = {
   db: Database;
   /**
-   * Runs statements as one transaction, if the lease is still ours. They must be safe to repeat. Returns how many rows
-   * each has changed.
+   * Runs repeatable statements as one transaction while the lease is ours. Returns how many rows each has changed.
    *
-   * @throws Refusal: unavailable, when somebody else has the lease by now
+   * @throws Refusal: unavailable, when the lease is somebody else's by now
    */
   write: (...statements: ReturnType<typeof change>[]) => Promise<number[]>;
 };
 
-/** Runs work that one at a time may do in a home. Returns 'busy', without having run it, while somebody else does. */
+/** Runs work that only one invocation of a home may do. Returns 'busy' without running it if another one does. */
 export async function withLease<T>(
   env: Pick<Env, 'DB'>,
   name: string,
@@ -47,19 +46,19 @@ export async function withLease<T>(
   }
 }
 
-/** SQL that says whether somebody has a lease. */
+/** SQL for whether a lease is held. */
 export const isLeased = (name: string) =>
   sql`exists (select 1 from jobs where name = ${name} and leased_until > ${Date.now()})`;
 
 /**
- * Notes when something has happened, by the database's clock, which is one for all machines, under a name `check/…` that
- * no job has.
+ * Records when something happened, by the database's clock, which is the same for all machines, under a name `check/…`
+ * that no job has.
  */
 export const noteTime = (db: Database, name: `check/${string}`, what: string) => change(db)`
   insert into jobs (name, holder, leased_until)
   values (${name}, ${what}, cast(unixepoch('subsec') * 1000 as integer)) on conflict do nothing`;
 
-/** The notes under a name that matches `names`: what, and when. */
+/** The notes under names that match: what, and when. */
 export const selectNotes = (db: Database, names: string) => statement<{ what: string; at: number }>(db)`
   select holder as what, leased_until as at from jobs where name glob ${names} order by at`;
 

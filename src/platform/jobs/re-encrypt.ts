@@ -4,7 +4,7 @@ import { type Sealed, seal, unseal } from '../crypto.ts';
 import { change, type Database, openDatabase, statement } from '../db/database.ts';
 import { inSteps, newBudget } from './budget.ts';
 
-/** Every column that holds something encrypted, by table, and the id that it is bound to. */
+/** Every encrypted column by table, and the id that it is bound to. */
 const tables = [
   { table: 'webhooks', id: 'id', columns: ['headers', 'signing', 'oauth', 'oauth_token'] },
   { table: 'alert_channels', id: 'id', columns: ['address'] },
@@ -23,12 +23,11 @@ export const countEncrypted = (db: Database) =>
       sql` union all `,
     )}) where key is not null group by key order by key`;
 
-/** How many rows one statement writes. */
 const perStep = 200;
 
 /**
- * Re-encrypts what was encrypted with an older key than the newest, so that the old key can be removed from HEADER_KEYS
- * in the end. Returns how much there was.
+ * Re-encrypts what an older key than the newest has encrypted, so that the old one can be removed from HEADER_KEYS.
+ * Returns how many values that were.
  */
 export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Promise<number> {
   let count = 0;
@@ -56,7 +55,7 @@ async function reEncryptSome(
     const text = await unseal(headerKeys, id, JSON.parse(sealed) as Sealed); // as it was sealed
     return { id, sealed, fresh: JSON.stringify(await seal(headerKeys, id, text)) };
   });
-  // Only what nobody has changed meanwhile.
+  // Only what has not changed meanwhile.
   await change(db)`update ${table} set ${column} = r.fresh from (
         select value->>'id' as key, value->>'sealed' as was, value->>'fresh' as fresh
         from json_each(${JSON.stringify(await Promise.all(fresh))})) r

@@ -1,19 +1,13 @@
 import { Argument, Command } from 'commander';
-import { archive } from './bench/archive.ts';
-import { backlog } from './bench/backlog.ts';
 import { deliveries } from './bench/deliveries.ts';
 import { runBenchmarks } from './bench/harness.ts';
 import { ingest } from './bench/ingest.ts';
 import { neighbours } from './bench/neighbours.ts';
-import { pulls } from './bench/pulls.ts';
-import { curve, receivers } from './bench/receivers.ts';
+import { receivers } from './bench/receivers.ts';
 import { requests } from './bench/requests.ts';
 import { startup } from './bench/startup.ts';
 
-const benchmarks = {
-  ...{ requests, ingest, deliveries, startup },
-  ...{ neighbours, receivers, backlog, curve, pulls, archive },
-};
+const benchmarks = { requests, ingest, deliveries, startup, neighbours, receivers };
 type Name = keyof typeof benchmarks;
 const names = Object.keys(benchmarks) as Name[]; // an object's own keys
 const usual: Name[] = ['requests', 'ingest', 'deliveries', 'startup'];

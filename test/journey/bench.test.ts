@@ -11,7 +11,7 @@ const tables: { [benchmark: string]: Table[] } = {};
 
 /** Each benchmark once, at its smallest, as a person would run it; how fast it was says nothing here. */
 beforeAll(async () => {
-  const names = 'requests ingest deliveries startup receivers backlog curve archive pulls neighbours';
+  const names = 'requests ingest deliveries startup receivers neighbours';
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...[join(root, 'src/cli/bench.ts'), '--small', '--json'],
     ...names.split(' '),
@@ -64,34 +64,6 @@ describe('beside the bare Worker, which returns the same', () => {
 it('the bundle stays as small as it is', () => {
   // The bar of 250 is missed: nothing weighs much by itself, but there are many options, pages and providers.
   expect(Number.parseFloat(String(rowsOf('startup')[1]?.service))).toBeLessThanOrEqual(305);
-});
-
-it('a backlog holds up no accident', () => {
-  expect(rowsOf('backlog').map(({ webhook, levels }) => [webhook, levels])).toEqual([
-    ['/slow', 9],
-    ['/quick', 9],
-  ]);
-});
-
-it('a delivery costs the same rows for one webhook and for ten', () => {
-  expect(rowsOf('curve')).toHaveLength(2);
-  for (const point of rowsOf('curve')) {
-    const [, read] = String(point['rows read, by ingest and consumer']).split(', ').map(Number);
-    const [, written] = String(point['rows written']).split(', ').map(Number);
-    expect(read).toBeLessThanOrEqual(40); // some 20, and a few for each worker that finds nothing left
-    expect(written).toBeLessThanOrEqual(2.5);
-  }
-});
-
-it('what is archived costs few rows', () => {
-  const figure = (name: string) => Number(rowsOf('archive')[0]?.[name]);
-  expect(figure('events archived')).toBeGreaterThan(350);
-  expect(figure('rows written per event')).toBeLessThanOrEqual(6);
-});
-
-it('each event at a provider is delivered', () => {
-  const [row] = rowsOf('pulls');
-  expect([row?.events, row?.['never delivered'], row?.met]).toEqual([3, 0, true]);
 });
 
 it('a neighbour loses nothing to any attack, and each is measured', () => {

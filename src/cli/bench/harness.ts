@@ -22,8 +22,6 @@ type StackOptions = { rateLimits?: boolean };
 export type BenchStack = Stack & {
   directory: string;
   call: <T>(path: string, body?: object) => Promise<T>;
-  /** Runs SQL with `count` rows (`n.i` from 0) to insert from, some at a time. Returns the database's bytes. */
-  fill: (count: number, sql: string, ...params: unknown[]) => Promise<number>;
   /** Measures without the log: what that costs locally says nothing about Cloudflare's network. */
   quietly: <T>(measure: () => Promise<T>) => Promise<T>;
 };
@@ -60,17 +58,6 @@ async function startBenchStack(rateLimits: boolean): Promise<BenchStack> {
   const stack = await startStack({ directory, port: 0, config });
   const call = <T>(path: string, body: object = {}) =>
     request<T>(stack.baseUrl + path, { method: 'POST', body: JSON.stringify(body) });
-  const fill = async (count: number, sql: string, ...params: unknown[]) => {
-    const rows =
-      'with recursive n (i) as (select cast(?1 as integer) union all select i + 1 from n where i + 1 < ?2)';
-    let bytes = 0;
-    for (let from = 0; from < count; from += 10_000) {
-      const range = [from, Math.min(count, from + 10_000)];
-      const body = { sql: `${rows} ${sql}`, params: [...range, ...params] };
-      bytes = (await call<{ size_after: number }>('/bench/sql', body)).size_after;
-    }
-    return bytes;
-  };
   const quietly = async <T>(measure: () => Promise<T>) => {
     await call('/bench/log?off');
     const measured = await measure();
@@ -84,7 +71,7 @@ async function startBenchStack(rateLimits: boolean): Promise<BenchStack> {
     );
     if (exceeded) throw new Error(exceeded[0]);
   };
-  return { ...stack, stop, directory, call, fill, quietly };
+  return { ...stack, stop, directory, call, quietly };
 }
 
 const withoutRateLimits = (toml: string) => toml.replaceAll(/limit = \d+/g, 'limit = 1000000000');

@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type BenchAccount, deliveryBody, forget, newAccount, pileUp, type Used } from './account.ts';
 import { arrivalsPerSecond, type Counter, startCounter } from './counter.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
-import { spread } from './table.ts';
 
 /** So many webhooks, whose receivers take so long, should get so many deliveries a second. */
 type Case = { webhooks: number; ms: number; deliveries: number; required: number };
@@ -37,12 +36,12 @@ export const receivers: Benchmark = {
       const sent = { urls, body: deliveryBody, count: deliveries };
       const bare = await arrivalsPerSecond(receiver, deliveries, () => stack.call('/bare/send?slow', sent));
       const ids = await us.webhooks(urls);
-      const { perSecond, byConsumer } = await deliver(stack, us, receiver, webhooks, deliveries);
+      const { perSecond, used } = await deliver(stack, us, receiver, webhooks, deliveries);
       const { repeats, most } = receiver;
       await forget(stack, ids);
       receiver.stop();
-      const written = byConsumer.written / deliveries;
-      const operations = (3 * byConsumer.queued) / deliveries;
+      const written = used.written / deliveries;
+      const operations = (3 * used.queued) / deliveries;
       rows.push({
         webhooks,
         takes: `${ms} ms`,
@@ -63,54 +62,16 @@ export const receivers: Benchmark = {
   },
 };
 
-export const curve: Benchmark = {
-  about: 'cost of a delivery, with more and more webhooks',
-  run: async ({ small, stack: start }) => {
-    const { counts, deliveries, rounds } = small
-      ? { counts: [1, 10], deliveries: 200, rounds: 0 }
-      : { counts: [1, 10, 100, 1000], deliveries: 2000, rounds: 5 };
-    const stack = await start();
-    const us = await newAccount(stack);
-    const receiver = await startCounter(stack);
-    const rows = [];
-    for (const webhooks of counts) {
-      const ids = await us.webhooks(Array.from({ length: webhooks }, (_, i) => `${receiver.url}/${i}`));
-      const measured = [];
-      for (let round = 0; round <= rounds; round++)
-        measured.push(await deliver(stack, us, receiver, webhooks, deliveries));
-      await forget(stack, ids);
-      const last = measured.at(-1);
-      const each = (figure: 'read' | 'written' | 'ms', times = 1) =>
-        [last?.byIngest, last?.byConsumer]
-          .map((used) => ((times * (used?.[figure] ?? Number.NaN)) / deliveries).toFixed(1))
-          .join(', ');
-      rows.push({
-        webhooks,
-        'deliveries/s': spread(measured.slice(Math.min(1, rounds)).map(({ perSecond }) => perSecond)),
-        'rows read, by ingest and consumer': each('read'),
-        'rows written': each('written'),
-        'database ms for 100': each('ms', 100),
-      });
-    }
-    receiver.stop();
-    return [{ title: `Cost of a delivery, ${deliveries} at a time, medians, by webhooks`, rows }];
-  },
-};
-
-/** Has that many deliveries pile up, and then made: how many a second, and what both used. */
+/** Has that many deliveries pile up, and then made: how many a second, and what the consumer used. */
 async function deliver(
   stack: BenchStack,
   us: BenchAccount,
   receiver: Counter,
   webhooks: number,
   deliveries: number,
-): Promise<{ perSecond: number; byIngest: Used | undefined; byConsumer: Used }> {
-  let byIngest: Used | undefined;
-  const prepare = async () => {
-    byIngest = await pileUp(stack, us, deliveries / webhooks, webhooks);
-  };
-  const wake = () => stack.call('/bench/wake');
-  const perSecond = await arrivalsPerSecond(receiver, deliveries, wake, prepare);
+): Promise<{ perSecond: number; used: Used }> {
+  const prepare = () => pileUp(stack, us, deliveries / webhooks, webhooks);
+  const perSecond = await arrivalsPerSecond(receiver, deliveries, () => stack.call('/bench/wake'), prepare);
   await wait(500); // the last are still being recorded
-  return { perSecond, byIngest, byConsumer: await stack.call<Used>('/bench/used') };
+  return { perSecond, used: await stack.call<Used>('/bench/used') };
 }

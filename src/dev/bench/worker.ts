@@ -1,13 +1,9 @@
-import { archive } from '../../fleet/archive/job.ts';
-import { noteMerged } from '../../fleet/changes/note.ts';
-import { archiveKinds } from '../../fleet/lists/registry.ts';
 import type { QueueMessage } from '../../index.ts';
-import { newBudget } from '../../platform/jobs/budget.ts';
 import type { StarterEnv } from '../../webhooks/deliveries/consumer.ts';
 import { sweep } from '../../webhooks/deliveries/sweep.ts';
 import worker from '../strict/worker.ts';
 import { type BareCall, type BareEnv, bare, bareDeliver, bareDeliverSlow } from './worker-bare.ts';
-import { metered, type Rows } from './worker-meter.ts';
+import { metered } from './worker-meter.ts';
 
 const writeLine = console.info;
 
@@ -55,14 +51,14 @@ export default {
 type Command = (env: Env, options: URLSearchParams, request: Request) => unknown;
 
 const commands: { [name: string]: Command } = {
-  /** Runs the SQL of the body, to fill tables in bulk. */
-  sql: async ({ DB }, _, request) => {
-    const { sql, params } = await request.json<{ sql: string; params: unknown[] }>();
-    return (
-      await DB.prepare(sql)
-        .bind(...params)
-        .run()
-    ).meta;
+  /** Deletes webhooks by the ids in the body, and all that is still due. */
+  forget: async ({ DB }, _, request) => {
+    await DB.batch([
+      DB.prepare('delete from webhooks where id in (select value from json_each(?1))').bind(
+        await request.text(),
+      ),
+      DB.prepare("delete from deliveries where status = 'pending'"),
+    ]);
   },
   hold: async (_, options) => {
     while (held && underWay > 0) await scheduler.wait(10);
@@ -77,7 +73,6 @@ const commands: { [name: string]: Command } = {
     return report;
   },
   wake: (env) => sweep(counting(env, 'queued'), Date.now() + 60_000),
-  archive: (env, options) => archived(env, Number(options.get('ms'))),
 };
 
 /** While wake-ups are dropped, `env` with a queue that counts them, and through which all deliveries pass. */
@@ -112,17 +107,3 @@ function stamped(reply: Response): Response {
 
 /** A rate limiter that costs nothing, unlike the local one. */
 const noLimit = { limit: async () => ({ success: true }) };
-
-/** Archives for some milliseconds. Returns what that cost, and what the archive has. */
-async function archived(env: Env, forMs: number) {
-  const cost: Rows = { trips: 0, read: 0, written: 0, ms: 0 };
-  const budget = newBudget({ ms: forMs });
-  if (forMs > 0)
-    await archive({ ...env, DB: metered(env.DB, cost) }, archiveKinds, noteMerged, Date.now(), budget);
-  const { results, meta } = await env.DB.prepare(
-    `select coalesce(sum(part.value->>'rows'), 0) as rows, coalesce(sum(part.value->>'bytes'), 0) as bytes,
-       count(part.value) as files, coalesce(sum(state <> 'done'), 0) as open
-     from archived_days left join json_each(parts) part`,
-  ).all<{ rows: number; bytes: number; files: number; open: number }>();
-  return { cost, archive: results[0], databaseBytes: meta.size_after };
-}

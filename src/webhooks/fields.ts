@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { webhooks } from '../platform/db/tables.ts';
 import { AtMost, isPrintable } from '../platform/fields.ts';
-import { Filters } from './filters.ts';
+import { Filters, FiltersInput } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
 
@@ -141,7 +141,7 @@ export const webhookFields = {
       'What it is notified of, of what it subscribes to; no filters: all of it. Left out, they stay as they are; ' +
       'null or an object without properties removes them.',
     example: undefined,
-    input: v.optional(v.nullable(Filters)),
+    input: v.optional(v.nullable(FiltersInput)),
     output: v.optional(Filters),
     plain: false,
   },

@@ -39,6 +39,10 @@ export const Filters = v.strictObject(
 );
 export type Filters = v.InferOutput<typeof Filters>;
 
+/** The same as clients send it: valibot takes a list for an object, and an empty one would be no filters. */
+export const FiltersInput = v.lazy((input) => (Array.isArray(input) ? NoList : Filters));
+const NoList = v.custom<Filters>(() => false, 'must be an object');
+
 /** The type of notification that a filter is about; vehicles have both. */
 const typeOf: [name: keyof Filters, type: NotificationType, must: string][] = [
   ['minEventRisk', EVENT, 'needs 2 (event) among the notificationTypes'],

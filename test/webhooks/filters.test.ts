@@ -139,6 +139,8 @@ it.each([
   [{ vehicleGroups: ['x'.repeat(101)] }, 'filters.vehicleGroups.0 can be at most 100 characters'],
   [{ risk: 5 }, 'filters.risk is not a filter'],
   ['x', 'filters must be an object'],
+  [[], 'filters must be an object'],
+  [[{ minEventRisk: 3 }], 'filters must be an object'],
   [{ minEventRisk: 3 }, 'filters.minEventRisk needs 2 (event) among the notificationTypes', [1]],
   [{ incidentTypes: ['Crash'] }, 'filters.incidentTypes needs 2 (event) among the notificationTypes', [1]],
   [{ accidentLevels: [3] }, 'filters.accidentLevels needs 1 (accident) among the notificationTypes', [2]],

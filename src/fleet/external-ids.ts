@@ -28,6 +28,10 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
           where id = (select connection_id from vehicles where ${own} and external_id is not ${externalId})`,
         fields: ['externalId of a vehicle'],
       }),
+      // A deleted connection's vehicles are still to be removed, and no longer keep what they were called.
+      change(db)`update vehicles set external_id = null
+        where account_id = ${accountId} and external_id = ${externalId}
+          and not exists (select 1 from connections c where c.id = connection_id and c.account_id = ${accountId})`,
       change(db)`update vehicles set external_id = ${externalId}, updated_at = ${source.now}
         where ${own} and external_id is not ${externalId}`,
       change(db, noteRecords(source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`)),

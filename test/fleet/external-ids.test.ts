@@ -74,13 +74,16 @@ describe('an externalId', () => {
     expect((await put(`/connections/${them.connection.id}`, 'A', them.apiToken)).status).toBe(200);
   });
 
-  it('of a connection that is deleted is free again, for every account', async () => {
+  it('of a connection that is deleted, or of its vehicles, is free again at once, for every account', async () => {
     const them = await world();
+    const [[gone], [other]] = [await vehiclesOf(0), await vehiclesOf(1)];
+    await put(`/vehicles/${gone?.id}`, 'V');
     for (const account of [us, them]) {
       await put(`/connections/${account.connection.id}`, 'A', account.apiToken);
       await deleteConnection(env, operatorIn(account.accountId), account.connection.id, 'Motive');
     }
     expect((await put(`/connections/${us.connections[1]?.id}`, 'A')).status).toBe(200);
+    expect((await put(`/vehicles/${other?.id}`, 'V')).data).toMatchObject({ externalId: 'V' });
   });
 
   it.each([

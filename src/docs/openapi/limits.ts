@@ -15,7 +15,13 @@ import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { maxLargeWaiting } from '../../platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../platform/fields.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
-import { channelTimeoutMs, maxAttempts, maxChannels } from '../../webhooks/alerts/channel-queue.ts';
+import {
+  busyUntilAgeMs,
+  channelTimeoutMs,
+  longestBusyMs,
+  maxAttempts,
+  maxChannels,
+} from '../../webhooks/alerts/channel-queue.ts';
 import { maxPerAccountAndDay } from '../../webhooks/alerts/mails.ts';
 import { startWindowMs } from '../../webhooks/deliveries/claim.ts';
 import * as policy from '../../webhooks/deliveries/policy.ts';
@@ -137,6 +143,11 @@ export const limits: { [section: string]: Limit[] } = {
     ],
     ['channels of an account', n(maxChannels), 'the form says so'],
     ['attempts of a message to a channel', `${maxAttempts}, of ${time(channelTimeoutMs)}`, 'dropped'],
+    [
+      'wait for a channel that is busy (429, or 503 with `Retry-After`)',
+      `${time(longestBusyMs)} at a time, until the message is ${time(busyUntilAgeMs)} old`,
+      'uses up an attempt',
+    ],
     ['a sign-in link works for', time(linkMs), 'request a new one'],
     ['a session lasts', time(sessionMs), 'sign in again'],
     ['a connect link works for', '7 days', 'create another'],

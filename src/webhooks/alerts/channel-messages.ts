@@ -10,11 +10,20 @@ import {
   statement,
   transaction,
 } from '../../platform/db/database.ts';
+import { createdAtOf } from '../../platform/db/ids.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { receiverProblem } from '../address.ts';
 import { callOnce } from '../deliveries/attempt.ts';
-import { channelJob, channelTimeoutMs, maxAttempts, retryMs } from './channel-queue.ts';
+import { isBusy, type Outcome } from '../deliveries/policy.ts';
+import {
+  busyUntilAgeMs,
+  channelJob,
+  channelTimeoutMs,
+  longestBusyMs,
+  maxAttempts,
+  retryMs,
+} from './channel-queue.ts';
 import { bodyOf, type ChannelKind, type ChannelMessage } from './message-formats.ts';
 import { failureDescription } from './words.ts';
 
@@ -26,8 +35,9 @@ const notMoving = (env: Env): SQL => andNotMoving(env, sql`channel_messages.acco
 
 /**
  * Sends the messages that are due, of each channel one after the other. A failed one is tried again after 1, 4 and 16
- * minutes, and those behind it wait for a minute, so that a channel that hangs costs little. A message is taken before it
- * is sent: if the run is killed in between, it is sent again. Runs when there is a message, when the queue says so for
+ * minutes, and those behind it wait for a minute, so that a channel that hangs costs little. While a channel is too busy,
+ * as Slack is for more than a message a second, all that is for it waits without using up attempts. A message is taken
+ * before it is sent: if the run is killed in between, it is sent again. Runs when there is a message, when the queue says so for
  * those that failed, and once an hour, should the queue have lost that. Returns how many messages were sent.
  */
 export async function sendChannelMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
@@ -40,7 +50,7 @@ export async function sendChannelMessages(env: Env, now = Date.now(), budget = n
     const waiting = [...claimed];
     const worker = async () => {
       for (let next = waiting.shift(); next; next = waiting.shift())
-        ended.push({ ...next, problem: await post(env, next, JSON.parse(next.message)) });
+        ended.push({ ...next, ...(await post(env, next, JSON.parse(next.message))) });
     };
     await Promise.all(Array.from({ length: callsAtOnce }, worker));
     await record(db, ended, now);
@@ -62,7 +72,10 @@ async function wakeForNext(env: Env, db: Database, now: number): Promise<void> {
 export type Target = { channelId: string; kind: ChannelKind; address: string };
 
 type Claimed = Target & { id: string; accountId: string; message: string; attempts: number };
-type Ended = Claimed & { problem: string | null };
+type Ended = Claimed & Posted;
+
+/** Why a message did not arrive, to follow the channel's name, or null if it did; if the channel is too busy, for how long. */
+export type Posted = { problem: string | null; busyMs?: number };
 
 /** Takes the message of each channel that has waited longest. */
 async function claim(env: Env, db: Database, now: number): Promise<Claimed[]> {
@@ -85,23 +98,28 @@ async function claim(env: Env, db: Database, now: number): Promise<Claimed[]> {
   });
 }
 
-/** Sends a message to a channel. Returns why it did not arrive, to follow the channel's name, or null if it did. */
+/** Sends a message to a channel. Never throws. */
 export async function post(
   env: Env,
   { channelId, kind, address }: Target,
   message: ChannelMessage,
-): Promise<string | null> {
+): Promise<Posted> {
   const { headerKeys, allowLoopbackReceivers: allowLoopback } = config(env);
   const sealed: Sealed = JSON.parse(address);
   const url = await unseal(headerKeys, channelId, sealed).then(
     ({ url }) => url,
     () => undefined,
   );
-  if (url === undefined) return 'has an address that we can no longer decrypt. Enter it again';
-  if (receiverProblem(url, { allowLoopback })) return failureDescription({ result: 'blocked address' });
+  if (url === undefined) return { problem: 'has an address that we can no longer decrypt. Enter it again' };
+  if (receiverProblem(url, { allowLoopback }))
+    return { problem: failureDescription({ result: 'blocked address' }) };
   const headers = { 'Content-Type': 'application/json', 'User-Agent': `FleetDataService/${version}` };
   const body = bodyOf(kind, message, Date.now());
   const outcome = await callOnce(url, { method: 'POST', headers, body }, channelTimeoutMs);
+  return { problem: problemOf(outcome), ...busyFor(outcome) };
+}
+
+function problemOf(outcome: Outcome): string | null {
   if (outcome.result === 'success') return null;
   if (outcome.result === 'timeout') return `did not respond within ${channelTimeoutMs / 1000} s`;
   const said = 'answer' in outcome ? outcome.answer.trim() : '';
@@ -109,8 +127,19 @@ export async function post(
   return failureDescription(outcome, 'returned') + (/^[a-z_]{3,60}$/.test(said) ? `: ${said}` : '');
 }
 
+function busyFor(outcome: Outcome): Pick<Posted, 'busyMs'> {
+  if (outcome.result !== 'status' || !isBusy(outcome.status)) return {};
+  const asked = outcome.retryAfter ?? (outcome.status === 429 ? retryMs : undefined);
+  return asked === undefined ? {} : { busyMs: Math.min(Math.max(asked, 1000), longestBusyMs) };
+}
+
 async function record(db: Database, ended: Ended[], now: number): Promise<void> {
-  const rows = JSON.stringify(ended.map(({ address, message, ...row }) => row));
+  const rows = JSON.stringify(
+    ended.map(({ address, message, busyMs, attempts, ...row }) => {
+      const isFree = busyMs !== undefined && now - createdAtOf(row.id) < busyUntilAgeMs;
+      return { ...row, isFree, attempts: isFree ? attempts - 1 : attempts, waitMs: busyMs ?? retryMs };
+    }),
+  );
   await transaction(
     db,
     [
@@ -124,10 +153,12 @@ async function record(db: Database, ended: Ended[], now: number): Promise<void> 
         from json_each(${rows}) r
         where alert_channels.id = r.value->>'channelId' and (problem is not null or r.value->>'problem' is not null)`,
       change(db)`
-        update channel_messages set due_at = ${now + retryMs}
+        update channel_messages set due_at = ${now} + (r.value->>'waitMs'),
+          attempts = iif(channel_messages.id = r.value->>'id', r.value->>'attempts', attempts)
         from json_each(${rows}) r
         where account_id = r.value->>'accountId' and channel_id = r.value->>'channelId'
-          and r.value->>'problem' is not null and due_at <= ${now}`,
+          and r.value->>'problem' is not null
+          and (due_at <= ${now} or r.value->>'isFree' and channel_messages.id = r.value->>'id')`,
     ],
     { repeatable: true },
   );

@@ -12,6 +12,13 @@ export const channelJob = 'messages to channels';
 export const maxAttempts = 4;
 export const retryMs = 60_000;
 
+/**
+ * A channel that is too busy is tried again when it says so, within an hour, which counts as no attempt until the message
+ * is this old.
+ */
+export const longestBusyMs = 60 * 60_000;
+export const busyUntilAgeMs = 6 * 60 * 60_000;
+
 /** How long a channel may take to respond. */
 export const channelTimeoutMs = 5_000;
 

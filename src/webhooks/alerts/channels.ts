@@ -145,7 +145,7 @@ export async function testChannel(
     statement<Target>(db)`select id as channelId, kind, address from alert_channels where id = ${id}`,
   ]);
   if (!target) return null;
-  const problem = await post(env, target, {
+  const { problem } = await post(env, target, {
     ...{ accountId, account, kind: 'test', subject: 'Test message' },
     parts: [
       {

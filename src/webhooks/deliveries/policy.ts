@@ -161,7 +161,8 @@ export function parseRetryAfter(value: string | null, now: number): number | und
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-const isBusy = (status: number): boolean => status === 429 || status === 503;
+/** Whether a receiver that returns this asks to be called later. */
+export const isBusy = (status: number): boolean => status === 429 || status === 503;
 
 /** How many deliveries a count of what can be replayed looks at, and of what is too old for it. */
 export const maxReplayCounted = 10_000;

@@ -1,7 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { sendChannelMessages } from '../../../src/webhooks/alerts/channel-messages.ts';
-import { maxAttempts, maxChannels, retryMs } from '../../../src/webhooks/alerts/channel-queue.ts';
+import {
+  busyUntilAgeMs,
+  maxAttempts,
+  maxChannels,
+  retryMs,
+} from '../../../src/webhooks/alerts/channel-queue.ts';
 import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/mails.ts';
 import { bodyOf, type ChannelMessage } from '../../../src/webhooks/alerts/message-formats.ts';
 import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
@@ -253,11 +259,11 @@ describe('a channel is notified', () => {
 
 describe('a message that does not arrive', () => {
   /** Two messages wait for a channel, and one for another. */
-  async function queued() {
+  async function queued(idOfMessage = (i: number) => `m${i}`) {
     const [dead, other] = [await add(), await add({ url: 'https://other.example.com/x' })];
     const idOf = (channel: string) => channel.split('/').at(-1);
     await addRows('channel_messages', 3, (i) => ({
-      ...{ account_id: tale.us.accountId, channel_id: idOf(i < 2 ? dead : other), id: `m${i}` },
+      ...{ account_id: tale.us.accountId, channel_id: idOf(i < 2 ? dead : other), id: idOfMessage(i) },
       ...{ message: JSON.stringify({ kind: 'paused', subject: `${i}`, account: 'A', parts: [] }), due_at: 1 },
     }));
     tale.heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
@@ -277,6 +283,46 @@ describe('a message that does not arrive', () => {
     expect(await rows('select problem from alert_channels where problem is not null')).toEqual([
       { problem: 'returned 500 Internal Server Error' },
     ]);
+  });
+
+  it('waits without using up attempts for as long as the channel asks, and so do those behind it', async () => {
+    const start = Date.now();
+    await queued((i) => newId(start + i));
+    let accepts = false;
+    const busy = { status: 429, headers: { 'Retry-After': '90' } };
+    tale.heard.answers((call) => (call.url !== url || accepts ? new Response('ok') : new Response('', busy)));
+    const at = (seconds: number) => sendChannelMessages(env, start + 1000 * seconds);
+    for (let seconds = 1; seconds < 900; seconds += 60) await at(seconds);
+    expect(subjects()).toEqual(Array(8).fill('0'));
+    expect(await rows('select attempts from channel_messages')).toEqual([{ attempts: 0 }, { attempts: 0 }]);
+    accepts = true;
+    await at(1000);
+    expect(subjects().slice(8)).toEqual(['0', '1']);
+    expect(await rows('select 1 from channel_messages')).toEqual([]);
+  });
+
+  it.each([
+    ['for no time', { 'Retry-After': '0' }, 429, 1],
+    ['for a year', { 'Retry-After': '31536000' }, 429, 3600],
+    ['without saying how long', {}, 429, 60],
+    ['as unavailable, for some time', { 'Retry-After': '20' }, 503, 20],
+  ])('that is too busy %s is tried again within bounds', async (_, headers: HeadersInit, status, seconds) => {
+    const start = Date.now();
+    await queued((i) => newId(start + i));
+    tale.heard.answers(() => new Response('', { status, headers }));
+    await sendChannelMessages(env, start);
+    expect(await rows('select distinct due_at from channel_messages')).toEqual([
+      { due_at: start + seconds * 1000 },
+    ]);
+  });
+
+  it('is tried four times more once it is six hours old, however busy the channel is', async () => {
+    const start = Date.now() - busyUntilAgeMs;
+    await queued((i) => newId(start - i));
+    tale.heard.answers(() => new Response('', { status: 429 }));
+    for (let minute = 0; minute <= 60; minute++) await later(minute);
+    expect(subjects().filter((subject) => subject === '0')).toHaveLength(maxAttempts);
+    expect(await rows('select 1 from channel_messages')).toEqual([]);
   });
 
   it('is sent again if the run is killed before that is recorded', async () => {

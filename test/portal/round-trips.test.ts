@@ -12,6 +12,8 @@ beforeAll(async () => {
 it.each([
   ['/portal', 2, 2],
   ['/portal/connections', 4, 2],
+  ['/portal/connections/links', 2, 2],
+  ['/portal/connections/links/:id/revoke', 2, 2],
   ['/portal/connections/new', 1, 1],
   ['/portal/connections/new?provider=samsara', 1, 1],
   ['/portal/connections/:id', 4, 2],
@@ -45,6 +47,9 @@ it.each([
   ['/portal/settings/people/:id/role', 2, 2],
   ['/portal/settings/people/:id/remove', 2, 2],
   ['/portal/settings/notifications', 3, 2],
+  ['/portal/settings/notifications/channels/new', 2, 2],
+  ['/portal/settings/notifications/channels/:id', 3, 3],
+  ['/portal/settings/notifications/channels/:id/remove', 2, 2],
   ['/portal/settings/audit', 2, 2],
   ['/portal/settings/account', 1, 1],
 ])('GET %s asks D1 %d times, one after the other %d', async (path, trips, rounds) => {

@@ -67,6 +67,7 @@ export async function portalAccount(mark = 'Marked') {
     webhooks: webhook.id,
     connections: pulled,
     channels: channel,
+    links: await only('connect_links'),
     events: await only('safety_events'),
     accidents: await only('accidents'),
     vehicles: await only('vehicles'),

@@ -10,11 +10,12 @@ import {
   maxOpenLinks,
   revokeLink,
 } from '../../providers/links.ts';
-import { LinkButton, PostButton } from '../ui/buttons.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { done, parseForm, submit } from '../ui/form.ts';
-import { Field, Form } from '../ui/forms.tsx';
+import { Confirm, Field, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel, ShownOnce } from '../ui/parts.tsx';
+import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';
@@ -77,11 +78,11 @@ const columns: Column<ConnectLink>[] = [
     head: 'Action',
     hideHead: true,
     look: 'end',
-    cell: ({ id, connectionId }) =>
+    cell: ({ id, name, connectionId }) =>
       connectionId === null ? (
-        <PostButton to={`${linksPath}/${id}/revoke`} name="Revoke" weight="danger" />
+        <LinkButton href={`${linksPath}/${id}/revoke`} name="Revoke" about={name} weight="danger" small />
       ) : (
-        <LinkButton href={`${connectionsPath}/${connectionId}`} name="Connection" small />
+        <LinkButton href={`${connectionsPath}/${connectionId}`} name="Connection" about={name} small />
       ),
   },
 ];
@@ -110,7 +111,25 @@ export const create = (c: Context) =>
     'name',
   );
 
+export async function confirmRevoke(c: Context) {
+  const { name } = await requireUnused(c);
+  return page(
+    c,
+    { title: `Revoke the link for “${name}”?` },
+    <Confirm to={c.req.path} confirm="Revoke link" back={linksPath} cancel="Keep it">
+      It stops working at once. They need another link to connect their provider.
+    </Confirm>,
+  );
+}
+
 export async function revoke(c: Context) {
-  await revokeLink(c.env, c.get('caller'), c.req.param('id') ?? '');
-  return done(c, linksPath, 'The link was revoked. It no longer works.');
+  const { id, name } = await requireUnused(c);
+  await revokeLink(c.env, c.get('caller'), id);
+  return done(c, linksPath, `Revoked the link for “${name}”. It no longer works.`);
+}
+
+/** The link that the path names. @throws Refusal: not found, also for one that was used, or of another account */
+async function requireUnused(c: Context): Promise<ConnectLink> {
+  const links = await listLinks(c.env, c.get('caller'));
+  return found(links.find(({ id, connectionId }) => id === c.req.param('id') && connectionId === null));
 }

@@ -11,9 +11,9 @@ import {
 } from '../../webhooks/alerts/channels.ts';
 import { channelKinds } from '../../webhooks/alerts/message-formats.ts';
 import { findMailRule } from '../../webhooks/alerts/rules.ts';
-import { PostButton } from '../ui/buttons.tsx';
+import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
-import { Buttons, Choice, Field, Form, Select } from '../ui/forms.tsx';
+import { Buttons, Choice, Confirm, Field, Form, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -30,7 +30,7 @@ export async function show(c: Context) {
       {channel && (
         <div class="actions">
           <PostButton to={`${pathOf(channel)}/test`} name="Send a test message" icon="send" />
-          <PostButton to={`${pathOf(channel)}/remove`} name="Remove" weight="danger" />
+          <LinkButton href={`${pathOf(channel)}/remove`} name="Remove" weight="danger" />
         </div>
       )}
       <Panel id="channel" title="Where and what" hidden>
@@ -111,6 +111,17 @@ export async function test(c: Context) {
   return problem === null
     ? done(c, pathOf(channel), `${channel.name} accepted the test message.`)
     : done(c, pathOf(channel), `The test message failed: the channel ${problem}.`, 'bad');
+}
+
+export async function confirmRemove(c: Context) {
+  const channel = found(await namedIn(c));
+  return page(
+    c,
+    { title: `Remove “${channel.name}”?` },
+    <Confirm to={c.req.path} confirm="Remove channel" back={pathOf(channel)} cancel="Keep it">
+      Nothing more is sent to it, not even what is waiting. To add it again, you need its URL.
+    </Confirm>,
+  );
 }
 
 export async function remove(c: Context) {

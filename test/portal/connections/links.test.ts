@@ -165,12 +165,25 @@ describe('an admin', () => {
     expect(await openLinks()).toHaveLength(1);
   });
 
+  it('is asked before a link is revoked', async () => {
+    await create();
+    const path = `${links}/${(await openLinks())[0]?.id}/revoke`;
+    expect(await textOf(await ask('GET', path, { cookie }))).toContain(
+      'Revoke the link for “Harbor Freight”?',
+    );
+    expect(await follow(await ask('POST', path, { cookie }), cookie)).toContain(
+      'Revoked the link for “Harbor Freight”.',
+    );
+    expect(await openLinks()).toEqual([]);
+  });
+
   it('cannot revoke one of another account, or one that was used', async () => {
     await connect(await create());
     const [used] = await openLinks();
     const stranger = (await signIn(await world())).cookie;
     for (const who of [stranger, cookie])
-      expect((await ask('POST', `${links}/${used?.id}/revoke`, { cookie: who })).status).toBe(404);
+      for (const method of ['GET', 'POST'])
+        expect((await ask(method, `${links}/${used?.id}/revoke`, { cookie: who })).status).toBe(404);
     expect(await openLinks()).toHaveLength(1);
   });
 });

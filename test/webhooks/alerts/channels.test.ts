@@ -147,6 +147,7 @@ describe('a channel', () => {
     await post(channel, fields({ url: changed }));
     await post(`${channel}/test`);
     expect(tale.heard.got.at(-1)?.url).toBe(changed);
+    expect(await textOf(await ask('GET', `${channel}/remove`, { cookie }))).toContain('Remove “Ops”?');
     expect((await post(`${channel}/remove`)).status).toBe(303);
     for (const table of ['alert_channels', 'channel_messages', 'mail_rules'])
       expect(await rows(`select 1 from ${table}`)).toEqual([]);
@@ -182,6 +183,7 @@ describe('a channel', () => {
       ['GET', channel],
       ['POST', channel],
       ['POST', `${channel}/test`],
+      ['GET', `${channel}/remove`],
       ['POST', `${channel}/remove`],
     ] as const)
       expect((await ask(method, to, { cookie: stranger, fields: fields({ name: 'Mine' }) })).status).toBe(

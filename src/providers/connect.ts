@@ -119,7 +119,7 @@ export async function connectProvider(
  * Gives a connection another credential, tried first. It is pulled at once, also if the old one was refused: from where
  * it was, or from the beginning if the credential is another organisation's, whose cursors are its own.
  *
- * @throws Refusal: invalid, as for `tryCredential`, or when it is no connection that pulls
+ * @throws Refusal: invalid, as for `tryCredential`, when it is no connection that pulls, or consent was withdrawn
  */
 export async function replaceCredential(
   env: Env,
@@ -127,11 +127,13 @@ export async function replaceCredential(
   { id, provider, baseUrl }: { id: string; provider: string; baseUrl: string },
   text: string,
 ): Promise<Tried> {
+  await asCaller(env, caller, (db) => [unlessWithdrawn(db, id)]); // before a provider sees it
   const tried = await tryCredential(env, { provider, baseUrl, credential: text });
   const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
   const hash = await identityHash(tried);
   const now = Date.now();
   await asCaller(env, caller, (db) => [
+    unlessWithdrawn(db, id),
     unlessConnected(db, caller, hash, id),
     noteOn(db, caller, id, ['credential']),
     change(db)`
@@ -148,6 +150,14 @@ export async function replaceCredential(
 /** The row of a connection of the caller's account that pulls. */
 export const ownPull = (caller: Caller, id: string): SQL =>
   sql`connection_id = ${id} and account_id = ${caller.accountId}`;
+
+/** SQL for whether consent to a connection, whose id `id` is, was withdrawn by the link that it was connected by. */
+export const isWithdrawn = (id: SQL): SQL =>
+  sql`exists (select 1 from connect_links where connection_id = ${id} and withdrawn_at is not null)`;
+
+/** The statement that refuses to go on with such a connection: what its fleet was told must stay true. */
+export const unlessWithdrawn = (db: Database, id: string) =>
+  refuseUnless(db, sql`not ${isWithdrawn(sql`${id}`)}`, 'consent withdrawn');
 
 /** The statement that notes a change to a connection in the audit log. */
 export const noteOn = (db: Database, caller: Caller, id: string, fields: string[]) =>

@@ -3,6 +3,7 @@ import { change, type Database, openDatabase, statement, transaction } from '../
 import { andNotMoving } from '../platform/db/moving.ts';
 import { hourMs } from '../platform/durations.ts';
 import { isLeft, newBudget } from '../platform/jobs/budget.ts';
+import { isWithdrawn } from './connect.ts';
 import { feedNames } from './connector.ts';
 import type { HealthStatus } from './health.ts';
 import { mailStories, type Story } from './mail.ts';
@@ -27,6 +28,7 @@ type Changed = {
   provider: string;
   health: HealthStatus;
   feeds: string;
+  isWithdrawn: number;
 };
 
 /**
@@ -57,7 +59,7 @@ export const healthAlertsAreDue = (env: Env, now: number): SQL => sql`exists (${
 /** A refused credential is news at once, as is that all is well again; what may pass by itself a little later. */
 const changedBy = (env: Env, now: number): SQL => sql`
   select p.connection_id as id, p.account_id as accountId, coalesce(c.name, c.tsp) as name, c.provider,
-    p.health, p.feeds
+    p.health, p.feeds, ${isWithdrawn(sql`p.connection_id`)} as isWithdrawn
   from pulls p indexed by pulls_to_notify join connections c on c.id = p.connection_id
   where p.health <> p.notified_health and p.health_at <= iif(p.health in (2, 4), ${now - notifyAfterMs}, ${now})
     and p.notified_at <= ${now - quietMs}
@@ -87,7 +89,12 @@ const words: { [status in HealthStatus]: { subject: string; lead: string } } = {
 };
 
 /** What to do about the first feed that has a problem. */
-function adviceOn({ provider, feeds }: Pick<Changed, 'provider' | 'feeds'>): string {
+function adviceOn({
+  provider,
+  feeds,
+  isWithdrawn,
+}: Pick<Changed, 'provider' | 'feeds' | 'isWithdrawn'>): string {
+  if (isWithdrawn) return 'The consent to it was withdrawn by its connect link.';
   const connector = connectorOf(provider);
   const known = JSON.parse(feeds) as Feeds; // as it was written
   const problem = feedNames.map((name) => known[name]?.problem).find((one) => one !== undefined);

@@ -160,7 +160,7 @@ export async function withdraw(
     change(db)`update connect_links set withdrawn_at = ${now} where hash = ${caller.link}`,
     change(db)`
       update pulls set secrets = ${nothing}, credential_hash = ${`withdrawn ${connectionId}`}, session = null,
-        webhook_secret = null, refused_at = ${now}, due_at = null, claim = null, health = 3, health_at = ${now}
+        webhook_secret = null, refused_at = null, due_at = null, claim = null, health = 3, health_at = ${now}
       where ${ours}`,
   ]);
   await updateConnection(env, caller, connectionId, { healthStatus: 3 });

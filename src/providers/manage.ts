@@ -4,7 +4,7 @@ import { seal } from '../platform/crypto.ts';
 import { change, refuseUnless } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { send } from '../platform/queue.ts';
-import { noteOn, ownPull, wrong } from './connect.ts';
+import { noteOn, ownPull, unlessWithdrawn, wrong } from './connect.ts';
 
 /**
  * Stops a connection from being pulled. What a run has begun to write lands, and then nothing more does.
@@ -54,7 +54,7 @@ export async function setWebhookSecret(env: Env, caller: Caller, id: string, tex
   await changePull(env, caller, id, { noted: 'webhook secret', set: sql`webhook_secret = ${sealed}` });
 }
 
-/** Changes the pull of a connection, if it passes `only`; the audit log says that what is `noted` has changed. */
+/** Changes the pull of a connection, if it passes `only` and consent to it was not withdrawn; the audit log says that what is `noted` has changed. */
 async function changePull(
   env: Env,
   caller: Caller,
@@ -64,6 +64,7 @@ async function changePull(
   const own = ownPull(caller, id);
   await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from pulls where ${own} and ${only})`, 'no pull'),
+    unlessWithdrawn(db, id),
     ...(noted ? [noteOn(db, caller, id, [noted])] : []),
     change(db)`update pulls set ${set} where ${own}`,
   ]);

@@ -4,6 +4,7 @@ import { statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { following, type SliceQuery } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
+import { isWithdrawn } from './connect.ts';
 import { type Connector, type FeedName, feedNames } from './connector.ts';
 import { isFailing } from './health.ts';
 import { type Feeds, historyProgress, type Planned } from './plan.ts';
@@ -21,6 +22,7 @@ type PullRow = {
   baseUrl: string;
   pausedAt: number | null;
   refusedAt: number | null;
+  isWithdrawn: number;
   hasWebhookSecret: number;
   lastPulledAt: number | null;
   /** Null while nothing is pulled. Later than a minute from now only where the provider wants us to wait. */
@@ -34,7 +36,7 @@ type PullRow = {
 const row = sql`
   select c.id, c.provider, p.organisation,
     p.organisation_id as organisationId, p.base_url as baseUrl, p.paused_at as pausedAt, p.refused_at as refusedAt,
-    p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt,
+    ${isWithdrawn(sql`c.id`)} as isWithdrawn, p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt,
     p.due_at as nextAt, p.history_days as historyDays, p.connected_at as connectedAt, c.incident_type_map as incidentTypeMap, p.feeds
   from pulls p join connections c on c.id = p.connection_id`;
 
@@ -89,8 +91,11 @@ async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<stri
   );
 }
 
-/** Refused: the provider refuses the credential, and nothing is pulled until it is replaced. */
-type State = 'pulling' | 'paused' | 'refused';
+/**
+ * Refused: the provider refuses the credential, and nothing is pulled until it is replaced. Withdrawn: the consent to it
+ * was withdrawn by its connect link, and nothing is pulled any more.
+ */
+type State = 'pulling' | 'paused' | 'refused' | 'withdrawn';
 
 function summaryOf(found: PullRow) {
   const connector = connectorOf(found.provider);
@@ -99,6 +104,7 @@ function summaryOf(found: PullRow) {
     id: _,
     pausedAt,
     refusedAt,
+    isWithdrawn: withdrawn,
     hasWebhookSecret,
     connectedAt,
     incidentTypeMap,
@@ -107,7 +113,8 @@ function summaryOf(found: PullRow) {
   } = found;
   const { historyDays } = found;
   const planned = { connector, feeds: JSON.parse(feeds) as Feeds, connectedAt, historyDays }; // as pulls write it
-  const state: State = pausedAt !== null ? 'paused' : refusedAt !== null ? 'refused' : 'pulling';
+  const pulled: State = pausedAt !== null ? 'paused' : refusedAt !== null ? 'refused' : 'pulling';
+  const state: State = withdrawn ? 'withdrawn' : pulled;
   return {
     ...shown,
     state,

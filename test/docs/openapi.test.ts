@@ -8,7 +8,7 @@ import { encodeCursor } from '../../src/platform/db/cursor.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { listPage } from '../support/fleet.ts';
 import { vehicle } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
+import { addRows, rows } from '../support/rows.ts';
 import {
   as,
   call,
@@ -91,6 +91,10 @@ describe('every message that the documents give for a 400', () => {
       .data;
     paused = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
     await as(us.apiToken).post(`/webhook/${paused.id}/pause`, {});
+    await addRows('pulls', 1, () => ({ connection_id: us.connections[1]?.id, account_id: us.accountId }));
+    await addRows('connect_links', 1, () => ({
+      ...{ account_id: us.accountId, connection_id: us.connections[1]?.id, withdrawn_at: 1 },
+    }));
     for (const id of [tooOld, unwanted, pending, paused.id])
       await rows(
         `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
@@ -168,6 +172,8 @@ describe('every message that the documents give for a 400', () => {
     'secret must be one word of 8 to 500 characters': () => ({ body: { secret: 'short' } }),
     'This connection does not pull from a provider': () => ({}),
     'This connection does not pull from a provider, or is paused': () => ({}),
+    'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.':
+      () => ({ id: us.connections[1]?.id ?? '' }),
     'Unknown account': () => ({ id: 'nobody' }),
     'Unknown connection': () => ({ id: 'none' }),
     'Unknown token': () => ({ id: 'none' }),

@@ -274,6 +274,8 @@ export const words: Record<string, string> = {
   organisation: 'What the provider calls the organisation that the credential belongs to.',
   state:
     'Whether it is pulled, is paused, or waits for another credential because the provider refuses this one.',
+  isWithdrawn:
+    'Whether the consent to it was withdrawn by its connect link: nothing is pulled any more, whatever the `state`.',
   hasWebhookSecret: "Whether there is a secret for the provider's webhook.",
   feeds: 'What is pulled.',
   refusals: 'The last 100 records that were refused, the latest first.',

@@ -95,6 +95,7 @@ export const Pull = v.object({
   organisation: v.string(),
   baseUrl: v.string(),
   state: v.picklist(['pulling', 'paused', 'refused']),
+  isWithdrawn: v.boolean(),
   hasWebhookSecret: v.boolean(),
   lastPulledAt: v.nullable(time),
   historyDays: count,
@@ -135,6 +136,8 @@ export const ArchiveRepaired = v.object({ catalog: files, bucket: files, applied
 
 const noPull = 'This connection does not pull from a provider';
 const isPaused = 'This connection does not pull from a provider, or is paused';
+const isWithdrawn =
+  'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.';
 
 export const connectionOperations = {
   listAccountConnections: {
@@ -191,21 +194,21 @@ export const connectionOperations = {
     summary: 'Pull now, whatever the connection waits for',
     message: 'Pull is due',
     reply: Pull,
-    refusals: ['Unknown connection', isPaused],
+    refusals: ['Unknown connection', isPaused, isWithdrawn],
   },
   pausePull: {
     call: 'POST /connections/:id/pause',
     summary: 'Stop pulling',
     message: 'Paused',
     reply: Pull,
-    refusals: ['Unknown connection', isPaused],
+    refusals: ['Unknown connection', isPaused, isWithdrawn],
   },
   resumePull: {
     call: 'POST /connections/:id/resume',
     summary: 'Pull again',
     message: 'Resumed',
     reply: Pull,
-    refusals: ['Unknown connection', isPaused],
+    refusals: ['Unknown connection', isPaused, isWithdrawn],
   },
   replaceCredential: {
     call: 'PUT /connections/:id/credential',
@@ -213,7 +216,7 @@ export const connectionOperations = {
     body: NewCredential,
     message: 'Credential replaced',
     reply: Pull,
-    refusals: ['Unknown connection', noPull],
+    refusals: ['Unknown connection', noPull, isWithdrawn],
   },
   setWebhookSecret: {
     call: 'PUT /connections/:id/webhook-secret',
@@ -224,6 +227,7 @@ export const connectionOperations = {
     refusals: [
       'Unknown connection',
       isPaused,
+      isWithdrawn,
       { field: 'secret', must: 'must be one word of 8 to 500 characters' },
     ],
   },

@@ -15,7 +15,7 @@ import { invalid } from '../../platform/errors.ts';
 import { connectProvider, replaceCredential } from '../../providers/connect.ts';
 import { createLink } from '../../providers/links.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
-import { type PullStatus, pullStatus } from '../../providers/status.ts';
+import { pullStatus } from '../../providers/status.ts';
 import type { connectionOperations } from '../api/connections.ts';
 import type { Handlers } from '../handler.ts';
 
@@ -100,13 +100,19 @@ const withTSP = ({ tsp, ...connection }: Connection) => ({ ...connection, tSP: t
 
 type Asked = { env: Env; caller: Caller; id: string };
 
-async function pull({ env, caller, id }: Asked): Promise<PullStatus> {
+/** How a connection is pulled. Without a new version of the API, its `state` cannot be another. */
+async function pull({ env, caller, id }: Asked) {
   const status = await pullStatus(env, caller, id);
   if (!status) throw invalid('This connection does not pull from a provider');
-  return status;
+  const isWithdrawn = status.state === 'withdrawn';
+  return {
+    ...status,
+    isWithdrawn,
+    state: status.state === 'withdrawn' ? ('refused' as const) : status.state,
+  };
 }
 
-async function act(asked: Asked, action: typeof pullNow): Promise<PullStatus> {
+async function act(asked: Asked, action: typeof pullNow) {
   await action(asked.env, asked.caller, asked.id);
   return pull(asked);
 }

@@ -98,6 +98,8 @@ const refusals = {
 } satisfies Record<string, Failure>;
 
 const messages = {
+  'consent withdrawn':
+    'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.',
   'used link': 'This link has been used already.',
   'too many links': 'An account can have at most 20 links that are not used yet. Revoke one first.',
   'too many channels': 'An account can have at most 10 channels',

@@ -154,7 +154,7 @@ export async function showRemoval(c: Context) {
           deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more
           from it. This cannot be undone. Nothing changes at {connection.tsp}.
         </p>
-        {pull.state !== 'paused' && <p class="sub">To stop pulling and keep the data, pause it instead.</p>}
+        {pull.state === 'pulling' && <p class="sub">To stop pulling and keep the data, pause it instead.</p>}
         <Field
           name="name"
           label="Type its name to confirm"

@@ -50,7 +50,7 @@ export async function showConnection(c: Context) {
     },
     <>
       <Live id="health-now">
-        {health.note && (health.urgency > 0 || pull?.state === 'paused') && (
+        {health.note && (health.urgency > 0 || isStopped(pull)) && (
           <Note
             mood={health.mood}
             side={
@@ -107,11 +107,13 @@ export async function showConnection(c: Context) {
             <Refusals refusals={pull.refusals} />
             <Unmapped unmapped={unmapped} />
           </div>
-          <ProviderWebhook
-            path={path}
-            url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
-            pull={pull}
-          />
+          {pull.state !== 'withdrawn' && (
+            <ProviderWebhook
+              path={path}
+              url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
+              pull={pull}
+            />
+          )}
         </>
       )}
       {!pull && unmapped.length > 0 && <Unmapped unmapped={unmapped} />}
@@ -119,10 +121,21 @@ export async function showConnection(c: Context) {
   );
 }
 
+/** Whether somebody wanted that nothing is pulled. */
+const isStopped = (pull: PullStatus | undefined): boolean =>
+  pull?.state === 'paused' || pull?.state === 'withdrawn';
+
 /** The usual actions as buttons, and the others in a menu. */
 const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined }) => {
   const events = `/portal/events?connection=${path.split('/').at(-1)}`;
   if (!pull) return <LinkButton href={events} name="Safety events" icon="shield-alert" />;
+  if (pull.state === 'withdrawn')
+    return (
+      <>
+        <LinkButton href={events} name="Safety events" icon="shield-alert" />
+        <LinkButton href={`${path}/remove`} name="Remove" icon="trash" weight="danger" />
+      </>
+    );
   return (
     <>
       {pull.state === 'paused' ? (

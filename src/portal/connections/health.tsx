@@ -78,6 +78,13 @@ function healthOfPull({ healthStatus }: Connection, pull: PullSummary): Connecti
       urgency: 0,
       note: 'Nothing is pulled until you resume it.',
     };
+  if (state === 'withdrawn')
+    return {
+      mood: 'quiet',
+      word: 'Consent withdrawn',
+      urgency: 0,
+      note: 'Nothing more is pulled. What you have received stays until you remove this connection.',
+    };
   if (state === 'refused')
     return {
       mood: 'bad',

@@ -88,10 +88,33 @@ describe('somebody outside an account who has a connect link', () => {
     expect(await rows('select 1 from pulls where connection_id = ?1 and due_at is not null', id)).toEqual([]);
     expect(provider.calls).toHaveLength(calls);
     expect(await textOf(await ask('GET', links, { cookie }))).toContain('Consent withdrawn');
+    const page = await textOf(await ask('GET', `/portal/connections/${id}`, { cookie }));
+    expect(page).toMatch(/Consent withdrawn.*Nothing more is pulled/);
+    expect(page).not.toMatch(/Replace the|Pull now|Pause|Resume/);
+    expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
+      ...{ state: 'refused', isWithdrawn: true },
+    });
     expect((await fleet('POST', `${link}/withdraw`)).status).toBe(303);
     const again = await create('Once more');
     await connect(again);
     expect(await pulls()).toHaveLength(2);
+  });
+
+  it('has withdrawn it for good: no other credential is taken, nor tried, and nothing is pulled', async () => {
+    const link = await create();
+    await connect(link);
+    const [{ connection_id: id } = { connection_id: '' }] = await pulls();
+    await fleet('POST', `${link}/withdraw`);
+    const before = await pulls();
+    const calls = provider.calls.length;
+    const path = `/portal/connections/${id}`;
+    const why = 'The consent to this connection was withdrawn.';
+    const other = { credential: `${credential}2`, region: '', address: '' };
+    expect(await textOf(await ask('POST', `${path}/credential`, { cookie, fields: other }))).toContain(why);
+    for (const action of ['pull', 'resume', 'pause'])
+      expect(await follow(await ask('POST', `${path}/${action}`, { cookie }), cookie)).toContain(why);
+    expect(provider.calls).toHaveLength(calls);
+    expect(await pulls()).toEqual(before);
   });
 
   it.each([

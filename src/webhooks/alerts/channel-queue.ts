@@ -1,5 +1,6 @@
 import { change, type Database } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
+import { hourMs, minuteMs } from '../../platform/durations.ts';
 import type { ChannelMessage } from './message-formats.ts';
 
 /** How many channels an account can have. */
@@ -10,14 +11,14 @@ export const channelJob = 'messages to channels';
 
 /** How often a message is tried, and the wait after the first attempt, four times as long after each other. */
 export const maxAttempts = 4;
-export const retryMs = 60_000;
+export const retryMs = minuteMs;
 
 /**
  * A channel that is too busy is tried again when it says so, within an hour, which counts as no attempt until the message
  * is this old.
  */
-export const longestBusyMs = 60 * 60_000;
-export const busyUntilAgeMs = 6 * 60 * 60_000;
+export const longestBusyMs = hourMs;
+export const busyUntilAgeMs = 6 * hourMs;
 
 /** How long a channel may take to respond. */
 export const channelTimeoutMs = 5_000;

@@ -292,7 +292,9 @@ describe('a message that does not arrive', () => {
     await queued((i) => newId(start + i));
     let accepts = false;
     const busy = { status: 429, headers: { 'Retry-After': '90' } };
-    tale.heard.answers((call) => (call.url !== url || accepts ? new Response('ok') : new Response('', busy)));
+    tale.heard.responds((call) =>
+      call.url !== url || accepts ? new Response('ok') : new Response('', busy),
+    );
     const at = (seconds: number) => sendChannelMessages(env, start + 1000 * seconds);
     for (let seconds = 1; seconds < 900; seconds += 60) await at(seconds);
     expect(subjects()).toEqual(Array(8).fill('0'));
@@ -311,7 +313,7 @@ describe('a message that does not arrive', () => {
   ])('that is too busy %s is tried again within bounds', async (_, headers: HeadersInit, status, seconds) => {
     const start = Date.now();
     await queued((i) => newId(start + i));
-    tale.heard.answers(() => new Response('', { status, headers }));
+    tale.heard.responds(() => new Response('', { status, headers }));
     await sendChannelMessages(env, start);
     expect(await rows('select distinct due_at from channel_messages')).toEqual([
       { due_at: start + seconds * 1000 },
@@ -321,7 +323,7 @@ describe('a message that does not arrive', () => {
   it('is tried four times more once it is six hours old, however busy the channel is', async () => {
     const start = Date.now() - busyUntilAgeMs;
     await queued((i) => newId(start - i));
-    tale.heard.answers(() => new Response('', { status: 429 }));
+    tale.heard.responds(() => new Response('', { status: 429 }));
     for (let minute = 0; minute <= 60; minute++) await later(minute);
     expect(subjects().filter((subject) => subject === '0')).toHaveLength(maxAttempts);
     expect(await rows('select 1 from channel_messages')).toEqual([]);

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { until } from './journey.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const madeHere = ['.git', 'node_modules', '.local', '.wrangler', 'screenshots', 'coverage'];
+const madeHere = ['.git', 'node_modules', '.local', '.wrangler', 'coverage'];
 
 /** A fresh clone of this source, its packages installed, in which a reader follows the README. */
 export function cloneSource() {

@@ -8,9 +8,16 @@ import { root } from './project/paths.ts';
 const maxSeed = 2000;
 
 /** All that try what is random, kill the service, have its stores hang, or move an account. */
-const all = ['journey/kill', 'journey/hang', 'homes/moves', 'simulation', 'model', 'counts', 'pages'].concat([
-  ...['across', 'generated', 'faults.test', 'race.test'],
-]);
+const all = [
+  'journey/kill',
+  'journey/hang',
+  'homes/moves',
+  'simulation',
+  'counts',
+  'pages',
+  'across',
+  'generated',
+];
 
 const whole = (least: number, most: number) => (text: string) => {
   const number = Number(text);

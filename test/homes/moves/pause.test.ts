@@ -90,13 +90,14 @@ it('refuses the writes of a large account for as long as it said at most', { tim
     );
 });
 
-it('refuses writes meanwhile, shows lists and the overview all the same, and logs no fault', async () => {
-  const us = await world();
+it('refuses writes meanwhile, but of no other account, shows lists and the overview, and logs no fault', async () => {
+  const [us, them] = [await world(), await world()];
   const { cookie } = await signIn(us);
   await beginMove(env, us.accountId, 'eu');
   const log = vi.spyOn(console, 'warn');
   const written = await as(us.connection.ingestKey).send(vehicle());
   expect([written.status, written.headers.get('retry-after')]).toEqual([503, '10']);
+  expect((await as(them.connection.ingestKey).send(vehicle())).status).toBe(200);
   expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
   expect((await ask('GET', '/portal', { cookie })).status).toBe(200);
   expect(log).not.toHaveBeenCalled();

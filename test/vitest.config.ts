@@ -34,7 +34,7 @@ const inWorkerd = {
   restoreMocks: true,
 };
 
-const outside = 'test/{cli,dev/fakes,docs/contract,docs/pages,homes,journey,browser,simulation,structure}/**';
+const outside = 'test/{cli,docs/contract,docs/pages,homes,journey,browser,simulation,structure}/**';
 
 /** Files that set the clock, which new ids remember: each has a Worker of its own. */
 const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).filter((file) =>
@@ -114,7 +114,7 @@ export default defineConfig({
         test: {
           name: 'node',
           root,
-          include: ['test/{cli,dev/fakes,docs/contract,docs/pages,journey,browser,structure}/**/*.test.ts'],
+          include: ['test/{cli,docs/contract,docs/pages,journey,browser,structure}/**/*.test.ts'],
           globalSetup: ['test/support/node/global-setup.ts'],
           // Each has a stack or a process of its own to work with.
           isolate: false,

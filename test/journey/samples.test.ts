@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -83,34 +83,14 @@ it('settings.sh gives an address, a token, and in each terminal the same secret'
   expect(reader.source('local.sh')).toEqual(expect.arrayContaining(secret));
 });
 
-it('local.sh takes everything from the file that a local service writes', () => {
-  const { certFile, keyFile } = reader.stack.certificates;
-  const { token, connectionId, ingestKey } = reader.us;
-  const demo = {
-    baseUrl: reader.stack.baseUrl,
-    apiToken: token,
-    connections: [{ id: connectionId, ingestKey }],
-    receiver: { certFile, keyFile },
-  };
-  const service = reader.folderFor('the source of the service');
-  mkdirSync(join(service, '.local'));
-  writeFileSync(join(service, '.local/demo.json'), JSON.stringify(demo));
-  expect(reader.source('local.sh', { SERVICE_FOLDER: service })).toEqual(
-    expect.arrayContaining([
-      ...[`BASE_URL=${reader.stack.baseUrl}`, `TOKEN=${token}`, `CONNECTION_ID=${connectionId}`],
-      ...[`INGEST_KEY=${ingestKey}`, `TLS_CERT=${certFile}`, `TLS_KEY=${keyFile}`, 'PORT=9443'],
-    ]),
-  );
-});
-
-it.each(['sh', 'ts', 'py'])('connections.%s shows the connections', async (language) => {
+it.each(['ts', 'py'])('connections.%s shows the connections', async (language) => {
   const { code, out } = await reader.run(`connections.${language}`, reader.settings);
   expect(code).toBe(0);
   expect(out).toContain(reader.us.connectionId);
   expect(out).toContain('Vans');
 });
 
-it.each(['sh', 'ts', 'py'])('vehicles.%s shows the vehicles of a connection', async (language) => {
+it.each(['ts', 'py'])('vehicles.%s shows the vehicles of a connection', async (language) => {
   const { code, out } = await reader.run(`vehicles.${language}`, reader.settings);
   expect(code).toBe(0);
   for (const { vin } of vehicles) expect(out).toContain(vin);
@@ -170,62 +150,25 @@ it('the typed client registers a webhook, verifies its deliveries, and throws wh
   expect(named.sort()).toEqual(vehicles.map(({ name }) => name));
 });
 
-it('check-token.sh tells a token that works from one that does not', async () => {
-  const { settings, run } = reader;
-  expect((await run('check-token.sh', settings)).out).toBe('200\n');
-  expect((await run('check-token.sh', { ...settings, TOKEN: 'fds_wrong' })).out).toBe('401\n');
+it('changes.ts begins with now, and then shows what has changed since it last ran', async () => {
+  const { settings, run, sendIn } = reader;
+  const cwd = reader.folderFor('changes');
+  const changed = async () => {
+    const { code, out } = await run('changes.ts', settings, cwd);
+    expect(code).toBe(0);
+    const pages = out.trim().split('\n');
+    return pages.flatMap((page) => JSON.parse(page).data.map((item: { data: Kept }) => item.data.sourceId));
+  };
+  expect(await changed()).toEqual([]);
+  const names = Array.from({ length: 60 }, (_, at) => `changed ${at}`);
+  await sendIn(
+    names.map((name) => event(name, 500)),
+    false,
+  );
+  expect(await changed()).toEqual(names);
+  expect(await changed()).toEqual([]);
+  expect((await run('changes.ts', { ...settings, TOKEN: 'fds_wrong' }, cwd)).code).not.toBe(0);
 });
-
-it('events-of-a-day.sh lists the events of a day', async () => {
-  await reader.sendIn([{ ...event('of a day', 0), startedAt: '2026-11-20T23:59:59Z' }], false);
-  await reader.sendIn([{ ...event('of the next', 0), startedAt: '2026-11-21T00:00:00Z' }], false);
-  const { out } = await reader.run('events-of-a-day.sh', reader.settings);
-  expect(JSON.parse(out).data.map(({ sourceId }: Kept) => sourceId)).toEqual(['of a day']);
-});
-
-it('external-id.sh gives a connection an identifier, and finds it by that', async () => {
-  const { out } = await reader.run('external-id.sh', reader.settings);
-  const connection = { id: reader.settings.CONNECTION_ID, externalId: 'POL-2026-0042' };
-  const [set, found] = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect([set.data, found.data]).toMatchObject([connection, [connection]]);
-});
-
-it('pages.sh reads a list to its end, page by page', async () => {
-  const { settings, run } = reader;
-  const { code, out } = await run('pages.sh', settings);
-  expect(code).toBe(0);
-  const pages = out.trim().split('\n');
-  const names = pages.map((page) => JSON.parse(page).data.map(({ name }: { name: string }) => name));
-  expect(names.map((page) => page.length)).toEqual([2, 2, 1]);
-  expect(names.flat().sort()).toEqual(vehicles.map(({ name }) => name));
-  expect((await run('pages.sh', { ...settings, TOKEN: 'fds_wrong' })).code).not.toBe(0);
-});
-
-it.each(['sh', 'ts'])(
-  'changes.%s begins with now, and then shows what has changed since it last ran',
-  async (language) => {
-    const { settings, run, sendIn } = reader;
-    const cwd = reader.folderFor(`changes-${language}`);
-    const changed = async () => {
-      const { code, out } = await run(`changes.${language}`, settings, cwd);
-      expect(code).toBe(0);
-      const pages = out.trim().split('\n');
-      return pages.flatMap((page) => JSON.parse(page).data.map((item: { data: Kept }) => item.data.sourceId));
-    };
-    expect(await changed()).toEqual([]);
-    const names = Array.from({ length: 60 }, (_, at) => `of ${language} ${at}`);
-    await sendIn(
-      names.map((name) => event(name, 500)),
-      false,
-    );
-    expect(await changed()).toEqual(names);
-    expect(await changed()).toEqual([]);
-    expect((await run(`changes.${language}`, { ...settings, TOKEN: 'fds_wrong' }, cwd)).code).not.toBe(0);
-  },
-);
 
 describe.each(['ts', 'py'])('sync.%s', (language) => {
   let cwd: string;
@@ -347,15 +290,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
   });
 });
 
-it('send-records.sh sends in one good record, and one that is rejected', async () => {
-  const { out } = await reader.run('send-records.sh', {
-    ...reader.settings,
-    INGEST_KEY: reader.us.ingestKey,
-  });
-  expect(JSON.parse(out).data).toMatchObject({ accepted: 1, rejected: [{ index: 1, sourceId: 'e2' }] });
-});
-
-it('every other sample of the guides has been run', () => {
-  const others = samples.filter((sample) => !isOfReceivers(sample)).map(({ name }) => name);
-  expect([...reader.ran].sort()).toEqual(others.sort());
+it('every other sample in TypeScript and Python has been run; the reader of the guides runs those of curl', () => {
+  const others = samples.filter((sample) => sample.language !== 'bash' && !isOfReceivers(sample));
+  expect([...reader.ran]).toEqual(expect.arrayContaining(others.map(({ name }) => name)));
 });

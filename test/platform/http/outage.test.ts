@@ -46,6 +46,7 @@ describe('while D1 is overloaded', () => {
       ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
       : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
     const headers = { ...credential, 'connection-id': us.connection.id };
+    vi.spyOn(scheduler, 'wait').mockResolvedValue(); // between tries
     const reply = await call(method, path, { headers, body, bindings: { ...env, DB: overloaded(env.DB) } });
     expect(reply).toMatchObject({ status: 503, retryAfter: expect.any(Number) });
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);

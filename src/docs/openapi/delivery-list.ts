@@ -10,17 +10,14 @@ const { from, to, ...filters } = deliveryFilters;
 
 /** The list of deliveries: our addition to the specification. */
 export const deliveryList: Operation = {
-  method: 'get',
-  path: '/deliveries',
+  call: 'get /deliveries',
   id: 'listDeliveries',
-  tag: 'Deliveries',
   summary: 'List deliveries',
   description:
     'The deliveries to your webhooks of the last 30 days, with their status. Webhook by webhook, in the order of ' +
     'their ids, and oldest first for each; with `eventId`, by level; with `status=pending`, in the order in which ' +
     'they will be tried. Nothing repeats or goes missing while you page, except that a pending one that is tried ' +
     'meanwhile can be listed twice. This list is our addition to the specification.',
-  security: 'ApiToken',
   parameters: [
     parameterRef('limit'),
     parameterRef('cursor'),
@@ -45,11 +42,11 @@ export const deliveryList: Operation = {
     ...pageRefusals(),
     ...rangeRefusals(false),
     ...Object.entries(filters).map(([name, schema]) => refused(name, schema, ['?'])),
-    { message: 'Invalid webhook id' },
+    'Invalid webhook id',
   ],
 };
 
-type Action = Pick<Operation, 'method' | 'path' | 'id' | 'summary' | 'description'> & {
+type Action = Pick<Operation, 'call' | 'id' | 'summary' | 'description'> & {
   message: string;
   refusals: Refused[];
 };
@@ -57,8 +54,6 @@ type Action = Pick<Operation, 'method' | 'path' | 'id' | 'summary' | 'descriptio
 const ofDelivery = ({ message, ...operation }: Action): Operation => ({
   ...operation,
   description: `${operation.description} Our addition to the specification.`,
-  tag: 'Deliveries',
-  security: 'ApiToken',
   parameters: [
     {
       name: 'id',
@@ -69,19 +64,14 @@ const ofDelivery = ({ message, ...operation }: Action): Operation => ({
       example: (examples.DeliverySummary as { id: string }).id, // the component's example
     },
   ],
-  reply: {
-    name: 'DeliverySummaryReply',
-    message,
-    data: ref('DeliverySummary'),
-  },
+  reply: { name: 'DeliverySummaryReply', message, data: ref('DeliverySummary') },
   others: { 404: failing(404, 'Your account has none with this id.', ['Not found']) },
 });
 
 /** One delivery, and what clients can do with it. */
 export const deliveryActions: Operation[] = [
   ofDelivery({
-    method: 'get',
-    path: '/deliveries/{id}',
+    call: 'get /deliveries/{id}',
     id: 'getDelivery',
     summary: 'Get one delivery',
     description: 'As the list shows it.',
@@ -89,25 +79,23 @@ export const deliveryActions: Operation[] = [
     refusals: [],
   }),
   ofDelivery({
-    method: 'post',
-    path: '/deliveries/{id}/replay',
+    call: 'post /deliveries/{id}/replay',
     id: 'replayDelivery',
     summary: 'Replay a delivery',
     description: 'Sends one that has ended again, under its Delivery-Id, from the beginning of its schedule.',
     message: 'Replayed',
     refusals: [
-      { message: 'This delivery is pending, send it now instead' },
-      { message: 'This delivery is too old to be replayed' },
-      { message: 'The webhook does not subscribe to this notification any more' },
+      'This delivery is pending, send it now instead',
+      'This delivery is too old to be replayed',
+      'The webhook does not subscribe to this notification any more',
     ],
   }),
   ofDelivery({
-    method: 'post',
-    path: '/deliveries/{id}/send',
+    call: 'post /deliveries/{id}/send',
     id: 'sendDelivery',
     summary: 'Send a pending delivery now',
     description: 'Ignores any wait, but that of a level of an accident for the one before it.',
     message: 'Delivery is due',
-    refusals: [{ message: 'This delivery has ended, replay it instead' }, { message: webhookIsPaused }],
+    refusals: ['This delivery has ended, replay it instead', webhookIsPaused],
   }),
 ];

@@ -8,8 +8,8 @@ import { Failure, FieldError, headers, responses } from './shared.ts';
 export type Parts = {
   title: string;
   description: string;
-  tags: { name: string; description: string }[];
-  operations: Operation[];
+  /** Its operations by their tags, each with what they are about. */
+  groups: { [tag: string]: [description: string, operations: Operation[]] };
   /** Components by their names: what requests hold, and replies that are sent as they are. */
   schemas: Record<string, v.GenericSchema>;
   /** Components of replies whose schemas turn something into what is sent. */
@@ -26,16 +26,19 @@ export type Parts = {
 
 /** Puts an OpenAPI 3.1 document together. */
 export function document(parts: Parts): Json {
-  const { title, description, tags, operations, securitySchemes, parameters, tooLarge, webhooks, limits } =
-    parts;
+  const { title, description, groups, securitySchemes, parameters, tooLarge, webhooks, limits } = parts;
   const schemas = {
     ...components({ ...parts.schemas, Failure, FieldError }),
     ...components(parts.replies ?? {}, 'output'),
   };
   const paths: Record<string, Json> = {};
-  for (const operation of operations)
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: written(operation, schemas) };
-  const envelopes = Object.fromEntries(operations.map(({ reply }) => [reply.name, envelope(reply)]));
+  const envelopes: Record<string, Json> = {};
+  for (const [tag, [, operations]] of Object.entries(groups))
+    for (const operation of operations) {
+      const [method = '', path = ''] = operation.call.split(' ');
+      paths[path] = { ...paths[path], [method]: written(operation, tag, schemas) };
+      envelopes[operation.reply.name] = envelope(operation.reply);
+    }
   return {
     openapi: '3.1.1',
     info: {
@@ -45,7 +48,7 @@ export function document(parts: Parts): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The service that this document came from.' }],
-    tags,
+    tags: Object.entries(groups).map(([name, [description]]) => ({ name, description })),
     paths,
     ...(webhooks && { webhooks }),
     ...(limits && { 'x-limits': limits }),

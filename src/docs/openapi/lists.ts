@@ -4,7 +4,7 @@ import { capitalised, type List } from '../../fleet/lists/list.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput, exampleConnectionId } from '../../fleet/lists/resource.ts';
 import { listCursor } from '../../platform/db/cursor.ts';
-import { fieldError, sentence } from '../../platform/fields.ts';
+import { fieldError } from '../../platform/fields.ts';
 import { Limit, notAParameter, QueryText, QueryTime } from '../../platform/query.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
@@ -37,14 +37,11 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
   const { id: example } = examples[item] as { id: string }; // the component's example
   const taken = `is already used by another ${singular}`;
   return {
-    method: 'put',
-    path: `${path}/{id}`,
+    call: `put ${path}/{id}`,
     id: `update${item}`,
-    tag: 'Fleet',
     summary: `Give a ${singular} your own identifier`,
     description:
       'Unique in your account where it is set, and a filter of the list. Providers never change it. Our addition to the specification.',
-    security: 'ApiToken',
     parameters: [idParameter('id', example)],
     body: 'ExternalIdInput',
     reply: {
@@ -55,8 +52,7 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
     },
     refusals: [
       refused('externalId', ExternalIdInput.entries.externalId, undefined),
-      { message: `externalId ${taken}`, field: 'externalId', must: taken },
-      { message: 'Request body is not valid JSON' },
+      { field: 'externalId', must: taken },
     ],
     others: unknownId,
   };
@@ -65,13 +61,10 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
 function itemOperation({ path, singular, id, order, archive }: List, item: string): Operation {
   const { [id]: example } = examples[item] as { [key: string]: unknown }; // the component's example
   return {
-    method: 'get',
-    path: `${path}/{id}`,
+    call: `get ${path}/{id}`,
     id: `get${item}`,
-    tag: 'Fleet',
     summary: `Get one ${singular}`,
     description: 'As the list shows it. It never lags, and is our addition to the specification.',
-    security: 'ApiToken',
     parameters: [
       idParameter(id, example),
       ...(archive
@@ -94,16 +87,13 @@ function listOperation(list: List, item: string): Operation {
   const { path, plural, order, range, filters, connectionRequired, addition } = list;
   const names = range ? (['from', 'to'] as const) : [];
   return {
-    method: 'get',
-    path,
+    call: `get ${path}`,
     id: `list${item}s`,
-    tag: 'Fleet',
     summary: `List ${plural}`,
     description: [
       `In order of \`${order}\`, oldest first. Nothing repeats or goes missing while you page.`,
       ...(addition ? ['This list is our addition to the specification.'] : []),
     ].join(' '),
-    security: 'ApiToken',
     parameters: [
       parameterRef(connectionRequired ? 'RequiredConnectionId' : 'ConnectionId'),
       parameterRef('limit'),
@@ -135,7 +125,7 @@ const rangeWords = (order: string) => ({
 function refusalsOf({ connectionRequired, range, filters }: List): (Refused | undefined)[] {
   return [
     ...(connectionRequired
-      ? [{ message: 'Connection-Id header is required', field: 'Connection-Id', must: 'is required' }]
+      ? [{ field: 'Connection-Id', must: 'is required', message: 'Connection-Id header is required' }]
       : []),
     invalidConnection,
     ...pageRefusals(),
@@ -204,8 +194,8 @@ function metadataOf(schema: AnyQuery): Json {
 export function refused(field: string, schema: v.GenericSchema, value: unknown): Refused | undefined {
   const [issue] = v.safeParse(v.object({ [field]: schema }), { [field]: value }).issues ?? [];
   if (!issue) return undefined;
-  const error = fieldError(issue);
-  return { message: sentence(error), field: error.field, must: error.message };
+  const { field: at, message: must } = fieldError(issue);
+  return { field: at, must };
 }
 
 /** How the parameters that all lists have are refused. */
@@ -219,22 +209,19 @@ export const pageRefusals = (cursor = listCursor): (Refused | undefined)[] => [
 export const rangeRefusals = (required: boolean): (Refused | undefined)[] => [
   ...(required ? [refused('from', QueryTime, undefined)] : []),
   refused('to', QueryTime, ['?']),
-  { message: 'from must be before to', field: 'from', must: 'must be before to' },
+  { field: 'from', must: 'must be before to' },
 ];
 
 /** The change feed: our addition to the specification. */
 export const changeFeed: Operation = {
-  method: 'get',
-  path: '/changes',
+  call: 'get /changes',
   id: 'listChanges',
-  tag: 'Fleet',
   summary: 'Follow changes',
   description:
     'Returns changes in the order in which the service received them, each at least once, with the current ' +
     'state; a page has each record once. Nothing is skipped, however many records come in meanwhile. Changes are kept ' +
     'for 30 days. Begin with `cursor=now`, which returns a `resume` and nothing else; list everything; then come back ' +
     'with `resume`. Without a cursor, the feed begins 30 days back. This feed is our addition to the specification.',
-  security: 'ApiToken',
   parameters: [
     parameterRef('ConnectionId'),
     parameterRef('limit'),
@@ -255,7 +242,7 @@ export const changeFeed: Operation = {
   refusals: [
     invalidConnection,
     ...pageRefusals(feedCursor),
-    { message: expiredCursor.message, field: 'cursor', must: expiredCursor.must },
+    { field: 'cursor', ...expiredCursor },
     refused('kinds', QueryKinds, ['?']),
   ],
 };

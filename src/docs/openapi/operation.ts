@@ -1,3 +1,4 @@
+import { sentence } from '../../platform/fields.ts';
 import { type Json, ref } from './components.ts';
 import { exampleOf } from './example-of.ts';
 import { examples } from './examples.ts';
@@ -5,20 +6,18 @@ import { always } from './shared.ts';
 
 /** One operation of a document, as its route is: what it takes, what it returns, and how it refuses. */
 export type Operation = {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With its parameters in braces. */
-  path: string;
+  /** Its method, and its path with parameters in braces. */
+  call: `${'get' | 'post' | 'put' | 'patch' | 'delete'} ${string}`;
   id: string;
-  tag: string;
   summary: string;
   description?: string;
-  /** The credential it needs; absent if anybody may call it. */
-  security?: 'ApiToken' | 'IngestKey' | 'OperatorKey';
+  /** The credential it needs, an API token unless it says otherwise. */
+  security?: 'ApiToken' | 'IngestKey' | 'OperatorKey' | 'none';
   parameters?: Json[];
   /** The component that a body must be. */
   body?: string;
   reply: Reply;
-  /** Messages of its 400, each with the fields it names; undefined stands for none. */
+  /** Its 400s, besides those that all with a body have; undefined stands for none. */
   refusals?: (Refused | undefined)[];
   /** Replies of its own, in addition to those that all operations have. */
   others?: Record<string, Json>;
@@ -36,8 +35,8 @@ export type Reply = {
   resumable?: boolean;
 };
 
-/** A 400 by its message, and the field and words of its `errors`, if it has any. */
-export type Refused = { message: string; field?: string; must?: string };
+/** A 400: its message, or the field that it names and what that must be; the message says just that, unless it is given. */
+export type Refused = string | { field: string; must: string; message?: string };
 
 const { requestId } = examples.Failure as { requestId: string }; // the example of that component
 
@@ -46,14 +45,14 @@ const exampleCursor = 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd';
 const limited = { ...always, 'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' } };
 
 /** The operation as OpenAPI writes it, where `schemas` are the document's components. */
-export function written(operation: Operation, schemas: Record<string, Json>): Json {
-  const { id, tag, summary, description, security, parameters, body, reply } = operation;
+export function written(operation: Operation, tag: string, schemas: Record<string, Json>): Json {
+  const { id, summary, description, security = 'ApiToken', parameters, body, reply } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description && { description }),
-    security: security ? [{ [security]: [] }] : [],
+    security: security === 'none' ? [] : [{ [security]: [] }],
     ...(parameters && parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
@@ -105,13 +104,13 @@ export const envelope = ({ data, paged, resumable }: Reply): Json => ({
   required: ['status', 'message', 'data', ...(resumable ? ['resume'] : [])],
 });
 
-function refusalsOf({ security, body, refusals: all = [] }: Operation): Json {
-  const refusals = all.filter((refusal) => refusal !== undefined);
+function refusalsOf({ security = 'ApiToken', body, refusals: all = [] }: Operation): Json {
+  const refusals = [...all, body && 'Request body is not valid JSON'].filter((one) => one !== undefined);
   const response = (name: string) => ({ $ref: `#/components/responses/${name}` });
   return {
     ...(refusals.length > 0 && { 400: badRequest(refusals, security) }),
-    ...(security && { 401: response('Unauthorized') }),
-    ...(security && security !== 'OperatorKey' && { 403: response('Forbidden') }),
+    ...(security !== 'none' && { 401: response('Unauthorized') }),
+    ...(isLimited(security) && { 403: response('Forbidden') }),
     ...(body && { 413: response('TooLarge'), 415: response('NotJson') }),
     429: response('RateLimited'),
     500: response('InternalError'),
@@ -119,26 +118,23 @@ function refusalsOf({ security, body, refusals: all = [] }: Operation): Json {
   };
 }
 
-function badRequest(refusals: Refused[], security: Operation['security']): Json {
-  const entries = refusals.map(({ message, field, must }) => [
-    message,
-    {
-      value: {
-        status: 400,
-        message,
-        ...(field && { errors: [{ field, message: must }] }),
-        requestId,
-      },
-    },
-  ]);
+function badRequest(refusals: Refused[], security: string): Json {
+  const values = refusals.map((refusal) => {
+    if (typeof refusal === 'string') return { status: 400, message: refusal, requestId };
+    const { field, must, message = sentence({ field, message: must }) } = refusal;
+    return { status: 400, message, errors: [{ field, message: must }], requestId };
+  });
   return {
-    description: refusals.map(({ message }) => `\`${message}\``).join(', '),
+    description: values.map(({ message }) => `\`${message}\``).join(', '),
     headers: headersFor(security),
     content: {
-      'application/json': { schema: ref('Failure'), examples: Object.fromEntries(entries) },
+      'application/json': {
+        schema: ref('Failure'),
+        examples: Object.fromEntries(values.map((value) => [value.message, { value }])),
+      },
     },
   };
 }
 
-const headersFor = (security: Operation['security']) =>
-  security && security !== 'OperatorKey' ? limited : always;
+const isLimited = (security: string): boolean => security === 'ApiToken' || security === 'IngestKey';
+const headersFor = (security: string) => (isLimited(security) ? limited : always);

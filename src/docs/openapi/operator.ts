@@ -1,10 +1,18 @@
 import * as v from 'valibot';
 import { IngestBody, IngestRecord, Outcome, Rejection, Warning } from '../../ingest/schema.ts';
-import { type Json, ref } from './components.ts';
+import * as accounts from '../../operator/api/accounts.ts';
+import * as connections from '../../operator/api/connections.ts';
+import * as deletion from '../../operator/api/deletion.ts';
+import * as moves from '../../operator/api/moves.ts';
+import type { Operation as Declared } from '../../operator/api/operation.ts';
+import { operations } from '../../operator/api/operations.ts';
+import * as service from '../../operator/api/service.ts';
+import * as webhooks from '../../operator/api/webhooks.ts';
+import { maxSlice } from '../../platform/http/slices.ts';
+import { components, type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { refused } from './lists.ts';
-import type { Operation } from './operation.ts';
-import { operatorBodies, operatorOperations, operatorReplies, operatorTags } from './operator-operations.ts';
+import type { Operation, Refused, Reply } from './operation.ts';
 import { recordSchemas } from './resources.ts';
 
 /** The document of what connectors and operators call, served at `/openapi.operator.json`. */
@@ -12,8 +20,15 @@ export const operatorDocument = (): Json =>
   document({
     title: 'Fleet Data Service, for connectors and operators',
     description: 'How connectors send records, and what operators can do. Not for customers.',
-    tags: [{ name: 'Ingest', description: 'For connectors.' }, ...operatorTags],
-    operations: [ingest, ring, ...operatorOperations()],
+    groups: {
+      Ingest: ['For connectors.', [ingest]],
+      ...Object.fromEntries(
+        Object.entries(groups).map(([tag, [about, declared, ...others]]) => [
+          tag,
+          [about, [...others, ...Object.entries(declared).map(operationOf)]],
+        ]),
+      ),
+    },
     schemas: {
       IngestInput: v.object({
         ...IngestBody.entries,
@@ -23,9 +38,9 @@ export const operatorDocument = (): Json =>
       IngestOutcome: Outcome,
       IngestWarning: Warning,
       Rejection,
-      ...operatorBodies,
+      ...Object.fromEntries(Object.entries(schemas).filter(isBody)),
     },
-    replies: operatorReplies,
+    replies: Object.fromEntries(Object.entries(schemas).filter((entry) => !isBody(entry))),
     securitySchemes: {
       IngestKey: {
         type: 'apiKey',
@@ -40,36 +55,28 @@ export const operatorDocument = (): Json =>
   });
 
 const ingest: Operation = {
-  method: 'post',
-  path: '/ingest',
+  call: 'post /ingest',
   id: 'ingest',
-  tag: 'Ingest',
   summary: 'Send records',
   description:
     'A record replaces what was known under its sourceId. Records are checked one by one: those that are valid are ' +
     'accepted even if others are refused. Sending the same call again changes nothing and notifies nobody twice.',
   security: 'IngestKey',
   body: 'IngestInput',
-  reply: {
-    name: 'IngestReply',
-    message: 'Records processed',
-    data: ref('IngestOutcome'),
-  },
+  reply: { name: 'IngestReply', message: 'Records processed', data: ref('IngestOutcome') },
   refusals: [
     refused('records', IngestBody.entries.records, []),
     refused('records', IngestBody.entries.records, Array(501)),
     refused('notify', IngestBody.entries.notify, '?'),
-    { message: 'Request body is not valid JSON' },
-    { message: 'Request body is not valid UTF-8' },
+    'Request body is not valid UTF-8',
   ],
 };
 
 /** Where a provider's own webhook makes a pull due. */
 const ring: Operation = {
-  method: 'post',
-  path: '/providers/{connectionId}/webhook',
+  call: 'post /providers/{connectionId}/webhook',
   id: 'ring',
-  tag: 'Connections',
+  security: 'none',
   summary: "Make a pull due, as the provider's webhook",
   description:
     'Its body is not read: the call counts if the provider has signed it with the secret that was saved.',
@@ -88,3 +95,130 @@ const ring: Operation = {
   },
   reply: { name: 'RingReply', message: 'Pull is due', data: { type: 'null' } },
 };
+
+const declared: Declared[] = Object.values(operations);
+
+/** The schemas that `src/operator/api` exports, by their names, which are those of the components. */
+const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
+  Object.entries<unknown>({
+    ...accounts,
+    ...connections,
+    ...webhooks,
+    ...deletion,
+    ...moves,
+    ...service,
+  }).filter((entry): entry is [string, v.GenericSchema] => isSchema(entry[1])),
+);
+const nameOf = (schema: v.GenericSchema): string | undefined =>
+  Object.keys(schemas).find((name) => schemas[name] === schema);
+
+const isBody = ([, schema]: [string, v.GenericSchema]) => declared.some(({ body }) => body === schema);
+
+/** What operators can do, by the tags of the document. */
+const groups: { [tag: string]: [about: string, Record<string, Declared>, ...Operation[]] } = {
+  Accounts: ['Customers of the service.', accounts.accountOperations],
+  Connections: ['Their data sources, and what these hold.', connections.connectionOperations, ring],
+  Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
+  Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
+  Users: ['Who signs in to the portal.', accounts.userOperations],
+  'Audit log': ['Who changed what.', accounts.auditOperations],
+  Deletion: ['Deleting accounts and connections, and erasing drivers.', deletion.deletionOperations],
+  Moving: ['Moving accounts from one home to another.', moves.moveOperations],
+  Service: ['The service itself.', service.serviceOperations],
+};
+
+function operationOf([id, operation]: [id: string, Declared]): Operation {
+  const { call, summary, description, body } = operation;
+  const [method = '', path = ''] = call.split(' ');
+  const bodyName = body && nameOf(body);
+  return {
+    call: `${method.toLowerCase() as 'get'} /operator${path.replace(/:(\w+)/g, '{$1}')}`, // as calls are declared
+    id,
+    summary,
+    ...(description && { description }),
+    security: 'OperatorKey',
+    parameters: [...pathParameters(path), ...queryParameters(id, operation)],
+    ...(bodyName && { body: bodyName }),
+    reply: replyOf(operation),
+    refusals: refusalsOf(operation),
+  };
+}
+
+/** What the `:id` of a path is, by what the path begins with. */
+const ids: Record<string, string> = {
+  accounts: "The account's id.",
+  connections: "The connection's id.",
+  deletions: 'The id of what is deleted.',
+  deliveries: 'The Delivery-Id.',
+  drivers: "The driver's id.",
+  tokens: "The token's id.",
+  vehicles: "The vehicle's id.",
+  webhooks: "The webhook's id.",
+};
+
+const pathParameters = (path: string): Json[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: name === 'userId' ? "The user's id." : ids[path.split('/')[1] ?? ''],
+    schema: { type: 'string' },
+  }));
+
+const sliceParameters = [
+  {
+    name: 'cursor',
+    in: 'query',
+    description: 'The `next` of the part before; without one, the list begins.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'How many to return at most; more than 1,000 count as 1,000.',
+    schema: { type: 'integer', minimum: 1, default: maxSlice },
+  },
+];
+
+/** The fields of an operation's query, each with the words for `operation.field` or `field`. */
+function queryParameters(id: string, { query, part }: Declared): Json[] {
+  if (!query) return part === 'slice' ? sliceParameters : [];
+  const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {
+    [id: string]: { properties?: Record<string, Json>; required?: string[] }; // an object's schema
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(required.includes(name) && { required: true }),
+    description,
+    schema: schema.type === 'integer' ? { ...schema, default: Number(schema.default) } : schema,
+  }));
+}
+
+function replyOf({ reply, message, part }: Declared): Reply {
+  const item = 'item' in reply ? (reply.item as v.GenericSchema) : undefined; // v.array
+  const name = nameOf(item ?? reply);
+  return {
+    name: item ? `${name ?? 'Record'}List` : `${name}Reply`,
+    message: typeof message === 'string' ? message : message({}),
+    data: item ? { type: 'array', items: name ? ref(name) : { type: 'object' } } : ref(name ?? ''),
+    ...(part && { paged: true }),
+  };
+}
+
+/** What an operation declares, what its schemas refuse of each field, and what all that read alike refuse. */
+function refusalsOf({ refusals = [], query, body, part }: Declared): (Refused | undefined)[] {
+  const fields = Object.entries({ ...query?.entries, ...body?.entries } as v.ObjectEntries);
+  return [
+    ...refusals,
+    ...fields.map(
+      ([name, schema]) =>
+        refused(name, schema as v.GenericSchema, '?') ?? refused(name, schema as v.GenericSchema, undefined),
+    ),
+    part && 'Invalid cursor',
+  ];
+}
+
+function isSchema(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schema';
+}

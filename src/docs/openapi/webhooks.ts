@@ -1,0 +1,169 @@
+import { webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
+import { maxReplayedPerCall } from '../../webhooks/deliveries/replay.ts';
+import { ReplayInput } from '../../webhooks/deliveries/schema.ts';
+import { unmatchable } from '../../webhooks/filters.ts';
+import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
+import { TestInput, urlProblems, WebhookInput } from '../../webhooks/schema.ts';
+import { type Json, ref } from './components.ts';
+import { examples } from './examples.ts';
+import { parameterRef, rangeRefusals, refused } from './lists.ts';
+import type { Operation, Refused } from './operation.ts';
+
+const addition = 'Our addition to the specification.';
+const invalidId = 'Invalid webhook id';
+const parameters = [parameterRef('WebhookId')];
+
+const { after, dryRun, includeDelivered } = ReplayInput.entries;
+const { type, level } = TestInput.entries;
+
+const action = (name: string): Pick<Operation, 'call' | 'parameters'> => ({
+  call: `post /webhook/{id}/${name}`,
+  parameters,
+});
+
+const webhookReply = (message: string, example = {}) => ({
+  name: 'WebhookReply',
+  message,
+  data: ref('Webhook'),
+  example: { ...(examples.Webhook as object), ...example }, // the component's example
+});
+
+const { httpVerb, notificationTypes, filters } = WebhookInput.entries;
+
+/** Filters that no webhook can have, and those that are about what it does not subscribe to. */
+const wrongFilters = [
+  { minEventRisk: 0 },
+  { incidentTypes: ['?'] },
+  { vehicleGroups: [] },
+  { accidentLevels: [4] },
+];
+const unmatchableFilters = [
+  unmatchable({ filters: { minEventRisk: 4 }, notificationTypes: [ACCIDENT] }),
+  unmatchable({ filters: { accidentLevels: [1] }, notificationTypes: [EVENT] }),
+].flatMap((error) => (error ? [{ field: error.field, must: error.message }] : []));
+
+const invalidWebhook: (Refused | undefined)[] = [
+  ...(['not https', 'not public', 'ip address', 'has credentials'] as const).map((problem) => {
+    const { message, field: must } = urlProblems[problem];
+    return { message, field: 'url', must };
+  }),
+  'Webhook with this URL already exist',
+  'Invalid connection ids',
+  refused('httpVerb', httpVerb, '?'),
+  refused('notificationTypes', notificationTypes, []),
+  ...wrongFilters.map((wrong) => refused('filters', filters, wrong)),
+  ...unmatchableFilters,
+];
+
+/** The only 400 of a request that has nothing to get wrong: query and Connection-Id are ignored. */
+const notHttp: Json = {
+  description:
+    'The request is not valid HTTP, for example because of a malformed header. It is refused before it reaches ' +
+    'the service, so the body need not be JSON.',
+};
+
+/** What clients can do with webhooks. */
+export const webhookOperations: Operation[] = [
+  {
+    call: 'get /webhooks',
+    id: 'listWebhooks',
+    summary: 'List webhooks',
+    description: 'All webhooks of the account, oldest first, on one page.',
+    reply: { name: 'WebhooksReply', message: 'Webhooks', data: { type: 'array', items: ref('Webhook') } },
+    others: { 400: notHttp },
+  },
+  {
+    call: 'post /webhook',
+    id: 'createWebhook',
+    summary: 'Create a webhook',
+    description: 'It is active immediately. An account can have at most 1,000.',
+    body: 'WebhookInput',
+    reply: webhookReply('Webhook created'),
+    refusals: [...invalidWebhook, 'An account can have at most 1000 webhooks'],
+  },
+  {
+    call: 'put /webhook/{id}',
+    id: 'updateWebhook',
+    summary: 'Replace a webhook',
+    description:
+      'Send the whole configuration; only headers, signing, filters and oauth stay as they are when left out. It also applies ' +
+      'to pending deliveries, except for filters.',
+    parameters,
+    body: 'WebhookInput',
+    reply: webhookReply('Webhook updated'),
+    refusals: [invalidId, ...invalidWebhook],
+  },
+  {
+    call: 'delete /webhook/{id}',
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook',
+    description:
+      'Takes effect immediately: once this returns, no more calls begin. It may take up to five seconds.',
+    parameters,
+    reply: { name: 'Deleted', message: 'Webhook deleted', data: { type: 'boolean', const: true } },
+    refusals: [invalidId],
+  },
+  {
+    ...action('signing-secret'),
+    id: 'rotateSigningSecret',
+    summary: 'Rotate the signing secret',
+    description: `Gives a webhook whose deliveries are signed another secret. Both secrets sign for 24 hours. ${addition}`,
+    reply: { name: 'SigningSecretReply', message: 'Signing secret rotated', data: ref('SigningSecret') },
+    refusals: [invalidId, 'Deliveries of this webhook are not signed'],
+  },
+  {
+    ...action('replay'),
+    id: 'replayWebhook',
+    summary: 'Replay what a webhook has missed',
+    description:
+      `Sends again what failed or was cancelled, up to ${maxReplayedPerCall.toLocaleString('en')} deliveries per call, each under its Delivery-Id; ` +
+      'with `includeDelivered`, also what was delivered. While there is `more`, call again with `next` as `after`. ' +
+      `Pending deliveries are left alone, so a repeated call sends nothing twice unless it includes what was delivered. ${addition}`,
+    body: 'ReplayInput',
+    reply: { name: 'ReplayReply', message: 'Replayed', data: ref('ReplayOutcome') },
+    refusals: [
+      invalidId,
+      ...rangeRefusals(false).slice(1),
+      refused('after', after, '?'),
+      refused('includeDelivered', includeDelivered, '?'),
+      refused('dryRun', dryRun, '?'),
+    ],
+  },
+  {
+    ...action('test'),
+    id: 'testWebhook',
+    summary: 'Send a test',
+    description:
+      'Sends a made-up event, a level of a made-up accident, or all three levels, three seconds apart, to this webhook ' +
+      `alone, marked \`TEST\` and whatever its filters. ${addition}`,
+    body: 'TestInput',
+    reply: { name: 'TestReply', message: 'Test sent', data: ref('TestSent') },
+    refusals: [
+      invalidId,
+      refused('type', type, '?'),
+      refused('level', level, '?'),
+      { field: 'level', must: 'is for accidents alone' },
+      'This webhook has no connections, so nothing is sent to it',
+      'This webhook does not subscribe to that type of notification',
+      webhookIsPaused,
+    ],
+  },
+  {
+    ...action('pause'),
+    id: 'pauseWebhook',
+    summary: 'Pause a webhook',
+    description:
+      'Nothing is sent to it until it is resumed: once this returns, which may take five seconds, no more calls begin. ' +
+      `Deliveries wait, and fail after five days. A paused webhook stays as it is. ${addition}`,
+    reply: webhookReply('Webhook paused', { pausedAt: '2026-11-20T20:30:00.000Z' }),
+    refusals: [invalidId],
+  },
+  {
+    ...action('resume'),
+    id: 'resumeWebhook',
+    summary: 'Resume a webhook',
+    description: `Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is. ${addition}`,
+    reply: webhookReply('Webhook resumed'),
+    refusals: [invalidId],
+  },
+];

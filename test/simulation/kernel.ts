@@ -8,6 +8,8 @@ export type Invocation = {
   over: boolean;
   /** A call of it failed, took long, or it was killed: what it had done may not be recorded. */
   disturbed: boolean;
+  /** How far its clock is off, in milliseconds. */
+  skew: number;
   onKill: () => void;
 };
 type Waiting = {
@@ -27,6 +29,9 @@ const behindHandlerMs = 30 * second;
 /** A slower call of D1 may outlive a claim, and so may the slowest. */
 const slowMs = 5 * second;
 const longestMs = 40 * second;
+
+/** How far the clock of an invocation is off at most. */
+export const mostSkew = 5 * second;
 
 /**
  * Decides what happens next in a simulated world: every call of a store, every timer and every message waits until its
@@ -94,6 +99,8 @@ export function kernel(seed: number, start: number, note: (what: string) => void
     },
     faults,
     now: () => now,
+    /** The time by the clock of whoever asks. */
+    clock: () => now + (invocations.getStore()?.skew ?? 0),
     passTo,
     note,
     kill,
@@ -149,6 +156,7 @@ export function kernel(seed: number, start: number, note: (what: string) => void
           name,
           over: false,
           disturbed: false,
+          skew: faults.rate > 0 ? below(2 * mostSkew + 1) - mostSkew : 0,
           onKill: () => resolve(undefined),
         };
         alive.add(invocation);

@@ -9,7 +9,7 @@ export type Respond = (url: string, init: RequestInit) => Promise<Response>;
  * Has the Worker's code run in Node with the kernel's clock, chance and timers: whatever it asks of its runtime depends on
  * the seed alone. Returns whether cryptography, the one thing that takes real time, is at work.
  */
-export function workerRuntime({ now, random, sleep, note }: Kernel, respond: Respond): () => boolean {
+export function workerRuntime({ clock, random, sleep, note }: Kernel, respond: Respond): () => boolean {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
   const RealDate = Date;
@@ -17,9 +17,9 @@ export function workerRuntime({ now, random, sleep, note }: Kernel, respond: Res
     'Date',
     class extends RealDate {
       constructor(...given: []) {
-        super(...((given.length > 0 ? given : [now()]) as []));
+        super(...((given.length > 0 ? given : [clock()]) as []));
       }
-      static override now = now;
+      static override now = clock;
     },
   );
   vi.stubGlobal('scheduler', {

@@ -87,8 +87,8 @@ function listRow({ path, connectionRequired, order, range, filters }: List): str
 const recordFields = (fields: { [key: string]: Field }): string =>
   Object.entries(fields)
     .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
-    .map(([key, { recordName, cell, nullable, omitted }]) => {
-      const name = `${recordName ?? key}${cell === 'list' ? '[]' : ''}`;
+    .map(([key, { recordName, holds, nullable, omitted }]) => {
+      const name = `${recordName ?? key}${Array.isArray(holds) ? '[]' : ''}`;
       return nullable || omitted ? `${name}?` : name;
     })
     .join(', ');

@@ -27,7 +27,7 @@ export async function handleAccident(
 ): Promise<boolean> {
   const now = Date.now();
   const { accountId } = caller;
-  const handled = JSON.stringify({ at: timestamp(now), by, note });
+  const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
   const column = sql.raw(does === 'acknowledge' ? 'acknowledged' : 'closed');
   const [{ meta }] = await asCaller(env, caller, (db) => [
     change(db)`

@@ -2,8 +2,9 @@ import type { change, Database } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
+import { parquetWriter } from '../lists/parquet.ts';
 import { type DayOf, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
-import { decodeFooter, decodeRows, encodeRows } from './parquet.ts';
+import { decodeFooter, decodeRows } from './parquet.ts';
 
 /**
  * How many rows a file has at most, all of which are held in memory, and how many a row group, of which a page reads
@@ -48,13 +49,15 @@ async function writePart(
   rows: ArchivedRow[],
   replaces: Label['replaces'] | '' | undefined,
 ): Promise<Part> {
-  const bytes = encodeRows(kind, rows, sizes.group);
-  const footer = new DataView(bytes.buffer).getUint32(bytes.length - 8, true) + 8;
+  const writing = parquetWriter(kind.columns, kind.order);
+  const data = writing.add(rows, sizes.group);
+  const footer = writing.end();
+  const bytes = new Blob([data, footer]);
   const [first, last] = [rows.at(0), rows.at(-1)];
   if (!first || !last) throw new Error('a file needs rows');
   const label: Label = {
     rows: rows.length,
-    footer,
+    footer: footer.length,
     first: placeOf(kind, first),
     last: placeOf(kind, last),
     ...(replaces && { replaces }),
@@ -63,11 +66,11 @@ async function writePart(
   const key = folderOf(day) + file;
   await bucket.put(key, bytes, { customMetadata: { label: JSON.stringify(label) } });
   const written = await (await bucket.get(key))?.arrayBuffer();
-  const count = written?.byteLength === bytes.length && Number(decodeFooter(written).num_rows);
+  const count = written?.byteLength === bytes.size && Number(decodeFooter(written).num_rows);
   if (count !== rows.length)
     throw new Error(`${rows.length} rows were written to a file, ${count} read back`);
   const { replaces: _, ...part } = label;
-  return { file, bytes: bytes.length, ...part };
+  return { file, bytes: bytes.size, ...part };
 }
 
 /** Reads a file whole. Returns what decodes its rows, or these keys of them. @throws PartGone, Unreadable */

@@ -1,7 +1,7 @@
 import { getTableColumns } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { AccountTable } from '../../platform/db/tables.ts';
-import type { Field, Fields } from './field.ts';
+import type { Columns, Fields, Holds } from './field.ts';
 
 /** A kind of record that is archived. */
 export type ArchiveKind = {
@@ -22,11 +22,8 @@ export type ArchiveKind = {
   combine?: (archived: ArchivedRow, late: ArchivedRow) => ArchivedRow;
 };
 
-/** A column of D1, and what it holds: the type in a Parquet file. */
-export type ArchiveColumn = { column: SQLiteColumn; holds: Holds; nullable: boolean };
-
-/** What a column of D1 holds. D1 keeps times as milliseconds since 1970, booleans as 0 and 1, and JSON as text. */
-export type Holds = 'text' | 'uuid' | 'json' | 'time' | 'integer' | 'real' | 'boolean';
+/** A column of D1, and what it holds. */
+export type ArchiveColumn = Columns[string] & { column: SQLiteColumn };
 
 /** A row as D1 has it, by the keys of its kind. */
 export type ArchivedRow = { [key: string]: unknown };
@@ -47,23 +44,22 @@ export function archiveKindOf(
   table: AccountTable,
   columns: { [key: string]: SQLiteColumn },
 ): ArchiveKind {
-  const listed = Object.entries(columns).map(([key, column]) => {
-    const field = fields[key];
-    return [key, { column, holds: field ? heldBy(field) : 'text', nullable: !column.notNull }] as const;
-  });
   const known = new Set(Object.values(columns));
-  const others = Object.entries(getTableColumns(table))
-    .filter(([, column]) => !known.has(column) && column !== table.accountId)
-    .map(([key, column]) => [key, { column, holds: heldByColumn(key), nullable: !column.notNull }] as const);
+  const others = Object.entries(getTableColumns(table)).filter(
+    ([, column]) => !known.has(column) && column !== table.accountId,
+  );
   return {
     ...names,
     table,
-    columns: Object.fromEntries([...listed, ...others]),
+    columns: Object.fromEntries(
+      [...Object.entries(columns), ...others].map(([key, column]) => [
+        key,
+        { column, holds: fields[key]?.holds ?? heldBy(key), nullable: !column.notNull },
+      ]),
+    ),
     fixed: Object.keys(columns).filter((key) => fields[key]?.fixed),
   };
 }
 
-const heldBy = ({ holds, column }: Field): Holds => holds ?? column;
-
 /** What no list shows is a time or a number. */
-const heldByColumn = (key: string): Holds => (key.endsWith('At') ? 'time' : 'integer');
+const heldBy = (key: string): Holds => (key.endsWith('At') ? 'time' : 'integer');

@@ -1,28 +1,26 @@
-import type { Cell } from './field.ts';
+import type { Columns, Scalar } from './field.ts';
 
-/** What a column of a flat table holds. */
-export type FlatColumn = { name: string; holds: 'text' | 'number' | 'boolean' | 'time' };
-export type FlatValue = string | number | boolean | null;
+/** A column of a flat table. */
+export type FlatColumn = { name: string; holds: Scalar };
+type FlatValue = string | number | boolean | null;
 
-/** What cells of a list's items hold, by the names of their fields. */
-export type ItemCells = { [name: string]: Cell | 'time' };
-
-/** The columns of a flat table of items: an object has one for each of its values, as in `location.latitude`. */
-export const flatColumns = (cells: ItemCells): FlatColumn[] =>
-  Object.entries(cells).flatMap(([name, cell]): FlatColumn[] =>
-    typeof cell === 'object'
-      ? Object.entries(cell).map(([inner, holds]) => ({ name: `${name}.${inner}`, holds }))
-      : [{ name, holds: cell === 'list' ? 'text' : cell }],
-  );
+/** The columns of a flat table of items: an object has one for each of its members, as in `location.latitude`. */
+export const flatColumns = (columns: Columns): FlatColumn[] =>
+  Object.entries(columns).flatMap(([name, { holds }]): FlatColumn[] => {
+    if (Array.isArray(holds)) return [{ name, holds: 'text' }];
+    if (typeof holds === 'string') return [{ name, holds }];
+    return Object.entries(holds).map(([inner, held]) => ({ name: `${name}.${inner}`, holds: held }));
+  });
 
 /** An item's values, in the order of the columns. The values of a list are separated by `|`. */
-export const flatten = (columns: FlatColumn[], item: object): FlatValue[] =>
-  columns.map(({ name }) => {
+const flatten = (columns: FlatColumn[], item: object, time: (at: string) => string): FlatValue[] =>
+  columns.map(({ name, holds }) => {
     const [outer = '', inner] = name.split('.');
     const field = (item as { [name: string]: unknown })[outer]; // an item of the list of these columns
     const value = inner && field ? (field as { [name: string]: unknown })[inner] : field;
     if (Array.isArray(value)) return value.map(textOf).join('|');
-    return value === undefined || value === null ? null : (value as FlatValue); // as its cell says
+    if (value === undefined || value === null) return null;
+    return holds === 'time' ? time(String(value)) : (value as FlatValue); // as its column says
   });
 
 /** Levels of accidents are objects. */
@@ -34,10 +32,34 @@ export const csvHead = (columns: FlatColumn[]): string => lineOf(columns.map(({ 
 
 /**
  * Lines of a CSV file (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front, as OWASP
- * advises: others have written it.
+ * advises: others have written it. `time` says how times are written, if not as lists show them.
  */
-export const csvLines = (columns: FlatColumn[], items: readonly object[]): string =>
-  items.map((item) => lineOf(flatten(columns, item))).join('');
+export const csvLines = (
+  columns: FlatColumn[],
+  items: readonly object[],
+  time = (at: string): string => at,
+): string => items.map((item) => lineOf(flatten(columns, item, time))).join('');
+
+/** Writes items to a file piece by piece; the pieces are to be put together in their order. */
+export type ListWriter = {
+  /** The bytes of some items. In Parquet they are a row group, or several of so many rows. */
+  add: (items: readonly object[], rowGroupSize?: number) => Uint8Array;
+  /** The last bytes. */
+  end: () => Uint8Array;
+};
+
+/** Writes a CSV file. One that has `begun` is gone on with. */
+export function csvWriter(columns: Columns, begun?: unknown): ListWriter {
+  const flat = flatColumns(columns);
+  const encoder = new TextEncoder();
+  let head = begun ? '' : csvHead(flat);
+  const taken = (lines: string) => {
+    const bytes = encoder.encode(head + lines);
+    head = '';
+    return bytes;
+  };
+  return { add: (items) => taken(csvLines(flat, items)), end: () => taken('') };
+}
 
 /** The libraries for this need Node, or bring 80 KB of polyfills for it into the Worker. */
 const lineOf = (values: FlatValue[]): string => `${values.map(cellOf).join(',')}\r\n`;

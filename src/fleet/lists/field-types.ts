@@ -15,24 +15,23 @@ import {
   QueryInteger,
   QueryText,
 } from '../../platform/query.ts';
-import type { Field, Referable } from './field.ts';
+import type { Field, Holds, Members, Referable } from './field.ts';
 
 const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
-  column: Field['column'],
+  holds: Holds,
   input: I,
   output: O,
   description: string,
   example: unknown,
-  more: Partial<Pick<Field, 'read' | 'query' | 'cell' | 'most' | 'holds'>> = {},
+  more: Partial<Pick<Field, 'read' | 'query' | 'most'>> = {},
 ): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given', null> => ({
   description,
   example,
   input,
   output,
   use: 'given',
-  column,
+  holds,
   nullable: false,
-  cell: 'text',
   recordName: null,
   ...more,
 });
@@ -115,12 +114,7 @@ const listOf = <S extends v.GenericSchema<string>>(
     v.metadata(min > 0 ? { minItems: min } : {}),
   );
   const most = `At most ${max}, each of at most ${length} characters, and ${bytes.toLocaleString('en')} bytes as JSON.`;
-  return field('text', Values, v.array(v.string()), description, example, {
-    read: JSON.parse,
-    holds: 'json',
-    cell: 'list',
-    most,
-  });
+  return field(['text'], Values, v.array(v.string()), description, example, { read: JSON.parse, most });
 };
 
 /** Whether a value has at most `max` bytes as JSON, which is how lists are kept and how everything is sent on. */
@@ -129,7 +123,7 @@ const withinBytes = <T extends string | string[]>(max: number, message: string) 
 
 /** A number from `min` to `max`. */
 export const number = (min: number, max: number, description: string, example: number) =>
-  field('real', Bounded(min, max), v.number(), description, example, { cell: 'number' });
+  field('number', Bounded(min, max), v.number(), description, example);
 
 /** A whole number from `min` to `max`. Clients are not promised these bounds, so that they may be widened. */
 export const integer = (min: number, max: number, description: string, example: number) => {
@@ -139,8 +133,8 @@ export const integer = (min: number, max: number, description: string, example: 
     v.check((value) => Number.isInteger(value) && value >= min && value <= max, message),
     v.metadata({ type: 'integer', minimum: min, maximum: max }),
   );
-  const more = { cell: 'number', query: QueryInteger(min, max) } as const;
-  return field('integer', Integer, v.pipe(v.number(), v.integer()), description, example, more);
+  const query = QueryInteger(min, max);
+  return field('integer', Integer, v.pipe(v.number(), v.integer()), description, example, { query });
 };
 
 /** A whole number on a scale that is part of the contract, from `min` to `max`. */
@@ -150,16 +144,11 @@ export const scale = (min: number, max: number, description: string, example: nu
 });
 
 export const boolean = (description: string, example: boolean) =>
-  field('integer', v.boolean(), v.boolean(), description, example, {
-    read: Boolean,
-    holds: 'boolean',
-    cell: 'boolean',
-    query: QueryBoolean,
-  });
+  field('boolean', v.boolean(), v.boolean(), description, example, { read: Boolean, query: QueryBoolean });
 
 /** A moment, not more than a day ahead: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
-  field('integer', PastTime, TimeOutput, description, example, { read: timestamp, holds: 'time' });
+  field('time', PastTime, TimeOutput, description, example, { read: timestamp });
 
 /** One of a few words. */
 export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {
@@ -178,7 +167,7 @@ export const code = <const T extends number>(
   const message = `must be ${alternatives(Object.entries(words).map(([word, value]) => `${value} (${word})`))}`;
   const Code = v.pipe(v.picklist(values, message), v.metadata({ type: 'integer' }));
   const query = QueryCode(values, message);
-  return field('integer', Code, Code, description, example, { cell: 'number', query });
+  return field('integer', Code, Code, description, example, { query });
 };
 
 /** `a, b or c` */
@@ -195,12 +184,12 @@ const PlaceInput = {
 };
 const PlaceOutput = { latitude: v.number(), longitude: v.number(), address: v.nullable(v.string()) };
 
-/** A place without an address is kept as such places always were, so that records that are the same change nothing. */
-const withoutNothing = <T extends { address?: string | null | undefined }>({ address, ...place }: T) =>
-  address ? { ...place, address } : place;
+/** Objects are kept without what is null, so that those that are the same are so as JSON. */
+const withoutNulls = <T extends object>(members: T) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 
 /** The components `Location` and `VehicleLocation` of the API's documents, as records and as lists have them. */
-export const LocationInput = v.pipe(v.object(PlaceInput), v.transform(withoutNothing));
+export const LocationInput = v.pipe(v.object(PlaceInput), v.transform(withoutNulls));
 export const LocationOutput = v.object(PlaceOutput);
 export const VehicleLocationInput = v.pipe(
   v.object({
@@ -209,7 +198,7 @@ export const VehicleLocationInput = v.pipe(
     speedKph: v.nullish(Bounded(0, 1000), null),
     timestamp: v.pipe(Timestamp, v.transform(timestamp)),
   }),
-  v.transform(withoutNothing),
+  v.transform(withoutNulls),
 );
 export const VehicleLocationOutput = v.object({
   ...PlaceOutput,
@@ -218,8 +207,18 @@ export const VehicleLocationOutput = v.object({
   timestamp: TimeOutput,
 });
 
-/** Reads a place as D1 keeps it. */
-const placeOf = (stored: string) => ({ address: null, ...JSON.parse(stored) });
+/** A field of an object. */
+const objectOf = <I extends v.GenericSchema, O extends v.GenericSchema>(
+  members: Members,
+  input: I,
+  output: O,
+  description: string,
+  example: unknown,
+) => {
+  const none = Object.fromEntries(Object.keys(members).map((name) => [name, null]));
+  const read = (stored: string) => ({ ...none, ...JSON.parse(stored) });
+  return field(members, input, output, description, example, { read });
+};
 
 /** The component `AccidentLevel`. */
 export const AccidentLevel = v.object({
@@ -229,33 +228,26 @@ export const AccidentLevel = v.object({
 const AccidentLevels = v.array(AccidentLevel);
 
 const denver = { latitude: 39.7392, longitude: -104.9903, address: 'Colfax Ave, Denver, CO' };
-const placeCells = { latitude: 'number', longitude: 'number', address: 'text' } as const;
+const place: Members = { latitude: 'number', longitude: 'number', address: 'text' };
 
 /** A place in decimal degrees, with what the provider calls it. */
 export const location = (description: string) =>
-  field('text', LocationInput, LocationOutput, description, denver, {
-    read: placeOf,
-    holds: 'json',
-    cell: placeCells,
-  });
+  objectOf(place, LocationInput, LocationOutput, description, denver);
 
 /** A place, with when a vehicle was there and how fast it went. */
 export const vehicleLocation = (description: string) => {
   const time = '2026-11-20T20:00:00.000Z';
   const example = { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: time };
-  const cell = { ...placeCells, altitudeMeters: 'number', speedKph: 'number', timestamp: 'text' } as const;
-  const more = { read: placeOf, holds: 'json', cell } as const;
-  return field('text', VehicleLocationInput, VehicleLocationOutput, description, example, more);
+  const members: Members = { ...place, altitudeMeters: 'number', speedKph: 'number', timestamp: 'time' };
+  return objectOf(members, VehicleLocationInput, VehicleLocationOutput, description, example);
 };
 
-/** Levels of an accident, each with when it was received. D1 keeps them as lists show them. */
+/** Levels of an accident, each with when it was received. */
 export const accidentLevels = (description: string) => {
   const receivedAt = '2026-11-20T20:00:02.114Z';
   const example = [{ notificationLevel: 1, receivedAt }];
-  return field('text', AccidentLevels, AccidentLevels, description, example, {
-    read: JSON.parse,
-    holds: 'json',
-  });
+  const holds: Holds = [{ notificationLevel: 'integer', receivedAt: 'time' }];
+  return field(holds, AccidentLevels, AccidentLevels, description, example, { read: JSON.parse });
 };
 
 /** The component `Handled`: what somebody did about a record. */
@@ -265,23 +257,19 @@ export const Handled = v.object({
   note: v.nullable(v.string()),
 });
 
-/** Who did something about a record in the portal, when, and what they wrote. D1 keeps it as lists show it. */
+/** Who did something about a record in the portal, when, and what they wrote. */
 export const handled = (description: string) => {
   const example = {
     at: '2026-11-20T20:04:00.000Z',
     by: 'ann@example.com',
     note: 'Driver is fine, towing ordered',
   };
-  return field('text', Handled, Handled, description, example, {
-    read: JSON.parse,
-    holds: 'json',
-    cell: { at: 'text', by: 'text', note: 'text' },
-  });
+  return objectOf({ at: 'time', by: 'text', note: 'text' }, Handled, Handled, description, example);
 };
 
 /** An id that the service gives. */
 export const uuid = (description: string, example: string) =>
-  field('text', Uuid, Uuid, description, example, { query: QueryIds, holds: 'uuid' });
+  field('uuid', Uuid, Uuid, description, example, { query: QueryIds });
 
 /**
  * The id of another record of the same connection. If it is required, that record must be known or in the same call;
@@ -291,10 +279,7 @@ export const reference = <K extends string>(
   resource: Referable<K>,
   description: string,
 ): Field<string, string, string, 'given', K> => ({
-  ...field('text', Characters(200), Uuid, description, resource.itemExample.id, {
-    query: QueryIds,
-    holds: 'uuid',
-  }),
+  ...field('uuid', Characters(200), Uuid, description, resource.itemExample.id, { query: QueryIds }),
   recordName: resource.kind,
   refersTo: resource,
 });

@@ -21,9 +21,7 @@ export type Field<
   input: v.GenericSchema<In, unknown>;
   output: v.GenericSchema<Shown>;
   use: U;
-  column: 'text' | 'integer' | 'real';
-  /** What the column's values stand for, where that is more than their type. */
-  holds?: 'uuid' | 'json' | 'time' | 'boolean';
+  holds: Holds;
   nullable: boolean;
   /** Whether items leave it out where there is none. */
   ifAny?: boolean;
@@ -31,7 +29,6 @@ export type Field<
   read?: (stored: never) => unknown;
   /** How the parameter of a filter by this field reads. */
   query?: QuerySchema;
-  cell: Cell;
   /** What is kept when a record leaves it out. */
   fallback?: Kept;
   /** What leaving it out means, as a sentence. */
@@ -53,8 +50,17 @@ export type Field<
  */
 export type Use = 'given' | 'derivable' | 'derived' | 'copied' | 'unlisted';
 
-/** What a CSV cell of a field holds; for an object, by the name after the dot (`location.latitude`). */
-export type Cell = 'text' | 'number' | 'boolean' | 'list' | { [name: string]: 'text' | 'number' };
+/**
+ * What a field holds: one value, a list, or an object by the names of its members. The columns of D1, CSV and Parquet
+ * follow from it. D1 keeps times as milliseconds since 1970, booleans as 0 and 1, and lists and objects as JSON, in which
+ * times are text and members that are null are left out.
+ */
+export type Holds = Scalar | [Scalar | Members] | Members;
+export type Scalar = 'text' | 'uuid' | 'time' | 'integer' | 'number' | 'boolean';
+export type Members = { [name: string]: Scalar };
+
+/** What the columns of a table or file hold. */
+export type Columns = { [name: string]: Pick<Field, 'holds' | 'nullable'> };
 
 export type Fields = { [name: string]: Field };
 

@@ -146,10 +146,7 @@ export const itemOf = <F extends Fields>(fields: F) => {
   return {
     item: item as v.GenericSchema<Item<F>>, // its entries are these very fields
     itemWords: map(({ description }) => description),
-    // A time is the one thing that is text in lists and a number in D1.
-    itemCells: map(({ cell, column }) =>
-      cell === 'text' && column === 'integer' ? ('time' as const) : cell,
-    ),
+    itemColumns: map(({ holds, nullable }) => ({ holds, nullable })),
     itemExample: map(({ example }) => example) as Item<F>, // each field's example is of what it shows
   };
 };

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import { PastTime } from '../../platform/fields.ts';
 import type { Feed } from '../incidents/translate.ts';
-import type { Cell, Field, Fields } from './field.ts';
+import type { Columns, Field, Fields } from './field.ts';
 import { text } from './field-types.ts';
 
 /** What no field can be called: records, rows and pages use these names themselves. */
@@ -45,7 +45,7 @@ export type RecordKind<K extends string = string, F extends Fields = Fields> = {
   recordWords: { [name: string]: string };
   recordExample: { kind: K; sourceId: string };
   /** What CSV cells of its fields hold. */
-  recordCells: { [name: string]: Cell };
+  recordColumns: Columns;
   /** Turns a record that `record` has accepted into a row. Ids follow from sourceIds, those it refers to included. */
   toRow: (record: object, source: Source) => RecordRow<F>;
 };
@@ -87,7 +87,7 @@ export function recordKind<const K extends string, F extends Fields>(
       ...map(meaningInRecord),
     },
     recordExample: { ...map(exampleInRecord), kind, sourceId },
-    recordCells: map(({ cell }) => cell),
+    recordColumns: map(({ holds, nullable }) => ({ holds, nullable })),
     toRow: rowMaker(declaration, held),
   };
 }

@@ -1,6 +1,6 @@
 import { integer, real, type SQLiteColumnBuilderBase, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountTable } from '../../platform/db/tables.ts';
-import type { Fields } from './field.ts';
+import type { Fields, Scalar } from './field.ts';
 import { columnName, type ListDeclaration, shown } from './list.ts';
 
 /**
@@ -18,8 +18,8 @@ export function tableOf(
     ...Object.fromEntries(
       shown(fields)
         .filter(([key]) => key !== id)
-        .map(([key, { column, nullable }]) => {
-          const builder = builders[column](columnName(key));
+        .map(([key, { holds, nullable }]) => {
+          const builder = builders[typeof holds === 'object' ? 'text' : holds](columnName(key));
           return [key, nullable ? builder : builder.notNull()];
         }),
     ),
@@ -28,8 +28,13 @@ export function tableOf(
   });
 }
 
+const asText = (name: string) => text(name);
+const asInteger = (name: string) => integer(name);
 const builders = {
-  text: (name: string) => text(name),
-  integer: (name: string) => integer(name),
-  real: (name: string) => real(name),
-};
+  text: asText,
+  uuid: asText,
+  time: asInteger,
+  integer: asInteger,
+  boolean: asInteger,
+  number: (name: string) => real(name),
+} satisfies Record<Scalar, unknown>;

@@ -76,7 +76,7 @@ const listed = {
   path,
   list: accidentsWithVehicles,
   words: ['accident', 'accidents'] as [string, string],
-  file: { name: 'accidents', cells: accidents.itemCells },
+  file: { name: 'accidents', columns: accidents.itemColumns },
 };
 
 /** The accidents of the account by their state, newest first. */

@@ -96,7 +96,7 @@ const listed = {
   path,
   list: eventsWithDrivers,
   words: ['event', 'events'] as [string, string],
-  file: { name: 'safety-events', cells: safetyEvents.itemCells },
+  file: { name: 'safety-events', columns: safetyEvents.itemColumns },
 };
 
 /** The safety events of all connections, newest first. */

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { ItemCells } from '../../fleet/lists/csv.ts';
+import type { Columns } from '../../fleet/lists/field.ts';
 import { type NamedList, type NamedOf, readNamed } from '../../fleet/named.ts';
 import type { Match, Matched } from '../../fleet/names.ts';
 import type { ListRequest } from '../../fleet/service.ts';
@@ -15,12 +15,12 @@ import { page } from './layout.tsx';
 import { Empty } from './parts.tsx';
 import { Pager } from './table.tsx';
 
-/** A list of records that people look through, newest first; with `cells` also as a file, called `file`. */
+/** A list of records that people look through, newest first; with `file` also as a file of that name. */
 export type Browsed<T> = {
   path: string;
   list: NamedList<T>;
   words: [one: string, many: string];
-  file?: { name: string; cells: ItemCells };
+  file?: { name: string; columns: Columns };
 };
 
 /**

@@ -1,4 +1,5 @@
-import { csvHead, csvLines, type FlatColumn, flatColumns, type ItemCells } from '../../fleet/lists/csv.ts';
+import { csvHead, csvLines, flatColumns } from '../../fleet/lists/csv.ts';
+import type { Columns } from '../../fleet/lists/field.ts';
 import { type NamedList, readNamed } from '../../fleet/named.ts';
 import type { ListRequest } from '../../fleet/service.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -15,8 +16,8 @@ const perPage = 500;
 /** The last line of a file that does not have all. */
 const cutShort = 'There are more. Choose a shorter period to get the rest.\r\n';
 
-/** What a file has: the list, what its cells hold, what it is called, and the days that it is about, if any. */
-type CsvFile<T> = { list: NamedList<T>; cells: ItemCells; name: string; from?: string; to?: string };
+/** What a file has: the list, its columns, what it is called, and the days that it is about, if any. */
+type CsvFile<T> = { list: NamedList<T>; columns: Columns; name: string; from?: string; to?: string };
 
 /**
  * The records that a page's filters select, newest first, as a CSV file that is sent while it is read, page by page: no
@@ -38,24 +39,17 @@ export function csvFile<T extends object>(
 
 function linesOf<T extends object>(
   c: Context,
-  { list, cells }: CsvFile<T>,
+  { list, columns: listed }: CsvFile<T>,
   request: ListRequest | undefined,
 ): UnderlyingSource<Uint8Array> {
   const zone = timeZoneOf(c);
-  const columns = flatColumns(withNames(list, cells));
-  const times = columns.filter(({ holds }) => holds === 'time').map(({ name }) => name);
-  const heads = columns.map(
-    (column): FlatColumn =>
-      column.holds === 'time' ? { ...column, name: `${column.name} (${zone})` } : column,
-  );
+  const columns = flatColumns(withNames(list, listed));
+  const heads = columns.map(({ name, holds }) => ({
+    holds,
+    name: holds === 'time' ? `${name} (${zone})` : name,
+  }));
   // Swedish has times as spreadsheets read them: 2026-11-20 14:00:02.
   const local = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
-  const shown = (item: { [name: string]: unknown }) => ({
-    ...item,
-    ...Object.fromEntries(
-      times.map((name) => [name, item[name] && local.format(Date.parse(String(item[name])))]),
-    ),
-  });
   const encoder = new TextEncoder();
   let [left, pages] = [maxCsvRecords, maxPages];
   let cursor: string | undefined;
@@ -74,14 +68,7 @@ function linesOf<T extends object>(
       left -= items.length;
       pages--;
       cursor = next;
-      file.enqueue(
-        encoder.encode(
-          csvLines(
-            columns,
-            items.map((item) => shown({ ...item })),
-          ),
-        ),
-      );
+      file.enqueue(encoder.encode(csvLines(columns, items, (at) => local.format(Date.parse(at)))));
       if (next && left > 0 && pages > 0) return;
       if (next) file.enqueue(encoder.encode(cutShort));
       file.close();
@@ -89,11 +76,12 @@ function linesOf<T extends object>(
   };
 }
 
-/** The cells of a list with the name of each driver and vehicle beside its id. */
-const withNames = <T>({ names }: NamedList<T>, cells: ItemCells): ItemCells =>
+/** The columns of a list with the name of each driver and vehicle beside its id. */
+const withNames = <T>({ names }: NamedList<T>, columns: Columns): Columns =>
   Object.fromEntries(
-    Object.entries(cells).flatMap(([key, cell]): [string, ItemCells[string]][] => {
+    Object.entries(columns).flatMap(([key, column]) => {
       const name = names.find((one) => key === `${one}Id`);
-      return [[key, cell], ...(name ? [[`${name}Name`, 'text'] as [string, 'text']] : [])];
+      const named: Columns = name ? { [`${name}Name`]: { holds: 'text', nullable: true } } : {};
+      return Object.entries({ [key]: column, ...named });
     }),
   );

@@ -5,7 +5,12 @@ import { csvHead, csvLines, flatColumns } from '../../../src/fleet/lists/csv.ts'
 import { lists } from '../../../src/fleet/lists/registry.ts';
 
 describe('CSV', () => {
-  const columns = flatColumns({ a: 'text', b: 'list', c: { latitude: 'number' }, d: 'boolean' });
+  const columns = flatColumns({
+    a: { holds: 'text', nullable: false },
+    b: { holds: ['text'], nullable: false },
+    c: { holds: { latitude: 'number' }, nullable: true },
+    d: { holds: 'boolean', nullable: false },
+  });
 
   it('gives back what was written, but for formulas, whatever the text is', () => {
     const safe = fc.string({ unit: 'binary' }).filter((text) => !/(^|;"*)[=+\-@\t\r＝＋－＠]/.test(text));
@@ -31,8 +36,8 @@ describe('CSV', () => {
     expect(cell).not.toMatch(/;"*[=+-]/);
   });
 
-  it.each(lists)('has a column for each value of a $kind', ({ itemCells, itemExample }) => {
-    const names = flatColumns(itemCells).map(({ name }) => name);
+  it.each(lists)('has a column for each value of a $kind', ({ itemColumns, itemExample }) => {
+    const names = flatColumns(itemColumns).map(({ name }) => name);
     const fields = new Set(names.map((name) => name.split('.')[0]));
     expect([...fields].sort()).toEqual(Object.keys(itemExample).sort());
   });

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parse as parseCsv } from 'csv-parse';
-import type { Cell } from '../../../fleet/lists/field.ts';
+import type { Columns, Holds } from '../../../fleet/lists/field.ts';
 import { recordKinds } from '../../../fleet/lists/registry.ts';
 
 /** One line of a file: its number from 1, its record or what is wrong with it, and the bytes read so far. */
@@ -46,32 +46,32 @@ async function* readCsv(file: string, kind?: string): AsyncGenerator<Line> {
     yield { line: info.lines, record: fromCells(record, kind), bytesRead: input.bytesRead };
 }
 
-const cellsOf = new Map<unknown, { [name: string]: Cell }>(
-  recordKinds.map(({ kind, recordCells }) => [kind, recordCells]),
+const columnsOf = new Map<unknown, Columns>(
+  recordKinds.map(({ kind, recordColumns }) => [kind, recordColumns]),
 );
 
 function fromCells(cells: Record<string, string>, kind?: string): Record<string, unknown> {
   const record: Record<string, unknown> = kind ? { kind } : {};
-  const types = cellsOf.get(cells.kind || kind) ?? {};
+  const columns = columnsOf.get(cells.kind || kind) ?? {};
   for (const [column, cell] of Object.entries(cells)) {
     if (cell === '') continue;
     const [outer = '', inner] = column.split('.');
-    const type = types[outer];
-    if (!inner) record[outer] = typedCell(cell, type);
+    const holds = columns[outer]?.holds;
+    if (!inner) record[outer] = typedCell(cell, holds);
     else
       record[outer] = {
         ...(isObject(record[outer]) && record[outer]),
-        [inner]: typedCell(cell, isObject(type) ? type[inner] : undefined),
+        [inner]: typedCell(cell, isObject(holds) ? holds[inner] : undefined),
       };
   }
   return record;
 }
 
 /** A cell as the value that its field holds; one that does not fit stays text, for the service to refuse. */
-function typedCell(cell: string, type: Cell | undefined): unknown {
-  if (type === 'list') return cell.split('|').map((item) => item.trim());
-  if (type === 'boolean') return cell === 'true' ? true : cell === 'false' ? false : cell;
-  if (type === 'number') return Number.isFinite(Number(cell)) ? Number(cell) : cell;
+function typedCell(cell: string, holds: Holds | undefined): unknown {
+  if (Array.isArray(holds)) return cell.split('|').map((item) => item.trim());
+  if (holds === 'boolean') return cell === 'true' ? true : cell === 'false' ? false : cell;
+  if (holds === 'number' || holds === 'integer') return Number.isFinite(Number(cell)) ? Number(cell) : cell;
   return cell;
 }
 

@@ -3,23 +3,22 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
-import { lists } from '../../../src/fleet/lists/registry.ts';
+import { vehicles } from '../../../src/fleet/lists/vehicles.ts';
+import { readParquet } from '../../support/node/duckdb.ts';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 
 const perConnection = 1200;
 const connections = ['first', 'second'];
 let gone: string[];
-const vehicleExample = lists.find(({ kind }) => kind === 'vehicle')?.itemExample;
+const vehicleExample = vehicles.itemExample;
 const itemOf = (connection: string, i: number) => ({
   ...vehicleExample,
   id: `${connection}-${i}`,
   name: i === 7 ? '=1+1' : `Truck "${i}", long`,
-  lastLocation:
-    i % 2 ? null : { latitude: 39.7, longitude: -104.9, altitudeMeters: null, speedKph: 1, timestamp: 't' },
+  lastLocation: i % 2 ? null : vehicleExample.lastLocation,
 });
 const all = connections.flatMap((connection) =>
   Array.from({ length: perConnection }, (_, i) => itemOf(connection, i)),
@@ -108,7 +107,7 @@ describe('fleet export', () => {
     expect(lines).toHaveLength(all.length);
     expect(lines[7]).toContain(",'=1+1,");
     expect(lines[8]).toContain('"Truck ""8"", long"');
-    expect(lines[8]).toContain('39.7,-104.9,');
+    expect(lines[8]).toContain('39.7392,-104.9903,');
   });
 
   it.each(['ndjson', 'csv', 'parquet'])(
@@ -123,15 +122,15 @@ describe('fleet export', () => {
 
   it('writes Parquet with a column for each field', async () => {
     await exported('parquet');
-    const rows = await parquetReadObjects({ file: await asyncBufferFromFile(at('vehicle.parquet')) });
-    expect(rows).toHaveLength(all.length);
-    expect(rows[8]).toMatchObject({
-      id: 'first-8',
-      name: 'Truck "8", long',
-      'lastLocation.latitude': 39.7,
-      createdAt: new Date((all[8] as { createdAt?: string }).createdAt ?? ''),
+    const { rows, types } = await readParquet(at('vehicle.parquet'));
+    expect(rows).toEqual(all);
+    expect(types).toMatchObject({
+      id: 'VARCHAR',
+      groups: 'VARCHAR[]',
+      year: 'INTEGER',
+      odometerKm: 'DOUBLE',
+      createdAt: 'TIMESTAMP WITH TIME ZONE',
     });
-    expect(rows[9]?.['lastLocation.latitude'] ?? null).toBeNull();
   });
 });
 

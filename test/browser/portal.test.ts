@@ -251,6 +251,14 @@ it('a slash goes to the search, which finds a vehicle by its name, and shows a t
   expect(outside).toEqual([]);
 });
 
+it('many choices are narrowed while somebody types, and the Enter key sends nothing', async () => {
+  const webhook = (await api<{ id: string }[]>(stack, us.token, 'GET', '/webhooks')).data[0]?.id;
+  await open(`/portal/webhooks/${webhook}/filters`);
+  await page.getByLabel('Find in Only these incident types').fill('harsh brak');
+  await page.keyboard.press('Enter');
+  expect(await page.locator('#incidentTypes .choice:visible').allInnerTexts()).toEqual(['Harsh Braking']);
+});
+
 it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or calls another host', async () => {
   const webhook = (await api<{ id: string }[]>(stack, us.token, 'GET', '/webhooks')).data[0]?.id;
   const [delivery] = await fleetJson<{ id: string }[]>(stack, 'delivery', 'list', '--webhook', webhook ?? '');

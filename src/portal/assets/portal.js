@@ -1,4 +1,4 @@
-// Pages work without this: it copies what is shown, and tells the time zone.
+// Pages work without this.
 for (const button of document.querySelectorAll('[data-copy]')) {
   button.hidden = false;
   const label = button.querySelector('span') ?? button;
@@ -16,13 +16,16 @@ if (zone && !document.cookie.includes(`timezone=${encodeURIComponent(zone)}`)) {
   document.cookie = `timezone=${encodeURIComponent(zone)}; path=/portal; max-age=31536000; samesite=lax`;
 }
 
-// Narrows a list of choices while somebody types; the button beside it does the same without script.
-for (const field of document.querySelectorAll('[data-filter]'))
+// Narrows a list of choices while somebody types.
+for (const field of document.querySelectorAll('[data-filter]')) {
+  field.hidden = false;
+  field.addEventListener('keydown', (event) => event.key === 'Enter' && event.preventDefault());
   field.addEventListener('input', () => {
     const wanted = field.value.trim().toLowerCase();
     for (const choice of document.getElementById(field.dataset.filter).children)
       choice.hidden = !choice.textContent.toLowerCase().includes(wanted);
   });
+}
 
 // A slash goes to the search, from wherever nothing is typed.
 const search = document.getElementById('find-any');

@@ -157,7 +157,7 @@ export const Select = (
 };
 
 /** With more choices than this they scroll, and can be searched where they are. */
-export const plenty = 8;
+const plenty = 8;
 
 /** Some values to choose from, of which one or several are checked, with what is wrong with the choice. */
 export const Choices = (props: {
@@ -169,16 +169,26 @@ export const Choices = (props: {
   look?: string;
   chosen?: string[] | undefined;
   options: Offered[];
-  /** What stands above them. */
-  children?: Child;
 }) => {
   const { type = 'checkbox', name, legend, hint, columns, look = 'field', chosen = [], options } = props;
-  const many = options.length > plenty ? ' choices-many' : '';
+  const many = options.length > plenty;
   return (
     <fieldset class={look} id={name} aria-describedby={describedBy(name, hint)}>
       <legend class="legend mb-2">{legend}</legend>
-      {props.children}
-      <div class={`choices${columns ? ` choices-${columns}` : ''}${many}`} id={`${name}-choices`}>
+      {many && (
+        <input
+          class="input mb-2"
+          type="search"
+          placeholder="Find"
+          aria-label={`Find in ${legend}`}
+          data-filter={`${name}-choices`}
+          hidden
+        />
+      )}
+      <div
+        class={`choices${columns ? ` choices-${columns}` : ''}${many ? ' choices-many' : ''}`}
+        id={`${name}-choices`}
+      >
         {options.map(([value, label, note]) => (
           <Choice {...{ type, name, value, label, note }} checked={chosen.includes(value)} />
         ))}

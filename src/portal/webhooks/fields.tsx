@@ -9,7 +9,7 @@ import { testAccident, testEvent } from '../../webhooks/simulate.ts';
 import { nameOf } from '../connections/connections.tsx';
 import { FormButton } from '../ui/buttons.tsx';
 import { FilledForm } from '../ui/form.ts';
-import { Buttons, Choices, Field, type Offered, Problem, plenty, Select } from '../ui/forms.tsx';
+import { Buttons, Choices, Field, type Offered, Problem, Select } from '../ui/forms.tsx';
 import { Note } from '../ui/parts.tsx';
 import type { Filled } from '../ui/reader.ts';
 import { Headers } from './headers.tsx';
@@ -25,7 +25,7 @@ export const Form = (props: {
   state: FormState;
 }) => {
   const { path, cancel, save, connections, revealed, state } = props;
-  const { shown, fields, find = '', problem, tried } = state;
+  const { shown, problem, tried } = state;
   const to = revealed ? `${path}?reveal=yes` : path;
   return (
     <form class="form" method="post" action={to} novalidate>
@@ -63,7 +63,14 @@ export const Form = (props: {
             </details>
           ))}
         </section>
-        <Connections connections={connections} chosen={new Set(fields.connectionIds)} find={find} to={to} />
+        <Choices
+          name="connectionIds"
+          legend="Connections"
+          columns={2}
+          look="form-section"
+          options={connections.map((connection) => [connection.id, nameOf(connection), connection.tsp])}
+          hint={hintFor(connections.length)}
+        />
         <Headers state={state} revealed={revealed} to={to} path={path} />
         <section class="form-section" id="test" aria-labelledby="test-title">
           <div>
@@ -95,6 +102,12 @@ export const Form = (props: {
   );
 };
 
+const hintFor = (connections: number): string | false =>
+  connections === 0
+    ? 'There are no connections yet, so nothing would be sent.'
+    : connections === maxConnectionsListed &&
+      'Only the first 1,000 connections are listed. Saving leaves the others as they are.';
+
 /** What the form's fields show. */
 const filledWith = ({ fields, problem }: FormState): Filled => ({
   value: (name) =>
@@ -123,61 +136,3 @@ const samples: { [one: string]: () => NewNotification[] } = {
 
 const payloadOf = ([first]: NewNotification[]): string =>
   JSON.stringify({ timestamp: timestamp(Date.now()), type: first?.type, data: first?.data }, null, 2);
-
-/** The connections to be notified of. A search narrows what is listed; what is chosen stays chosen. */
-const Connections = (props: { connections: Connection[]; chosen: Set<string>; find: string; to: string }) => {
-  const { connections, chosen, find, to } = props;
-  const matches = connections.filter((connection) => isFound(connection, find));
-  const others = connections.filter(({ id }) => chosen.has(id) && !matches.some((match) => match.id === id));
-  return (
-    <Choices
-      name="connectionIds"
-      legend="Connections"
-      columns={2}
-      look="form-section"
-      options={matches.map((connection) => [connection.id, nameOf(connection), connection.tsp])}
-      hint={
-        connections.length === maxConnectionsListed &&
-        'Only the first 1,000 connections are listed. Saving leaves the others as they are.'
-      }
-    >
-      {connections.length === 0 && (
-        <p class="hint">There are no connections yet, so nothing would be sent.</p>
-      )}
-      {connections.length > plenty && (
-        <div class="search">
-          <label class="sr-only" for="find">
-            Find connections
-          </label>
-          <input
-            class="input"
-            id="find"
-            name="find"
-            type="search"
-            value={find}
-            placeholder="Find by name or provider"
-            data-filter="connectionIds-choices"
-          />
-          <input type="hidden" name="found" value={find} />
-          <FormButton to={`${to}#connectionIds`} does="find" icon="search">
-            Find
-          </FormButton>
-        </div>
-      )}
-      {find !== '' && (
-        <p class="hint">
-          {matches.length} of {connections.length} match “{find}”. {chosen.size} are chosen; those that are
-          not listed stay chosen.
-        </p>
-      )}
-      {others.map(({ id }) => (
-        <input type="hidden" name="connectionIds" value={id} />
-      ))}
-    </Choices>
-  );
-};
-
-const isFound = (connection: Connection, find: string): boolean =>
-  `${nameOf(connection)} ${connection.provider} ${connection.tsp}`
-    .toLowerCase()
-    .includes(find.trim().toLowerCase());

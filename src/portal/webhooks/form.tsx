@@ -62,7 +62,6 @@ function take(c: Context, webhook: StoredWebhook | undefined) {
     formPage(c, webhook, await listConnections(c.env, c.get('caller')), {
       shown: shownIn(form, webhook),
       fields: sentFields(form),
-      find: form.value('find'),
       ...state,
     });
   return submit(

@@ -11,8 +11,6 @@ import type { SentForm } from '../ui/reader.ts';
 export type FormState = {
   shown: WebhookFields;
   fields: WebhookFields;
-  /** What connections are narrowed to. */
-  find?: string;
   problem?: FormProblem;
   /** The outcome of a test. */
   tried?: Attempt;
@@ -34,16 +32,15 @@ export function sentFields(form: SentForm): WebhookFields {
 }
 
 /** What buttons of the form want. Those but the first two only change what the form shows. */
-const buttons = ['save', 'test', 'find', 'secret', 'row'] as const;
+const buttons = ['save', 'test', 'secret', 'row'] as const;
 type Wanted = (typeof buttons)[number] | { remove: number };
 
-/** The button that was pressed. The Enter key presses none: then it saves, or finds what was typed to be found. */
+/** The button that was pressed. The Enter key presses none: it saves. */
 export function wantedOf(form: SentForm): Wanted {
   const button = form.value('do');
   const remove = /^remove (\d{1,3})$/.exec(button)?.[1];
   if (remove) return { remove: Number(remove) };
-  const known = buttons.find((name) => name === button);
-  return known ?? (form.value('find') === form.value('found') ? 'save' : 'find');
+  return buttons.find((name) => name === button) ?? 'save';
 }
 
 const secretHeader = 'X-Webhook-Secret';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { as, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
 
 let us: World;
 let cookie: string;
@@ -217,28 +217,6 @@ describe('a button of the form', () => {
     expect(form.values('headerName')).toEqual(['', '']);
     await save(form);
     expect((await saved()).headers).toEqual({});
-  });
-
-  it('finds connections, and keeps those that are chosen', async () => {
-    for (let i = 0; i < 7; i++)
-      await operator.post(`/operator/accounts/${us.accountId}/connections`, {
-        provider: 'terminal',
-        name: `Yard ${i}`,
-      });
-    const first = await open();
-    const yards = await formOn(await press('find', ['find', ' yard']));
-    expect(yards.values('find')).toEqual([' yard']);
-    const listed = yards.values('connectionIds').filter((id) => !first.checked('connectionIds').includes(id));
-    expect(listed).toHaveLength(7);
-    yards.check('connectionIds', listed[0] ?? '', true);
-    expect((await save(yards)).status).toBe(303);
-    expect((await saved()).connectionIds).toEqual([...ids(), listed[0]].toSorted());
-    const typed = await open();
-    typed.type('find', 'no such');
-    const none = await save(typed); // the Enter key
-    expect(none.status).toBe(200);
-    expect((await save(await formOn(none))).status).toBe(303);
-    expect((await saved()).connectionIds).toEqual([...ids(), listed[0]].toSorted());
   });
 
   it('sends a test of what is typed, with the headers that are kept, and saves nothing', async () => {

@@ -9,7 +9,7 @@ import { about, calling, group, within } from './command.ts';
 import { operatorFor, wholeNumber } from './context.ts';
 import { deleteAccountCommand } from './delete.ts';
 import { moveAccountCommand } from './moves.ts';
-import { type Column, printable, rowsOf, show } from './print.ts';
+import { type Column, rowsOf, show } from './print.ts';
 
 const accountColumns: Column<Account>[] = ['id', 'name', 'status', 'createdAt'];
 
@@ -107,7 +107,7 @@ export const signInLinkCommand = (): Command =>
     'sign-in-link',
     'create a link that signs a user in to the portal; valid once, for 15 minutes',
     'POST /sign-in-links',
-    ({ url }) => printable(url),
+    ({ url }) => url,
     ({ email, account: accountId }) => ({ email, accountId }),
   )
     .argument('<email>', 'email address of the user')

@@ -17,8 +17,12 @@ export const show = <Found, T = Found extends (infer I)[] ? I : Found>(
 ): void => {
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
   const inText = typeof shown === 'function' ? shown : () => rowsOf([found].flat() as T[], shown);
-  console.log(json ? printableJson(found) : inText(found));
+  console.log(json ? printableJson(found) : inText(safe(found)));
 };
+
+/** The same with all text in it printable, whatever is then made of it. */
+const safe = <Found>(found: Found): Found =>
+  JSON.parse(JSON.stringify(found), (_, value) => (typeof value === 'string' ? printable(value) : value));
 
 /** Starts a progress bar for people at a terminal; with --json there is none. */
 export function startBar(

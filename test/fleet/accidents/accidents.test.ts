@@ -280,10 +280,11 @@ describe('a false alarm', () => {
     const hook = await tale.register();
     await send(accident(at(12)));
     expect(await send(accident({ dismissed: true, ...at(11) }))).toMatchObject({ unchanged: 1 });
-    await send(accident({ notificationLevel: 2, ...at(13) }));
+    await send(accident({ notificationLevel: 2, dismissed: true, ...at(11) }));
+    await send(accident({ notificationLevel: 3, ...at(13) }));
     expect(await notified(hook.id, 2)).toEqual([
       [1, false],
-      [2, true],
+      [3, true],
     ]);
   });
 });

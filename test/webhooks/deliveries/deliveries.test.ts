@@ -2,7 +2,6 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { callsOf } from '../../../src/webhooks/deliveries/calls.ts';
 import { type Claimed, leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
-import { retries } from '../../../src/webhooks/deliveries/policy.ts';
 import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
@@ -13,19 +12,6 @@ import { as, operator, webhookBody } from '../../support/world.ts';
 const tale = story();
 
 describe('a delivery', () => {
-  it('uses the verb and the custom headers of the webhook', async () => {
-    const hook = await tale.register({
-      httpVerb: 'PUT',
-      headers: { 'X-Secret': 's', 'X-B': 'b', 'user-agent': 'mine' },
-    });
-    await tale.happen();
-    await settled(hook.id);
-    expect(tale.heard.got[0]).toMatchObject({
-      method: 'PUT',
-      headers: { 'x-secret': 's', 'x-b': 'b', 'user-agent': 'mine' },
-    });
-  });
-
   it('follows an update of its webhook', async () => {
     tale.heard.responds(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
@@ -99,18 +85,6 @@ describe('a delivery', () => {
       { result: 'status', status: 503 },
       { result: 'success', status: 204 },
     ]);
-  });
-
-  it('arrives with a 2xx whose body never ends', async () => {
-    tale.heard.responds(
-      () => new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array([111, 107])) })),
-    );
-    const hook = await tale.register();
-    await tale.happen();
-    expect(await settled(hook.id)).toMatchObject([
-      { status: 'delivered', attempts: 1, log: [{ result: 'success', status: 200, answer: 'ok' }] },
-    ]);
-    expect(tale.heard.got).toHaveLength(1);
   });
 
   /** What receivers answer, each at a path of its own, and what is logged of it. */
@@ -205,21 +179,6 @@ describe('a delivery', () => {
     expect(log).toMatchObject([{ result: 'blocked address' }]);
     expect(status).toBe('pending');
     expect(tale.heard.got).toEqual([]);
-  });
-
-  it('fails after its last attempt', async () => {
-    tale.heard.responds(() => new Response('no', { status: 500 }));
-    const hook = await tale.register();
-    await tale.happen();
-    for (let attempts = 1; attempts < retries.maxAttempts; attempts++) {
-      await attempted(hook.id, attempts);
-      await makeDue(hook.id);
-      await minute();
-    }
-    expect(await settled(hook.id)).toMatchObject([{ status: 'failed', attempts: retries.maxAttempts }]);
-    await makeDue(hook.id);
-    await minute();
-    expect(tale.heard.got).toHaveLength(retries.maxAttempts);
   });
 
   it.each([

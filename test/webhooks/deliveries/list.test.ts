@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeCursor } from '../../../src/platform/db/cursor.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { attempted, settled } from '../../support/deliveries.ts';
-import { compare, idAt, listedDeliveries } from '../../support/delivery-list.ts';
+import { idAt, listedDeliveries } from '../../support/delivery-list.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -148,24 +148,4 @@ it('the events of others, and those past retention, have no deliveries', async (
   expect((await list(`?eventId=${eventId}`)).data).toEqual([]);
   await tell(setting.us.accountId);
   expect((await list(`?eventId=${eventId}`)).data).toMatchObject([{ eventId, webhookId }]);
-});
-
-it('finds all deliveries of an event and of each level of an accident, as they are made', async () => {
-  receiver();
-  const hooks = [(await register()).id, (await register()).id];
-  const send = as(setting.us.connection.ingestKey).send;
-  await send(vehicle(), safetyEvent({ sourceId: 'found' }), safetyEvent({ sourceId: 'another' }));
-  for (const notificationLevel of [1, 2, 3]) await send(accident({ sourceId: 'found', notificationLevel }));
-  for (const id of hooks) await settled(id, 5);
-  const all = (await list()).data;
-  expect(all).toHaveLength(10);
-  for (const { eventId, type } of all) {
-    const found = (await list(`?eventId=${eventId}`)).data;
-    expect(found).toEqual(
-      all
-        .filter((item) => item.eventId === eventId)
-        .sort((a, b) => compare([a.webhookId, a.level ?? 0], [b.webhookId, b.level ?? 0])),
-    );
-    expect(found).toHaveLength(type === 1 ? 6 : 2);
-  }
 });

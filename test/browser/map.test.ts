@@ -107,17 +107,6 @@ it('a map is a still picture with its pins, and MapLibre takes over in the same 
   await until('the map is larger', async () => (await scale()) !== before[2]);
 });
 
-it('a zoom button reaches for the map by keyboard alone, and keeps the focus', async () => {
-  await openAccident();
-  const before = await scale();
-  await zoomIn().focus();
-  await page.keyboard.press('Enter');
-  await untilLive();
-  await until('the map is larger', async () => (await scale()) !== before);
-  expect(maplibre).toContain('maplibre-gl.mjs');
-  expect(await focused()).toBe('Zoom in');
-});
-
 it('a cluster parts into its points by keyboard alone, one of which gets the focus', async () => {
   await openAccident();
   await cluster().focus();

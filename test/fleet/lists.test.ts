@@ -18,36 +18,6 @@ const sourceIds = async (path: string, connection?: string) =>
 describe('items have every field of the contract', () => {
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-  it('a connection', async () => {
-    const { data, ...reply } = await list('/connections');
-    expect(reply).toMatchObject({ status: 200, message: 'Connections' });
-    expect(reply).not.toHaveProperty('next');
-    expect(data).toEqual([
-      {
-        id: trucks,
-        name: null,
-        provider: 'motive',
-        tSP: 'Motive',
-        healthStatus: 1,
-        lastPulledAt: null,
-        externalId: null,
-        createdAt: time,
-        updatedAt: time,
-      },
-      {
-        id: vans,
-        name: null,
-        provider: 'samsara',
-        tSP: 'Samsara',
-        healthStatus: 1,
-        lastPulledAt: null,
-        externalId: null,
-        createdAt: time,
-        updatedAt: time,
-      },
-    ]);
-  });
-
   it('a safety event, with the id of a trip that is not known yet, and without recipients', async () => {
     const { data } = await list('/safety-events?from=2026-11-20T01:00:00Z&to=2026-11-21', trucks);
     expect(data).toEqual([
@@ -82,24 +52,6 @@ describe('filters', () => {
   const truck1 = () => recordId(trucks, 'vehicle', 'truck-1');
   const truck2 = () => recordId(trucks, 'vehicle', 'truck-2');
   const ann = () => recordId(trucks, 'driver', 'ann');
-
-  it('of /connections: the Connection-Id', async () => {
-    expect((await list('/connections', vans)).data.map(({ id }) => id)).toEqual([vans]);
-  });
-
-  it('of /drivers: status and licence state, in all connections or one', async () => {
-    expect((await sourceIds('/drivers')).sort()).toEqual(['ann', 'bob', 'cid']);
-    expect(await sourceIds('/drivers', vans)).toEqual(['cid']);
-    expect((await sourceIds('/drivers?status=1')).sort()).toEqual(['ann', 'cid']);
-    expect(await sourceIds('/drivers?status=0&licenseState=CO')).toEqual([]);
-  });
-
-  it('of /vehicles: status and VIN', async () => {
-    expect((await sourceIds('/vehicles', trucks)).sort()).toEqual(['truck-1', 'truck-2']);
-    expect(await sourceIds('/vehicles?status=active', trucks)).toEqual(['truck-1']);
-    expect(await sourceIds('/vehicles?vin=VIN2&status=active', trucks)).toEqual([]);
-    expect(await sourceIds('/vehicles?vin=VIN2', vans)).toEqual([]);
-  });
 
   it('of /trips: range, vehicles and drivers, repeated or with commas', async () => {
     expect(await sourceIds('/trips')).toEqual(['trip-1', 'trip-2', 'v', 'trip-3']);

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { config } from '../../src/platform/config.ts';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
@@ -56,28 +55,11 @@ describe('a safety event', () => {
     expect(await deliveriesOf(hook.id)).toHaveLength(1);
   });
 
-  it('is not told when it is older than what is kept at hand', async () => {
-    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-    const { data } = await connector().send(
-      vehicle(),
-      safetyEvent({ sourceId: 'young', startedAt: daysAgo(config(env).hotDays - 1) }),
-      safetyEvent({ sourceId: 'old', startedAt: daysAgo(config(env).hotDays + 2) }),
-    );
-    expect(data).toMatchObject({ accepted: 3, rejected: [] });
-    expect(await settled(hook.id)).toHaveLength(1);
-  });
-
   it('is not told when it was loaded as history, also when it comes again', async () => {
     const body = { records: [vehicle(), safetyEvent()], notify: false };
     await as(us.connection.ingestKey).post('/ingest', body);
     await connector().send(safetyEvent());
     expect(await deliveriesOf(hook.id)).toEqual([]);
-  });
-
-  it('keeps the risk that its provider gives, and counts as issued when it started', async () => {
-    await connector().send(vehicle(), safetyEvent({ eventRisk: 5, issuedOn: '2026-11-20T22:00:01+01:00' }));
-    await settled(hook.id);
-    expect(heard.got[0]?.body.data).toMatchObject({ eventRisk: 5, issuedOn: '2026-11-20T21:00:01.000Z' });
   });
 
   it('of a vehicle without VIN, groups or recipients has them empty', async () => {
@@ -145,13 +127,6 @@ describe('a safety event', () => {
         maxSpeedKph: 99,
       },
     ]);
-  });
-
-  it('is told when it comes with others that are known', async () => {
-    await connector().send(vehicle(), safetyEvent());
-    await settled(hook.id);
-    await connector().send(safetyEvent(), safetyEvent({ sourceId: 'another' }));
-    expect(await settled(hook.id, 2)).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }]);
   });
 });
 

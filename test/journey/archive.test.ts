@@ -96,34 +96,22 @@ it('a backup of database and bucket can be restored, and a rehearsal says what i
   });
   const dump = join(backup, 'fleet.sql');
   const { ok, text } = await runWrangler([
-    'd1',
-    'export',
-    'fleet',
-    '--local',
-    '--config',
-    config,
-    '--output',
-    dump,
+    ...['d1', 'export', 'fleet', '--local', '--config', config, '--output', dump],
   ]);
   expect(ok, text).toBe(true);
   cpSync(files, join(backup, 'archive'), { recursive: true });
-  const rehearse = () =>
-    promisify(execFile)(process.execPath, [join(root, 'src/cli/rehearse.ts'), backup]).catch(
-      (error: { code: number; stdout: string; stderr: string }) => error,
-    );
-  expect((await rehearse()).stdout).toMatch(
-    /^database: \d+ tables, \d{2,} rows\narchive: 5 files, 90 rows\n$/,
-  );
-
   const [damaged = '', missing = ''] = readdirSync(join(backup, 'archive'), { recursive: true })
     .map(String)
     .filter((name) => name.endsWith('.parquet'));
   writeFileSync(join(backup, 'archive', damaged), 'PAR1');
   rmSync(join(backup, 'archive', missing));
-  const { stderr, ...rest } = await rehearse();
-  expect(rest).toMatchObject({ code: 1, stdout: expect.stringContaining('archive: 3 files') });
-  expect(stderr).toContain(`${damaged} is damaged\n`);
-  expect(stderr).toContain(`${missing} is missing\n`);
+  const rehearsal = promisify(execFile)(process.execPath, [join(root, 'src/cli/rehearse.ts'), backup]);
+  const { code, stdout, stderr } = await rehearsal.catch((error) => error);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/^database: \d+ tables, \d{2,} rows\narchive: 3 files, \d+ rows\n$/),
+  ]);
+  expect(stderr.trim().split('\n').sort()).toEqual([`${damaged} is damaged`, `${missing} is missing`].sort());
 });
 
 /** Copies what the local bucket has of ours into a folder, and returns its keys. */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -182,14 +181,6 @@ it('a failure looks as the guide shows it', async () => {
   };
   const reply = await api({ baseUrl }, apiToken, 'POST', '/webhook', body);
   expect(JSON.parse(masked(JSON.stringify(reply)))).toEqual(JSON.parse(masked(failure?.code ?? '')));
-});
-
-it('npm start refuses homes that cannot be before anything starts', () => {
-  const program = join(clone.folder, 'src/cli/start.ts');
-  const { status, stderr } = spawnSync(process.execPath, [program, '--homes', 'main,EU'], {
-    encoding: 'utf8',
-  });
-  expect([status, stderr]).toEqual([1, expect.stringContaining('not "EU"')]);
 });
 
 it('a home besides main has a demo account, whose records, lists and deliveries are there', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ask, signIn } from '../support/portal.ts';
-import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { as, operator } from '../support/world.ts';
 
@@ -83,24 +82,5 @@ describe("the webhook's page", () => {
     const { cookie } = await signIn(tale.us);
     await limit(id, limits);
     expect(await shown(id, cookie)).toContain(words);
-  });
-
-  it('shows how many calls it gets now, and none while it is paused', async () => {
-    const { id } = await tale.register();
-    const { cookie } = await signIn(tale.us);
-    const health = (failures: number, openUntil: number) =>
-      rows(
-        `insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, ?2, 1, ?3, 40)
-         on conflict (webhook_id) do update set failures = ?2, open_until = ?3`,
-        ...[id, failures, openUntil],
-      );
-    await health(0, 0);
-    expect(await shown(id, cookie)).toContain('Up to 50 at a time, 40 for now');
-    await health(5, Date.now() + 60_000);
-    const paused = await shown(id, cookie);
-    expect(paused).toContain('Paused until');
-    expect(paused).not.toContain('for now');
-    await health(5, 0); // a single call may find out whether it is back
-    expect(await shown(id, cookie)).toContain('1 for now');
   });
 });

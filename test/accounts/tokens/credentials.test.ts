@@ -21,22 +21,11 @@ const unauthenticated = { status: 401, message: 'Invalid or expired token' };
 const forbidden = { status: 403, message: 'Insufficient permissions' };
 
 describe('an API token', () => {
-  it('opens the API, under any spelling of the header', async () => {
-    for (const name of ['x-api-key', 'X-API-KEY'])
-      expect((await call('GET', '/webhooks', { headers: { [name]: us.apiToken } })).status).toBe(200);
-  });
-
   it('is kept as a hash alone', async () => {
     const dump = await env.DB.prepare('select * from tokens').all();
     expect(JSON.stringify(dump.results)).not.toContain(us.apiToken.slice(4, 40));
     const keys = await env.TOKENS.list();
     expect(keys.keys.map(({ name }) => name)).toContain(await hashToken(us.apiToken));
-  });
-
-  it('is refused on the very next call once revoked', async () => {
-    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
-    await revoke(us.tokenId);
-    expect(await as(us.apiToken).get('/webhooks')).toMatchObject(unauthenticated);
   });
 
   it('is refused once revoked although KV still says that it is good', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
@@ -28,15 +28,5 @@ describe('the keys of a deployment', () => {
     };
     expect(() => keepMissing(folder, plan, found)).toThrow(/Put its HEADER_KEYS into .*header\.keys/);
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('are made once, for their owner alone, and only where the Worker lacks them', () => {
-    vi.stubEnv('CI', '');
-    const made = keepMissing(folder, plan, nothing);
-    expect(made.map(({ secret }) => secret)).toEqual(['OPERATOR_KEY', 'HEADER_KEYS']);
-    for (const { file } of made) expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(keepMissing(folder, plan, nothing)).toEqual(made);
-    expect(keepMissing(folder, plan, { ...nothing, secrets: ['OPERATOR_KEY', 'HEADER_KEYS'] })).toEqual([]);
-    for (const { file } of made) expect(existsSync(file)).toBe(true);
   });
 });

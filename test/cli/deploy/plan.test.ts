@@ -46,14 +46,3 @@ it('a Worker finds its own counters again with each deploy', () => {
     ]
   `);
 });
-
-it('an id is a positive integer of 32 bits, as Cloudflare requires', () => {
-  fc.assert(
-    fc.property(workerName, (name) => {
-      for (const id of idsOf(name)) {
-        expect(id).toMatch(/^[1-9]\d*$/);
-        expect(Number(id)).toBeLessThan(2 ** 31);
-      }
-    }),
-  );
-});

@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Query } from '../../../src/cli/deploy/api.ts';
 import { migrate, migrationsDirectory, mustHaveSchema } from '../../../src/cli/deploy/schema.ts';
 import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
@@ -57,27 +56,6 @@ it('a database that a newer commit has migrated needs only what an older one kno
   await expect(mustHaveSchema(query, fleet)).resolves.toBeUndefined();
   sqlite.exec('drop trigger event_came');
   await expect(mustHaveSchema(query, fleet)).rejects.toThrow('make it: trigger event_came. No code');
-});
-
-it('a migration whose triggers Cloudflare cuts in two is run as a file with its entry, and the others go on', async () => {
-  const { sqlite, query } = empty();
-  const folder = mkdtempSync(join(tmpdir(), 'fleet-schema-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const wrangler: Wrangler = async (args) => {
-    if (args[1] === 'execute') sqlite.exec(readFileSync(args.at(-1) ?? '', 'utf8'));
-    const { names } = await query('', fleet, 'select name from d1_migrations');
-    const missing = args[1] === 'execute' ? [] : files.filter((file) => !names.includes(file));
-    for (const file of missing) {
-      const sql = readFileSync(join(migrationsDirectory, file), 'utf8');
-      if (sql.includes('create trigger'))
-        return { ok: false, out: '', text: `${missing}\n[ERROR] incomplete input [code: 7500]` };
-      sqlite.exec(`${sql}\n${entered(file)}`);
-    }
-    return { ok: true, out: '', text: `${missing}` };
-  };
-  expect(await migrate(wrangler, query, join(folder, 'wrangler.json'), fleet, '')).toEqual(files);
-  await expect(mustHaveSchema(query, fleet)).resolves.toBeUndefined();
-  expect(readdirSync(folder)).toEqual([]);
 });
 
 it('any other failure of a migration stops the deploy', async () => {

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -153,20 +151,4 @@ describe('fleet connection delete', () => {
       expect(deleted).toEqual([]);
     },
   );
-});
-
-it('no other command waits for the declarations of all records', async () => {
-  const listing = `import { registerHooks } from 'node:module';
-    registerHooks({ resolve: (specifier, context, next) => {
-      const found = next(specifier, context);
-      console.error(found.url);
-      return found;
-    } });`;
-  const loader = `data:text/javascript,${encodeURIComponent(listing)}`;
-  const child = spawn(process.execPath, ['--import', loader, join(root, 'src/cli/fleet.ts'), '--help']);
-  let loaded = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (loaded += text));
-  await once(child, 'close');
-  expect(loaded).toContain('/src/cli/operate/export.ts');
-  expect(loaded).not.toContain('/src/fleet/lists/registry.ts');
 });

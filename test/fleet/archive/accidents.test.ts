@@ -7,7 +7,7 @@ import { dayMs } from '../../../src/platform/durations.ts';
 import { emptyArchive } from '../../support/archive.ts';
 import { accident } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, webhookBody, worldBefore } from '../../support/world.ts';
+import { as, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
 beforeEach(async () => {
@@ -88,11 +88,4 @@ it('an archived accident is read by its id: for 31 days after it changed, then w
   expect((await read()).status).toBe(404);
   expect((await read(`?at=${eventTime}`)).data).toEqual(inD1);
   expect((await read('?at=9999-12-31T23:59:59.999Z')).status).toBe(404);
-});
-
-it('an accident from before the hot days notifies nobody, at whatever level', async () => {
-  await as(us.apiToken).post('/webhook', webhookBody(us));
-  await send({ notificationLevel: 1 });
-  await send({ notificationLevel: 2 });
-  expect(await rows('select 1 from deliveries where account_id = ?1', us.accountId)).toEqual([]);
 });

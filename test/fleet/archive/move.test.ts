@@ -3,8 +3,6 @@ import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inArchive } from '../../../src/fleet/archive/catalog.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { findArchived, forgetLately } from '../../../src/fleet/archive/lately.ts';
-import { removeArchive, rewriteArchive } from '../../../src/fleet/archive/remove.ts';
 import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
@@ -19,7 +17,6 @@ import {
   interruptedAfter,
   lapse,
   move,
-  tripKind,
   walk,
 } from '../../support/archive.ts';
 import { through } from '../../support/database.ts';
@@ -196,21 +193,6 @@ describe('the job', () => {
     expect([await read('/trips'), await read('/safety-events')]).toEqual(before);
   });
 
-  it('of those that changed lately, finds each by its id', async () => {
-    await send();
-    const [kind = tripKind] = archiveKinds;
-    const archived = String((await rows('select id from trips order by started_at limit 1'))[0]?.id);
-    await archive(env, archiveKinds, noteMerged);
-    expect(await findArchived(env, caller, kind, [archived, newId()])).toMatchObject([
-      { id: archived, sourceId: 'old' },
-    ]);
-    const them = await world();
-    const stranger = { tokenId: them.tokenId, accountId: them.accountId };
-    expect(await findArchived(env, stranger, kind, [archived])).toEqual([]);
-    expect(await forgetLately(env, Date.now() + 30 * dayMs)).toBe(0);
-    expect(await forgetLately(env, Date.now() + 32 * dayMs)).toBe(2);
-  });
-
   it('does nothing without a bucket, or with HOT_DAYS = 0', async () => {
     await send();
     await archive({ ...env, ARCHIVE: undefined as unknown as R2Bucket }, archiveKinds, noteMerged);
@@ -229,23 +211,5 @@ describe('the job', () => {
     expect(lines('fault')).toMatchObject([
       { message: 'A job failed', job: 'archive', connectionId: them.connection.id },
     ]);
-  });
-
-  it('rows are rewritten in the files too, and those of an account removed', async () => {
-    await send();
-    await archive(env, archiveKinds, noteMerged);
-    const [item] = (await read('/trips')) as { driverId: string }[];
-    const value = item?.driverId ?? '';
-    const change = (row: object) => ({ ...row, driverId: null });
-    let cursor: string | undefined = '';
-    while (cursor !== undefined)
-      cursor = await rewriteArchive(env, archiveKinds, us, { key: 'driverId', value, change }, cursor);
-    expect(await read('/trips')).toMatchObject([{ driverId: null }, {}]);
-    expect(await read('/safety-events')).toMatchObject([{ driverId: null }, {}]);
-    expect(await files()).toHaveLength(2);
-    for (const key of await files()) expect(await (await bucket.get(key))?.text()).not.toContain(value);
-    expect(await removeArchive(env, archiveKinds, us)).toBeUndefined();
-    expect([await files(), await rows('select 1 from archived_days')]).toEqual([[], []]);
-    expect(await read('/trips')).toHaveLength(1);
   });
 });

@@ -14,35 +14,6 @@ beforeAll(async () => {
 
 const { get, html, post: send, outcome } = visitor(() => ann.cookie);
 
-/** The links of a navigation with this label, by their names, with which of them is current. */
-async function linksOf(path: string, label: string) {
-  const nav = new RegExp(`<nav[^>]*aria-label="${label}"[^>]*>(.*?)</nav>`).exec(await html(path))?.[1] ?? '';
-  return [...nav.matchAll(/<a href="([^"]*)"(?: aria-current="(\w+)")?>(.*?)<\/a>/g)].map(
-    ([, href, current, name = '']) => ({
-      name: name.replace(/<[^>]*>/g, '').trim(),
-      href,
-      ...(current && { current }),
-    }),
-  );
-}
-
-it('settings are in the menu, and have the tabs API Tokens, People, Notifications, Audit log and Account', async () => {
-  const settings = { name: 'Settings', href: '/portal/settings' };
-  expect(await linksOf('/portal/connections', 'Main')).toContainEqual(settings);
-  expect((await get(settings.href)).headers.get('location')).toBe('/portal/settings/tokens');
-  expect(await linksOf('/portal/settings/tokens', 'Main')).toContainEqual({ ...settings, current: 'true' });
-  expect(await linksOf('/portal/settings/people', 'Settings')).toEqual([
-    { name: 'API Tokens', href: '/portal/settings/tokens' },
-    { name: 'People', href: '/portal/settings/people', current: 'page' },
-    { name: 'Notifications', href: '/portal/settings/notifications' },
-    { name: 'Audit log', href: '/portal/settings/audit' },
-    { name: 'Account', href: '/portal/settings/account' },
-  ]);
-  const revoke = `/portal/settings/tokens/${us.tokenId}/revoke`;
-  expect((await linksOf(revoke, 'Settings'))[0]).toMatchObject({ name: 'API Tokens', current: 'true' });
-  expect(await linksOf('/portal/webhooks', 'Settings')).toEqual([]);
-});
-
 describe('the API Tokens tab', () => {
   it('shows API tokens however many ingest keys there are', async () => {
     await rows(

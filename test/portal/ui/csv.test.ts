@@ -51,13 +51,6 @@ it('follows the link of the page, with all of its filters', async () => {
   expect(await linesOf(none)).toHaveLength(1);
 });
 
-it('has no formulas in it, but negative numbers', async () => {
-  const text = await (await file('&risk=5')).text();
-  expect(text).toContain(`"'=HYPERLINK(""https://evil.example"")"`);
-  expect(text).toContain('39.7,-104.9');
-  expect(text).toContain('"North|East, far"');
-});
-
 it('is of the account alone', async () => {
   const refused = await file('', them.connection.id);
   expect(refused.headers.get('location')).toContain(`/portal/events?`);

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
-import { dayMs } from '../../../src/platform/durations.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { ask, signIn, visitor } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
@@ -68,21 +67,6 @@ it('what was delivered is sent again only if somebody chooses so, and they are t
   expect((await press(question)).text).toContain('2 deliveries queued again.');
 });
 
-it('a time span is in UTC, and refused when it is empty or makes no sense', async () => {
-  const { open } = await missed(1);
-  const minutes = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 16);
-  expect((await open(`since=${minutes(-dayMs)}&until=${minutes(dayMs)}`)).text).toContain(
-    '1 delivery can be',
-  );
-  expect((await open(`since=${minutes(-2 * dayMs)}&until=${minutes(-dayMs)}`)).text).toContain(
-    'Nothing was missed',
-  );
-  const empty = await open(`since=${minutes(dayMs)}&until=${minutes(-dayMs)}`);
-  expect(empty).toMatchObject({ status: 400, text: expect.stringContaining('must be before until') });
-  for (const query of ['since=yesterday', 'until=2026-02-31T00:00', 'which=some', 'after=me'])
-    expect(await open(query), query).toMatchObject({ status: 400, hidden: [] });
-});
-
 it('times are in the zone of the reader, which is named, and stay as they were typed', async () => {
   const { hook } = await missed(1);
   const { cookie } = await signIn(tale.us);
@@ -95,17 +79,6 @@ it('times are in the zone of the reader, which is named, and stay as they were t
   expect(page.html).toContain(`value="${soon}"`);
   const utc = await pageOf(hook.id, cookie).open(`since=${inIndia(-600_000)}`); // hours from now
   expect(utc.text).toContain('must be before until');
-});
-
-it('what is too old is left out, and counted', async () => {
-  const { hook, open } = await missed(2);
-  for (const { id } of await deliveriesOf(hook.id))
-    await rows('update deliveries set id = ?1 where id = ?2', newId(Date.now() - 21 * dayMs), id);
-  const { text, hidden } = await open();
-  expect(text).toContain(
-    'Nothing was missed. 2 deliveries can no longer be replayed: that is possible for 20 days.',
-  );
-  expect(hidden).toEqual([]);
 });
 
 it('what does not fit into one call is left for the next, until all is sent once', async () => {

@@ -24,51 +24,6 @@ const render = (alert: Partial<Alert>) =>
   );
 
 describe('an email', () => {
-  it('about a pause says since when, what the receiver does, what waits, where to look and how to turn it off', async () => {
-    const { subject, text } = await render({});
-    expect(subject).toBe('Deliveries to claims.example.com:8443 are paused');
-    expect(text.split('\n\n')).toEqual([
-      'We have paused deliveries to a webhook of yours, because calls keep failing.',
-      'claims.example.com:8443: paused since 2026-11-20 20:00 UTC. Your receiver returns 503 Service Unavailable. ' +
-        'Waiting: 12 deliveries. https://portal.example.com/portal/webhooks/01a1fc72-831b-772e-98a0-8d9347089f0d',
-      'Please check your receiver. Every 15 minutes or sooner we try one delivery. When it succeeds, everything that ' +
-        'waited is delivered. A delivery that has waited for 5 days has failed.',
-      'You get this email because you can sign in to Acme <b>Insurance</b>. To turn these emails off: ' +
-        'https://portal.example.com/portal/settings/notifications',
-    ]);
-  });
-
-  it('about failed deliveries says how many, and how to send them again', async () => {
-    const one = await render({ kind: 'failed' });
-    expect(one.subject).toBe('Deliveries to claims.example.com:8443 have failed');
-    expect(one.text).toContain(
-      'claims.example.com:8443: 1 delivery failed since 2026-11-20 20:00 UTC. Your receiver returns 410 Gone. https',
-    );
-    expect(one.text).toContain('open the webhook and choose “Replay deliveries”');
-    const many = await render({ kind: 'failed', webhooks: [webhook({ failed: 1234, lastEnd: null })] });
-    expect(many.text).toContain(
-      '1,234 deliveries failed since 2026-11-20 20:00 UTC. Your receiver returns 503 Service Unavailable. https',
-    );
-  });
-
-  it('about a receiver that works again says how long it was paused', async () => {
-    const { subject, text } = await render({ kind: 'working', webhooks: [webhook({ waiting: 0 })] });
-    expect(subject).toBe('claims.example.com:8443 works again');
-    expect(text).toContain(
-      'works again since 2026-11-20 20:20 UTC; paused since 2026-11-20 20:00 UTC until then. Nothing is waiting.',
-    );
-  });
-
-  it('about many webhooks is one email, which names the first of them', async () => {
-    const { subject, text } = await render({ webhooks: [webhook(), webhook()], others: 998 });
-    expect(subject).toBe('Deliveries to 1,000 webhooks are paused');
-    expect(text).toContain('We have paused deliveries to 1,000 webhooks of yours');
-    expect(text).toContain('And 998 other webhooks: https://portal.example.com/portal/webhooks\n');
-    expect((await render({ kind: 'working', webhooks: [webhook(), webhook()] })).subject).toBe(
-      '2 webhooks work again',
-    );
-  });
-
   it('calls a webhook by its name, if it has one', async () => {
     const { subject, text } = await render({ webhooks: [webhook({ name: 'Claims intake' })] });
     expect(subject).toBe('Deliveries to Claims intake are paused');

@@ -5,7 +5,7 @@ import { minuteMs } from '../../../src/platform/durations.ts';
 import { minuteOf } from '../../../src/webhooks/alerts/words.ts';
 import { giveUpAfterMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { giveUp, sweep } from '../../../src/webhooks/deliveries/sweep.ts';
-import { alertStory, fail, work } from '../../support/alerts.ts';
+import { alertStory, fail } from '../../support/alerts.ts';
 import { makeDue, settled } from '../../support/deliveries.ts';
 import { rows } from '../../support/rows.ts';
 import type { WebhookOut } from '../../support/world.ts';
@@ -51,35 +51,9 @@ describe('a pause', () => {
     await pass(15);
     expect(mails()[0]?.text).toContain('Your receiver does not respond within 15 s. Nothing is waiting.');
   });
-
-  it('that ends earlier notifies nobody, and the next begins afresh', async () => {
-    const hook = await tale.register();
-    await fail([hook.id]);
-    await run();
-    await pass(10);
-    await work([hook.id]);
-    await pass(1);
-    await fail([hook.id]);
-    await pass(15);
-    expect(mails()).toEqual([]);
-    await pass(1);
-    expect(mails()).toHaveLength(1);
-  });
 });
 
 describe('that a receiver works again', () => {
-  it('is notified at once to people who know that it was paused', async () => {
-    const hook = await tale.register();
-    await fail([hook.id]);
-    await run();
-    await pass(15);
-    await work([hook.id]);
-    await pass(1);
-    expect(subjects().slice(1)).toEqual(['receiver.example.com works again']);
-    await pass(120);
-    expect(mails()).toHaveLength(2);
-  });
-
   it('is notified when a delivery has arrived', async () => {
     tale.heard.responds(() => new Response('', { status: 503 }));
     const hook = await tale.register();

@@ -1,6 +1,6 @@
 /**
  * What a safety event costs that comes alone, goes to one webhook and arrives at the first attempt.
- * `test/operations.test.ts` holds the rows; `cpuMs` is an assumption.
+ * `test/operations.test.ts` checks the rows and `test/docs/costs.test.ts` the bytes; `cpuMs` is an assumption.
  */
 export const perEvent = {
   rowsRead: 59,
@@ -11,4 +11,7 @@ export const perEvent = {
   logLines: 2,
   points: 1,
   cpuMs: 5,
+  /** In D1, with indexes: the event, and beside it its notification and delivery. */
+  bytesStored: 770,
+  bytesDelivered: 800,
 };

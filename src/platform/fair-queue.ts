@@ -13,9 +13,9 @@ export type Bounds = {
   timeoutMs: number;
   /** About how long one takes. A waiting one checks that often, and less often the farther back it is. */
   stepMs: number;
-  /** For how long nobody takes the place of work that took some milliseconds. */
+  /** For how long the place of work that took `ms` stays empty. */
   restMs?: (account: string, ms: number) => number;
-  /** Work takes less: what takes longer was killed with its invocation, and its place is free. */
+  /** Work that takes longer was killed with its invocation: its place is free. */
   longestMs?: number;
 };
 

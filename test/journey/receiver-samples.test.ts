@@ -163,9 +163,9 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
       expect(code).toBe(0);
       return out;
     };
-    await until('it was tried', async () => (await missed()).includes('last answer: connection'));
+    await until('it was tried', async () => (await missed()).includes('last response: connection'));
     expect(await missed()).toMatch(
-      /^pending [0-9a-f-]{36} event [0-9a-f-]{36} last answer: connection\n5 deliveries, 1 of them missed\n$/,
+      /^pending [0-9a-f-]{36} event [0-9a-f-]{36} last response: connection\n5 deliveries, 1 of them missed\n$/,
     );
     receiver = await listen(settings, cwd);
     await until('it has come', async () => (await missed()).endsWith('5 deliveries, 0 of them missed\n'));

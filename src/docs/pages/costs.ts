@@ -14,6 +14,15 @@ const prices = [
 ];
 const planPrice = 5;
 
+/** Of D1's storage: what the plan includes, and the price of a further gigabyte for a month. */
+const storage = { includedGb: 5, price: 0.75 };
+
+/** How long events and deliveries stay in D1 unless a deployment chooses otherwise. */
+const daysKept = { events: 180, deliveries: 30 };
+
+const gigabytes = (daily: number): number =>
+  (daily * (daysKept.events * perEvent.bytesStored + daysKept.deliveries * perEvent.bytesDelivered)) / 1e9;
+
 /** Days of so many events for which the table says what a month costs. */
 const volumes = [10_000, 100_000, 1_000_000, 10_000_000];
 
@@ -22,10 +31,16 @@ const dollars = (amount: number): string =>
 
 /** What a month of 30 days costs at some volumes, with the plan, and what each further million events costs. */
 export function costTable(): string {
-  const rows = prices.map(({ of, count, price, included }) => ({
-    name: `${of}, $${price}/M beyond ${(included / million).toLocaleString('en-US')} M`,
-    amounts: volumes.map((daily) => (Math.max(0, daily * 30 * count - included) / million) * price),
-  }));
+  const rows = [
+    ...prices.map(({ of, count, price, included }) => ({
+      name: `${of}, $${price}/M beyond ${(included / million).toLocaleString('en-US')} M`,
+      amounts: volumes.map((daily) => (Math.max(0, daily * 30 * count - included) / million) * price),
+    })),
+    {
+      name: `D1 storage, $${storage.price}/GB beyond ${storage.includedGb} GB`,
+      amounts: volumes.map((daily) => Math.max(0, gigabytes(daily) - storage.includedGb) * storage.price),
+    },
+  ];
   const totals = volumes.map((_, at) =>
     rows.reduce((sum, { amounts }) => sum + (amounts[at] ?? 0), planPrice),
   );
@@ -35,6 +50,10 @@ export function costTable(): string {
     [
       ['**a month, with the plan**', ...totals.map((total) => `**${dollars(total)}**`)],
       ...rows.map(({ name, amounts }) => [name, ...amounts.map(dollars)]),
+      [
+        'GB in D1',
+        ...volumes.map((daily) => gigabytes(daily).toLocaleString('en-US', { maximumFractionDigits: 0 })),
+      ],
     ],
   )}
 

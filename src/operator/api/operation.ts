@@ -6,7 +6,7 @@ import { limitUpTo, timestamp } from '../../platform/fields.ts';
  * operator's tool. Its fields are described in `src/docs/openapi/words.ts`.
  */
 export type Operation = {
-  /** Its method, and its path below `/operator`. An `:id` is that of what the path begins with. */
+  /** The method and the path below `/operator`. An `:id` belongs to the list that the path begins with. */
   call: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
   summary: string;
   description?: string;

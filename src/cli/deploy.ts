@@ -53,7 +53,10 @@ const program = new Command('npm run deploy --').description(
 for (const option of settingOptions) program.addOption(option);
 program
   .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
-  .option('--check', 'deploy nothing: try what the service at FLEET_URL relies on, or else the local one')
+  .option(
+    '--check',
+    'deploy nothing: check the dependencies of the service at FLEET_URL, by default the local one',
+  )
   .addHelpText(
     'after',
     '\nYou can also put settings into .local/deploy/settings.env, one NAME=value per line.',
@@ -142,7 +145,7 @@ async function rehearse(plan: Plan): Promise<void> {
   2. create the secrets that the Worker lacks: ${plan.secrets.join(', ')}
   3. apply the migrations that the database of each home lacks, while the old code keeps serving
   4. upload the Worker (${size})
-  5. wait until it responds, and try what it relies on
+  5. wait until it responds, and check its dependencies
 
   data: ${placeWarning(plan.place)}
   settings:${sources(program, plan.vars)}

@@ -211,9 +211,9 @@ describe('npm run deploy -- --dry-run', () => {
       );
       expect(code).toBe(0);
       expect(snapshot()).toEqual(before);
-      expect(out).toContain('--hot-days: what is deployed, or, at first, 180\n');
+      expect(out).toContain('--hot-days: as deployed, at first 180\n');
       expect(out).toContain('--email-from: none, from DEPLOY_EMAIL_FROM\n');
-      expect(out).toContain('--domain: what is deployed, or, at first, not set\n');
+      expect(out).toContain('--domain: as deployed, at first not set\n');
       expect(out).toMatch(/near the machine that deploys\. This cannot be changed later\. .*--location/);
       expect(out).toContain('find or create the database fleet');
       expect(out).toMatch(/the queues? fleet-deliveries/);

@@ -66,7 +66,7 @@ const settings = {
   },
   mapStyleUrl: {
     flags: '--map-style-url <url>',
-    about: 'map style of a tile provider, which pages with a map will call; none: maps show outlines',
+    about: 'map style of a tile provider, which browsers will call; none: maps show outlines',
     problem: must(
       (text) => text === 'none' || URL.parse(text)?.protocol === 'https:',
       'an https URL, or none',
@@ -75,7 +75,7 @@ const settings = {
   },
   replicas: {
     flags: '--replicas [choice]',
-    about: 'keep a replica of D1 in each region, and read lists from the nearest one',
+    about: 'read lists from replicas of D1 in each region',
     problem: must(/^(true|false)$/, 'true or false'),
     variable: 'READ_REPLICAS',
   },

@@ -53,7 +53,7 @@ const homeColumns: Column<Home>[] = [
 
 /** fleet home … */
 export const homeCommands = (): Command =>
-  group('home', 'look at the homes: where accounts live', [
+  group('home', 'show the homes: where accounts live', [
     calling(
       'list',
       'list all homes: how many accounts live there, how full they are, and when they will be full',
@@ -76,7 +76,7 @@ export const userCommands = (): Command =>
   group('user', 'manage the users of an account, who sign in to the portal', [
     within(
       'add',
-      'let somebody sign in to the portal; they are pending until they have',
+      'invite somebody to the portal; they are pending until they sign in',
       'POST /accounts/:id/users',
       userColumns,
     )
@@ -105,13 +105,13 @@ export const userCommands = (): Command =>
 export const signInLinkCommand = (): Command =>
   calling(
     'sign-in-link',
-    'create a link that signs a user in to the portal; valid once, for 15 minutes',
+    'create a sign-in link to the portal, valid once for 15 minutes',
     'POST /sign-in-links',
     ({ url }) => url,
     ({ email, account: accountId }) => ({ email, accountId }),
   )
     .argument('<email>', 'email address of the user')
-    .option('--account <id>', 'account to sign in to, for somebody whom several have invited');
+    .option('--account <id>', 'account to sign in to, if several have invited the person');
 
 const auditColumns: Column<AuditEntry>[] = [
   'at',

@@ -43,7 +43,7 @@ export const connectionCommands = (): Command =>
       .option('--external-id <id>', ownId, orNull),
     within(
       'link',
-      'make a link by which somebody outside the account connects a provider, once',
+      'create a single-use link by which somebody outside the account connects a provider',
       'POST /accounts/:id/connect-links',
       ['url', 'expiresAt', 'id'],
     ).requiredOption('--name <name>', 'whom it is for'),
@@ -74,11 +74,11 @@ export const connectionCommands = (): Command =>
     about('pause', 'stop pulling until the connection is resumed', 'POST /connections/:id/pause', pullTables),
     about(
       'resume',
-      'pull again, from where the connection stopped',
+      'resume pulling where the connection stopped',
       'POST /connections/:id/resume',
       pullTables,
     ),
-    about('pull', 'pull now, whatever the connection waits for', 'POST /connections/:id/pull', pullTables),
+    about('pull', 'pull now, ignoring any wait', 'POST /connections/:id/pull', pullTables),
     about(
       'credential',
       'replace the credential, which is read from stdin; it is tried first',
@@ -98,7 +98,7 @@ export const connectionCommands = (): Command =>
 
 /** fleet vehicle … */
 export const vehicleCommands = (): Command =>
-  group('vehicle', 'change what accounts themselves say of vehicles', [
+  group('vehicle', 'set the external ids of vehicles', [
     about('update', 'change a vehicle', 'PATCH /vehicles/:id', [
       'id',
       'name',

@@ -65,8 +65,8 @@ export const driverCommands = (): Command =>
 
 /** fleet deletion … */
 export const deletionCommands = (): Command =>
-  group('deletion', 'look at what is being deleted', [
-    calling('list', 'list what is being deleted, or will be', 'GET /deletions', columns),
+  group('deletion', 'show deletions that are scheduled or under way', [
+    calling('list', 'list deletions', 'GET /deletions', columns),
   ]);
 
 /** The name of what is to be deleted, as the person types it. */

@@ -15,7 +15,7 @@ const formatNames = Object.keys({ ndjson: true, csv: true, parquet: true } satis
 /** fleet export */
 export function exportCommand(): Command {
   return new Command('export')
-    .description("write an account's records of one kind to a file; run it again to continue")
+    .description("write an account's records of one kind to a file; can be resumed")
     .requiredOption('--account <id>', 'account to export')
     .addOption(new Option('--kind <kind>', 'kind of the records').choices(kinds).makeOptionMandatory())
     .addOption(new Option('--format <format>', 'format of the file').choices(formatNames).default('ndjson'))

@@ -15,7 +15,7 @@ export function importCommand(): Command {
       'one JSON record per line; or .csv with field names such as location.latitude, and lists separated by |',
     )
     .requiredOption('--connection <id>', 'connection that the records belong to')
-    .option('--kind <kind>', 'kind of the records that do not state one')
+    .option('--kind <kind>', 'kind of records without one')
     .option('--notify', 'notify webhooks of events and accidents, as if they happened now')
     .option('--at-once <calls>', 'number of calls to send at a time', Number, 4)
     .action(async (file, { connection, kind, notify = false, atOnce }, command) => {

@@ -10,10 +10,10 @@ const timeoutMs = 120_000;
 /** fleet account move */
 export const moveAccountCommand = (): Command =>
   new Command('move')
-    .description('move an account to another home, with all that it has')
+    .description('move an account and its data to another home')
     .argument('<id>', 'id of the account')
-    .option('--to <home>', 'name of the home where it is to live')
-    .option('--cancel', 'cancel a move that is under way, as long as the account has not been switched')
+    .option('--to <home>', 'name of the new home')
+    .option('--cancel', 'cancel a move before the account is switched')
     .addHelpText(
       'after',
       '\nIf this is interrupted, the service continues by itself. The same command shows the progress again.',

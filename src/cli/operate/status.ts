@@ -9,7 +9,7 @@ import { type Column, rowsOf, tableOf } from './print.ts';
 export const statusCommand = (): Command =>
   calling(
     'status',
-    'show the health of the service, which webhooks fail, and which connections',
+    'show the health of the service, and which webhooks and connections fail',
     'GET /status',
     (status) =>
       [

@@ -46,7 +46,7 @@ const totalRate = rates.reduce((sum, [, rate]) => sum + rate, 0);
 /** fleet generate */
 export function generateCommand(): Command {
   return new Command('generate')
-    .description('print realistic test records as NDJSON; the same options print the same records')
+    .description('print realistic test records as NDJSON; the same options give the same records')
     .option('--vehicles <count>', 'number of vehicles', wholeNumber(1, 100_000), 20)
     .option('--days <count>', 'number of days', wholeNumber(1, 3650), 7)
     .option('--start <date>', 'first day', '2026-10-01')

@@ -9,7 +9,7 @@ export const tokenCommands = (): Command =>
   group('token', 'manage API tokens', [
     issuing('an API token', 'POST /accounts/:id/tokens').option(
       '--read-only',
-      'it can only read, and does not see the headers of webhooks',
+      'read-only, without the headers of webhooks',
     ),
     listing('api', 'API tokens', 'readOnly'),
     revoking('an API token'),

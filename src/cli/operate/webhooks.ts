@@ -5,7 +5,7 @@ import { type Column, rowsOf } from './print.ts';
 
 /** fleet webhook … */
 export const webhookCommands = (): Command =>
-  group('webhook', 'look at the webhooks of an account, limit their calls, and pause them', [
+  group('webhook', 'list, limit and pause the webhooks of an account', [
     within(
       'list',
       'list the webhooks of an account, with the health and the limits of their receivers',
@@ -14,7 +14,7 @@ export const webhookCommands = (): Command =>
     ),
     about(
       'limit',
-      'limit the calls to a receiver; a limit that is not given stays as it is',
+      'limit the calls to a receiver; a limit that you leave out stays unchanged',
       'PATCH /webhooks/:id/limits',
       table,
       ({ id, inFlight, perSecond, default: none }, command) => {
@@ -28,10 +28,10 @@ export const webhookCommands = (): Command =>
     )
       .option('--in-flight <calls>', 'calls at a time, 1 to 50', wholeNumber)
       .option('--per-second <calls>', 'calls a second, 1 to 1000', wholeNumber)
-      .option('--default', 'take both limits away'),
+      .option('--default', 'remove both limits'),
     about(
       'pause',
-      'stop sending to a webhook: what is for it waits for up to five days',
+      'pause a webhook: its deliveries wait for up to five days',
       'POST /webhooks/:id/pause',
       table,
     ),

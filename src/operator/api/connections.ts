@@ -191,7 +191,7 @@ export const connectionOperations = {
   },
   pullNow: {
     call: 'POST /connections/:id/pull',
-    summary: 'Pull now, whatever the connection waits for',
+    summary: 'Pull now, ignoring any wait',
     message: 'Pull is due',
     reply: Pull,
     refusals: ['Unknown connection', isPaused, isWithdrawn],

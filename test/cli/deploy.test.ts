@@ -135,7 +135,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   expect(later.out).toContain('! Not checked: set FLEET_URL and FLEET_OPERATOR_KEY');
   expect(later.out).toContain('! The database fleet runs in weur, not in oc');
   expect(later.out).not.toContain('Created');
-  expect(later.out).toContain('--replicas: true, as it is deployed\n');
+  expect(later.out).toContain('--replicas: true, as deployed\n');
   expect(bound(account, name, 'READ_REPLICAS')?.text).toBe('true');
   expect(bound(account, name, 'EMAIL_FROM')?.text).toBe('portal@example.com');
   expect(home()).toEqual(ofHome);

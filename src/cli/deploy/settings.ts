@@ -180,10 +180,10 @@ export function sources(program: Command, initial: Vars, vars?: Vars): string {
     const { variable = '' } = known.get(name) ?? {};
     const otherwise = initial[variable] ?? 'not set';
     const source = program.getOptionValueSource(name) === 'env' ? option.envVar : 'the command line';
-    const deployed = vars ? vars[variable] : variable && 'what is deployed';
+    const deployed = vars ? vars[variable] : variable && 'as deployed';
     if (given !== undefined && given !== '') return [option.long, given, `from ${source}`];
     if (!deployed) return [option.long, otherwise, 'by default'];
-    return [option.long, deployed, vars ? 'as it is deployed' : `or, at first, ${otherwise}`];
+    return [option.long, deployed, vars ? 'as deployed' : `at first ${otherwise}`];
   });
   return lines.map(([long, value, source]) => `\n    ${long}: ${value}, ${source}`).join('');
 }

@@ -66,6 +66,9 @@ export type OpenCrash = {
   location: { latitude: number; longitude: number };
   /** The level that it has reached. */
   level: number;
+  /** When it was first seen (milliseconds since 1970), and whether a look-up of crashes has had it: of Motive's. */
+  seenAt?: number;
+  isListed?: boolean;
 };
 
 /** So long crashes stay open: later nothing is taken back. */
@@ -73,15 +76,6 @@ export const openDays = 7;
 
 /** The newest ones; those that are left out keep the level that they have. */
 const mostOpen = 100;
-
-/** An event's crash as a cursor keeps it; undefined if it is no accident, which needs a VIN and a place. */
-export function openCrash(
-  { sourceId, startedAt, location }: ProviderRecord,
-  { vin, level }: { vin: unknown; level: number },
-): OpenCrash | undefined {
-  const crash = { id: sourceId, vin, startedAt, location, level };
-  return isOpenCrash(crash) ? crash : undefined;
-}
 
 /** Whether it can be dismissed later, and is short enough to be kept until then. */
 const isOpenCrash = (crash: { [key in keyof OpenCrash]: unknown }): crash is OpenCrash =>
@@ -100,27 +94,47 @@ export const dismissed = (
   );
 
 /** Those that stay open, the newest first. */
-export const stillOpen = <C extends OpenCrash>(open: C[], now: number): C[] =>
+const stillOpen = (open: OpenCrash[], now: number): OpenCrash[] =>
   open
     .filter(({ startedAt }) => Date.parse(startedAt) >= now - openDays * dayMs)
     .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt) || (a.id < b.id ? -1 : 1))
     .slice(0, mostOpen);
 
-/** What has been learned from events, and the crashes that are open after it. */
-export type Learned<C extends OpenCrash> = { records: ProviderRecord[]; open: C[] };
+/** The crashes that are open, by their ids. */
+export type OpenCrashes = ReadonlyMap<unknown, OpenCrash>;
 
-/** What items say, one after the other. */
-export function learnAll<C extends OpenCrash>(
+/**
+ * What an item says: its event, and how far its crash has come if it is one. `isKnown` says that all of this was reported
+ * before, and `kept` what else is kept of the crash while it is open.
+ */
+export type Assessment = {
+  event: ProviderRecord;
+  crash?: Crash | undefined;
+  isKnown?: boolean;
+  kept?: Pick<OpenCrash, 'seenAt' | 'isListed'>;
+};
+
+/**
+ * The records of items, read one after the other: their events, and the levels of an accident for a crash, or what
+ * dismisses one that is no crash any more. Returns the crashes that are open after it too.
+ */
+export function follow(
   items: unknown[],
-  before: C[],
-  learn: (item: unknown, open: C[]) => Learned<C>,
-): Learned<C> {
-  const records: ProviderRecord[] = [];
-  let open = before;
-  for (const item of items) {
-    const learned = learn(item, open);
-    records.push(...learned.records);
-    open = learned.open;
-  }
-  return { records, open };
+  before: OpenCrash[],
+  now: number,
+  read: (item: unknown, open: OpenCrashes) => Assessment,
+): { records: ProviderRecord[]; open: OpenCrash[] } {
+  const open = new Map<unknown, OpenCrash>(before.map((crash) => [crash.id, crash]));
+  const records = items.flatMap((item) => {
+    const { event, crash, isKnown, kept } = read(item, open);
+    const { sourceId: id, startedAt, location } = event;
+    const known = open.get(id);
+    open.delete(id);
+    if (!crash) return [event, ...(known ? dismissed(known, event.sourceUpdatedAt) : [])];
+    const { vin, level } = crash;
+    const next = { id, vin, startedAt, location, level, ...kept };
+    if (!crash.dismissed && isOpenCrash(next)) open.set(id, next);
+    return isKnown ? [] : [event, ...crashRecords(event, crash)];
+  });
+  return { records, open: stillOpen([...open.values()], now) };
 }

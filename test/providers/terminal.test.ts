@@ -152,8 +152,6 @@ it('tells of nothing that began before the connection was made, and takes over w
 describe('a crash', () => {
   const samsara = (eventState: string) =>
     terminalRaw('samsara', { eventState, behaviorLabels: [{ label: 'Crash', source: 'automated' }] });
-  const rawAsked = () => asked.filter(({ searchParams }) => searchParams.has('raw')).length;
-  const raw = (reply: () => Response) => (url: URL) => (url.searchParams.has('raw') ? reply() : undefined);
 
   it('follows what the provider behind Terminal says of it, and has a report once there is a video', async () => {
     const id = await connected([1]);
@@ -170,7 +168,6 @@ describe('a crash', () => {
     await pullAll(id);
     await arrived(4);
     changed(crash, { cameraMedia: { frontFacing: { available: true } } }, Date.now() + 240_000);
-    fault = raw(() => Response.json({ code: 'gateway_timeout' }, { status: 504 }));
     await pullAll(id);
     await arrived(5);
     expect(levels(truck.vin)).toEqual([
@@ -182,20 +179,6 @@ describe('a crash', () => {
       [1, false, false],
       [2, false, false],
     ]);
-  });
-
-  it('is asked about once in each version, and again when that failed', async () => {
-    const id = await connected([1]);
-    data.events.push(terminalEvent(truck, 'crash', 1, soon(), { raw: [samsara('reviewed')] }));
-    fault = raw(() => new Response('down', { status: 502 }));
-    await pullAll(id);
-    fault = () => undefined;
-    expect(rawAsked()).toBe(1);
-    await arrived(1);
-    await pullAll(id);
-    await pullAll(id);
-    expect(rawAsked()).toBe(2);
-    await arrived(2);
   });
 
   it('is dismissed when it has become something else, and stays at level 1 when nobody says more', async () => {
@@ -215,7 +198,6 @@ describe('a crash', () => {
       [2, false, false],
     ]);
     expect(levels(other.vin)).toEqual([[1, false, false]]);
-    expect(rawAsked()).toBe(0);
     expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
   });
 

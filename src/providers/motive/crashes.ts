@@ -1,19 +1,8 @@
 import { dayMs } from '../../platform/durations.ts';
-import { crashRecords, dismissed, type Learned, type OpenCrash, openCrash, openDays } from '../crash.ts';
+import { type Assessment, dismissed, type OpenCrash, type OpenCrashes, openDays } from '../crash.ts';
 import { at, field, numeric } from '../read.ts';
 import { dayOf, startOf } from './api.ts';
 import { eventRecord, typeOf } from './events.ts';
-
-/**
- * A crash that is watched. Motive's detector reports at once; a review follows, and what it rejects vanishes from the
- * list: that a crash is still there is the verdict.
- */
-export type Watched = OpenCrash & {
-  /** When it was first seen, in milliseconds since 1970. */
-  seenAt: number;
-  /** Whether a look-up of crashes has had it. */
-  isListed: boolean;
-};
 
 /** A review takes minutes: a crash that is still listed after these is one. */
 const reviewMs = 10 * 60_000;
@@ -26,42 +15,37 @@ export function reviewOf(item: unknown): 'confirmed' | 'dismissed' | undefined {
 }
 
 /**
- * The records of a performance event: itself, and the levels of an accident if it is a crash, or what dismisses one that
- * is no crash any more. `isListed` says that a look-up of crashes has it, which has nothing to say of what is as it was.
+ * What a performance event says. Motive's detector reports a crash at once; a review follows, and what it rejects vanishes
+ * from the list: that a crash is still there is the verdict. `isListed` says that a look-up of crashes has it, which has
+ * nothing to say of what is as it was.
  */
-export function learn(
+export function assess(
   item: unknown,
-  open: Watched[],
+  open: OpenCrashes,
   { now, isListed = false }: { now: number; isListed?: boolean },
-): Learned<Watched> {
+): Assessment {
   const event = eventRecord(item);
-  const known = open.find(({ id }) => id === event.sourceId);
-  const others = open.filter((crash) => crash !== known);
-  if (typeOf(item) !== 'crash') return { records: [event, ...(known ? dismissed(known) : [])], open: others };
+  if (typeOf(item) !== 'crash') return { event };
+  const known = open.get(event.sourceId);
+  const seenAt = known?.seenAt ?? now;
   const review = reviewOf(item);
-  const vin = field(item, 'vehicle', 'vin');
-  if (review === 'dismissed') {
-    const alarm = crashRecords(event, { vin, level: 1, dismissed: true, reportUrl: null });
-    return { records: [event, ...alarm], open: others };
-  }
+  const dismissed = review === 'dismissed';
   const isOld = startOf(item) < now - openDays * dayMs;
-  const isReviewed = isListed && known !== undefined && now - known.seenAt >= reviewMs;
-  const video = videoOf(item);
+  const isReviewed = isListed && now - seenAt >= reviewMs;
+  const reportUrl = videoOf(item);
   const isConfirmed = isOld || isReviewed || review === 'confirmed';
-  const hasEvidence = video !== null || field(item, 'coached_at') !== null;
+  const hasEvidence = reportUrl !== null || field(item, 'coached_at') !== null;
   const level = Math.max(isConfirmed ? (hasEvidence ? 3 : 2) : 1, known?.level ?? 0);
-  const severity = field(item, 'metadata', 'severity') ?? field(item, 'severity');
-  const accelerationG = numeric(item, 'acceleration');
-  const crashed = { vin, level, dismissed: false, reportUrl: video, severity, accelerationG };
-  const records = [event, ...crashRecords(event, crashed)];
-  const isNews = !isListed || known?.level !== level;
-  const crash = isOld ? undefined : openCrash(event, { vin, level });
-  const watched = crash && {
-    ...crash,
-    seenAt: known?.seenAt ?? now,
-    isListed: isListed || known?.isListed === true,
+  const crash = {
+    vin: field(item, 'vehicle', 'vin'),
+    level,
+    dismissed,
+    reportUrl,
+    severity: field(item, 'metadata', 'severity') ?? field(item, 'severity'),
+    accelerationG: numeric(item, 'acceleration'),
   };
-  return { records: isNews ? records : [], open: watched ? [...others, watched] : others };
+  const isKnown = isListed && !dismissed && known?.level === level;
+  return { event, crash, isKnown, kept: { seenAt, isListed: isListed || known?.isListed === true } };
 }
 
 /**
@@ -69,10 +53,10 @@ export function learn(
  * days at the edges, on which some may be listed elsewhere. One that no look-up has ever had is given time to appear.
  */
 export function missing(
-  open: Watched[],
+  open: OpenCrash[],
   { ids, from, now }: { ids: ReadonlySet<unknown>; from: number; now: number },
-): Learned<Watched> {
-  const isGone = ({ id, startedAt, isListed, seenAt }: Watched) =>
+) {
+  const isGone = ({ id, startedAt, isListed, seenAt = now }: OpenCrash) =>
     !ids.has(id) && dayOf(Date.parse(startedAt)) > from && (isListed || now - seenAt >= reviewMs);
   const gone = open.filter(isGone);
   return {

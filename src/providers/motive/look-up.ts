@@ -1,8 +1,8 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import { type Learned, learnAll, openDays, stillOpen } from '../crash.ts';
+import { follow, type OpenCrash, openDays } from '../crash.ts';
 import { idAt } from '../read.ts';
 import { type Api, dayOf, days, type List, page, type Query } from './api.ts';
-import { learn, missing, type Watched } from './crashes.ts';
+import { assess, missing } from './crashes.ts';
 import { isSpeeding, speedingRecord } from './events.ts';
 import { vehicleOf } from './records.ts';
 
@@ -13,7 +13,7 @@ const mostPages = 5;
 const allMs = hourMs;
 
 /** The crashes that are open, and when all of them were last looked up: 0 for never. */
-export type Crashes = { open: Watched[]; lookedAt: number };
+export type Crashes = { open: OpenCrash[]; lookedAt: number };
 
 /**
  * Looks up which crashes Motive still lists, those among them that its users do not see for being slight, and learns from
@@ -25,14 +25,16 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
   const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
   const query = { ...days(from, dayOf(now) + dayMs), event_types: 'crash', ignore_thresholds: true };
   const found = await readAll(api, query);
-  const seen = learnAll(found.items, open, (item, known) => learn(item, known, { now, isListed: true }));
   const ids = new Set(found.items.map((item) => idAt(item, 'id')));
   const isWhole = found.isWhole && (found.total === undefined || found.total === ids.size);
-  const { records, open: left } = isWhole ? missing(seen.open, { ids, from, now }) : { ...seen, records: [] };
+  const left = isWhole ? missing(open, { ids, from, now }) : { records: [], open };
+  const seen = follow(found.items, left.open, now, (item, known) =>
+    assess(item, known, { now, isListed: true }),
+  );
   return {
-    records: [...seen.records, ...records],
+    records: [...left.records, ...seen.records],
     vehicles: found.items.map(vehicleOf),
-    crashes: { open: stillOpen(left, now), lookedAt: isAll && isWhole ? now : lookedAt },
+    crashes: { open: seen.open, lookedAt: isAll && isWhole ? now : lookedAt },
   };
 }
 
@@ -64,7 +66,7 @@ export const speeding: List = {
 export const eventLists = [performance, speeding];
 
 /** What a page of one of them says, with the crashes that are open after it. */
-export const learnFrom = (list: List, items: unknown[], open: Watched[], now: number): Learned<Watched> =>
+export const learnFrom = (list: List, items: unknown[], open: OpenCrash[], now: number) =>
   list === speeding
     ? { records: items.filter(isSpeeding).map(speedingRecord), open }
-    : learnAll(items, open, (item, known) => learn(item, known, { now }));
+    : follow(items, open, now, (item, known) => assess(item, known, { now }));

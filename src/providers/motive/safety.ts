@@ -1,6 +1,5 @@
 import { dayMs, minuteMs } from '../../platform/durations.ts';
 import type { Feed, Json, ProviderRecord } from '../connector.ts';
-import { stillOpen } from '../crash.ts';
 import { iso } from '../read.ts';
 import {
   type Api,
@@ -80,7 +79,7 @@ export const events: Feed<Api> = {
     const learn = (list: List, items: unknown[]) => {
       const { records, open } = learnFrom(list, items, crashes.open, now);
       add(found, { records, vehicles: items.map(vehicleOf) });
-      crashes = { ...crashes, open: stillOpen(open, now) };
+      crashes = { ...crashes, open };
     };
     while (pass && hasRoom()) {
       const list = eventLists[pass.list];

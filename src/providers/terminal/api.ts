@@ -28,7 +28,7 @@ export async function get({ access, keys }: Api, path: string, query: Query = {}
 /** A page of a list, and the cursor of the next one: undefined after the last. @throws Problem */
 export async function page(api: Api, path: string, query: Query, after: Json) {
   const cursor = typeof after === 'string' ? after : undefined;
-  const reply = await get(api, path, { ...query, limit, cursor });
+  const reply = await get(api, path, { limit, ...query, cursor });
   const next = field(reply, 'next');
   return { items: listAt(reply, 'results'), next: typeof next === 'string' ? next : undefined };
 }

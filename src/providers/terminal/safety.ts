@@ -1,49 +1,36 @@
-import { learnAll, stillOpen } from '../crash.ts';
+import type { Json } from '../connector.ts';
+import { follow, type OpenCrash } from '../crash.ts';
 import { inPasses } from '../passes.ts';
 import { iso } from '../read.ts';
-import { type Api, page } from './api.ts';
-import { learn, readAgain, readVerdicts, type Seen, type Verdicts, verdictOf } from './crashes.ts';
+import { type Api, page, type Query } from './api.ts';
+import { crashOf } from './crashes.ts';
 import { overlapMs, startedIn } from './fleet.ts';
-import { vehicleOf } from './records.ts';
-
-/** Events come with their vehicles, whose VINs accidents need. */
-const expand = 'vehicle';
+import { eventRecord, vehicleOf } from './records.ts';
 
 /** Safety events. Terminal may receive them late: hours after they happened is usual. */
-export const events = inPasses<Api, Seen[]>({
+export const events = inPasses<Api, OpenCrash[]>({
   everyMinutes: 1,
   overlapMs,
-  /** The provider's own records of crashes are read too. Those that may still become something else are kept. */
-  async read(api, { from, place }, kept = []) {
-    const again = await readAgain(api, kept);
-    const verdicts = new Map(again.items.map((item) => [item, verdictOf(item)]));
-    const late = learnIn(api, again.items, verdicts, again.open);
-    const { items, next } = await page(api, '/safety/events', { modifiedAfter: iso(from), expand }, place);
-    const found = learnIn(api, items, await readVerdicts(api, items, late.open), late.open);
-    return {
-      records: [...late.records, ...found.records],
-      vehicles: [...late.vehicles, ...found.vehicles],
-      next,
-      kept: found.open,
-    };
-  },
+  /** Crashes that may still become something else are kept. */
+  read: (api, { from, place }, kept = []) => eventPage(api, { modifiedAfter: iso(from) }, place, kept),
   history: {
     windowDays: 7,
     isExact: true,
-    async page(api, window, place) {
-      const { items, next } = await page(api, '/safety/events', { ...startedIn(window), expand }, place);
-      const verdicts = await readVerdicts(api, items, [], { mayMiss: false });
-      const { records, vehicles } = learnIn(api, items, verdicts, []);
-      return { records, vehicles, next };
-    },
+    page: (api, window, place) => eventPage(api, startedIn(window), place, []),
   },
 });
 
-function learnIn({ access }: Api, items: unknown[], verdicts: Verdicts, before: Seen[]) {
-  const now = Date.now();
-  const ownWords = access.incidentTypeMap;
-  const { records, open } = learnAll(items, before, (item, known) =>
-    learn(item, known, { verdicts, now, ownWords }),
-  );
-  return { records, vehicles: items.flatMap(vehicleOf), open: stillOpen(open, now) };
+/**
+ * Events come with their vehicles, whose VINs accidents need, and with the records of the provider behind Terminal,
+ * which say what came of a crash. These can be long, so pages are small.
+ */
+const asked = { expand: 'vehicle', raw: true, limit: 50 };
+
+async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]) {
+  const { items, next } = await page(api, '/safety/events', { ...query, ...asked }, place);
+  const { records, open } = follow(items, known, Date.now(), (item) => ({
+    event: eventRecord(item, api.access.incidentTypeMap),
+    crash: crashOf(item),
+  }));
+  return { records, vehicles: items.flatMap(vehicleOf), next, kept: open };
 }

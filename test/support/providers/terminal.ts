@@ -83,9 +83,7 @@ export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: 
     if (names.some((name) => name.startsWith('modified')) && names.some((name) => name.startsWith('started')))
       return failed(400, 'bad_request', 'Filter by one sort of time');
     const list = lists[path];
-    if (list) return paged(list(query), query);
-    const event = data.events.find((one) => `/safety/events/${at(one, 'id')}` === path);
-    return event ? Response.json(shown(event, query)) : failed(404, 'not_found', 'Resource not found');
+    return list ? paged(list(query), query) : failed(404, 'not_found', 'Resource not found');
   };
 }
 

@@ -2,17 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import subsetFont from 'subset-font';
+import { iconNames } from '../../portal/ui/icon-names.ts';
 import { root } from '../project/paths.ts';
 
 /** Basic Latin, Latin-1 and the punctuation of our own texts; names in other letters use the reader's own fonts. */
 const latin = `${charactersBetween([0x20, 0x7e], [0xa0, 0xff])}–—‘’“”•…→↑↓−×`;
 const ascii = `${charactersBetween([0x20, 0x7e])}…`;
 
-/** Builds the stylesheets, the fonts and the mark of all pages into the folder `directory`. */
+/** Builds the stylesheets, the fonts, the icons and the mark of all pages into the folder `directory`. */
 export async function buildDesign(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   for (const name of ['design.css', 'docs.css']) stylesheet(name, directory);
   cpSync(join(root, 'src/portal/design/mark.svg'), join(directory, 'mark.svg'));
+  writeFileSync(join(directory, 'icons.svg'), icons());
   await font('geist', latin, { min: 400, max: 700 }, directory);
   await font('geist-mono', ascii, 400, directory);
 }
@@ -23,6 +25,32 @@ function stylesheet(name: string, directory: string): void {
   const args = [program, '--input', source, '--output', join(directory, name), '--minify'];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
   if (status !== 0) throw new Error(`Cannot build the stylesheet:\n${stderr}`);
+}
+
+/** Lucide's icons that pages use, the risks as rising bars, and the levels of an accident as segments. */
+function icons(): string {
+  const symbol = (id: string, viewBox: string, content: string) =>
+    `<symbol id="${id}" viewBox="${viewBox}">${content}</symbol>`;
+  const lucide = (name: string) => {
+    const svg = readFileSync(join(root, 'node_modules/lucide-static/icons', `${name}.svg`), 'utf8');
+    return symbol(
+      name,
+      '0 0 24 24',
+      svg.replace(/^[\s\S]*?<svg[^>]*>|<\/svg>\s*$/g, '').replaceAll(/\s*\n\s*/g, ''),
+    );
+  };
+  const bars = (count: number, full: number, place: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => `<rect ${place(i)}${i < full ? '' : ' opacity="0.22"'}/>`).join(
+      '',
+    );
+  const risk = (i: number) => `x="${4 * i}" y="${9 - 2 * i}" width="3" height="${5 + 2 * i}" rx="0.75"`;
+  const level = (i: number) => `x="${11 * i}" y="5" width="10" height="4" rx="2"`;
+  const shapes = [
+    ...iconNames.map(lucide),
+    ...[1, 2, 3, 4, 5].map((full) => symbol(`risk-${full}`, '0 0 20 14', bars(5, full, risk))),
+    ...[1, 2, 3].map((full) => symbol(`level-${full}`, '0 0 32 14', bars(3, full, level))),
+  ];
+  return `<svg xmlns="http://www.w3.org/2000/svg">${shapes.join('')}</svg>`;
 }
 
 /** Writes the characters of `text` in the weights that are used: a fraction of the whole font. */

@@ -23,9 +23,6 @@ if (form) {
     if (mine !== latest) return;
     for (const part of document.querySelectorAll('[data-fresh]'))
       part.replaceChildren(...(page.querySelector(`[data-fresh="${part.dataset.fresh}"]`)?.childNodes ?? []));
-    // Icons that only the new rows use.
-    for (const shape of page.querySelectorAll('svg[hidden] symbol'))
-      if (!document.getElementById(shape.id)) document.querySelector('svg[hidden]').append(shape);
     history.replaceState(null, '', url);
   };
   const applyOrGo = () => apply().catch(() => location.assign(address()));

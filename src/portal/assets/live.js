@@ -33,10 +33,6 @@ async function refresh() {
     const isInUse = part.contains(document.activeElement) || part.querySelector(':checked, details[open]');
     if (next && next.innerHTML !== part.innerHTML && !isInUse) part.innerHTML = next.innerHTML;
   }
-  // The shapes of icons that only the new parts use.
-  const shapes = document.querySelector('svg[hidden]');
-  for (const shape of fresh.querySelectorAll('svg[hidden] symbol'))
-    if (!document.getElementById(shape.id)) shapes?.append(shape);
 }
 
 /** Asks, and again after a while: sooner or later if it fails. A page that cannot be seen asks for nothing. */

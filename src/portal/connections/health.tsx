@@ -4,7 +4,7 @@ import { adviceFor } from '../../providers/problem.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import type { PullSummary } from '../../providers/status.ts';
 import { capital, percent } from '../ui/format.ts';
-import type { IconName } from '../ui/icons.tsx';
+import type { IconName } from '../ui/icon-names.ts';
 import { type Mood, State } from '../ui/states.tsx';
 import { spanInWords } from '../ui/time.tsx';
 

@@ -7,7 +7,7 @@ import { typedIn } from '../ui/browse.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { capital } from '../ui/format.ts';
 import { Find } from '../ui/forms.tsx';
-import type { IconName } from '../ui/icons.tsx';
+import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { Allowed } from './allowed.tsx';
-import { Icon, type IconName } from './icons.tsx';
+import type { IconName } from './icon-names.ts';
+import { Icon } from './icons.tsx';
 
 /** How much a button stands out: at most one of a page is `primary`; `danger` destroys something. */
 export type Weight = 'primary' | 'plain' | 'danger' | 'ghost' | 'ghost danger';

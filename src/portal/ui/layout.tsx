@@ -10,7 +10,7 @@ import { tickPath } from '../session/tick.ts';
 import type { Watched } from '../session/version.ts';
 import { roleNames } from './allowed.tsx';
 import { takeFlash } from './form.ts';
-import { Icon, Shapes } from './icons.tsx';
+import { Icon } from './icons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { PageReader, type Reader } from './reader.ts';
@@ -65,7 +65,6 @@ export async function page(
     units: session?.units ?? 'metric',
     mapStyle: failure ? undefined : config(c.env).mapStyleUrl,
     shownAgain,
-    shapes: new Map(),
   };
   const inside = (
     <>
@@ -107,7 +106,6 @@ export async function page(
           ) : (
             <Gate>{inside}</Gate>
           )}
-          <Shapes />
         </PageReader.Provider>
       </body>
     </html>

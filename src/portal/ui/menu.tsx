@@ -1,5 +1,5 @@
 import type { Attention } from '../session/attention.ts';
-import type { IconName } from './icons.tsx';
+import type { IconName } from './icon-names.ts';
 
 /** A page in the menu; `short` is its name in the strip on a phone, `counts` what of it needs attention. */
 export type MenuLink = {

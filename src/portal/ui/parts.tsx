@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
-import { Icon, type IconName } from './icons.tsx';
+import type { IconName } from './icon-names.ts';
+import { Icon } from './icons.tsx';
 import type { Mood } from './states.tsx';
 
 /**

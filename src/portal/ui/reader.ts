@@ -20,16 +20,9 @@ export type Reader = {
   mapStyle?: string | undefined;
   /** The form that they have sent to this path, and that is shown again. */
   shownAgain?: (Filled & { path: string }) | undefined;
-  /** The shapes that the page uses: each is in it once, at its end, however often it is shown. */
-  shapes: Map<string, string>;
 };
 
 /** The reader of the page that is being made. */
-export const PageReader = createContext<Reader>({
-  role: 'viewer',
-  zone: 'UTC',
-  units: 'metric',
-  shapes: new Map(),
-});
+export const PageReader = createContext<Reader>({ role: 'viewer', zone: 'UTC', units: 'metric' });
 
 export const reader = (): Reader => useContext(PageReader);

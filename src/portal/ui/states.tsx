@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Delivery } from '../../webhooks/deliveries/queries.ts';
-import { Icon, type IconName, LevelBars, RiskBars } from './icons.tsx';
+import type { IconName } from './icon-names.ts';
+import { Icon, LevelBars, RiskBars } from './icons.tsx';
 import { Time } from './time.tsx';
 
 /** What a state means for the reader: all is well, it needs watching, it needs somebody, or nothing of that. */

@@ -10,7 +10,8 @@ import { createWebhook, type StoredWebhook, updateWebhook } from '../../webhooks
 import { tryReceiver } from '../../webhooks/simulate.ts';
 import { limitAction } from '../session/rights.ts';
 import { done, type FormProblem, submit } from '../ui/form.ts';
-import { Icon, type IconName } from '../ui/icons.tsx';
+import type { IconName } from '../ui/icon-names.ts';
+import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { Form } from './fields.tsx';

@@ -78,6 +78,9 @@ export async function pageElsewhere(c: Context): Promise<Response> {
   return c.res;
 }
 
+/** How what cannot be undone is asked for, and done. */
+const asked = ['GET', 'POST'];
+
 /**
  * The portal, where an account's people work: its pages and actions, each with the role that it needs. Everything but
  * signing in requires a session. Pages that their forms show again take more than the context: they get no `next`.
@@ -112,8 +115,7 @@ export const portalRoutes = new Hono<App>()
   .get('/connections', needs('viewer'), connections.list)
   .get('/connections/links', needs('admin'), (c) => links.list(c))
   .post('/connections/links', needs('admin'), limitActions, links.create)
-  .get('/connections/links/:id/revoke', needs('admin'), links.confirmRevoke)
-  .post('/connections/links/:id/revoke', needs('admin'), links.revoke)
+  .on(asked, '/connections/links/:id/revoke', needs('admin'), links.revoke)
   .get('/connections/new', needs('member'), (c) => addConnection.show(c))
   .post('/connections/new', needs('member'), limitActions, (c) => addConnection.take(c))
   .get('/connections/:id', needs('viewer'), (c) => showConnection(c))
@@ -149,8 +151,7 @@ export const portalRoutes = new Hono<App>()
   .get('/webhooks/:id', needs('viewer'), webhook.detail)
   .get('/webhooks/:id/edit', needs('member'), webhookForm.edit)
   .post('/webhooks/:id/edit', needs('member'), webhookForm.saveEdited)
-  .get('/webhooks/:id/delete', needs('member'), webhookActions.confirmDelete)
-  .post('/webhooks/:id/delete', needs('member'), webhookActions.remove)
+  .on(asked, '/webhooks/:id/delete', needs('member'), webhookActions.remove)
   .post('/webhooks/:id/pause', needs('member'), webhookActions.pause)
   .post('/webhooks/:id/resume', needs('member'), webhookActions.resume)
   .post('/webhooks/:id/test-event', needs('member'), limitActions, webhookActions.sendEvent)
@@ -171,12 +172,10 @@ export const portalRoutes = new Hono<App>()
   .get('/settings', needs('viewer'), (c) => seeOther(c, '/portal/settings/tokens'))
   .get('/settings/tokens', needs('viewer'), (c) => tokens.list(c))
   .post('/settings/tokens', needs('admin'), limitActions, tokens.generate)
-  .get('/settings/tokens/:id/revoke', needs('admin'), tokens.confirmRevoke)
-  .post('/settings/tokens/:id/revoke', needs('admin'), tokens.revoke)
+  .on(asked, '/settings/tokens/:id/revoke', needs('admin'), tokens.revoke)
   .get('/settings/people', needs('viewer'), (c) => people.list(c))
   .post('/settings/people', needs('admin'), limitActions, people.sendInvitation)
-  .get('/settings/people/:id/remove', needs('admin'), people.confirmRemove)
-  .post('/settings/people/:id/remove', needs('admin'), people.remove)
+  .on(asked, '/settings/people/:id/remove', needs('admin'), people.remove)
   .get('/settings/people/:id/role', needs('admin'), people.edit)
   .post('/settings/people/:id/role', needs('admin'), people.change)
   .get('/settings/audit', needs('viewer'), audit.list)
@@ -191,8 +190,7 @@ export const portalRoutes = new Hono<App>()
   .get('/settings/notifications/channels/:id', needs('member'), (c) => channels.show(c))
   .post('/settings/notifications/channels/:id', needs('member'), limitActions, channels.save)
   .post('/settings/notifications/channels/:id/test', needs('member'), limitActions, channels.test)
-  .get('/settings/notifications/channels/:id/remove', needs('member'), channels.confirmRemove)
-  .post('/settings/notifications/channels/:id/remove', needs('member'), channels.remove)
+  .on(asked, '/settings/notifications/channels/:id/remove', needs('member'), channels.remove)
   .all('/*', (c) => {
     const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
     throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });

@@ -11,8 +11,8 @@ import {
   revokeLink,
 } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { done, parseForm, submit } from '../ui/form.ts';
-import { Confirm, Field, Form } from '../ui/forms.tsx';
+import { parseForm, submit } from '../ui/form.ts';
+import { confirmed, Field, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -111,22 +111,16 @@ export const create = (c: Context) =>
     'name',
   );
 
-export async function confirmRevoke(c: Context) {
-  const { name } = await requireUnused(c);
-  return page(
-    c,
-    { title: `Revoke the link for “${name}”?` },
-    <Confirm to={c.req.path} confirm="Revoke link" back={linksPath} cancel="Keep it">
-      It stops working at once. They need another link to connect their provider.
-    </Confirm>,
-  );
-}
-
-export async function revoke(c: Context) {
+export const revoke = confirmed(async (c) => {
   const { id, name } = await requireUnused(c);
-  await revokeLink(c.env, c.get('caller'), id);
-  return done(c, linksPath, `Revoked the link for “${name}”. It no longer works.`);
-}
+  return {
+    title: `Revoke the link for “${name}”?`,
+    text: 'It stops working at once. They need another link to connect their provider.',
+    does: () => revokeLink(c.env, c.get('caller'), id),
+    said: `Revoked the link for “${name}”. It no longer works.`,
+    back: linksPath,
+  };
+});
 
 /** The link that the path names. @throws Refusal: not found, also for one that was used, or of another account */
 async function requireUnused(c: Context): Promise<ConnectLink> {

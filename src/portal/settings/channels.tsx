@@ -13,7 +13,7 @@ import { channelKinds } from '../../webhooks/alerts/message-formats.ts';
 import { findMailRule } from '../../webhooks/alerts/rules.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
-import { Buttons, Choice, Confirm, Field, Form, Select } from '../ui/forms.tsx';
+import { Buttons, Choice, confirmed, Field, Form, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -113,22 +113,17 @@ export async function test(c: Context) {
     : done(c, pathOf(channel), `The test message failed: the channel ${problem}.`, 'bad');
 }
 
-export async function confirmRemove(c: Context) {
+export const remove = confirmed(async (c) => {
   const channel = found(await namedIn(c));
-  return page(
-    c,
-    { title: `Remove “${channel.name}”?` },
-    <Confirm to={c.req.path} confirm="Remove channel" back={pathOf(channel)} cancel="Keep it">
-      Nothing more is sent to it, not even what is waiting. To add it again, you need its URL.
-    </Confirm>,
-  );
-}
-
-export async function remove(c: Context) {
-  const channel = found(await namedIn(c));
-  await removeChannel(c.env, c.get('caller'), channel.id);
-  return done(c, notificationsPath, `Removed ${channel.name}. Nothing more is sent to it.`);
-}
+  return {
+    title: `Remove “${channel.name}”?`,
+    text: 'Nothing more is sent to it, not even what is waiting. To add it again, you need its URL.',
+    does: () => removeChannel(c.env, c.get('caller'), channel.id),
+    said: `Removed ${channel.name}. Nothing more is sent to it.`,
+    back: pathOf(channel),
+    next: notificationsPath,
+  };
+});
 
 const pathOf = ({ id }: Pick<Channel, 'id'>): string => `${channelsPath}/${id}`;
 

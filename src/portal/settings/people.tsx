@@ -16,7 +16,7 @@ import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { done, parseForm, submit } from '../ui/form.ts';
-import { Buttons, Choices, Confirm, Field, Form, Select } from '../ui/forms.tsx';
+import { Buttons, Choices, confirmed, Field, Form, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -148,22 +148,16 @@ export const sendInvitation = (c: Context) =>
     'email',
   );
 
-export async function confirmRemove(c: Context) {
-  const { email } = await requireOther(c);
-  return page(
-    c,
-    { title: `Remove ${email}?` },
-    <Confirm to={c.req.path} confirm={`Remove ${email}`} back={peoplePath}>
-      They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.
-    </Confirm>,
-  );
-}
-
-export async function remove(c: Context) {
+export const remove = confirmed(async (c) => {
   const { id, email } = await requireOther(c);
-  await removePortalUser(c.env, c.get('caller'), id);
-  return done(c, peoplePath, `Removed ${email}. They are signed out everywhere and can no longer sign in.`);
-}
+  return {
+    title: `Remove ${email}?`,
+    text: 'They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.',
+    does: () => removePortalUser(c.env, c.get('caller'), id),
+    said: `Removed ${email}. They are signed out everywhere and can no longer sign in.`,
+    back: peoplePath,
+  };
+});
 
 /** The person that the path names. @throws Refusal: not found, also for another account's */
 async function requirePerson(c: Context) {

@@ -12,8 +12,8 @@ import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
-import { done, parseForm, submit } from '../ui/form.ts';
-import { Confirm, Field, Form, type Offered, Select } from '../ui/forms.tsx';
+import { parseForm, submit } from '../ui/form.ts';
+import { confirmed, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Copyable, Empty, Panel, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -127,23 +127,16 @@ export const generate = (c: Context) =>
     'name',
   );
 
-export async function confirmRevoke(c: Context) {
-  const { name } = await requireToken(c);
-  return page(
-    c,
-    { title: `Revoke “${name}”?` },
-    <Confirm to={c.req.path} confirm={`Revoke “${name}”`} back={path}>
-      The API will reject this token from now on. Programs that still use it stop working. You cannot undo
-      this.
-    </Confirm>,
-  );
-}
-
-export async function revoke(c: Context) {
+export const revoke = confirmed(async (c) => {
   const { id, name } = await requireToken(c);
-  await revokeToken(c.env, c.get('caller'), id);
-  return done(c, path, `Revoked “${name}”: the API now rejects it.`);
-}
+  return {
+    title: `Revoke “${name}”?`,
+    text: 'The API will reject this token from now on. Programs that still use it stop working. You cannot undo this.',
+    does: () => revokeToken(c.env, c.get('caller'), id),
+    said: `Revoked “${name}”: the API now rejects it.`,
+    back: path,
+  };
+});
 
 /** The token that the path names. @throws Refusal: not found, also for another account's */
 async function requireToken(c: Context) {

@@ -1,26 +1,41 @@
 import { type Child, useContext } from 'hono/jsx';
+import type { Context } from '../../platform/http/context.ts';
 import { Allowed } from './allowed.tsx';
 import { LinkButton, Submit, type Weight } from './buttons.tsx';
-import { FilledForm } from './form.ts';
+import { done, FilledForm } from './form.ts';
 import { Icon } from './icons.tsx';
+import { type Head, page } from './layout.tsx';
 import { Note } from './parts.tsx';
 import { reader } from './reader.ts';
 
-/** The question before something that cannot be undone, with a way back. */
-export const Confirm = (props: {
-  to: string;
-  confirm: string;
+/** Something that cannot be undone: the question that its page asks, what follows from it, and what is said then. */
+type Irrevocable = Pick<Head, 'title' | 'above' | 'narrow'> & {
+  text: Child;
+  does: () => Promise<unknown>;
+  said: string;
+  /** Where it is asked from, and what is shown afterwards unless that is another page. */
   back: string;
-  cancel?: string | undefined;
-  children: Child;
-}) => (
-  <section class="panel">
-    <Form to={props.to} look="panel-body stack">
-      <p>{props.children}</p>
-      <Buttons send={props.confirm} weight="danger" back={props.back} cancel={props.cancel} />
-    </Form>
-  </section>
-);
+  next?: string;
+};
+
+/** Handles both the page that asks and its form, which does it. */
+export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => async (c: Context) => {
+  const { text, does, said, back, next = back, ...head } = await describe(c);
+  if (c.req.method === 'POST') {
+    await does();
+    return done(c, next, said);
+  }
+  return page(
+    c,
+    head,
+    <section class="panel">
+      <Form look="panel-body stack">
+        <p>{text}</p>
+        <Buttons send={head.title.replace('?', '')} weight="danger" back={back} cancel="Keep it" />
+      </Form>
+    </section>,
+  );
+};
 
 /**
  * A form, for people who may send it. If it was sent and is shown again, its fields hold what was typed, and say what is

@@ -9,38 +9,30 @@ import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import { deleteWebhook, type StoredWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import { done, readForm, submit } from '../ui/form.ts';
-import { Confirm } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
+import { confirmed } from '../ui/forms.tsx';
 import { firstOutcome } from './delivery.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
 
 /** What can be done with a webhook besides editing it. Each says what has come of it. */
-export async function confirmDelete(c: Context) {
+export const remove = confirmed(async (c) => {
   const webhook = await requireWebhook(c);
-  return page(
-    c,
-    {
-      title: 'Delete this webhook?',
-      above: aboveOf(webhook),
-      narrow: true,
-    },
-    <Confirm to={c.req.path} confirm="Delete webhook" back={pathOf(webhook)} cancel="Keep it">
-      <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. Pending deliveries are cancelled.
-      Its charts and settings are deleted, too.
-    </Confirm>,
-  );
-}
-
-export async function remove(c: Context) {
-  const webhook = await requireWebhook(c);
-  await deleteWebhook(c.env, c.get('caller'), webhook.id);
-  return done(
-    c,
-    '/portal/webhooks',
-    `Webhook "${titleOf(webhook)}" was deleted. No more deliveries will be sent.`,
-  );
-}
+  return {
+    title: 'Delete this webhook?',
+    above: aboveOf(webhook),
+    narrow: true,
+    text: (
+      <>
+        <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. Pending deliveries are
+        cancelled. Its charts and settings are deleted, too.
+      </>
+    ),
+    does: () => deleteWebhook(c.env, c.get('caller'), webhook.id),
+    said: `Webhook "${titleOf(webhook)}" was deleted. No more deliveries will be sent.`,
+    back: pathOf(webhook),
+    next: '/portal/webhooks',
+  };
+});
 
 export async function pause(c: Context) {
   const webhook = await pauseWebhook(c.env, c.get('caller'), (await requireWebhook(c)).id);

@@ -13,6 +13,8 @@ const owners = {
   account: (id: string) => sql`select id as account_id from accounts where id = ${id}`,
   deletion: (id: string) => sql`select account_id from deletions where id = ${id}`,
   connection: (id: string) => sql`select account_id from connections where id = ${id}`,
+  channel: (id: string) => sql`select account_id from alert_channels where id = ${id}`,
+  link: (id: string) => sql`select account_id from connect_links where id = ${id}`,
   token: (id: string) => sql`select account_id from tokens where id = ${id}`,
   vehicle: (id: string) => sql`select account_id from vehicles where id = ${id}`,
   driver: (id: string) => sql`select account_id from drivers where id = ${id}

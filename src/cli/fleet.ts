@@ -6,8 +6,9 @@ import {
   signInLinkCommand,
   userCommands,
 } from './operate/accounts.ts';
+import { channelCommands } from './operate/channels.ts';
 import { ApiError } from './operate/client.ts';
-import { connectionCommands, vehicleCommands } from './operate/connections.ts';
+import { connectionCommands, connectLinkCommands, vehicleCommands } from './operate/connections.ts';
 import { deletionCommands, driverCommands } from './operate/delete.ts';
 import { deliveryCommands } from './operate/deliveries.ts';
 import { exportCommand } from './operate/export.ts';
@@ -31,12 +32,14 @@ export const fleetCommand = (): Command =>
     .addCommand(accountCommands())
     .addCommand(homeCommands())
     .addCommand(connectionCommands())
+    .addCommand(connectLinkCommands())
     .addCommand(vehicleCommands())
     .addCommand(tokenCommands())
     .addCommand(ingestKeyCommands())
     .addCommand(userCommands())
     .addCommand(signInLinkCommand())
     .addCommand(webhookCommands())
+    .addCommand(channelCommands())
     .addCommand(deliveryCommands())
     .addCommand(driverCommands())
     .addCommand(deletionCommands())

@@ -13,6 +13,7 @@ import { operations } from './api/operations.ts';
 import { authenticateOperator } from './authenticate.ts';
 import type { Handlers } from './handler.ts';
 import { accountHandlers } from './handlers/accounts.ts';
+import { channelHandlers } from './handlers/channels.ts';
 import { connectionHandlers } from './handlers/connections.ts';
 import { deletionHandlers } from './handlers/deletion.ts';
 import { moveHandlers } from './handlers/moves.ts';
@@ -27,6 +28,7 @@ const handlers: Handlers<typeof operations> = {
   ...accountHandlers,
   ...connectionHandlers,
   ...webhookHandlers,
+  ...channelHandlers,
   ...deletionHandlers,
   ...moveHandlers,
   status: ({ env }) => status(env),

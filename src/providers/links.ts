@@ -33,13 +33,13 @@ export type ConnectLink = {
 const columns = sql`l.id, l.name, l.created_at as createdAt, l.expires_at as expiresAt,
   l.connection_id as connectionId, l.withdrawn_at as withdrawnAt`;
 
-/** The account's links that were used or still can be, the newest first; as many as it can have connections. */
+/** The account's links that can still be used, then those that were, the newest first; at most 100. */
 export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]> {
   const [rows] = await asCaller(env, caller, (db) => [
     statement<ConnectLink>(db)`
       select ${columns} from connect_links l
       where account_id = ${caller.accountId} and (connection_id is not null or expires_at > ${Date.now()})
-      order by created_at desc, id desc limit 100`,
+      order by connection_id is not null, created_at desc, id desc limit 100`,
   ]);
   return rows;
 }
@@ -78,14 +78,22 @@ export async function createLink(
   return { id, url: `${origin}/portal/connect/${withHome(nameOf(env), secret)}`, expiresAt };
 }
 
-/** Takes a link back that was not used yet. @throws Refusal: not found, for any other */
-export async function revokeLink(env: Env, caller: Caller, id: string): Promise<void> {
-  const unused = sql`id = ${id} and account_id = ${caller.accountId} and connection_id is null`;
-  await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from connect_links where ${unused})`, 'unknown link'),
+/**
+ * Takes a link back that was not used yet, and returns it.
+ *
+ * @throws Refusal: not found, for one that the account does not have, or invalid, for one that was used
+ */
+export async function revokeLink(env: Env, caller: Caller, id: string): Promise<ConnectLink | undefined> {
+  const own = sql`l.id = ${id} and l.account_id = ${caller.accountId}`;
+  const isOpen = sql`exists (select 1 from connect_links l where ${own} and l.connection_id is null)`;
+  const [, , [link]] = await asCaller(env, caller, (db) => [
+    refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, 'unknown link'),
+    refuseUnless(db, isOpen, 'used link'),
+    statement<ConnectLink>(db)`select ${columns} from connect_links l where ${own}`,
     noted(db, caller, id, 'revoked'),
-    change(db)`delete from connect_links where ${unused}`,
+    change(db)`delete from connect_links as l where ${own}`,
   ]);
+  return link;
 }
 
 const noted = (db: Database, caller: Caller, id: string, action: 'created' | 'revoked') =>

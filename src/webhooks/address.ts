@@ -1,6 +1,30 @@
 /** Why a url cannot receive deliveries: it is not an absolute https URL, or not an address that may be called. */
 export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
 
+/** How a url is refused, in the words that the contract fixes. */
+export const urlProblems = {
+  'not https': { message: "Invalid URL, must use 'https'", field: 'must be an absolute https URL' },
+  'ip address': {
+    message: 'Invalid URL, must use a host name instead of an IP address',
+    field: 'must use a host name instead of an IP address',
+  },
+  'not public': {
+    message: 'Invalid URL, must be a public address',
+    field: 'must not be a private, local or reserved name, nor this service itself',
+  },
+  'has credentials': {
+    message: 'Invalid URL, must not contain credentials',
+    field: 'must not contain a user name or password',
+  },
+  'reserved port': {
+    message: 'Invalid URL, must use port 443 or one from 1024 up',
+    field: 'must use port 443 or one from 1024 up',
+  },
+} satisfies Record<ReceiverProblem, { message: string; field: string }>;
+
+/** How long a receiver's url can be. */
+export const maxUrlLength = 2048;
+
 /** The service's own host name, which must not call itself, and whether this machine may be called. */
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
 

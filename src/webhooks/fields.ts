@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { webhooks } from '../platform/db/tables.ts';
 import { AtMost, isPrintable } from '../platform/fields.ts';
+import { maxUrlLength } from './address.ts';
 import { Filters, FiltersInput } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
@@ -28,8 +29,6 @@ const unique = <T>(values: T[]): T[] => [...new Set(values)];
 
 /** How many connections a webhook can name. This many fit into a request's 64 KiB beside everything else. */
 export const maxConnections = 1000;
-/** How long a webhook's url can be. */
-export const maxUrlLength = 2048;
 
 export const refusedHeaders =
   /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cf-.*|x-forwarded-.*|delivery-.*)$/i;

@@ -9,8 +9,8 @@ import {
   sentence,
   unknownProperty,
 } from '../platform/fields.ts';
-import { type ReceiverPolicy, type ReceiverProblem, receiverProblem } from './address.ts';
-import { eachField, maxUrlLength } from './fields.ts';
+import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from './address.ts';
+import { eachField } from './fields.ts';
 import { unmatchable } from './filters.ts';
 import { ACCIDENT, accidentLevels, notificationTypes } from './notifications/types.ts';
 
@@ -77,27 +77,6 @@ export const TestSent = v.object({
   deliveryIds: v.array(v.pipe(v.string(), v.uuid())),
 });
 export type TestSent = v.InferOutput<typeof TestSent>;
-
-/** How a url is refused, in the words that the contract fixes. */
-export const urlProblems = {
-  'not https': { message: "Invalid URL, must use 'https'", field: 'must be an absolute https URL' },
-  'ip address': {
-    message: 'Invalid URL, must use a host name instead of an IP address',
-    field: 'must use a host name instead of an IP address',
-  },
-  'not public': {
-    message: 'Invalid URL, must be a public address',
-    field: 'must not be a private, local or reserved name, nor this service itself',
-  },
-  'has credentials': {
-    message: 'Invalid URL, must not contain credentials',
-    field: 'must not contain a user name or password',
-  },
-  'reserved port': {
-    message: 'Invalid URL, must use port 443 or one from 1024 up',
-    field: 'must use port 443 or one from 1024 up',
-  },
-} satisfies Record<ReceiverProblem, { message: string; field: string }>;
 
 /**
  * Validates the body of a create or update. Messages that the contract fixes come first; `errors` names

@@ -93,7 +93,7 @@ describe('every message that the documents give for a 400', () => {
     await as(us.apiToken).post(`/webhook/${paused.id}/pause`, {});
     await addRows('pulls', 1, () => ({ connection_id: us.connections[1]?.id, account_id: us.accountId }));
     await addRows('connect_links', 1, () => ({
-      ...{ account_id: us.accountId, connection_id: us.connections[1]?.id, withdrawn_at: 1 },
+      ...{ id: usedLink, account_id: us.accountId, connection_id: us.connections[1]?.id, withdrawn_at: 1 },
     }));
     for (const id of [tooOld, unwanted, pending, paused.id])
       await rows(
@@ -109,6 +109,7 @@ describe('every message that the documents give for a 400', () => {
   const tooOld = newId(Date.now() - 25 * 86_400_000);
   const unwanted = newId();
   const pending = newId();
+  const usedLink = newId();
 
   /** A cursor of the feed that leads to what changed in 1970. */
   const oldCursor = () =>
@@ -118,6 +119,11 @@ describe('every message that the documents give for a 400', () => {
 
   const wrongFilters = (message: string, filters: object, notificationTypes = [1, 2]) => ({
     [message]: () => ({ body: webhookBody(us, { filters, notificationTypes }) }),
+  });
+
+  /** Of a webhook, or of a channel. */
+  const wrongUrl = (message: string, url: string) => ({
+    [message]: () => ({ body: { ...webhookBody(us, { url }), name: 'x', kind: 'slack' } }),
   });
 
   /** What to send so that the message comes. */
@@ -133,14 +139,11 @@ describe('every message that the documents give for a 400', () => {
       body: { from: '2026-11-21T00:00:00Z', to: '2026-11-20T00:00:00Z' },
     }),
     'Invalid webhook id': () => ({ id: crypto.randomUUID(), query: `webhookId=${crypto.randomUUID()}` }),
-    "Invalid URL, must use 'https'": () => ({ body: webhookBody(us, { url: 'http://example.com' }) }),
-    'Invalid URL, must be a public address': () => ({ body: webhookBody(us, { url: 'https://nas.lan' }) }),
-    'Invalid URL, must use a host name instead of an IP address': () => ({
-      body: webhookBody(us, { url: 'https://8.8.8.8' }),
-    }),
-    'Invalid URL, must not contain credentials': () => ({
-      body: webhookBody(us, { url: 'https://me@example.com' }),
-    }),
+    ...wrongUrl("Invalid URL, must use 'https'", 'http://example.com'),
+    ...wrongUrl('Invalid URL, must be a public address', 'https://nas.lan'),
+    ...wrongUrl('Invalid URL, must use a host name instead of an IP address', 'https://8.8.8.8'),
+    ...wrongUrl('Invalid URL, must not contain credentials', 'https://me@example.com'),
+    ...wrongUrl('Invalid URL, must use port 443 or one from 1024 up', 'https://example.com:22'),
     'Webhook with this URL already exist': () => ({ body: webhookBody(us, { url: taken.url }) }),
     'Invalid connection ids': () => ({ body: webhookBody(us, { connectionIds: [crypto.randomUUID()] }) }),
     'httpVerb must be POST or PUT': () => ({ body: webhookBody(us, { httpVerb: 'GET' }) }),
@@ -166,6 +169,7 @@ describe('every message that the documents give for a 400', () => {
     'records must have at least one record': () => ({ body: { records: [] } }),
     'records can be at most 500 records': () => ({ body: { records: Array(501).fill({}) } }),
     'notify must be true or false': () => ({ body: { records: [{}], notify: 1 } }),
+    'url is required': () => ({ body: { name: 'x', kind: 'slack' } }),
     'name is required': () => ({ body: {} }),
     'credential is required': () => ({ body: {} }),
     'secret is required': () => ({ body: {} }),
@@ -174,6 +178,9 @@ describe('every message that the documents give for a 400', () => {
     'This connection does not pull from a provider, or is paused': () => ({}),
     'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.':
       () => ({ id: us.connections[1]?.id ?? '' }),
+    'This link has been used already.': () => ({ id: usedLink }),
+    'Unknown link': () => ({ id: 'none' }),
+    'Unknown channel': () => ({ id: 'none' }),
     'Unknown account': () => ({ id: 'nobody' }),
     'Unknown connection': () => ({ id: 'none' }),
     'Unknown token': () => ({ id: 'none' }),
@@ -214,6 +221,9 @@ describe('every message that the documents give for a 400', () => {
 
   const valid: Record<string, object> = {
     'PUT /connections/{id}': { externalId: 'A' },
+    'POST /operator/accounts/{id}/channels': {
+      ...{ name: 'x', kind: 'slack', url: 'https://hooks.example.com' },
+    },
     'PATCH /operator/vehicles/{id}': { externalId: 'A' },
     'POST /webhook/{id}/replay': { dryRun: true },
     'POST /webhook/{id}/test': { type: 2 },
@@ -272,9 +282,10 @@ describe('every message that the documents give for a 400', () => {
   const all = [client, operators]
     .flatMap(operationsOf)
     .flatMap(({ name, messages }) => messages.map((message) => [name, message] as const))
-    // in test/webhooks/webhooks.test.ts, test/portal/connections/links.test.ts and test/homes/moves/move.test.ts
+    // in the tests of webhooks, links, channels and moves
     .filter(
-      ([, message]) => !/at most 1000 webhooks|at most 20 links| in eu already| to us2 already/.test(message),
+      ([, message]) =>
+        !/at most (?:1000 webhooks|20 links|10 channels)| in eu already| to us2 already/.test(message),
     );
 
   it('leaves no 400 without a message, but that of GET /webhooks, which only malformed HTTP provokes', () => {

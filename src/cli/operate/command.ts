@@ -12,7 +12,7 @@ export const group = (name: string, description: string, commands: Command[]): C
 type Given = { [name: string]: any };
 
 /** Whose id is the `:id` in the path of a call, such as `account`. */
-const ownerIn = (call: string): string => /^\w+ \/(\w+)s\/:id/.exec(call)?.[1] ?? '';
+const ownerIn = (call: string): string => /^\w+ \/([\w-]+)s\/:id/.exec(call)?.[1] ?? '';
 
 /**
  * A command that makes one call, and shows what that returns. What it is given, or what `asks` makes of that, is the

@@ -41,12 +41,6 @@ export const connectionCommands = (): Command =>
       .option('--health <status>', 'health status: 1 healthy, 2 warning, 3 unavailable or 4 degraded', Number)
       .option('--incident-types <file>', typesFile, readJson)
       .option('--external-id <id>', ownId, orNull),
-    within(
-      'link',
-      'create a single-use link by which somebody outside the account connects a provider',
-      'POST /accounts/:id/connect-links',
-      ['url', 'expiresAt', 'id'],
-    ).requiredOption('--name <name>', 'whom it is for'),
     about('rename', 'rename a connection', 'PATCH /connections/:id', columns).argument(
       '<name>',
       'its new name',
@@ -96,6 +90,28 @@ export const connectionCommands = (): Command =>
     deleteConnectionCommand(),
   ]);
 
+/** fleet connect-link … */
+export const connectLinkCommands = (): Command =>
+  group('connect-link', 'manage links by which somebody outside the account connects a provider', [
+    within(
+      'create',
+      'create a single-use link, whose URL is shown only once',
+      'POST /accounts/:id/connect-links',
+      ['url', 'expiresAt', 'id'],
+    ).requiredOption('--name <name>', 'whom it is for'),
+    within('list', 'list the links of an account', 'GET /accounts/:id/connect-links', linkColumns),
+    about('revoke', 'revoke a link that is not used yet', 'DELETE /connect-links/:id', linkColumns),
+  ]);
+
+const linkColumns: Column<Item<'DELETE /connect-links/:id'>>[] = [
+  'id',
+  'name',
+  'createdAt',
+  'expiresAt',
+  'connectionId',
+  'withdrawnAt',
+];
+
 /** fleet vehicle … */
 export const vehicleCommands = (): Command =>
   group('vehicle', 'set the external ids of vehicles', [
@@ -122,7 +138,7 @@ function readJson(file: string) {
 }
 
 /** A secret that is given as `-` comes from stdin, where neither the shell's history nor other users see it. */
-const secretFrom = async (given: string): Promise<string> =>
+export const secretFrom = async (given: string): Promise<string> =>
   given === '-' ? (await text(process.stdin)).trim() : given;
 
 const inWords = ({ files, records }: { files: number; records: number }): string =>

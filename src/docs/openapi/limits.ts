@@ -15,6 +15,7 @@ import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { maxLargeWaiting } from '../../platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../platform/fields.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
+import { maxUrlLength } from '../../webhooks/address.ts';
 import {
   busyUntilAgeMs,
   channelTimeoutMs,
@@ -103,7 +104,7 @@ export const limits: { [section: string]: Limit[] } = {
       `${maxWebhookBytes / 1e6} MB`,
       '400',
     ],
-    ['`url`', `${n(webhooks.maxUrlLength)} characters`, '400'],
+    ['`url`', `${n(maxUrlLength)} characters`, '400'],
     ['`headers`', '50, and 8 KiB as JSON', '400'],
     ['name of a header', '128 characters', '400'],
     ['`clientSecret` of `oauth`', '2,000 characters', '400'],

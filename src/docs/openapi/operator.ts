@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { IngestBody, IngestRecord, Outcome, Rejection, Warning } from '../../ingest/schema.ts';
 import * as accounts from '../../operator/api/accounts.ts';
+import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';
 import * as moves from '../../operator/api/moves.ts';
@@ -104,6 +105,7 @@ const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
     ...accounts,
     ...connections,
     ...webhooks,
+    ...channels,
     ...deletion,
     ...moves,
     ...service,
@@ -120,6 +122,7 @@ const groups: { [tag: string]: [about: string, Record<string, Declared>, ...Oper
   Connections: ['Their data sources, and what these hold.', connections.connectionOperations, ring],
   Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
   Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
+  'Team channels': ["Where accounts' teams are notified.", channels.channelOperations],
   Users: ['Who signs in to the portal.', accounts.userOperations],
   'Audit log': ['Who changed what.', accounts.auditOperations],
   Deletion: ['Deleting accounts and connections, and erasing drivers.', deletion.deletionOperations],
@@ -147,6 +150,8 @@ function operationOf([id, operation]: [id: string, Declared]): Operation {
 /** What the `:id` of a path is, by what the path begins with. */
 const ids: Record<string, string> = {
   accounts: "The account's id.",
+  channels: "The channel's id.",
+  'connect-links': "The link's id.",
   connections: "The connection's id.",
   deletions: 'The id of what is deleted.',
   deliveries: 'The Delivery-Id.',

@@ -48,6 +48,15 @@ export const NewConnectLink = v.object({ name: Name });
 /** The URL is returned only once. */
 export const ConnectLink = v.object({ id, url: v.string(), expiresAt: time });
 
+export const ListedConnectLink = v.object({
+  id,
+  name: v.string(),
+  createdAt: time,
+  expiresAt: time,
+  connectionId: v.nullable(id),
+  withdrawnAt: v.nullable(time),
+});
+
 export const ConnectionChange = v.object({
   name: v.optional(Name),
   tSP: v.optional(Name),
@@ -165,6 +174,20 @@ export const connectionOperations = {
       'Unknown account',
       'An account can have at most 20 links that are not used yet. Revoke one first.',
     ],
+  },
+  listConnectLinks: {
+    call: 'GET /accounts/:id/connect-links',
+    summary: "List an account's connect links that were used or can be",
+    description: 'Those that are not used yet, then the newest; at most 100.',
+    message: 'Links',
+    reply: v.array(ListedConnectLink),
+  },
+  revokeConnectLink: {
+    call: 'DELETE /connect-links/:id',
+    summary: 'Revoke a connect link that is not used yet',
+    message: 'Link revoked',
+    reply: ListedConnectLink,
+    refusals: ['Unknown link', 'This link has been used already.'],
   },
   changeConnection: {
     call: 'PATCH /connections/:id',

@@ -1,4 +1,5 @@
 import { accountOperations, auditOperations, tokenOperations, userOperations } from './accounts.ts';
+import { channelOperations } from './channels.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
 import { moveOperations } from './moves.ts';
@@ -10,6 +11,7 @@ export const operations = {
   ...connectionOperations,
   ...tokenOperations,
   ...webhookOperations,
+  ...channelOperations,
   ...userOperations,
   ...auditOperations,
   ...deletionOperations,

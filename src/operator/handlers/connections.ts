@@ -13,7 +13,7 @@ import { readList } from '../../fleet/service.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
 import { connectProvider, replaceCredential } from '../../providers/connect.ts';
-import { createLink } from '../../providers/links.ts';
+import { createLink, listLinks, revokeLink } from '../../providers/links.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
 import { pullStatus } from '../../providers/status.ts';
 import type { connectionOperations } from '../api/connections.ts';
@@ -35,6 +35,14 @@ export const connectionHandlers: Handlers<typeof connectionOperations> = {
 
   async createConnectLink({ env, caller, body: { name } }) {
     return createLink(env, caller, name);
+  },
+
+  listConnectLinks: ({ env, caller }) => listLinks(env, caller),
+
+  async revokeConnectLink({ env, caller, id }) {
+    const link = await revokeLink(env, caller, id);
+    if (!link) throw invalid('Unknown link');
+    return link;
   },
 
   async changeConnection({

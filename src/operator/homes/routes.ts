@@ -10,6 +10,8 @@ import { hasDelivery } from '../../webhooks/deliveries/queries.ts';
 /** What an id in a path below `/operator` identifies, by the list before it: accounts, and what belongs to one. */
 export const owned = {
   accounts: 'account',
+  channels: 'channel',
+  'connect-links': 'link',
   connections: 'connection',
   tokens: 'token',
   drivers: 'driver',

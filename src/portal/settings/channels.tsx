@@ -1,15 +1,14 @@
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { channelKinds, parseChannel } from '../../webhooks/alerts/channel-input.ts';
 import {
   addChannel,
   type Channel,
   changeChannel,
   findChannel,
-  parseChannel,
   removeChannel,
   testChannel,
 } from '../../webhooks/alerts/channels.ts';
-import { channelKinds } from '../../webhooks/alerts/message-formats.ts';
 import { findMailRule } from '../../webhooks/alerts/rules.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
@@ -104,10 +103,7 @@ export async function save(c: Context) {
 
 export async function test(c: Context) {
   const channel = found(await namedIn(c));
-  const origin = config(c.env).origin ?? new URL(c.req.url).origin;
-  const { account } = c.get('session');
-  const about = { account, portal: `${origin}/portal` };
-  const problem = await testChannel(c.env, c.get('caller'), channel.id, about);
+  const problem = await testChannel(c.env, c.get('caller'), channel.id);
   return problem === null
     ? done(c, pathOf(channel), `${channel.name} accepted the test message.`)
     : done(c, pathOf(channel), `The test message failed: the channel ${problem}.`, 'bad');

@@ -1,9 +1,9 @@
 import { setPreferences } from '../../accounts/people.ts';
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
+import type { ChannelKind } from '../../webhooks/alerts/channel-input.ts';
 import { maxChannels } from '../../webhooks/alerts/channel-queue.ts';
 import { type Channel, listChannels } from '../../webhooks/alerts/channels.ts';
-import type { ChannelKind } from '../../webhooks/alerts/message-formats.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { levelOptions } from '../ui/accidents.tsx';

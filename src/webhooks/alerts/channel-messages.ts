@@ -16,6 +16,7 @@ import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { receiverProblem } from '../address.ts';
 import { callOnce } from '../deliveries/attempt.ts';
 import { isBusy, type Outcome } from '../deliveries/policy.ts';
+import type { ChannelKind } from './channel-input.ts';
 import {
   busyUntilAgeMs,
   channelJob,
@@ -24,7 +25,7 @@ import {
   maxAttempts,
   retryMs,
 } from './channel-queue.ts';
-import { bodyOf, type ChannelKind, type ChannelMessage } from './message-formats.ts';
+import { bodyOf, type ChannelMessage } from './message-formats.ts';
 import { failureDescription } from './words.ts';
 
 /** A step makes one call of each channel, five at a time: 20 s at most. */

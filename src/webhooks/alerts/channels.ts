@@ -1,19 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
-import * as v from 'valibot';
 import { note } from '../../accounts/audit/note.ts';
 import { config } from '../../platform/config.ts';
 import { seal } from '../../platform/crypto.ts';
 import { change, type Database, refuseUnless, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
-import { invalid } from '../../platform/errors.ts';
-import { AtMost, Name, parse } from '../../platform/fields.ts';
-import { type ReceiverPolicy, receiverProblem } from '../address.ts';
-import { maxUrlLength } from '../fields.ts';
-import { urlProblems } from '../schema.ts';
+import type { ChannelInput, ChannelKind } from './channel-input.ts';
 import { post, type Target } from './channel-messages.ts';
 import { maxChannels } from './channel-queue.ts';
-import { type ChannelKind, channelKinds } from './message-formats.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
 
 /** A channel as the account's people see it: of its URL the host and the last four characters. Times are milliseconds since 1970. */
@@ -29,25 +23,6 @@ export type Channel = {
   problem: string | null;
   problemAt: number | null;
 };
-
-/** What people enter of a channel. A url that is left empty stays as it is. */
-const ChannelInput = v.object({
-  name: Name,
-  kind: v.picklist(channelKinds, 'must be slack, teams or https'),
-  url: v.pipe(v.string(), v.trim(), AtMost(maxUrlLength)),
-  getsAlerts: v.boolean(),
-});
-export type ChannelInput = v.InferOutput<typeof ChannelInput>;
-
-/** @throws Refusal: invalid, by field */
-export function parseChannel(draft: object, policy: ReceiverPolicy & { isNew: boolean }): ChannelInput {
-  const input = parse(ChannelInput, draft);
-  if (input.url === '' && !policy.isNew) return input;
-  const problem = receiverProblem(input.url, policy);
-  if (problem)
-    throw invalid(urlProblems[problem].message, [{ field: 'url', message: urlProblems[problem].field }]);
-  return input;
-}
 
 /** The channels of the account, oldest first. */
 export const listChannels = (env: Env, caller: Caller): Promise<Channel[]> =>
@@ -80,6 +55,7 @@ export async function addChannel(
   const { accountId } = caller;
   const { address, host, lastFour } = await sealedUrl(env, id, input.url);
   await asCaller(env, caller, (db) => [
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
     refuseUnless(
       db,
       sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`,
@@ -133,26 +109,20 @@ export async function removeChannel(env: Env, caller: Caller, id: string): Promi
 }
 
 /** Sends a test message at once. Returns why it did not arrive, or null if it did. @throws Refusal: not found */
-export async function testChannel(
-  env: Env,
-  caller: Caller,
-  id: string,
-  { account, portal }: { account: string; portal: string },
-): Promise<string | null> {
+export async function testChannel(env: Env, caller: Caller, id: string): Promise<string | null> {
   const { accountId } = caller;
   const [, [target]] = await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    statement<Target>(db)`select id as channelId, kind, address from alert_channels where id = ${id}`,
+    statement<Target & { account: string }>(db)`
+      select h.id as channelId, h.kind, h.address, a.name as account
+      from alert_channels h join accounts a on a.id = h.account_id where h.id = ${id}`,
   ]);
   if (!target) return null;
+  const { origin } = config(env);
+  const link = origin && { url: `${origin}/portal/settings/notifications`, label: 'Notifications' };
   const { problem } = await post(env, target, {
-    ...{ accountId, account, kind: 'test', subject: 'Test message' },
-    parts: [
-      {
-        text: 'This channel is notified as chosen in the settings.',
-        link: { url: `${portal}/settings/notifications`, label: 'Notifications' },
-      },
-    ],
+    ...{ accountId, account: target.account, kind: 'test', subject: 'Test message' },
+    parts: [{ text: 'This channel is notified as chosen in the settings.', ...(link && { link }) }],
   });
   await asCaller(env, caller, (db) => [
     change(db)`

@@ -1,8 +1,6 @@
 import { timestamp } from '../../platform/fields.ts';
 import type { MailPart } from '../../platform/mail.ts';
-
-export const channelKinds = ['slack', 'teams', 'https'] as const;
-export type ChannelKind = (typeof channelKinds)[number];
+import type { ChannelKind } from './channel-input.ts';
 
 /** What is sent to a channel, of an account and about what `kind` says: the subject and the parts of an email. */
 export type ChannelMessage = {

@@ -21,6 +21,7 @@ const bodies: { [route: string]: (us: World) => object } = {
   'POST /operator/accounts/:id/tokens': () => ({ name: 'token' }),
   'POST /operator/accounts/:id/users': () => ({ email: 'ann@example.com' }),
   'POST /operator/accounts/:id/connect-links': () => ({ name: 'Fleet' }),
+  'POST /operator/accounts/:id/channels': () => ({ name: 'x', kind: 'slack', url: 'https://x.example.com' }),
   'POST /operator/sign-in-links': () => ({ email: 'ann@example.com' }),
   'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
   'PATCH /operator/vehicles/:id': () => ({ externalId: 'A' }),

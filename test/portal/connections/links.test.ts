@@ -200,6 +200,25 @@ describe('an admin', () => {
     expect(await openLinks()).toEqual([]);
   });
 
+  it('has operators list and revoke links, too', async () => {
+    await connect(await create('Used'));
+    await create('Open');
+    const path = `/operator/accounts/${us.accountId}/connect-links`;
+    type Link = { id: string; connectionId: string | null };
+    const { data: listed } = await operator.get<Link[]>(path);
+    const [open, used] = listed;
+    expect(listed).toMatchObject([
+      { name: 'Open', connectionId: null, withdrawnAt: null },
+      { name: 'Used', connectionId: expect.any(String) },
+    ]);
+    expect(await operator.delete(`/operator/connect-links/${used?.id}`)).toMatchObject({
+      status: 400,
+      message: 'This link has been used already.',
+    });
+    expect((await operator.delete(`/operator/connect-links/${open?.id}`)).data).toEqual(open);
+    expect((await operator.get(path)).data).toEqual([used]);
+  });
+
   it('cannot revoke one of another account, or one that was used', async () => {
     await connect(await create());
     const [used] = await openLinks();

@@ -15,7 +15,7 @@ import { alertStory, fail } from '../../support/alerts.ts';
 import { ask, follow, signIn, textOf } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
-import { as, world } from '../../support/world.ts';
+import { as, operator, world } from '../../support/world.ts';
 
 const story = alertStory();
 const { tale, run, pass } = story;
@@ -173,6 +173,40 @@ describe('a channel', () => {
     for (let i = 0; i < maxChannels; i++) await add();
     const refused = await post(`${path}/new`, fields());
     expect(await refused.text()).toContain(`An account can have at most ${maxChannels} channels`);
+  });
+
+  it('is added, listed, tested and removed by operators, who do not see its URL either', async () => {
+    const channels = `/operator/accounts/${tale.us.accountId}/channels`;
+    type Shown = { id: string; problem: string | null };
+    const body = { kind: 'https', name: 'Ops', url, accidentLevels: [1], minEventRisk: 4 };
+    const { data: channel } = await operator.post<Shown>(channels, body);
+    const shown = {
+      kind: 'https',
+      name: 'Ops',
+      host: 'hooks.example.com',
+      lastFour: 'abcd',
+      getsAlerts: true,
+    };
+    expect(channel).toEqual({ id: channel.id, ...shown, problem: null, problemAt: null });
+    expect((await operator.get(channels)).data).toEqual([channel]);
+    expect(await rows('select levels, risk from mail_rules')).toEqual([{ levels: 1, risk: 4 }]);
+    expect(await operator.post(`/operator/channels/${channel.id}/test`, {})).toMatchObject({
+      message: 'Channel tested',
+      data: channel,
+    });
+    expect(got()).toMatchObject([{ kind: 'test', account: { name: 'Acme Insurance' } }]);
+    tale.heard.responds(() => new Response('no_service', { status: 404 }));
+    const failed = await operator.post<Shown>(`/operator/channels/${channel.id}/test`, {});
+    expect(failed.data.problem).toBe('returned 404 Not Found: no_service');
+    expect((await operator.delete(`/operator/channels/${channel.id}`)).data).toEqual(failed.data);
+    expect((await operator.get(channels)).data).toEqual([]);
+    const audit = await operator.get<object[]>(`/operator/accounts/${tale.us.accountId}/audit`);
+    const noted = { actor: 'operator', subject: 'team channel', subjectName: 'Ops' };
+    expect(audit.data.slice(0, 2)).toMatchObject([
+      { action: 'deleted', ...noted },
+      { action: 'created', ...noted },
+    ]);
+    expect(JSON.stringify([channel, failed, audit])).not.toContain('SECRET');
   });
 
   it('of another account cannot be seen, tested, changed or removed', async () => {

@@ -1,0 +1,26 @@
+import * as v from 'valibot';
+import { invalid } from '../../platform/errors.ts';
+import { AtMost, Name, parse } from '../../platform/fields.ts';
+import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from '../address.ts';
+
+export const channelKinds = ['slack', 'teams', 'https'] as const;
+export type ChannelKind = (typeof channelKinds)[number];
+
+/** What people enter of a channel. */
+export const ChannelInput = v.object({
+  name: Name,
+  kind: v.picklist(channelKinds, 'must be slack, teams or https'),
+  url: v.pipe(v.string(), v.trim(), AtMost(maxUrlLength)),
+  getsAlerts: v.boolean(),
+});
+export type ChannelInput = v.InferOutput<typeof ChannelInput>;
+
+/** Checks what people enter. The url of a channel that is not new may be empty. @throws Refusal: invalid, by field */
+export function parseChannel(draft: object, policy: ReceiverPolicy & { isNew: boolean }): ChannelInput {
+  const input = parse(ChannelInput, draft);
+  if (input.url === '' && !policy.isNew) return input;
+  const problem = receiverProblem(input.url, policy);
+  if (problem)
+    throw invalid(urlProblems[problem].message, [{ field: 'url', message: urlProblems[problem].field }]);
+  return input;
+}

@@ -1,9 +1,9 @@
+import { urlProblems } from '../../webhooks/address.ts';
 import { webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { maxReplayedPerCall } from '../../webhooks/deliveries/replay.ts';
 import { ReplayInput } from '../../webhooks/deliveries/schema.ts';
 import { unmatchable } from '../../webhooks/filters.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
-import { urlProblems } from '../../webhooks/address.ts';
 import { TestInput, WebhookInput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';

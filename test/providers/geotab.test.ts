@@ -267,14 +267,14 @@ describe('safety events', () => {
   it('stop waiting for a place after an hour, and never wait in unbounded numbers', async () => {
     const id = await connected();
     const at = Date.now() + 1;
-    for (let i = 0; i < 250; i++) braking(vans[0], {}, at + i);
+    for (let i = 0; i < 310; i++) braking(vans[0], {}, at + i);
     braking(vans[1], { id: `a${'x'.repeat(5_000)}` }, at); // refused, and too long to keep
     await pullAll(id);
-    expect((await cursorOf(id)).waiting).toHaveLength(200);
+    expect((await cursorOf(id)).waiting).toHaveLength(300);
     await passes(id, hour);
-    for (let i = 0; i < 9; i++) await turn(id);
+    for (let i = 0; i < 12; i++) await turn(id);
     expect((await cursorOf(id)).waiting).toEqual([]);
-    expect(await stored(id)).toHaveLength(250);
+    expect(await stored(id)).toHaveLength(310);
   });
 
   it('that are dismissed while they wait for a place are left as they are', async () => {
@@ -348,20 +348,20 @@ describe('collisions', () => {
     happens(vans[2], 'RuleAccidentId');
     await pullAll(id);
     await arrived(3);
-    expect((await cursorOf(id)).open).toHaveLength(2);
+    expect((await cursorOf(id)).waiting).toHaveLength(2);
     geotabChange(alarm, {
       state: 'ExceptionEventStateDismissedId',
       lastModifiedDateTime: iso(Date.now() + 30_000),
     });
     await pullAll(id);
-    expect((await cursorOf(id)).open).toHaveLength(1);
+    expect((await cursorOf(id)).waiting).toHaveLength(1);
     await passes(id, hour + minute);
     await pullAll(id);
     await arrived(5);
     const vins = vans.map(({ vehicleIdentificationNumber: vin }) => vin);
     const first = [1, false, false];
     expect(vins.map(levels)).toEqual([[first, [2, true, false]], [first, [2, false, false]], [first]]);
-    expect((await cursorOf(id)).open).toEqual([]);
+    expect((await cursorOf(id)).waiting).toEqual([]);
     const listed = await accidents(id);
     const listedAs = (vin: unknown) => listed.find((one) => one.vin === vin);
     expect(vins.map((vin) => listedAs(vin)?.dismissed)).toEqual([false, true, false]);

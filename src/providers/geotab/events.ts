@@ -69,12 +69,12 @@ export function accidentRecords(
 
 /**
  * When a collision counts as confirmed unless it is dismissed before, in milliseconds since 1970: an hour after Geotab
- * made it known; undefined for one that nobody analyses.
+ * made it known, or after we have known it; never if nobody analyses it.
  */
-export function confirmedAt(item: unknown): number | undefined {
-  if (!collisionOf(item)?.isAnalysed) return undefined;
+export function confirmedAt(item: unknown, knownSince: number): number {
+  if (!collisionOf(item)?.isAnalysed) return Number.POSITIVE_INFINITY;
   const made = [timeAt(item, 'createdDateTime'), timeAt(item, 'activeFrom')].map(msOf).find(Number.isFinite);
-  return Math.min(made ?? Number.POSITIVE_INFINITY, Date.now()) + confirmedAfterMs;
+  return Math.min(made ?? knownSince, knownSince) + confirmedAfterMs;
 }
 
 const kept = [

@@ -1,19 +1,8 @@
 import type { Feed } from '../connector.ts';
+import { isCollision } from './events.ts';
 import { historyPage } from './history.ts';
 import { feed } from './lists.ts';
-import {
-  confirm,
-  idOf,
-  keptOpen,
-  keptWaiting,
-  nextTry,
-  type OpenCrash,
-  preciseMs,
-  recordsOf,
-  type Seen,
-  seenIn,
-  type Waiting,
-} from './pending.ts';
+import { idOf, keptWaiting, preciseMs, recordsOf, type Seen, seenIn } from './pending.ts';
 import { lookUp } from './places.ts';
 import type { Api } from './rpc.ts';
 import { currentRules, type Rules } from './rules.ts';
@@ -24,8 +13,8 @@ const perPage = 100;
 /** In one page, so many of those that wait are tried again. */
 const triesPerPage = 25;
 
-/** Where exceptions stand, with the rules that are taken, and what is not complete yet. */
-type Progress = { version: string; rules: Rules; waiting: Waiting[]; open: OpenCrash[] };
+/** Where exceptions stand, with the rules that are taken, and those that are looked at again. */
+type Progress = { version: string; rules: Rules; waiting: Seen[] };
 
 /** Safety events and accidents, from ExceptionEvents. */
 export const events: Feed<Api> = {
@@ -35,48 +24,31 @@ export const events: Feed<Api> = {
     const rules = await currentRules(api, place?.rules);
     const found = await feed(api, 'ExceptionEvent', place ? { version: place.version } : { since }, perPage);
     const now = Date.now();
-    const waiting = place?.waiting ?? [];
-    const fresh = freshIn(found.items, waiting, (item, known) => seenIn(api, rules, item, known ?? now));
-    const news = new Set(found.items.map(idOf));
-    const left = waiting.filter(({ item }) => !news.has(idOf(item)));
+    const known = new Map(place?.waiting.map((one) => [idOf(one.item), one]));
+    // The last version of each counts.
+    const fresh = new Map(
+      found.items.map((item) => [
+        idOf(item),
+        seenIn(api, rules, item, known.get(idOf(item)) ?? { since: now }),
+      ]),
+    );
+    const left = [...known.values()].filter(({ item }) => !fresh.has(idOf(item)));
     // What waits may have been dismissed meanwhile: only at the end of the feed that is known.
     const due = found.more ? [] : dueIn(left, now);
-    const seen = [...fresh, ...due.map((one) => ({ ...one, isNew: false }))];
+    const seen = [...[...fresh.values()].flatMap((one) => one ?? []), ...due];
     const asks = seen.map(({ item, since }) => ({ item, wide: now - since >= preciseMs }));
-    const read = recordsOf(seen, await lookUp(api, asks), place?.open ?? []);
-    const stillWaiting = [...left.filter((one) => !due.includes(one)), ...waitingOf(read.lacking, now)];
-    const { confirmed, open } = found.more ? { confirmed: [], open: read.open } : confirm(read.open, now);
-    return {
-      records: [...read.records, ...confirmed],
-      vehicles: read.vehicles,
-      cursor: { version: found.version, rules, waiting: keptWaiting(stillWaiting), open: keptOpen(open) },
-      more: found.more,
-    };
+    const { waiting, ...read } = recordsOf(seen, await lookUp(api, asks), now);
+    const stillWaiting = keptWaiting([...left.filter((one) => !due.includes(one)), ...waiting]);
+    return { ...read, cursor: { version: found.version, rules, waiting: stillWaiting }, more: found.more };
   },
   history: { windowDays: 7, isExact: true, page: historyPage },
 };
 
-/** The exceptions of a page that are taken, the last version of each. Of those that wait it is known since when. */
-function freshIn(
-  items: unknown[],
-  waiting: Waiting[],
-  seen: (item: unknown, since: number | undefined) => Seen | undefined,
-): Seen[] {
-  const since = new Map(waiting.map((one) => [idOf(one.item), one.since]));
-  const byId = new Map(items.map((item) => [idOf(item), seen(item, since.get(idOf(item)))]));
-  return [...byId.values()].flatMap((one) => one ?? []);
-}
-
-/** Those of the waiting that are due. */
-const dueIn = (waiting: Waiting[], now: number): Waiting[] =>
+/** Those of the waiting that are due, collisions first. */
+const dueIn = (waiting: Seen[], now: number): Seen[] =>
   waiting
-    .filter(({ at }) => at <= now)
-    .toSorted((a, b) => a.at - b.at)
+    .filter(({ at = 0 }) => at <= now)
+    .toSorted(
+      (a, b) => Number(isCollision(b.item)) - Number(isCollision(a.item)) || (a.at ?? 0) - (b.at ?? 0),
+    )
     .slice(0, triesPerPage);
-
-/** What is lacking something, with when it is looked for next, as long as it may still come. */
-const waitingOf = (lacking: Seen[], now: number): Waiting[] =>
-  lacking.flatMap(({ item, word, since }) => {
-    const at = nextTry(since, now);
-    return at === undefined ? [] : [{ item, word, since, at }];
-  });

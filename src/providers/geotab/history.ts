@@ -3,7 +3,7 @@ import type { Json, Page, Window } from '../connector.ts';
 import { iso } from '../read.ts';
 import { beganAt } from './events.ts';
 import { listOf } from './lists.ts';
-import { confirm, recordsOf, seenIn } from './pending.ts';
+import { recordsOf, seenIn } from './pending.ts';
 import { lookUp } from './places.ts';
 import { type Api, rpcAll } from './rpc.ts';
 import { currentRules, type Rules, rulesTaken } from './rules.ts';
@@ -32,20 +32,21 @@ export async function historyPage(api: Api, window: Window, cursor: Json): Promi
     span: firstSpanMs,
   };
   const { rules, to, span } = place;
+  const now = Date.now();
   const from = Math.max(window.from, to - span);
   const lists = await exceptionsIn(api, rulesTaken(api, rules), from, to);
   const seen = lists
     .flat()
     .filter((item) => !(beganAt(item) < from || beganAt(item) >= to))
-    .flatMap((item) => seenIn(api, rules, item, from) ?? []);
+    .flatMap((item) => seenIn(api, rules, item, { since: now }) ?? []);
   const isCut = lists.some((list) => list.length >= perRule);
   if ((isCut || seen.length > many) && to - from > minuteMs)
     return { records: [], next: { ...place, span: Math.ceil((to - from) / 2) } };
   // What is from so long ago gets no better place by waiting.
   const asks = seen.map(({ item }) => ({ item, wide: true }));
-  const { records, vehicles, open } = recordsOf(seen, await lookUp(api, asks), []);
+  const { records, vehicles } = recordsOf(seen, await lookUp(api, asks), now);
   return {
-    records: [...records, ...confirm(open, Date.now()).confirmed],
+    records,
     vehicles,
     next: from > window.from ? { rules, to: from, span: seen.length < few ? span * 4 : span } : undefined,
   };

@@ -15,15 +15,14 @@ import { reference, vehicleRecord, vinOf } from './records.ts';
 import type { Api } from './rpc.ts';
 import { type Rules, wordOf } from './rules.ts';
 
-/** An exception that waits for a position: since when we know it, and when its place is looked for next. */
-export type Waiting = { item: Json; word: string; since: number; at: number };
+/**
+ * An exception to report: since when we know it, its vehicle's VIN and its place as far as they are known, and when it is
+ * looked at again if it was reported before. Times are milliseconds since 1970.
+ */
+export type Seen = { item: Json; word: string; since: number; vin: Json; location: Json; at?: number };
 
-/** A collision that was reported, and at what time it counts as confirmed. */
-export type OpenCrash = { item: Json; vin: Json; location: Json; due: number };
-
-/** How many of each a connection keeps, and how long one may be: they are kept with its cursor. */
-export const maxWaiting = 200;
-export const maxOpen = 300;
+/** How many a connection keeps to look at again, and how long one may be: they are kept with its cursor. */
+export const maxWaiting = 300;
 const maxLength = 2_000;
 
 /** Positions may come in so much later than what happened. */
@@ -39,78 +38,56 @@ export function nextTry(since: number, now: number): number | undefined {
 }
 
 /** Those that are kept: collisions first, then the newest. */
-export const keptWaiting = (all: Waiting[]): Waiting[] =>
-  kept(all, maxWaiting, ({ item, since }) => (isCollision(item) ? Number.MAX_SAFE_INTEGER : 0) + since);
-
-/** Those that are kept: the newest. */
-export const keptOpen = (all: OpenCrash[]): OpenCrash[] => kept(all, maxOpen, ({ due }) => due);
-
-const kept = <T extends object>(all: T[], most: number, rank: (one: T) => number): T[] =>
+export const keptWaiting = (all: Seen[]): Seen[] =>
   all
     .filter((one) => JSON.stringify(one).length <= maxLength)
     .toSorted((a, b) => rank(b) - rank(a))
-    .slice(0, most);
+    .slice(0, maxWaiting);
 
-/** Whether something is still missing that an exception is reported with. */
-export const lacks = (item: unknown, { vin, location }: { vin: unknown; location: unknown }): boolean =>
-  isCollision(item) ? vin === null || location === null : isValid(item) && location === null;
-
-/** A collision whose level 2 may still come, when it is known who and where; otherwise undefined. */
-export function openCrash(
-  item: Json,
-  { vin, location }: { vin: Json; location: Json },
-): OpenCrash | undefined {
-  const due = confirmedAt(item);
-  const isKnown = vin !== null && location !== null;
-  return due !== undefined && isKnown && isValid(item) ? { item, vin, location, due } : undefined;
-}
-
-/** An exception to report. `since` is when we first knew it; `isNew` says that a page has it, and not our own memory. */
-export type Seen = { item: Json; word: string; since: number; isNew: boolean };
+const rank = ({ item, since }: Seen) => (isCollision(item) ? Number.MAX_SAFE_INTEGER : 0) + since;
 
 /** The id of an exception. */
 export const idOf = (item: unknown): unknown => field(item, 'id');
 
-/** An exception that a page has, if it is taken: of those that are not valid only collisions are, which may have been reported. */
-export function seenIn(api: Api, rules: Rules, item: unknown, since: number): Seen | undefined {
+/**
+ * An exception that a page has, if it is taken: of those that are not valid only collisions are, which may have been
+ * reported. `known` is what was kept of it.
+ */
+export function seenIn(
+  api: Api,
+  rules: Rules,
+  item: unknown,
+  { since, vin = null, location = null }: Pick<Seen, 'since'> & Partial<Seen>,
+): Seen | undefined {
   const word = wordOf(api, rules, ruleOf(item));
   if (word === undefined || !(isValid(item) || isCollision(item))) return undefined;
-  return { item: briefly(item) as Json, word, since, isNew: true };
+  return { item: briefly(item) as Json, word, since, vin, location };
 }
 
-/** The records of exceptions with what was found of them; those that lack something; and open collisions. */
-export function recordsOf(seen: Seen[], found: Found, before: OpenCrash[]) {
-  const open = new Map(before.map((crash) => [idOf(crash.item), crash]));
+/** The records of exceptions with what was found of them, and those that are looked at again. */
+export function recordsOf(seen: Seen[], found: Found, now: number) {
   const records: ProviderRecord[] = [];
-  const lacking: Seen[] = [];
-  for (const [i, one] of seen.entries()) {
-    const { item, word, isNew } = one;
-    const known = open.get(idOf(item));
-    const location = found.places[i] ?? known?.location ?? null;
-    const vin = vinIn(found, item) ?? known?.vin ?? null;
-    if (isValid(item) && (isNew || location !== null)) records.push(eventRecord(item, word, location));
-    if (isCollision(item)) records.push(...accidentRecords(item, { vin, location }));
-    const crash = openCrash(item, { vin, location });
-    if (crash) open.set(idOf(item), crash);
-    else open.delete(idOf(item));
-    if (lacks(item, { vin, location })) lacking.push(one);
+  const waiting: Seen[] = [];
+  for (const [i, { item, word, since, at, ...known }] of seen.entries()) {
+    const location = found.places[i] ?? known.location;
+    const vin = vinIn(found, item) ?? known.vin;
+    const isNews = at === undefined || (known.location === null && location !== null);
+    if (isValid(item) && isNews) records.push(eventRecord(item, word, location));
+    const confirmed = confirmedAt(item, since);
+    if (isCollision(item))
+      records.push(...accidentRecords(item, { vin, location, confirmed: confirmed <= now }));
+    const isLacking = isCollision(item) ? vin === null || location === null : location === null;
+    const looks = [isLacking ? nextTry(since, now) : undefined, confirmed > now ? confirmed : undefined];
+    const next = isValid(item)
+      ? Math.min(...looks.filter((ms) => ms !== undefined))
+      : Number.POSITIVE_INFINITY;
+    if (Number.isFinite(next)) waiting.push({ item, word, since, vin, location, at: next });
   }
   const vehicles = [...found.devices.values()].map((device) => vehicleRecord(device, new Map()));
-  return { records, vehicles, lacking, open: [...open.values()] };
+  return { records, vehicles, waiting };
 }
 
 function vinIn({ devices }: Found, item: unknown): Json {
   const device = devices.get(String(reference(item, 'device')));
   return device === undefined ? null : (vinOf(device) as Json);
-}
-
-/** The records of the open collisions that nobody has dismissed in time, and the collisions that are left. */
-export function confirm(open: OpenCrash[], now: number): { confirmed: ProviderRecord[]; open: OpenCrash[] } {
-  const isDue = ({ due }: OpenCrash) => due <= now;
-  return {
-    confirmed: open
-      .filter(isDue)
-      .flatMap(({ item, vin, location }) => accidentRecords(item, { vin, location, confirmed: true })),
-    open: open.filter((crash) => !isDue(crash)),
-  };
 }
